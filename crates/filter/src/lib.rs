@@ -1,0 +1,1 @@
+//! HTTP content coding as a tower layer

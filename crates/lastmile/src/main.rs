@@ -1,0 +1,2 @@
+//! The binary: verbs and flags only.
+fn main() {}

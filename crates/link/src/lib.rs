@@ -1,0 +1,1 @@
+//! The link model: what happens to a frame, and when

@@ -1,0 +1,1 @@
+//! What is delivered: workloads, encodings and codecs

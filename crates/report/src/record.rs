@@ -1,0 +1,250 @@
+//! What is published? The objects that `--format json` prints, and from which every table, page and CSV is made.
+//!
+//! Quantities are in SI base units (s, B, bit/s, 1). Maps are ordered, so that two equal runs print the same bytes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The level of each factor, by the factor's name: `{"case": "A", "codec": "gzip:6"}`.
+pub type Levels = BTreeMap<String, String>;
+
+/// What `lastmile run` prints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// `lastmile/run/1`.
+    pub schema: String,
+    /// The study's name.
+    pub study: String,
+    /// The question it answers.
+    pub question: String,
+    /// `sim` or `emu`.
+    pub world: String,
+    /// The cost table that virtual CPUs used: `reference`, `measured`, `free` or a file's name.
+    pub cpu: String,
+    /// Where that table was measured.
+    pub cpu_machine: String,
+    /// The root of every random choice.
+    pub seed: u64,
+    /// The version of lastmile.
+    pub version: String,
+    /// The run folder.
+    pub run: String,
+    /// One a combination of levels.
+    pub cells: Vec<Cell>,
+    /// Comparisons of paired cells.
+    pub ratios: Vec<Ratio>,
+    /// What follows from the figures, in words made from them.
+    pub findings: Vec<Finding>,
+    /// Further tables: sensitivities, corrections of published figures, link profiles used.
+    pub exhibits: Vec<Table>,
+    /// What is drawn.
+    pub charts: Vec<Chart>,
+    /// Thresholds that were asked for, and whether they held.
+    pub thresholds: Vec<Threshold>,
+}
+
+/// One combination of levels, repeated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cell {
+    /// The part of the study it belongs to, where a study has parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// The level of every factor.
+    pub levels: Levels,
+    /// How often it ran.
+    pub repeats: u64,
+    /// How many of those failed.
+    pub failed: u64,
+    /// The summary of each figure, by the figure's name.
+    pub figures: BTreeMap<String, Figure>,
+    /// Whether the figures may be used.
+    pub valid: bool,
+    /// What makes them suspect.
+    pub doubts: Vec<Doubt>,
+}
+
+/// The samples of one figure, summarised.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// `s`, `B`, `bit/s`, `1`, `1/s`.
+    pub unit: String,
+    /// What one sample is: `run`, `request`, `object`.
+    pub per: String,
+    /// How many samples.
+    pub n: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Population deviation (divided by n).
+    pub rms: f64,
+    /// Sample deviation (divided by n - 1); none for one sample.
+    pub sd: Option<f64>,
+    /// `rms / mean`; none where the mean is 0.
+    pub rms_ratio: Option<f64>,
+    /// By probability, as text: `"0.5"`, `"0.95"`, `"0.99"`.
+    pub quantiles: BTreeMap<String, f64>,
+    /// 95 % interval of the mean; none where nothing varied, or there is but one sample.
+    pub ci95: Option<[f64; 2]>,
+    /// What varied between samples, and so what the interval is about.
+    pub varied: Vec<String>,
+    /// The first run's value, and the mean of the others: caches and warm-up show here. None for a single run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_against_rest: Option<[f64; 2]>,
+}
+
+/// What makes a figure suspect.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Doubt {
+    /// A short name: `few-runs`, `failed-runs`, `slow-first-run`, `saturated-cpu`.
+    pub kind: String,
+    /// What was seen, with the figure.
+    pub text: String,
+}
+
+/// A comparison of two cells that differ in one factor, pair by pair of repeats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ratio {
+    /// Its name: `rssdr`.
+    pub name: String,
+    /// The levels that the two cells share and that tell this ratio from its siblings.
+    pub levels: Levels,
+    /// How many pairs.
+    pub n: u64,
+    /// The mean over pairs.
+    pub mean: f64,
+    /// Population deviation over pairs.
+    pub rms: f64,
+    /// `rms / |mean|`; none where the mean is 0.
+    pub rms_ratio: Option<f64>,
+    /// 95 % interval of the mean; none where nothing varied.
+    pub ci95: Option<[f64; 2]>,
+    /// What varied between pairs.
+    pub varied: Vec<String>,
+    /// What the study's authors printed.
+    pub published: Option<Published>,
+}
+
+/// A published figure: a number, or a range where the source gives no better. In JSON `0.93` or `[0.007, 0.022]`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Published {
+    /// As printed.
+    Value(f64),
+    /// It lies between these two.
+    Range([f64; 2]),
+}
+
+/// A sentence that follows from the figures, made from them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// What it is about.
+    pub title: String,
+    /// The sentence or two, with the figures in it.
+    pub text: String,
+    /// Whether it rests on something inferred and not printed or measured.
+    pub inferred: bool,
+}
+
+/// A small table beside the cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// How to read it, and where its figures are from.
+    pub note: String,
+    /// Column heads, with units.
+    pub columns: Vec<String>,
+    /// Rows of as many cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A chart, as data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// How to read it.
+    pub note: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, in the order of the legend.
+    pub series: Vec<Series>,
+}
+
+/// An axis of a chart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Axis {
+    /// What is on it.
+    pub label: String,
+    /// Its unit: `s`, `B`, `bit/s`, `1`, `1/s`. Ticks take an SI prefix; a ratio (`1`) is shown in per cent.
+    pub unit: String,
+    /// How values are laid along it.
+    pub scale: Scale,
+}
+
+/// How values are laid along an axis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Equal steps, equal distances.
+    Linear,
+    /// Equal factors, equal distances; every value is above 0.
+    Log,
+    /// Named places, side by side: a point's x is an index into these.
+    Named(Vec<String>),
+}
+
+/// Points of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Whose figures these are.
+    pub source: Source,
+    /// Whether neighbouring points are joined.
+    pub joined: bool,
+    /// In the order they are joined.
+    pub points: Vec<Point>,
+}
+
+/// Whose figures a series shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// This run's.
+    Measured,
+    /// A study's authors'.
+    Published,
+    /// A formula's.
+    Predicted,
+}
+
+/// A point, with its spread where it has one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Along the horizontal axis, in its unit.
+    pub x: f64,
+    /// Along the vertical axis, in its unit.
+    pub y: f64,
+    /// Interval or range of y.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<[f64; 2]>,
+    /// A short name beside the point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// A threshold, and whether it held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Threshold {
+    /// As written: `p95(transfer_time) < 20 s`.
+    pub rule: String,
+    /// The cell it was held against.
+    pub levels: Levels,
+    /// The figure found, in the base unit.
+    pub found: f64,
+    /// Whether it held.
+    pub held: bool,
+}

@@ -1,0 +1,1 @@
+//! Study file -> cells -> runs -> records -> statistics

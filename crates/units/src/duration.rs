@@ -1,0 +1,76 @@
+//! How long? Parses and prints [`Duration`]s: `"50 ms"`, `"2 min"`.
+
+use crate::ParseQuantityError;
+use crate::quantity::Kind;
+use std::time::Duration;
+
+const KIND: Kind = Kind {
+    what: "a length of time",
+    example: "50 ms",
+    units: &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("m", 60e9), ("h", 3600e9)],
+};
+
+/// Reads `"50 ms"`, rounded to a nanosecond.
+///
+/// # Errors
+/// When the number or its unit is missing or unknown, or it is longer than a year.
+pub fn parse(text: &str) -> Result<Duration, ParseQuantityError> {
+    let nanoseconds = KIND.parse(text)?;
+    if nanoseconds > 365.0 * 24.0 * 3600e9 {
+        return Err(KIND.error(text, "it is longer than a year"));
+    }
+    Ok(Duration::from_nanos(nanoseconds.round() as u64))
+}
+
+/// Prints the shortest exact form: `50 ms`, `1.5 s`, `0 s`.
+pub fn print(duration: Duration) -> String {
+    let nanoseconds = duration.as_nanos();
+    match nanoseconds {
+        0 => "0 s".to_owned(),
+        n if n >= 1_000_000_000 => format!("{} s", n as f64 / 1e9),
+        n if n >= 1_000_000 => format!("{} ms", n as f64 / 1e6),
+        n if n >= 1_000 => format!("{} us", n as f64 / 1e3),
+        n => format!("{n} ns"),
+    }
+}
+
+/// Serde by way of the printed form: `#[serde(with = "lastmile_units::duration::text")]`.
+pub mod text {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    /// Writes `"50 ms"`.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&super::print(*duration))
+    }
+
+    /// Reads `"50 ms"`.
+    ///
+    /// # Errors
+    /// As [`super::parse`].
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        super::parse(&String::deserialize(from)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_can_be_read_back() {
+        for nanoseconds in [0, 1, 999, 1_000, 1_500_000, 50_000_000, 120_000_000_000] {
+            let duration = Duration::from_nanos(nanoseconds);
+            assert_eq!(parse(&print(duration)), Ok(duration));
+        }
+    }
+
+    #[test]
+    fn two_minutes_may_be_written_2m() {
+        assert_eq!(parse("2m"), Ok(Duration::from_secs(120)));
+        assert!(parse("5").unwrap_err().to_string().contains("unit is missing"));
+    }
+}

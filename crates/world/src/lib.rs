@@ -1,0 +1,1 @@
+//! Where programs run: a simulated world in virtual time
