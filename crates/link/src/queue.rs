@@ -1,0 +1,93 @@
+//! Which frame is served next, and is there room for another?
+
+use crate::Frame;
+use crate::codel::{CoDelControl, Verdict};
+use crate::direction::{DirectionSpec, Queue};
+use lastmile_units::{Bytes, Instant};
+use std::collections::VecDeque;
+
+/// First in, first out, within a limit; CoDel may drop at the head.
+#[derive(Debug)]
+pub(crate) struct FrameQueue<P> {
+    waiting: VecDeque<Waiting<P>>,
+    /// IP bytes waiting.
+    bytes: Bytes,
+    packets_max: u64,
+    bytes_max: Bytes,
+    codel: Option<CoDelControl>,
+}
+
+/// A frame that waits.
+#[derive(Debug)]
+pub(crate) struct Waiting<P> {
+    /// Since when.
+    pub(crate) since: Instant,
+    pub(crate) frame: Frame<P>,
+}
+
+const NO_LIMIT: Bytes = Bytes::new(u64::MAX);
+
+impl<P> FrameQueue<P> {
+    pub(crate) fn new(direction: &DirectionSpec) -> Self {
+        let bytes_max = if let Queue::Bytes(bytes) = direction.queue {
+            bytes
+        } else {
+            NO_LIMIT
+        };
+        let codel = if let Queue::CoDel(codel) = direction.queue {
+            Some(CoDelControl::new(codel))
+        } else {
+            None
+        };
+        Self {
+            waiting: VecDeque::new(),
+            bytes: Bytes::ZERO,
+            packets_max: direction.queue_packets().unwrap_or(u64::MAX),
+            bytes_max,
+            codel,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Since when the next frame waits.
+    pub(crate) fn head_since(&self) -> Option<Instant> {
+        self.waiting.front().map(|head| head.since)
+    }
+
+    /// Whether a frame of `size` may wait here.
+    pub(crate) fn has_room(&self, size: Bytes) -> bool {
+        (self.waiting.len() as u64) < self.packets_max && size <= self.bytes_max.saturating_sub(self.bytes)
+    }
+
+    pub(crate) fn push(&mut self, since: Instant, frame: Frame<P>) {
+        self.bytes += frame.size;
+        self.waiting.push_back(Waiting { since, frame });
+    }
+
+    /// Takes the frame to serve at `now`; hands those that CoDel drops on the way to `on_drop`.
+    pub(crate) fn pop(&mut self, now: Instant, mut on_drop: impl FnMut(Frame<P>)) -> Option<Frame<P>> {
+        loop {
+            let Some(Waiting { since, frame }) = self.waiting.pop_front() else {
+                if let Some(codel) = &mut self.codel {
+                    codel.found_empty();
+                }
+                return None;
+            };
+            self.bytes -= frame.size;
+            let Some(codel) = &mut self.codel else {
+                return Some(frame);
+            };
+            match codel.judge(now, now - since, frame.size, self.bytes) {
+                Verdict::Serve => return Some(frame),
+                Verdict::Drop => on_drop(frame),
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! When may a link with a recorded, varying capacity deliver? Reads delivery traces in mahimahi's format.
+//!
+//! A trace is a text file with one whole number of milliseconds a line, never decreasing: at each such time the link may deliver 1,504
+//! bytes (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and mm-link(1)). At its end it starts
+//! over, its last line being its period. A packet larger than what is left of an opportunity waits for the next to take its remaining
+//! bytes; small packets share one; an opportunity that finds the queue empty is lost.
+//!
+//! Departure: mahimahi's clock has whole milliseconds, so it may deliver a packet up to a millisecond before the time it should. Here an
+//! opportunity at 7 ms serves a packet offered at 7.000 ms and not one offered at 7.001 ms.
+
+use crate::LinkError;
+use lastmile_units::{BitRate, Bytes, Instant};
+use std::fmt;
+use std::sync::Arc;
+
+/// What one opportunity delivers: an Ethernet-sized IP packet of 1,500 B and the 4 B header of mahimahi's TUN device.
+pub const OPPORTUNITY: Bytes = Bytes::new(1504);
+
+/// Delivery opportunities, repeated without end. Cheap to clone.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DeliveryTrace {
+    name: Arc<str>,
+    /// Milliseconds since the period began; never decreasing; the last one is above 0 and is the period.
+    milliseconds: Arc<[u32]>,
+}
+
+impl DeliveryTrace {
+    /// Reads a trace from its text. `name` is what it is called in errors and in the printed form of a link: the file's path.
+    ///
+    /// # Errors
+    /// Names the line where it is not a whole number of milliseconds, or smaller than the line before; and a trace that is empty, or
+    /// that has no opportunity after 0 ms (it would deliver without limit).
+    pub fn parse(name: &str, text: &str) -> Result<Self, LinkError> {
+        let error = |line: usize, problem: String| LinkError::Trace {
+            trace: name.to_owned(),
+            line,
+            problem,
+        };
+        let mut milliseconds: Vec<u32> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let number = line.trim().parse::<u32>().map_err(|_| {
+                error(
+                    index + 1,
+                    format!("{:?} is not a whole number of milliseconds, like 12", shortened(line)),
+                )
+            })?;
+            if let Some(&before) = milliseconds.last()
+                && number < before
+            {
+                return Err(error(
+                    index + 1,
+                    format!("{number} ms comes after {before} ms; sort the lines by time"),
+                ));
+            }
+            milliseconds.push(number);
+        }
+        match milliseconds.last() {
+            None => Err(error(
+                1,
+                "the trace is empty; it needs a line for each delivery opportunity".to_owned(),
+            )),
+            Some(0) => Err(error(
+                milliseconds.len(),
+                "the last opportunity is at 0 ms, so the trace has no length".to_owned(),
+            )),
+            Some(_) => Ok(Self {
+                name: name.into(),
+                milliseconds: milliseconds.into(),
+            }),
+        }
+    }
+
+    /// What it is called: the path it was read from.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many opportunities a period has.
+    pub fn opportunities(&self) -> usize {
+        self.milliseconds.len()
+    }
+
+    /// The mean rate over a period, rounded down; the overhead of [`OPPORTUNITY`] counts.
+    pub fn rate_mean(&self) -> BitRate {
+        let bits = self.milliseconds.len() as u128 * u128::from(OPPORTUNITY.get()) * 8;
+        let rate = bits * 1000 / u128::from(self.period());
+        BitRate::new(u64::try_from(rate).unwrap_or(u64::MAX).max(1)).expect("at least 1 bit/s")
+    }
+
+    /// Its length in milliseconds.
+    fn period(&self) -> u32 {
+        *self.milliseconds.last().expect("a trace has at least one line")
+    }
+
+    /// When opportunity `index` comes, counted from the world's start through all repetitions.
+    fn at(&self, index: u64) -> Instant {
+        let each = self.milliseconds.len() as u64;
+        let milliseconds =
+            (index / each) * u64::from(self.period()) + u64::from(self.milliseconds[(index % each) as usize]);
+        Instant::from_nanos(milliseconds * 1_000_000)
+    }
+
+    /// The first opportunity at or after `time`.
+    fn first_from(&self, time: Instant) -> u64 {
+        let each = self.milliseconds.len() as u64;
+        let milliseconds = time.as_nanos().div_ceil(1_000_000);
+        let period = u64::from(self.period());
+        // The end of one repetition is the start of the next: look from the last one that can still hold `time`.
+        let repetition = milliseconds.saturating_sub(1) / period;
+        let within = milliseconds - repetition * period;
+        let index = self.milliseconds.partition_point(|&at| u64::from(at) < within) as u64;
+        repetition * each + index
+    }
+}
+
+impl fmt::Debug for DeliveryTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "DeliveryTrace({:?}, {} opportunities)",
+            self.name,
+            self.milliseconds.len()
+        )
+    }
+}
+
+/// At most the first 40 characters of a foreign line, for a message.
+fn shortened(line: &str) -> String {
+    line.chars().take(40).collect()
+}
+
+/// Where a transmitter stands in a trace.
+#[derive(Debug)]
+pub(crate) struct TraceCursor {
+    trace: DeliveryTrace,
+    next: u64,
+    /// What is left of opportunity `next`.
+    left: Bytes,
+}
+
+impl TraceCursor {
+    pub(crate) fn new(trace: DeliveryTrace) -> Self {
+        Self {
+            trace,
+            next: 0,
+            left: OPPORTUNITY,
+        }
+    }
+
+    /// When a frame of `size` that may start at `start` is delivered; takes the opportunities that it needs.
+    pub(crate) fn serialise(&mut self, start: Instant, size: Bytes) -> Instant {
+        if self.trace.at(self.next) < start {
+            self.next = self.trace.first_from(start);
+            self.left = OPPORTUNITY;
+        }
+        let mut wanted = size;
+        while wanted > self.left {
+            wanted -= self.left;
+            self.next += 1;
+            self.left = OPPORTUNITY;
+        }
+        let end = self.trace.at(self.next);
+        self.left -= wanted;
+        if self.left == Bytes::ZERO {
+            self.next += 1;
+            self.left = OPPORTUNITY;
+        }
+        end
+    }
+}
