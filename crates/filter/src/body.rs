@@ -1,0 +1,190 @@
+//! What is the body of a response that went through the layer?
+
+use crate::compute::{Compute, NoCost, Operation, Work};
+use crate::recode::{Recode, Recoded, Sink};
+use bytes::{Buf, Bytes};
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use lastmile_payload::codec::{CodecSpec, Encoder};
+use lastmile_units::Bytes as Length;
+use pin_project_lite::pin_project;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+pin_project! {
+    /// The body of a response: coded as it flows, held whole, or as the handler made it.
+    ///
+    /// Data comes as [`Bytes`]; where the handler's body has another type of data, content that is not coded is copied into it.
+    /// Trailers are passed on, but for digests that coding makes false. Errors are passed on, and leave coded content without
+    /// its end.
+    pub struct CompressionBody<B: Body, C: Compute = NoCost> {
+        #[pin]
+        content: Content<B, C>,
+    }
+}
+
+pin_project! {
+    #[project = ContentProjected]
+    enum Content<B: Body, C: Compute> {
+        AsItIs { #[pin] body: B },
+        Coded { #[pin] body: Recoded<B, Coder, C> },
+        Whole { held: Held<B::Error> },
+        Nothing,
+    }
+}
+
+/// Complete content, kept until it is asked for.
+pub(crate) struct Held<E> {
+    pub(crate) data: Bytes,
+    pub(crate) trailers: Option<HeaderMap>,
+    /// What the handler's body failed with, after `data`.
+    pub(crate) error: Option<E>,
+}
+
+impl<B: Body, C: Compute> CompressionBody<B, C> {
+    pub(crate) fn as_it_is(body: B) -> Self {
+        Self {
+            content: Content::AsItIs { body },
+        }
+    }
+
+    pub(crate) fn coded(body: B, codec: CodecSpec, flush_chunks: bool, compute: C) -> Self {
+        let coder = Coder {
+            codec,
+            encoder: Some(Encoder::new(codec)),
+            flush_chunks,
+            begun: false,
+        };
+        Self {
+            content: Content::Coded {
+                body: Recoded::new(body, coder, compute),
+            },
+        }
+    }
+
+    pub(crate) fn whole(held: Held<B::Error>) -> Self {
+        Self {
+            content: Content::Whole { held },
+        }
+    }
+
+    pub(crate) fn nothing() -> Self {
+        Self {
+            content: Content::Nothing,
+        }
+    }
+}
+
+impl<B: Body, C: Compute> Body for CompressionBody<B, C> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        match self.project().content.project() {
+            ContentProjected::AsItIs { body } => body
+                .poll_frame(cx)
+                .map_ok(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))),
+            ContentProjected::Coded { body } => body.poll_frame(cx),
+            ContentProjected::Whole { held } => Poll::Ready(held.next()),
+            ContentProjected::Nothing => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.content {
+            Content::AsItIs { body } => body.is_end_stream(),
+            Content::Coded { body } => body.is_end_stream(),
+            Content::Whole { held } => held.data.is_empty() && held.trailers.is_none() && held.error.is_none(),
+            Content::Nothing => true,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::AsItIs { body } => body.size_hint(),
+            Content::Coded { body } => body.size_hint(),
+            Content::Whole { held } => held.size_hint(),
+            Content::Nothing => SizeHint::with_exact(0),
+        }
+    }
+}
+
+impl<E> Held<E> {
+    /// Exact only where the data is all there is: from an exact hint, servers make a `Content-Length`, which rules trailers out
+    /// and would make content that failed look whole.
+    fn size_hint(&self) -> SizeHint {
+        let length = self.data.len() as u64;
+        if self.trailers.is_none() && self.error.is_none() {
+            return SizeHint::with_exact(length);
+        }
+        let mut hint = SizeHint::new();
+        hint.set_lower(length);
+        hint
+    }
+
+    fn next(&mut self) -> Option<Result<Frame<Bytes>, E>> {
+        if !self.data.is_empty() {
+            return Some(Ok(Frame::data(std::mem::take(&mut self.data))));
+        }
+        match self.error.take() {
+            Some(error) => Some(Err(error)),
+            None => self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))),
+        }
+    }
+}
+
+/// Codes, and flushes where the policy asks for it.
+struct Coder {
+    codec: CodecSpec,
+    /// None once the stream is ended.
+    encoder: Option<Encoder>,
+    flush_chunks: bool,
+    begun: bool,
+}
+
+impl Coder {
+    fn account(&mut self, input: usize, output: usize, last: bool) -> Work {
+        let first = !std::mem::replace(&mut self.begun, true);
+        let operation = Operation::Encode(self.codec);
+        Work {
+            operation,
+            input: Length::from(input),
+            output: Length::from(output),
+            first,
+            last,
+        }
+    }
+}
+
+impl<E> Recode<E> for Coder {
+    type Error = E;
+
+    // Our own choice: brotli at level 5, the slowest usual on the fly (48 MB/s), keeps a thread for a third of a millisecond.
+    const PIECE: usize = 1 << 14;
+
+    fn write(&mut self, piece: &[u8], end_of_chunk: bool, to: &mut Sink) -> Result<bool, E> {
+        let encoder = self.encoder.as_mut().expect("nothing is written after the end");
+        let flush = end_of_chunk && self.flush_chunks;
+        let before = to.output.len();
+        encoder.write(piece, &mut to.output);
+        if flush {
+            encoder.flush(&mut to.output);
+        }
+        let work = self.account(piece.len(), to.output.len() - before, false);
+        to.work.push_back(work);
+        Ok(flush)
+    }
+
+    fn finish(&mut self, to: &mut Sink) -> Result<(), E> {
+        let encoder = self.encoder.take().expect("a stream is ended once");
+        let before = to.output.len();
+        encoder.finish(&mut to.output);
+        let work = self.account(0, to.output.len() - before, true);
+        to.work.push_back(work);
+        Ok(())
+    }
+
+    fn body_failed(error: E) -> E {
+        error
+    }
+}

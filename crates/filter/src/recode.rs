@@ -1,0 +1,199 @@
+//! How is a body recoded as it flows: a piece at a time, with its cost awaited, and nothing read ahead?
+//!
+//! Coding and decoding share this stream. Which bodies are recoded, and how, is decided elsewhere.
+
+use crate::compute::{Compute, Work};
+use crate::headers::remove_digests;
+use bytes::{Buf, Bytes};
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+use pin_project_lite::pin_project;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Output is handed on in frames of at most this size, and sooner only where it is due. Our own choice: the payload of one TLS
+/// record (RFC 8446, section 5.1: at most 2^14 octets).
+pub(crate) const FRAME: usize = 1 << 14;
+
+/// Turns the octets of a body, which may fail with an `E`, into others.
+pub(crate) trait Recode<E> {
+    /// Why the recoded body cannot go on: because the body failed, or because recoding it did.
+    type Error;
+
+    /// Octets it takes at a time. After each piece without output the executor gets its turn, so that no body, however its
+    /// handler cut it, keeps a thread for longer than one piece takes.
+    const PIECE: usize;
+
+    /// Takes a piece. `end_of_chunk` says that the handler's chunk ends here and another may be long in coming; the answer says
+    /// whether the output so far is due at once.
+    fn write(&mut self, piece: &[u8], end_of_chunk: bool, to: &mut Sink) -> Result<bool, Self::Error>;
+
+    /// Ends the input. Called once.
+    fn finish(&mut self, to: &mut Sink) -> Result<(), Self::Error>;
+
+    /// Says that the body failed.
+    fn body_failed(error: E) -> Self::Error;
+}
+
+/// Where a [`Recode`] leaves its output, and the account of its work.
+#[derive(Default)]
+pub(crate) struct Sink {
+    pub(crate) output: Vec<u8>,
+    /// How much of `output` has been handed on.
+    sent: usize,
+    pub(crate) work: VecDeque<Work>,
+}
+
+impl Sink {
+    fn waiting(&self) -> usize {
+        self.output.len() - self.sent
+    }
+
+    /// Takes a frame. It is copied, so that the buffer is kept and a small frame does not hold on to a large one.
+    fn frame(&mut self) -> Bytes {
+        let end = self.output.len().min(self.sent + FRAME);
+        let frame = Bytes::copy_from_slice(&self.output[self.sent..end]);
+        self.sent = end;
+        if self.waiting() == 0 {
+            self.output.clear();
+            self.sent = 0;
+        }
+        frame
+    }
+}
+
+enum Progress<E> {
+    Reading,
+    Finished(Option<HeaderMap>),
+    Failed(Option<E>),
+}
+
+pin_project! {
+    /// A body of which every octet goes through `R`. Trailers and errors pass; an error leaves the recoded stream without its
+    /// end, so that nobody takes it for whole.
+    pub(crate) struct Recoded<B: Body, R: Recode<B::Error>, C: Compute> {
+        #[pin]
+        body: B,
+        recoder: R,
+        compute: C,
+        #[pin]
+        spending: Option<C::Spent>,
+        chunk: Option<B::Data>,
+        sink: Sink,
+        // All output so far goes out before more input is taken.
+        due: bool,
+        progress: Progress<R::Error>,
+    }
+}
+
+impl<B: Body, R: Recode<B::Error>, C: Compute> Recoded<B, R, C> {
+    pub(crate) fn new(body: B, recoder: R, compute: C) -> Self {
+        let (sink, progress) = (Sink::default(), Progress::Reading);
+        Self {
+            body,
+            recoder,
+            compute,
+            spending: None,
+            chunk: None,
+            sink,
+            due: false,
+            progress,
+        }
+    }
+}
+
+impl<B: Body, R: Recode<B::Error>, C: Compute> Body for Recoded<B, R, C> {
+    type Data = Bytes;
+    type Error = R::Error;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, R::Error>>> {
+        let mut this = self.project();
+        let mut piece_taken = false;
+        loop {
+            if let Some(spent) = this.spending.as_mut().as_pin_mut() {
+                ready!(spent.poll(cx));
+                this.spending.set(None);
+            }
+            if let Some(work) = this.sink.work.pop_front() {
+                this.spending.set(Some(this.compute.spend(work)));
+                continue;
+            }
+
+            let waiting = this.sink.waiting();
+            if waiting >= FRAME || (*this.due && waiting > 0) {
+                return Poll::Ready(Some(Ok(Frame::data(this.sink.frame()))));
+            }
+            *this.due = false;
+            match this.progress {
+                Progress::Finished(trailers) => {
+                    return Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(trailers))));
+                }
+                Progress::Failed(error) => return Poll::Ready(error.take().map(Err)),
+                Progress::Reading => {}
+            }
+
+            let outcome = if let Some(chunk) = this.chunk {
+                if piece_taken {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                piece_taken = true;
+                let taken = chunk.chunk().len().min(R::PIECE);
+                let last_of_chunk = taken == chunk.remaining();
+                let end_of_chunk = last_of_chunk && !this.body.is_end_stream();
+                let outcome = this.recoder.write(&chunk.chunk()[..taken], end_of_chunk, this.sink);
+                chunk.advance(taken);
+                if last_of_chunk {
+                    *this.chunk = None;
+                }
+                outcome.map(|due| *this.due = due)
+            } else {
+                match this.body.as_mut().poll_frame(cx) {
+                    Poll::Pending if waiting > 0 => return Poll::Ready(Some(Ok(Frame::data(this.sink.frame())))),
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Some(Err(error))) => {
+                        (*this.due, *this.progress) = (true, Progress::Failed(Some(R::body_failed(error))));
+                        continue;
+                    }
+                    Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                        Ok(data) => {
+                            *this.chunk = data.has_remaining().then_some(data);
+                            continue;
+                        }
+                        Err(frame) => {
+                            let Ok(mut trailers) = frame.into_trailers() else {
+                                continue;
+                            };
+                            remove_digests(&mut trailers);
+                            (*this.due, *this.progress) = (true, Progress::Finished(Some(trailers)));
+                            this.recoder.finish(this.sink)
+                        }
+                    },
+                    Poll::Ready(None) => {
+                        (*this.due, *this.progress) = (true, Progress::Finished(None));
+                        this.recoder.finish(this.sink)
+                    }
+                }
+            };
+            if let Err(error) = outcome {
+                (*this.due, *this.progress) = (true, Progress::Failed(Some(error)));
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let settled = self.spending.is_none() && self.sink.work.is_empty() && self.sink.waiting() == 0;
+        settled && matches!(self.progress, Progress::Finished(None) | Progress::Failed(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let waiting = self.sink.waiting() as u64;
+        if let Progress::Finished(_) = self.progress {
+            return SizeHint::with_exact(waiting);
+        }
+        let mut hint = SizeHint::new();
+        hint.set_lower(waiting);
+        hint
+    }
+}
