@@ -1,0 +1,299 @@
+//! Which settings does a link have, and what does one of them change? One list of keys serves study files, profiles and the command line.
+
+use crate::nearest::nearest;
+use crate::{Capacity, DeliveryTrace, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
+use lastmile_units::{BitRate, Bytes, duration};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use std::fmt;
+use std::time::Duration;
+
+/// Which directions a setting is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Both,
+    Down,
+    Up,
+}
+
+/// What a setting is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Knob {
+    Rate,
+    Trace,
+    OneWayDelay,
+    RoundTrip,
+    Jitter,
+    Reordering,
+    Queue,
+    Loss,
+    FramingOverhead,
+}
+
+impl Knob {
+    /// In the order in which a link prints them.
+    pub(crate) const ALL: [Knob; 9] = [
+        Self::Rate,
+        Self::Trace,
+        Self::OneWayDelay,
+        Self::RoundTrip,
+        Self::Jitter,
+        Self::Reordering,
+        Self::Queue,
+        Self::Loss,
+        Self::FramingOverhead,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Trace => "trace",
+            Self::OneWayDelay => "one_way_delay",
+            Self::RoundTrip => "round_trip",
+            Self::Jitter => "jitter",
+            Self::Reordering => "reordering",
+            Self::Queue => "queue",
+            Self::Loss => "loss",
+            Self::FramingOverhead => "framing_overhead",
+        }
+    }
+
+    /// How the value stands in `direction`; none where it does not say (a rate where a trace is followed).
+    pub(crate) fn printed(self, direction: &DirectionSpec) -> Option<String> {
+        match (self, &direction.capacity) {
+            (Self::Rate, Capacity::Rate(rate)) => Some(rate.to_string()),
+            (Self::Rate, Capacity::Unlimited) => Some("unlimited".to_owned()),
+            (Self::Trace, Capacity::Trace(trace)) => Some(trace.name().to_owned()),
+            (Self::Rate | Self::Trace | Self::RoundTrip, _) => None,
+            (Self::OneWayDelay, _) => Some(duration::print(direction.one_way_delay)),
+            (Self::Jitter, _) => Some(direction.jitter.to_string()),
+            (Self::Reordering, _) => Some(direction.reordering.to_string()),
+            (Self::Queue, _) => Some(direction.queue.to_string()),
+            (Self::Loss, _) => Some(direction.loss.to_string()),
+            (Self::FramingOverhead, _) => Some(direction.framing_overhead.to_string()),
+        }
+    }
+}
+
+/// The name of a setting: `rate`, `loss_up`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) knob: Knob,
+    pub(crate) side: Side,
+}
+
+impl Key {
+    /// Reads a key; where it is unknown, says so with the nearest one and the list.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let (name, side) = match (text.strip_suffix("_down"), text.strip_suffix("_up")) {
+            (Some(name), _) => (name, Side::Down),
+            (_, Some(name)) => (name, Side::Up),
+            _ => (text, Side::Both),
+        };
+        let knob = Knob::ALL.into_iter().find(|knob| knob.name() == name);
+        match knob {
+            Some(Knob::RoundTrip) if side != Side::Both => Err(format!(
+                "{text:?} is no setting: a round trip has both directions; write one_way_delay_down or _up"
+            )),
+            Some(knob) => Ok(Self { knob, side }),
+            None => {
+                let names = Knob::ALL.map(Knob::name);
+                let meant = nearest(name, names).map_or_else(String::new, |name| {
+                    let suffix = match side {
+                        Side::Both => "",
+                        Side::Down => "_down",
+                        Side::Up => "_up",
+                    };
+                    format!("did you mean {name}{suffix}? ")
+                });
+                let names = names.join(", ");
+                Err(format!(
+                    "{text:?} is no setting of a link; {meant}settings: {names}, each with _down or _up for one side"
+                ))
+            }
+        }
+    }
+}
+
+/// A key with its value, read but not applied.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Setting {
+    pub(crate) key: Key,
+    value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Capacity(Capacity),
+    /// A trace that is not read yet, by its path.
+    TracePath(String),
+    OneWayDelay(Duration),
+    RoundTrip(Duration),
+    Jitter(Jitter),
+    Reordering(Reordering),
+    Queue(Queue),
+    Loss(Loss),
+    FramingOverhead(Bytes),
+}
+
+/// Gives the text of the trace at a path, or says why not.
+pub type TraceReader<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
+
+impl Setting {
+    /// Reads a value for `key`; the error says what is wrong with the value, and what would be right.
+    pub(crate) fn parse(key: Key, text: &str) -> Result<Self, String> {
+        let value = match key.knob {
+            Knob::Rate if text.trim() == "unlimited" => Value::Capacity(Capacity::Unlimited),
+            Knob::Rate => Value::Capacity(Capacity::Rate(
+                text.parse::<BitRate>().map_err(|error| error.to_string())?,
+            )),
+            Knob::Trace if text.trim().is_empty() || text.contains('+') => {
+                return Err(format!("{text:?} is no path of a trace: it is empty or holds a \"+\""));
+            }
+            Knob::Trace => Value::TracePath(text.trim().to_owned()),
+            Knob::OneWayDelay => Value::OneWayDelay(duration::parse(text).map_err(|error| error.to_string())?),
+            Knob::RoundTrip => Value::RoundTrip(duration::parse(text).map_err(|error| error.to_string())?),
+            Knob::Jitter => Value::Jitter(text.parse::<Jitter>().map_err(|error| error.to_string())?),
+            Knob::Reordering => Value::Reordering(text.parse::<Reordering>().map_err(|error| error.to_string())?),
+            Knob::Queue => Value::Queue(text.parse::<Queue>().map_err(|error| error.to_string())?),
+            Knob::Loss => Value::Loss(text.parse::<Loss>().map_err(|error| error.to_string())?),
+            Knob::FramingOverhead => {
+                let bytes = text.parse::<Bytes>().map_err(|error| error.to_string())?;
+                if bytes > FRAMING_OVERHEAD_MAX {
+                    return Err(format!(
+                        "{text:?} a packet is more than {FRAMING_OVERHEAD_MAX}; write it like \"18 B\""
+                    ));
+                }
+                Value::FramingOverhead(bytes)
+            }
+        };
+        Ok(Self { key, value })
+    }
+
+    /// Changes `down` and `up`.
+    pub(crate) fn apply(
+        &self,
+        down: &mut DirectionSpec,
+        up: &mut DirectionSpec,
+        read_trace: TraceReader<'_>,
+    ) -> Result<(), LinkError> {
+        let capacity = match &self.value {
+            Value::TracePath(path) => {
+                let unread = |problem| LinkError::UnreadTrace {
+                    path: path.clone(),
+                    problem,
+                };
+                let text = read_trace(path).map_err(unread)?;
+                Some(Capacity::Trace(DeliveryTrace::parse(path, &text)?))
+            }
+            Value::Capacity(capacity) => Some(capacity.clone()),
+            _ => None,
+        };
+        for (side, direction) in [(Side::Down, down), (Side::Up, up)] {
+            if self.key.side != Side::Both && self.key.side != side {
+                continue;
+            }
+            match &self.value {
+                Value::Capacity(_) | Value::TracePath(_) => {
+                    direction.capacity.clone_from(capacity.as_ref().expect("set above"))
+                }
+                Value::OneWayDelay(delay) => direction.one_way_delay = *delay,
+                Value::RoundTrip(round_trip) => direction.one_way_delay = half(*round_trip, side),
+                Value::Jitter(jitter) => direction.jitter = *jitter,
+                Value::Reordering(reordering) => direction.reordering = *reordering,
+                Value::Queue(queue) => direction.queue = *queue,
+                Value::Loss(loss) => direction.loss = *loss,
+                Value::FramingOverhead(bytes) => direction.framing_overhead = *bytes,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// More than any framing; our own choice, so that a slip of units is caught.
+const FRAMING_OVERHEAD_MAX: Bytes = Bytes::new(1500);
+
+/// Half a round trip; where it is odd, down has the nanosecond more.
+pub(crate) fn half(round_trip: Duration, side: Side) -> Duration {
+    let up = round_trip / 2;
+    if side == Side::Up { up } else { round_trip - up }
+}
+
+/// A table of settings as it stands in TOML, with the name if there is one. Settings for both sides come first, whatever their order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct SettingsTable {
+    pub(crate) name: Option<String>,
+    pub(crate) settings: Vec<Setting>,
+}
+
+impl<'de> serde::Deserialize<'de> for SettingsTable {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(TableVisitor)
+    }
+}
+
+pub(crate) struct TableVisitor;
+
+impl<'de> Visitor<'de> for TableVisitor {
+    type Value = SettingsTable;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(r#"a table like { name = "short-queue", rate = "512 kbit/s", one_way_delay = "50 ms" }"#)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SettingsTable, A::Error> {
+        let mut table = SettingsTable::default();
+        while let Some(key) = map.next_key::<TableKey>()? {
+            match key {
+                TableKey::Name => table.name = Some(map.next_value()?),
+                TableKey::Setting(key) => table.settings.push(map.next_value_seed(ValueOf(key))?),
+            }
+        }
+        table.settings.sort_by_key(|setting| setting.key.side != Side::Both);
+        for side in [Side::Down, Side::Up] {
+            let given = |knob| {
+                let sides = [Side::Both, side];
+                table
+                    .settings
+                    .iter()
+                    .any(|setting| setting.key.knob == knob && sides.contains(&setting.key.side))
+            };
+            for (one, other) in [(Knob::Rate, Knob::Trace), (Knob::OneWayDelay, Knob::RoundTrip)] {
+                if given(one) && given(other) {
+                    let (one, other) = (one.name(), other.name());
+                    return Err(A::Error::custom(format!(
+                        "both {one} and {other} are given for one direction: leave one out"
+                    )));
+                }
+            }
+        }
+        Ok(table)
+    }
+}
+
+enum TableKey {
+    Name,
+    Setting(Key),
+}
+
+impl<'de> serde::Deserialize<'de> for TableKey {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let key = String::deserialize(from)?;
+        if key == "name" {
+            Ok(Self::Name)
+        } else {
+            Key::parse(&key).map(Self::Setting).map_err(D::Error::custom)
+        }
+    }
+}
+
+/// Reads the value that belongs to a key.
+struct ValueOf(Key);
+
+impl<'de> DeserializeSeed<'de> for ValueOf {
+    type Value = Setting;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Setting, D::Error> {
+        let text = <String as serde::Deserialize>::deserialize(from)?;
+        Setting::parse(self.0, &text).map_err(D::Error::custom)
+    }
+}
