@@ -44,6 +44,11 @@ pub struct Run {
     pub thresholds: Vec<Threshold>,
 }
 
+impl Run {
+    /// The name of this schema.
+    pub const SCHEMA: &str = "lastmile/run/1";
+}
+
 /// One combination of levels, repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cell {
@@ -199,7 +204,8 @@ pub enum Scale {
 /// Points of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// Its name in the legend.
+    /// Its name in the legend. Series of one name and different sources show one thing: they share a colour, and the legend adds
+    /// whose figures they are.
     pub name: String,
     /// Whose figures these are.
     pub source: Source,

@@ -1,0 +1,439 @@
+//! How is a [`Chart`] drawn? As SVG of our own: no script, absolute coordinates, the same bytes for the same chart.
+//!
+//! Whose figures a series shows is told by its marks and not by colour alone: measured ones are filled marks on a full line,
+//! published ones hollow marks on a dashed line, predicted ones crosses on a dotted line. Series of one name share colour and
+//! shape, so that measured and published of one thing are seen as such. Colours are CSS variables, in [`CSS`], light and dark.
+//!
+//! [`axis`] decides where a value lies, [`label`] where text fits, [`mark`] what a point looks like.
+
+mod axis;
+mod label;
+mod mark;
+#[cfg(test)]
+mod tests;
+
+use crate::markup::Text;
+use crate::number::{interval, quantity};
+use crate::record::{Axis, Chart, Point, Scale, Series, Source};
+use axis::Fitted;
+use label::{Anchor, Box2, Labels, text_width, wrap};
+use mark::{Style, legend_name};
+use std::fmt::Write;
+
+/// The style that drawings need, to be put once into the page they are in.
+pub const CSS: &str = include_str!("chart/chart.css");
+
+/// For how wide a place a chart is laid out; text has the same size in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A page on a desk, or on paper.
+    Wide,
+    /// A telephone held upright.
+    Narrow,
+}
+
+impl Layout {
+    fn width(self) -> f64 {
+        match self {
+            Layout::Wide => 720.0,
+            Layout::Narrow => 350.0,
+        }
+    }
+
+    fn plot_height(self) -> f64 {
+        match self {
+            Layout::Wide => 280.0,
+            Layout::Narrow => 230.0,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Layout::Wide => "wide",
+            Layout::Narrow => "narrow",
+        }
+    }
+}
+
+/// Heights and gaps in px: our own choice, by eye, for text of 13 px.
+const LINE: f64 = 18.0;
+const LEGEND_SAMPLE: f64 = 34.0;
+const GAP: f64 = 18.0;
+const RIGHT: f64 = 16.0;
+
+/// Draws `chart` for a page that has [`CSS`]. `id` tells its elements from those of other charts on the page: letters and digits.
+pub fn svg(chart: &Chart, layout: Layout, id: &str) -> String {
+    Drawing::new(chart, layout).write(&format!("{id}-{}", layout.name()), "")
+}
+
+/// Draws `chart` as a file of its own, with its style in it.
+pub fn standalone(chart: &Chart, layout: Layout) -> String {
+    Drawing::new(chart, layout).write("chart", &format!("<style>{CSS}</style>"))
+}
+
+/// What is known of a chart before the first element is written.
+struct Drawing<'a> {
+    chart: &'a Chart,
+    layout: Layout,
+    x: Fitted,
+    y: Fitted,
+    styles: Vec<Style>,
+    legend: Vec<LegendItem>,
+    /// Texts of the horizontal axis, in lines.
+    x_texts: Vec<Vec<String>>,
+    /// The edges of the plot.
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    height: f64,
+}
+
+struct LegendItem {
+    left: f64,
+    row: usize,
+    text: String,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(chart: &'a Chart, layout: Layout) -> Self {
+        let points = || chart.series.iter().flat_map(|series| &series.points);
+        let xs: Vec<f64> = points().map(|p| p.x).collect();
+        let ys: Vec<f64> = points()
+            .flat_map(|p| [p.y, p.spread.map_or(p.y, |s| s[0]), p.spread.map_or(p.y, |s| s[1])])
+            .collect();
+        let narrow = layout == Layout::Narrow;
+        // An x axis from 0 only where that leaves the points most of it: a level of 1 or 2 does, a range of 900 to 1000 does not.
+        let far = xs.iter().copied().fold(0.0, f64::max);
+        let near = xs.iter().copied().fold(f64::INFINITY, f64::min);
+        let x = Fitted::new(&chart.x, &xs, if narrow { 4 } else { 7 }, near < far / 3.0);
+        let y = Fitted::new(&chart.y, &ys, 5, true);
+        let width = layout.width();
+        let widest = y.ticks.iter().map(|tick| text_width(&tick.text)).fold(0.0, f64::max);
+        let left = (widest + 12.0).clamp(24.0, width * 0.45);
+        let right = width - RIGHT;
+        let legend = lay_legend(chart, right);
+        let legend_rows = legend.last().map_or(0, |item| item.row + 1);
+        let top = legend_rows as f64 * LINE + if legend_rows > 0 { 10.0 } else { 0.0 } + LINE + 8.0;
+        let bottom = top + layout.plot_height();
+        let room = x.slot().map_or(f64::INFINITY, |slot| slot * (right - left) - 6.0);
+        let x_texts: Vec<Vec<String>> = x.ticks.iter().map(|tick| wrap(&tick.text, room)).collect();
+        let x_lines = x_texts.iter().map(Vec::len).max().unwrap_or(1);
+        let height = bottom + 8.0 + x_lines as f64 * LINE + LINE + 6.0;
+        Self {
+            chart,
+            layout,
+            x,
+            y,
+            styles: mark::styles(&chart.series),
+            legend,
+            x_texts,
+            left,
+            right,
+            top,
+            bottom,
+            height,
+        }
+    }
+
+    fn write(&self, id: &str, style: &str) -> String {
+        let mut out = String::new();
+        self.write_to(&mut out, id, style)
+            .expect("a String takes all that is written to it");
+        out
+    }
+
+    fn write_to(&self, out: &mut String, id: &str, style: &str) -> std::fmt::Result {
+        let Chart { title, note, .. } = self.chart;
+        let (width, height) = (px(self.layout.width()), px(self.height));
+        write!(
+            out,
+            "<svg class=\"chart {}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{style}",
+            self.layout.name(),
+            Text(title),
+            Text(self.description(note)),
+        )?;
+        self.write_legend(out)?;
+        self.write_axes(out)?;
+        let mut labels = Labels::new(Box2 {
+            left: self.left,
+            top: self.top - 6.0,
+            right: self.right + RIGHT,
+            bottom: self.bottom,
+        });
+        for (series, style) in self.chart.series.iter().zip(&self.styles) {
+            self.write_series(out, series, style, &mut labels)?;
+        }
+        self.write_labels(out, &mut labels)?;
+        out.push_str("</svg>\n");
+        Ok(())
+    }
+
+    /// What someone who does not see the chart is told: its note, axes, series, and what could not be shown.
+    fn description(&self, note: &str) -> String {
+        let Chart { x, y, series, .. } = self.chart;
+        let mut text = format!("{note} {} against {}.", y.label, x.label)
+            .trim_start()
+            .to_owned();
+        for one in series {
+            let count = one.points.len();
+            let _ = write!(
+                text,
+                " {}: {count} point{}",
+                legend_name(one, series),
+                if count == 1 { "." } else { "s." }
+            );
+        }
+        let hidden = series
+            .iter()
+            .flat_map(|s| &s.points)
+            .filter(|p| self.at(p, 0.0).is_none())
+            .count();
+        if hidden > 0 {
+            let _ = write!(text, " Not shown, since an axis has no place for them: {hidden}.");
+        }
+        text
+    }
+
+    fn write_legend(&self, out: &mut String) -> std::fmt::Result {
+        // One series needs no legend where it is this run's own: the title says what it is.
+        for (item, (series, style)) in self.legend.iter().zip(self.chart.series.iter().zip(&self.styles)) {
+            let middle = item.row as f64 * LINE + 11.0;
+            write!(out, "<g class=\"{}\">", style.class)?;
+            if series.joined {
+                style.write_line(out, &[(item.left, middle), (item.left + 26.0, middle)])?;
+            }
+            style.write_mark(out, item.left + 13.0, middle)?;
+            let x = px(item.left + LEGEND_SAMPLE);
+            writeln!(
+                out,
+                "<text class=\"legend\" x=\"{x}\" y=\"{}\">{}</text></g>",
+                px(middle + 4.5),
+                Text(&item.text)
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_axes(&self, out: &mut String) -> std::fmt::Result {
+        let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
+        out.push_str("<g class=\"grid\">");
+        let mut ends = f64::INFINITY;
+        for tick in &self.y.ticks {
+            let y = bottom - tick.at * (bottom - top);
+            write!(out, "<path d=\"M{} {}H{}\"/>", px(left), px(y), px(right))?;
+            if ends - y >= 13.0 {
+                ends = y;
+                let text = label::shorten(&tick.text, left - 10.0);
+                write!(
+                    out,
+                    "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+                    px(left - 8.0),
+                    px(y + 4.5),
+                    Text(text)
+                )?;
+            }
+        }
+        let named = self.x.slot().is_some();
+        let mut ends = f64::NEG_INFINITY;
+        for (tick, lines) in self.x.ticks.iter().zip(&self.x_texts) {
+            let x = left + tick.at * (right - left);
+            if !named {
+                write!(out, "<path d=\"M{} {}V{}\"/>", px(x), px(top), px(bottom))?;
+            }
+            let half = lines.iter().map(|line| text_width(line)).fold(0.0, f64::max) / 2.0;
+            // The last text stays inside the drawing; one that would touch its neighbour is left out.
+            let centre = x.min(self.layout.width() - half);
+            if named || centre - half > ends + 4.0 {
+                ends = centre + half;
+                for (row, line) in lines.iter().enumerate() {
+                    let y = px(bottom + 18.0 + row as f64 * LINE);
+                    write!(
+                        out,
+                        "<text x=\"{}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
+                        px(centre),
+                        Text(line)
+                    )?;
+                }
+            }
+        }
+        writeln!(out, "</g>")?;
+        write!(
+            out,
+            "<path class=\"axis\" d=\"M{} {}H{}\"/>",
+            px(left),
+            px(bottom),
+            px(right)
+        )?;
+        if let Some(zero) = self
+            .y
+            .place(0.0)
+            .filter(|at| *at > 0.0 && *at < 1.0 && self.y.slot().is_none())
+        {
+            write!(
+                out,
+                "<path class=\"axis\" d=\"M{} {}H{}\"/>",
+                px(left),
+                px(bottom - zero * (bottom - top)),
+                px(right)
+            )?;
+        }
+        let y_title = label::shorten(&self.y.title, right);
+        write!(
+            out,
+            "<text class=\"axis-title\" x=\"0\" y=\"{}\">{}</text>",
+            px(top - 12.0),
+            Text(y_title)
+        )?;
+        let x_title = label::shorten(&self.x.title, right);
+        let y = px(self.height - 8.0);
+        writeln!(
+            out,
+            "<text class=\"axis-title\" x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
+            px(right),
+            Text(x_title)
+        )
+    }
+
+    fn write_series(&self, out: &mut String, series: &Series, style: &Style, labels: &mut Labels) -> std::fmt::Result {
+        write!(out, "<g class=\"{}\">", style.class)?;
+        let dodge = self.dodge(style);
+        let placed: Vec<(&Point, (f64, f64))> = series
+            .points
+            .iter()
+            .filter_map(|point| Some((point, self.at(point, dodge)?)))
+            .collect();
+        if series.joined && placed.len() > 1 {
+            style.write_line(out, &placed.iter().map(|(_, at)| *at).collect::<Vec<_>>())?;
+        }
+        for (point, (x, y)) in &placed {
+            write!(out, "<g><title>{}</title>", Text(self.tooltip(series, point)))?;
+            if let Some([low, high]) = point.spread
+                && let (Some(low), Some(high)) = (self.y.place(low), self.y.place(high))
+            {
+                let across = |at: f64| self.bottom - at.clamp(0.0, 1.0) * (self.bottom - self.top);
+                let (low, high) = (across(low), across(high));
+                style.write_spread(out, *x, low, high)?;
+                labels.occupy(Box2 {
+                    left: x - 2.0,
+                    top: high,
+                    right: x + 2.0,
+                    bottom: low,
+                });
+            }
+            style.write_mark(out, *x, *y)?;
+            out.push_str("</g>");
+            labels.occupy(Box2::around(*x, *y, 5.0));
+        }
+        writeln!(out, "</g>")
+    }
+
+    /// Labels are placed when every mark is known, so that none is covered.
+    fn write_labels(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
+        for (series, style) in self.chart.series.iter().zip(&self.styles) {
+            let dodge = self.dodge(style);
+            for point in &series.points {
+                let Some(text) = &point.label else { continue };
+                let Some((x, y)) = self.at(point, dodge) else { continue };
+                // A label that fits nowhere is left to the tool tip.
+                let Some((x, y, anchor)) = labels.place(x, y, text_width(text)) else {
+                    continue;
+                };
+                let anchor = match anchor {
+                    Anchor::Start => "start",
+                    Anchor::Middle => "middle",
+                    Anchor::End => "end",
+                };
+                let (x, y) = (px(x), px(y));
+                writeln!(
+                    out,
+                    "<text class=\"label {}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
+                    style.class,
+                    Text(text)
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How far a series steps aside on a named axis, so that spreads at one place stand beside each other.
+    fn dodge(&self, style: &Style) -> f64 {
+        let Some(slot) = self.x.slot() else { return 0.0 };
+        let several = self.styles.len() as f64;
+        let step = (slot * (self.right - self.left) * 0.7 / several).min(12.0);
+        (style.index as f64 - (several - 1.0) / 2.0) * step
+    }
+
+    fn at(&self, point: &Point, dodge: f64) -> Option<(f64, f64)> {
+        let (x, y) = (self.x.place(point.x)?, self.y.place(point.y)?);
+        Some((
+            self.left + x * (self.right - self.left) + dodge,
+            self.bottom - y * (self.bottom - self.top),
+        ))
+    }
+
+    fn tooltip(&self, series: &Series, point: &Point) -> String {
+        let Chart { x, y, series: all, .. } = self.chart;
+        let mut text = format!(
+            "{}: {} at {}",
+            legend_name(series, all),
+            value(y, point.y),
+            value(x, point.x)
+        );
+        if let Some(spread) = point.spread {
+            let _ = write!(text, " ({})", range(y, spread));
+        }
+        if let Some(label) = &point.label {
+            let _ = write!(text, ", {label}");
+        }
+        text
+    }
+}
+
+fn value(axis: &Axis, value: f64) -> String {
+    match (&axis.scale, axis.unit.as_str()) {
+        (Scale::Named(names), _) => names.get(value as usize).cloned().unwrap_or_default(),
+        (_, "1") => crate::number::percent(value),
+        (_, unit) => quantity(value, unit),
+    }
+}
+
+fn range(axis: &Axis, [low, high]: [f64; 2]) -> String {
+    match axis.unit.as_str() {
+        "1" => format!("{} to {}", value(axis, low), value(axis, high)),
+        unit => interval([low, high], unit),
+    }
+}
+
+/// Items from left to right, in as many rows as they need; none where there is nothing to tell apart.
+fn lay_legend(chart: &Chart, right: f64) -> Vec<LegendItem> {
+    if let [only] = chart.series.as_slice()
+        && only.source == Source::Measured
+    {
+        return Vec::new();
+    }
+    let (mut left, mut row) = (0.0, 0);
+    let mut items = Vec::new();
+    for series in &chart.series {
+        let text = label::shorten(&legend_name(series, &chart.series), right - LEGEND_SAMPLE);
+        let width = LEGEND_SAMPLE + text_width(&text);
+        if left > 0.0 && left + width > right {
+            (left, row) = (0.0, row + 1);
+        }
+        items.push(LegendItem { left, row, text });
+        left += width + GAP;
+    }
+    items
+}
+
+/// A coordinate to a tenth: finer is not seen, and every machine rounds to the same.
+fn px(value: f64) -> String {
+    let tenths = (value * 10.0).round() as i64;
+    let sign = if tenths < 0 { "-" } else { "" };
+    match (tenths.abs() / 10, tenths.abs() % 10) {
+        (whole, 0) => format!("{sign}{whole}"),
+        (whole, part) => format!("{sign}{whole}.{part}"),
+    }
+}

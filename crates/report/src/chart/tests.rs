@@ -1,0 +1,142 @@
+//! Drawings, small enough to be read.
+
+use super::*;
+use crate::record::Source;
+
+fn axis(label: &str, unit: &str, scale: Scale) -> Axis {
+    Axis {
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        scale,
+    }
+}
+
+fn point(x: f64, y: f64) -> Point {
+    Point {
+        x,
+        y,
+        spread: None,
+        label: None,
+    }
+}
+
+fn series(name: &str, source: Source, points: Vec<Point>) -> Series {
+    Series {
+        name: name.to_owned(),
+        source,
+        joined: true,
+        points,
+    }
+}
+
+fn saved(series: Vec<Series>) -> Chart {
+    let names = ["modem", "cable"].map(str::to_owned).to_vec();
+    Chart {
+        title: "What it saves".to_owned(),
+        note: "Higher is better.".to_owned(),
+        x: axis("Link", "", Scale::Named(names)),
+        y: axis("Time saved", "1", Scale::Linear),
+        series,
+    }
+}
+
+#[test]
+fn measured_published_and_predicted_differ_without_colour() {
+    let of = |source| series("etdr", source, vec![point(0.0, 0.4), point(1.0, 0.1)]);
+    let chart = saved(vec![of(Source::Measured), of(Source::Published), of(Source::Predicted)]);
+    let drawn = svg(&chart, Layout::Narrow, "a");
+    let without_colour: Vec<String> = ["c1 measured", "c1 published", "c1 predicted"]
+        .iter()
+        .map(|class| {
+            let start = drawn
+                .find(&format!("<g class=\"{class}\">"))
+                .expect("the legend has it");
+            drawn[start..]
+                .split("<text")
+                .next()
+                .expect("there is a start")
+                .replace(class, "")
+        })
+        .collect();
+    assert!(without_colour[1].contains("stroke-dasharray") && without_colour[2].contains("stroke-dasharray"));
+    assert!(!without_colour[0].contains("stroke-dasharray"));
+    assert_ne!(without_colour[1], without_colour[2]);
+    assert!(
+        CSS.contains(".published .mark { fill: var(--paper) }"),
+        "published marks are hollow"
+    );
+}
+
+#[test]
+fn a_small_chart_is_drawn_like_this() {
+    let mut points = vec![point(0.0, 0.4), point(1.0, -0.1)];
+    points[0].spread = Some([0.35, 0.45]);
+    points[1].label = Some("A".to_owned());
+    let chart = saved(vec![series("etdr", Source::Measured, points)]);
+    insta::assert_snapshot!(svg(&chart, Layout::Narrow, "a"));
+}
+
+#[test]
+fn one_chart_gives_the_same_bytes_twice() {
+    let chart = saved(vec![series(
+        "etdr",
+        Source::Measured,
+        vec![point(0.0, 0.4), point(1.0, 1.0 / 3.0)],
+    )]);
+    assert_eq!(svg(&chart, Layout::Wide, "a"), svg(&chart.clone(), Layout::Wide, "a"));
+}
+
+#[test]
+fn a_point_without_a_place_is_counted_and_not_drawn() {
+    let mut chart = saved(vec![series(
+        "etdr",
+        Source::Measured,
+        vec![point(0.0, 0.4), point(7.0, 0.1), point(1.0, f64::NAN)],
+    )]);
+    let drawn = svg(&chart, Layout::Wide, "a");
+    assert!(drawn.contains("no place for them: 2."));
+    assert!(!drawn.contains("NaN") && !drawn.contains("inf"));
+    chart.series.clear();
+    assert!(
+        svg(&chart, Layout::Wide, "a").ends_with("</svg>\n"),
+        "a chart of nothing is still a drawing"
+    );
+}
+
+#[test]
+fn labels_at_one_place_do_not_cover_each_other() {
+    let labelled = |y: f64, text: &str| Point {
+        label: Some(text.to_owned()),
+        ..point(0.0, y)
+    };
+    let near = vec![
+        labelled(0.400, "first"),
+        labelled(0.401, "second"),
+        labelled(0.402, "third"),
+    ];
+    let chart = saved(vec![series("etdr", Source::Measured, near)]);
+    let drawn = svg(&chart, Layout::Wide, "a");
+    let places: Vec<&str> = drawn
+        .lines()
+        .filter(|line| line.contains("class=\"label"))
+        .map(|line| line.split("text-anchor").next().unwrap())
+        .collect();
+    assert_eq!(places.len(), 3);
+    assert!(
+        places[0] != places[1] && places[1] != places[2] && places[0] != places[2],
+        "{places:?}"
+    );
+}
+
+#[test]
+fn names_with_markup_stay_text() {
+    let mut chart = saved(vec![series(
+        "</text><script>",
+        Source::Published,
+        vec![point(0.0, 0.4)],
+    )]);
+    chart.title = "<script>alert(1)</script>".to_owned();
+    chart.x.scale = Scale::Named(vec!["\"><img src=x>".to_owned()]);
+    let drawn = standalone(&chart, Layout::Wide);
+    assert!(!drawn.contains("<script") && !drawn.contains("<img"));
+}

@@ -1,0 +1,171 @@
+//! What is said about a record, and in which order, whoever prints it?
+//!
+//! [`run`], [`advice`] and [`compare`] turn a record into [`Block`]s; the terminal, Markdown and the HTML page each know how a block
+//! looks. So all three say the same, with the same digits.
+
+pub(crate) mod advice;
+pub(crate) mod run;
+
+use crate::record::{Chart, Doubt, Finding, Levels, Table};
+use std::collections::BTreeSet;
+
+/// A piece of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Block {
+    /// The head of a section.
+    Heading(String),
+    /// A paragraph.
+    Text(String),
+    /// The answer, which stands out.
+    Answer(String),
+    /// A sentence that follows from the figures.
+    Finding(Finding),
+    /// Doubts about all that is said.
+    Doubts(Vec<Doubt>),
+    /// A table.
+    Grid(Grid),
+    /// Lines to paste, under a name and over a note.
+    Code { title: String, text: String, note: String },
+    /// A drawing; left out where nothing can be drawn.
+    Chart(Chart),
+    /// What few will ask for: folded away on a page, left out elsewhere.
+    Folded { summary: String, blocks: Vec<Block> },
+}
+
+/// A table, ready to be printed: columns aligned, doubts as foot notes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Grid {
+    pub(crate) title: String,
+    pub(crate) note: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+    /// What the rows' `doubts` point into.
+    pub(crate) doubts: Vec<Doubt>,
+}
+
+/// A column's head.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    /// Figures stand to the right, words to the left.
+    pub(crate) figures: bool,
+}
+
+/// A row, and how it is to be taken.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) cells: Vec<String>,
+    pub(crate) tone: Tone,
+    /// Indices into the grid's doubts.
+    pub(crate) doubts: Vec<usize>,
+}
+
+/// How a row is to be taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// As it is.
+    #[default]
+    Plain,
+    /// It is the one to use, or it is better than before.
+    Good,
+    /// It is worse than before, or broke a rule.
+    Bad,
+    /// Its figures may not be used.
+    Invalid,
+}
+
+impl Grid {
+    pub(crate) fn new(title: impl Into<String>, note: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            note: note.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds columns of words.
+    pub(crate) fn words<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.columns.extend(names.into_iter().map(|name| Column {
+            name: name.into(),
+            figures: false,
+        }));
+        self
+    }
+
+    /// Adds columns of figures.
+    pub(crate) fn figures<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.columns.extend(names.into_iter().map(|name| Column {
+            name: name.into(),
+            figures: true,
+        }));
+        self
+    }
+
+    /// Adds a row; `doubts` become foot notes, each text once.
+    pub(crate) fn row(&mut self, cells: Vec<String>, tone: Tone, doubts: &[Doubt]) {
+        let doubts = doubts.iter().map(|doubt| self.foot_note(doubt)).collect();
+        self.rows.push(Row { cells, tone, doubts });
+    }
+
+    fn foot_note(&mut self, doubt: &Doubt) -> usize {
+        self.doubts.iter().position(|known| known == doubt).unwrap_or_else(|| {
+            self.doubts.push(doubt.clone());
+            self.doubts.len() - 1
+        })
+    }
+}
+
+impl From<&Table> for Grid {
+    /// A column whose every cell begins with a digit or a sign holds figures.
+    fn from(table: &Table) -> Self {
+        let begins_as_figure =
+            |cell: &String| cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || "+-−<≥≤".contains(c));
+        let columns = table.columns.iter().enumerate().map(|(at, name)| {
+            let mut cells = table.rows.iter().filter_map(|row| row.get(at)).peekable();
+            Column {
+                name: name.clone(),
+                figures: cells.peek().is_some() && cells.all(begins_as_figure),
+            }
+        });
+        let mut grid = Self {
+            columns: columns.collect(),
+            ..Self::new(&table.title, &table.note)
+        };
+        for row in &table.rows {
+            // A row of the wrong length, in a record that was edited, is shown as far as it goes.
+            let cells = (0..table.columns.len())
+                .map(|at| row.get(at).cloned().unwrap_or_default())
+                .collect();
+            grid.row(cells, Tone::Plain, &[]);
+        }
+        grid
+    }
+}
+
+/// The factors that differ among `all`, which tell its members apart; and the rest, with the level that all share.
+pub(crate) fn factors<'a>(all: impl Iterator<Item = &'a Levels> + Clone) -> (Vec<String>, Vec<(String, String)>) {
+    let names: BTreeSet<&String> = all.clone().flat_map(|levels| levels.keys()).collect();
+    let (mut differ, mut shared) = (Vec::new(), Vec::new());
+    for name in names {
+        let found: BTreeSet<Option<&String>> = all.clone().map(|levels| levels.get(name)).collect();
+        match found.into_iter().collect::<Vec<_>>().as_slice() {
+            [Some(level)] if all.clone().count() > 1 => shared.push((name.clone(), (*level).clone())),
+            _ => differ.push(name.clone()),
+        }
+    }
+    (differ, shared)
+}
+
+/// `case = A, codec = gzip:6`.
+pub(crate) fn levels_text(levels: &Levels) -> String {
+    levels
+        .iter()
+        .map(|(name, level)| format!("{name} = {level}"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// `extract_time` as a person reads it: `extract time`.
+pub(crate) fn readable(name: &str) -> String {
+    name.replace('_', " ")
+}

@@ -1,0 +1,261 @@
+//! Which tables and sentences show a run?
+
+use super::{Block, Grid, Tone, factors, levels_text, readable};
+use crate::number::{NO_NUMBER, interval, mean_and_spread, percent, plain, quantity};
+use crate::record::{Cell, Figure, Published, Ratio, Run};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The run in the order of a terminal, where the end is what is seen: tables first, what follows from them last.
+pub(crate) fn for_terminal(run: &Run) -> Vec<Block> {
+    let mut blocks = vec![Block::Heading(run.study.clone()), Block::Text(run.question.clone())];
+    blocks.extend(cells(run));
+    blocks.extend(ratios(run));
+    blocks.extend(exhibits(run));
+    blocks.extend(thresholds(run));
+    blocks.extend(findings(run));
+    blocks.push(Block::Text(measured_how(run)));
+    blocks
+}
+
+/// What follows from the figures.
+pub(crate) fn findings(run: &Run) -> Vec<Block> {
+    run.findings.iter().cloned().map(Block::Finding).collect()
+}
+
+/// Tables beside the cells.
+pub(crate) fn exhibits(run: &Run) -> Vec<Block> {
+    run.exhibits.iter().map(|table| Block::Grid(table.into())).collect()
+}
+
+/// One table a part: factors, then every figure with its spread.
+pub(crate) fn cells(run: &Run) -> Vec<Block> {
+    parts(run)
+        .into_iter()
+        .map(|(part, cells)| Block::Grid(part_grid(part, &cells)))
+        .collect()
+}
+
+/// Every statistic of every figure, for who wants to know.
+pub(crate) fn statistics(run: &Run) -> Vec<Block> {
+    let names: BTreeSet<&String> = run.cells.iter().flat_map(|cell| cell.figures.keys()).collect();
+    names
+        .into_iter()
+        .map(|name| Block::Grid(statistics_of(run, name)))
+        .collect()
+}
+
+/// Ratios, with what was published beside what was measured; none where the study has none.
+pub(crate) fn ratios(run: &Run) -> Option<Block> {
+    if run.ratios.is_empty() {
+        return None;
+    }
+    let (differ, shared) = factors(run.ratios.iter().map(|ratio| &ratio.levels));
+    let note = with_shared("Mean over pairs of repeats, ± population deviation.", &shared);
+    let mut grid = Grid::new("Ratios", note).words(["ratio"]).words(&differ).figures([
+        "measured",
+        "95 % interval",
+        "rms / mean",
+        "published",
+        "measured - published",
+    ]);
+    for ratio in &run.ratios {
+        let mut cells = vec![ratio.name.clone()];
+        cells.extend(
+            differ
+                .iter()
+                .map(|name| ratio.levels.get(name).cloned().unwrap_or_default()),
+        );
+        cells.push(if ratio.n < 2 {
+            quantity(ratio.mean, "1")
+        } else {
+            crate::number::spread(ratio.mean, ratio.rms, "1")
+        });
+        cells.push(
+            ratio
+                .ci95
+                .map_or_else(|| "nothing varied".to_owned(), |ci| interval(ci, "1")),
+        );
+        cells.push(ratio.rms_ratio.map_or_else(|| NO_NUMBER.to_owned(), percent));
+        cells.push(ratio.published.map_or_else(String::new, published));
+        cells.push(difference(ratio));
+        grid.row(cells, Tone::Plain, &[]);
+    }
+    Some(Block::Grid(grid))
+}
+
+/// Thresholds, and whether they held; none where none was set.
+pub(crate) fn thresholds(run: &Run) -> Option<Block> {
+    if run.thresholds.is_empty() {
+        return None;
+    }
+    let mut grid = Grid::new("Thresholds", "")
+        .words(["rule", "cell"])
+        .figures(["found"])
+        .words(["held"]);
+    for threshold in &run.thresholds {
+        let (held, tone) = if threshold.held {
+            ("yes", Tone::Plain)
+        } else {
+            ("no", Tone::Bad)
+        };
+        let found = threshold.found.to_string();
+        let cells = vec![
+            threshold.rule.clone(),
+            levels_text(&threshold.levels),
+            found,
+            held.to_owned(),
+        ];
+        grid.row(cells, tone, &[]);
+    }
+    Some(Block::Grid(grid))
+}
+
+/// In which world, with which seed and cost table, by which version.
+pub(crate) fn measured_how(run: &Run) -> String {
+    format!(
+        "World {}, seed {}, cost table {} ({}), lastmile {}.",
+        run.world, run.seed, run.cpu, run.cpu_machine, run.version
+    )
+}
+
+/// As printed by the authors: `0.93`, `0.004 to 0.022`.
+fn published(published: Published) -> String {
+    match published {
+        Published::Value(value) => value.to_string(),
+        Published::Range([low, high]) => format!("{low} to {high}"),
+    }
+}
+
+/// Measured less published, to the published value's precision and one digit more; against a range, whether it is inside.
+fn difference(ratio: &Ratio) -> String {
+    match ratio.published {
+        None => String::new(),
+        Some(Published::Value(value)) => {
+            let difference = ratio.mean - value;
+            format!("{}{}", if difference > 0.0 { "+" } else { "" }, plain(difference, 3))
+        }
+        Some(Published::Range([low, high])) if (low..=high).contains(&ratio.mean) => "inside".to_owned(),
+        Some(Published::Range([low, high])) => {
+            let distance = if ratio.mean < low {
+                ratio.mean - low
+            } else {
+                ratio.mean - high
+            };
+            format!(
+                "{}{} outside",
+                if distance > 0.0 { "+" } else { "" },
+                plain(distance, 3)
+            )
+        }
+    }
+}
+
+/// Cells by part, parts in the order in which they first occur.
+fn parts(run: &Run) -> Vec<(Option<&str>, Vec<&Cell>)> {
+    let mut parts: Vec<(Option<&str>, Vec<&Cell>)> = Vec::new();
+    for cell in &run.cells {
+        let part = cell.part.as_deref();
+        match parts.iter_mut().find(|(name, _)| *name == part) {
+            Some((_, cells)) => cells.push(cell),
+            None => parts.push((part, vec![cell])),
+        }
+    }
+    parts
+}
+
+fn part_grid(part: Option<&str>, cells: &[&Cell]) -> Grid {
+    let (differ, shared) = factors(cells.iter().map(|cell| &cell.levels));
+    let names: BTreeSet<&String> = cells.iter().flat_map(|cell| cell.figures.keys()).collect();
+    let per: BTreeMap<&String, &Figure> = cells.iter().flat_map(|cell| &cell.figures).collect();
+    let title = part.map_or_else(|| "Figures".to_owned(), |part| format!("Figures: {}", readable(part)));
+    let mut grid = Grid::new(title, with_shared("Mean ± population deviation.", &shared))
+        .words(&differ)
+        .figures(["repeats"])
+        .figures(
+            names
+                .iter()
+                .map(|name| format!("{} / {}", readable(name), per[*name].per)),
+        );
+    for cell in cells {
+        let mut row: Vec<String> = differ
+            .iter()
+            .map(|name| cell.levels.get(name).cloned().unwrap_or_default())
+            .collect();
+        row.push(if cell.failed == 0 {
+            cell.repeats.to_string()
+        } else {
+            format!("{}, {} failed", cell.repeats, cell.failed)
+        });
+        row.extend(names.iter().map(|name| match cell.figures.get(*name) {
+            None => String::new(),
+            Some(figure) if cell.valid => mean_and_spread(figure),
+            Some(figure) => format!("invalid ({})", mean_and_spread(figure)),
+        }));
+        grid.row(row, if cell.valid { Tone::Plain } else { Tone::Invalid }, &cell.doubts);
+    }
+    grid
+}
+
+fn statistics_of(run: &Run, name: &str) -> Grid {
+    let having: Vec<(&Cell, &Figure)> = run
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell, cell.figures.get(name)?)))
+        .collect();
+    let (differ, shared) = factors(having.iter().map(|(cell, _)| &cell.levels));
+    let parts = having.iter().any(|(cell, _)| cell.part.is_some());
+    let mut grid = Grid::new(readable(name), with_shared("rms divides by n, sd by n - 1.", &shared))
+        .words(parts.then_some("part"))
+        .words(&differ)
+        .figures([
+            "n",
+            "mean",
+            "rms",
+            "sd",
+            "rms / mean",
+            "median",
+            "p95",
+            "p99",
+            "95 % interval of the mean",
+            "first run",
+            "the rest",
+        ])
+        .words(["varied"]);
+    for (cell, figure) in having {
+        let mut row: Vec<String> = parts
+            .then(|| cell.part.clone().unwrap_or_default())
+            .into_iter()
+            .collect();
+        row.extend(
+            differ
+                .iter()
+                .map(|name| cell.levels.get(name).cloned().unwrap_or_default()),
+        );
+        let show = |value: Option<f64>| value.map_or_else(String::new, |value| quantity(value, &figure.unit));
+        let quantile = |p: &str| show(figure.quantiles.get(p).copied());
+        row.push(figure.n.to_string());
+        row.extend([show(Some(figure.mean)), show(Some(figure.rms)), show(figure.sd)]);
+        row.push(figure.rms_ratio.map_or_else(String::new, percent));
+        row.extend(["0.5", "0.95", "0.99"].map(quantile));
+        row.push(figure.ci95.map_or_else(String::new, |ci| interval(ci, &figure.unit)));
+        row.extend([0, 1].map(|at| show(figure.first_against_rest.map(|pair| pair[at]))));
+        row.push(if figure.varied.is_empty() {
+            "nothing".to_owned()
+        } else {
+            figure.varied.join(", ")
+        });
+        grid.row(row, if cell.valid { Tone::Plain } else { Tone::Invalid }, &cell.doubts);
+    }
+    grid
+}
+
+fn with_shared(note: &str, shared: &[(String, String)]) -> String {
+    if shared.is_empty() {
+        return note.to_owned();
+    }
+    let shared: Vec<String> = shared
+        .iter()
+        .map(|(name, level)| format!("{} = {level}", readable(name)))
+        .collect();
+    format!("{note} In every row: {}.", shared.join(", "))
+}

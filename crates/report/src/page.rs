@@ -1,0 +1,88 @@
+//! How does a record become one HTML file that opens anywhere, offline, now and in ten years?
+//!
+//! No script is needed to read it, nothing is fetched, every foreign text is escaped. The record itself is inside, as JSON.
+//! [`block`] shows the pieces of a document, [`frame`] what is around them.
+
+mod block;
+mod frame;
+
+use crate::advise::Advice;
+use crate::document::advice::Detail;
+use crate::document::{self, Block};
+use crate::record::Run;
+
+/// Where a record came from, as far as it does not say so itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provenance {
+    /// The command that makes it again.
+    pub command: String,
+    /// The machine that ran it, in words.
+    pub machine: String,
+    /// When it was finished, in words; none in pages that must be the same every time.
+    pub finished: Option<String>,
+    /// What was run, as expanded: the study's TOML.
+    pub study: Option<String>,
+}
+
+/// The page of a run.
+pub fn run_page(run: &Run, provenance: &Provenance) -> String {
+    use document::run::{cells, exhibits, findings, measured_how, ratios, statistics, thresholds};
+    let charts: Vec<Block> = run.charts.iter().cloned().map(Block::Chart).collect();
+    let mut figures: Vec<Block> = ratios(run).into_iter().collect();
+    figures.extend(cells(run));
+    figures.push(Block::Folded {
+        summary: "Every statistic of every figure".to_owned(),
+        blocks: statistics(run),
+    });
+    frame::page(&frame::Page {
+        title: &run.study,
+        kind: "study",
+        question: &run.question,
+        sections: vec![
+            ("Findings", findings(run)),
+            ("Thresholds", thresholds(run).into_iter().collect()),
+            ("Charts", charts),
+            ("Figures", figures),
+            ("Exhibits", exhibits(run)),
+        ],
+        how: measured_how(run),
+        provenance,
+        json: serde_json::to_string(run).expect("a record has text for keys, and nothing else can fail"),
+    })
+}
+
+/// The page of an advice.
+pub fn advice_page(advice: &Advice, provenance: &Provenance) -> String {
+    use document::advice::{doubts, link_blocks, recommendations, replayed_how, snippets};
+    let mut answer = vec![Block::Answer(advice.answer.clone()), recommendations(advice)];
+    answer.extend(doubts(advice));
+    let mut sections = vec![("Answer", answer)];
+    let findings = advice.findings.iter().cloned().map(Block::Finding).collect();
+    sections.push(("Findings", findings));
+    sections.push(("To paste", snippets(advice)));
+    sections.push((
+        "Links",
+        advice
+            .links
+            .iter()
+            .flat_map(|link| link_blocks(link, Detail::All))
+            .collect(),
+    ));
+    sections.push(("Charts", advice.charts.iter().cloned().map(Block::Chart).collect()));
+    sections.push((
+        "Exhibits",
+        advice.exhibits.iter().map(|table| Block::Grid(table.into())).collect(),
+    ));
+    frame::page(&frame::Page {
+        title: &advice.traffic.source,
+        kind: "advice",
+        question: "Which compression should these responses have, on these links?",
+        sections,
+        how: replayed_how(advice),
+        provenance,
+        json: serde_json::to_string(advice).expect("a record has text for keys, and nothing else can fail"),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! How does a piece of a document look on a page?
+
+use crate::chart::{self, Layout};
+use crate::document::{Block, Grid, Tone};
+use crate::markup::Text;
+use crate::record::{Chart, Doubt, Finding};
+use std::fmt::Write;
+
+/// Writes blocks, and gives each foot note and each chart a name of its own.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    grids: usize,
+    charts: usize,
+}
+
+impl Blocks {
+    pub(super) fn write(&mut self, out: &mut String, blocks: &[Block]) -> std::fmt::Result {
+        for block in blocks {
+            match block {
+                Block::Heading(text) => writeln!(out, "<h3>{}</h3>", Text(text))?,
+                Block::Text(text) => writeln!(out, "<p>{}</p>", Text(text))?,
+                Block::Answer(text) => writeln!(out, "<p class=\"answer\">{}</p>", Text(text))?,
+                Block::Finding(finding) => write_finding(out, finding)?,
+                Block::Doubts(doubts) => write_doubts(out, doubts)?,
+                Block::Grid(grid) => self.write_grid(out, grid)?,
+                Block::Code { title, text, note } => {
+                    let (title, text, note) = (Text(title), Text(text), Text(note));
+                    writeln!(
+                        out,
+                        "<figure class=\"code\"><figcaption><b>{title}</b> {note}</figcaption><pre>{text}</pre></figure>"
+                    )?;
+                }
+                Block::Chart(chart) => self.write_chart(out, chart)?,
+                Block::Folded { summary, blocks } => {
+                    writeln!(out, "<details><summary>{}</summary>", Text(summary))?;
+                    self.write(out, blocks)?;
+                    writeln!(out, "</details>")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_chart(&mut self, out: &mut String, chart: &Chart) -> std::fmt::Result {
+        self.charts += 1;
+        let id = format!("chart{}", self.charts);
+        writeln!(
+            out,
+            "<figure class=\"drawing\"><figcaption><b>{}</b> {}</figcaption>",
+            Text(&chart.title),
+            Text(&chart.note)
+        )?;
+        // Both are in the page and the style shows one, so that no script has to measure the window.
+        out.push_str(&chart::svg(chart, Layout::Wide, &id));
+        out.push_str(&chart::svg(chart, Layout::Narrow, &id));
+        writeln!(out, "</figure>")
+    }
+
+    fn write_grid(&mut self, out: &mut String, grid: &Grid) -> std::fmt::Result {
+        self.grids += 1;
+        let id = self.grids;
+        // A table wider than the window scrolls by itself; the name and the tab stop are for those who scroll by keyboard.
+        write!(
+            out,
+            "<figure class=\"table\"><figcaption><b>{}</b> {}</figcaption>",
+            Text(&grid.title),
+            Text(&grid.note)
+        )?;
+        write!(
+            out,
+            "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table><thead><tr>",
+            Text(&grid.title)
+        )?;
+        for column in &grid.columns {
+            write!(
+                out,
+                "<th scope=\"col\"{}>{}</th>",
+                figure_class(column.figures),
+                Text(&column.name)
+            )?;
+        }
+        if !grid.doubts.is_empty() {
+            out.push_str("<th scope=\"col\">doubts</th>");
+        }
+        out.push_str("</tr></thead>\n<tbody>");
+        for row in &grid.rows {
+            let tone = match row.tone {
+                Tone::Plain => "",
+                Tone::Good => " class=\"good\"",
+                Tone::Bad => " class=\"bad\"",
+                Tone::Invalid => " class=\"invalid\"",
+            };
+            write!(out, "<tr{tone}>")?;
+            for (cell, column) in row.cells.iter().zip(&grid.columns) {
+                write!(out, "<td{}>{}</td>", figure_class(column.figures), Text(cell))?;
+            }
+            if !grid.doubts.is_empty() {
+                out.push_str("<td class=\"doubt\">");
+                for (nth, at) in row.doubts.iter().enumerate() {
+                    let comma = if nth > 0 { ", " } else { "" };
+                    let (kind, mark) = (Text(&grid.doubts[*at].kind), at + 1);
+                    write!(
+                        out,
+                        "{comma}<a href=\"#doubt{id}-{mark}\">{kind}\u{a0}<sup>{mark}</sup></a>"
+                    )?;
+                }
+                out.push_str("</td>");
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</tbody></table></div>");
+        if !grid.doubts.is_empty() {
+            out.push_str("<ol class=\"doubts\">");
+            for (at, doubt) in grid.doubts.iter().enumerate() {
+                write!(
+                    out,
+                    "<li id=\"doubt{id}-{}\"><b>{}</b>: {}</li>",
+                    at + 1,
+                    Text(&doubt.kind),
+                    Text(&doubt.text)
+                )?;
+            }
+            out.push_str("</ol>");
+        }
+        writeln!(out, "</figure>")
+    }
+}
+
+fn figure_class(figures: bool) -> &'static str {
+    if figures { " class=\"figure\"" } else { "" }
+}
+
+fn write_finding(out: &mut String, finding: &Finding) -> std::fmt::Result {
+    let inferred = if finding.inferred {
+        " <span class=\"inferred\">inferred</span>"
+    } else {
+        ""
+    };
+    writeln!(
+        out,
+        "<article class=\"finding\"><h3>{}{inferred}</h3><p>{}</p></article>",
+        Text(&finding.title),
+        Text(&finding.text)
+    )
+}
+
+fn write_doubts(out: &mut String, doubts: &[Doubt]) -> std::fmt::Result {
+    out.push_str("<ul class=\"doubts\">");
+    for doubt in doubts {
+        write!(out, "<li><b>{}</b>: {}</li>", Text(&doubt.kind), Text(&doubt.text))?;
+    }
+    writeln!(out, "</ul>")
+}

@@ -1,0 +1,101 @@
+//! What is around the pieces of a page: its head, the question, how it was measured, and the data.
+
+use super::Provenance;
+use super::block::Blocks;
+use crate::chart;
+use crate::document::Block;
+use crate::markup::{Text, script_data};
+use std::fmt::Write;
+
+const CSS: &str = include_str!("page.css");
+/// Turns the data in the page into a file to save; without it the data is still in the page.
+const SCRIPT: &str = include_str!("page.js");
+
+/// What a page is made of.
+pub(super) struct Page<'a> {
+    /// The study's or the traffic's name.
+    pub(super) title: &'a str,
+    /// What kind of record this is: `study`, `advice`.
+    pub(super) kind: &'a str,
+    pub(super) question: &'a str,
+    /// Heads and pieces; those without a piece are left out.
+    pub(super) sections: Vec<(&'a str, Vec<Block>)>,
+    /// World, seed, cost table, version, in a sentence.
+    pub(super) how: String,
+    pub(super) provenance: &'a Provenance,
+    /// The record.
+    pub(super) json: String,
+}
+
+/// Writes the whole file.
+pub(super) fn page(page: &Page<'_>) -> String {
+    let mut out = String::new();
+    write_page(&mut out, page).expect("a String takes all that is written to it");
+    out
+}
+
+fn write_page(out: &mut String, page: &Page<'_>) -> std::fmt::Result {
+    let (title, kind, question) = (Text(page.title), Text(page.kind), Text(page.question));
+    // The policy holds the page to its word: nothing is fetched, from nowhere.
+    writeln!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title} · lastmile</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
+         <style>\n{CSS}{}</style>\n</head>\n<body>\n<main>\n\
+         <header>\n<p class=\"kind\">lastmile {kind}</p>\n<h1>{question}</h1>\n<p class=\"subject\">{title}</p>\n</header>",
+        chart::CSS,
+    )?;
+    let mut blocks = Blocks::default();
+    for (head, section) in page.sections.iter().filter(|(_, section)| !section.is_empty()) {
+        writeln!(out, "<section>\n<h2>{}</h2>", Text(head))?;
+        blocks.write(out, section)?;
+        writeln!(out, "</section>")?;
+    }
+    write_how(out, page)?;
+    writeln!(
+        out,
+        "</main>\n<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>",
+        script_data(&page.json)
+    )
+}
+
+fn write_how(out: &mut String, page: &Page<'_>) -> std::fmt::Result {
+    let Provenance {
+        command,
+        machine,
+        finished,
+        study,
+    } = page.provenance;
+    writeln!(
+        out,
+        "<section class=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}",
+        Text(&page.how),
+        Text(machine)
+    )?;
+    if let Some(finished) = finished {
+        write!(out, ", finished {}", Text(finished))?;
+    }
+    writeln!(out, ". To run it again:</p>\n<pre>{}</pre>", Text(command))?;
+    if let Some(study) = study {
+        writeln!(
+            out,
+            "<details><summary>The study, as it was run</summary><pre>{}</pre></details>",
+            Text(study)
+        )?;
+    }
+    writeln!(
+        out,
+        "<p>All data is in this file, as JSON. <a id=\"download\" download=\"{}.json\" hidden>Save it</a></p>\n</section>",
+        Text(file_name(page.title))
+    )
+}
+
+/// A title as a file's name: letters, digits, dots and hyphens.
+fn file_name(title: &str) -> String {
+    let base = title.rsplit(['/', '\\']).next().unwrap_or(title);
+    base.chars()
+        .map(|c| if c.is_alphanumeric() || c == '.' { c } else { '-' })
+        .collect()
+}

@@ -1,0 +1,236 @@
+//! How does a document look in a terminal?
+
+use crate::advise::Advice;
+use crate::document::{self, Block, Grid, Tone};
+use crate::record::{Doubt, Run, Table};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle};
+
+/// What the terminal can show; the caller knows it (a tty, `NO_COLOR`, the window).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Columns of characters.
+    pub width: u16,
+    /// Whether colours and bold are wanted.
+    pub colour: bool,
+}
+
+/// A run: its figures, ratios and exhibits as tables, then what follows from them.
+pub fn run(run: &Run, look: Look) -> String {
+    blocks(&document::run::for_terminal(run), look)
+}
+
+/// An advice: the answer, one line a link and kind, then the detail and the lines to paste.
+pub fn advice(advice: &Advice, look: Look) -> String {
+    blocks(&document::advice::for_terminal(advice), look)
+}
+
+/// Any table: link profiles, studies.
+pub fn table(table: &Table, look: Look) -> String {
+    blocks(&[Block::Grid(table.into())], look)
+}
+
+pub(crate) fn blocks(blocks: &[Block], look: Look) -> String {
+    let paint = Paint { look };
+    let mut out = String::new();
+    for block in blocks {
+        let shown = paint.block(block);
+        if !shown.is_empty() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&shown);
+        }
+    }
+    out
+}
+
+struct Paint {
+    look: Look,
+}
+
+impl Paint {
+    fn block(&self, block: &Block) -> String {
+        match block {
+            Block::Heading(text) => self.title(text),
+            Block::Text(text) => self.wrapped(text, ""),
+            Block::Answer(text) => self.title(text),
+            Block::Finding(finding) => {
+                let inferred = if finding.inferred { " (inferred)" } else { "" };
+                self.title(&format!("{}{inferred}", finding.title)) + &self.wrapped(&finding.text, "  ")
+            }
+            Block::Doubts(doubts) => doubts.iter().map(|doubt| self.doubt("doubt", doubt)).collect(),
+            Block::Grid(grid) => self.grid(grid),
+            Block::Code { title, text, note } => {
+                let lines: String = text.lines().map(|line| format!("    {}\n", clean(line))).collect();
+                format!("{}{}\n{lines}", self.title(title), self.wrapped(note, ""))
+            }
+            Block::Chart(_) | Block::Folded { .. } => String::new(),
+        }
+    }
+
+    fn grid(&self, grid: &Grid) -> String {
+        let mut table = comfy_table::Table::new();
+        // Heads are underlined, columns stand two blanks apart, and nothing else is drawn.
+        table
+            .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(self.look.width);
+        // The caller has looked at the terminal; a report must not depend on where it is made.
+        table.force_no_tty();
+        if self.look.colour {
+            table.enforce_styling();
+        }
+        let mut heads: Vec<Cell> = grid
+            .columns
+            .iter()
+            .map(|column| aligned(&column.name, column.figures))
+            .collect();
+        if !grid.doubts.is_empty() {
+            heads.push(Cell::new("doubts"));
+        }
+        table.set_header(heads);
+        for row in &grid.rows {
+            let cells = row
+                .cells
+                .iter()
+                .zip(&grid.columns)
+                .map(|(text, column)| self.toned(aligned(text, column.figures), row.tone));
+            let mut cells: Vec<Cell> = cells.collect();
+            if !grid.doubts.is_empty() {
+                let marks: Vec<String> = row.doubts.iter().map(|at| format!("[{}]", at + 1)).collect();
+                cells.push(Cell::new(marks.join(" ")));
+            }
+            table.add_row(cells);
+        }
+        let last = table.column_count().saturating_sub(1);
+        for (at, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, if at == last { 0 } else { 2 }));
+        }
+        let mut out = String::new();
+        if !grid.title.is_empty() {
+            out.push_str(&self.title(&grid.title));
+        }
+        if !grid.note.is_empty() {
+            out.push_str(&self.wrapped(&grid.note, ""));
+        }
+        for line in table.lines() {
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+        for (at, doubt) in grid.doubts.iter().enumerate() {
+            out.push_str(&self.doubt(&format!("[{}]", at + 1), doubt));
+        }
+        out
+    }
+
+    fn doubt(&self, mark: &str, doubt: &Doubt) -> String {
+        self.wrapped(&format!("{mark} {}: {}", doubt.kind, doubt.text), "")
+    }
+
+    fn toned(&self, cell: Cell, tone: Tone) -> Cell {
+        match tone {
+            _ if !self.look.colour => cell,
+            Tone::Plain => cell,
+            Tone::Good => cell.fg(Color::Green),
+            Tone::Bad => cell.fg(Color::Red),
+            Tone::Invalid => cell.add_attribute(Attribute::Dim),
+        }
+    }
+
+    fn title(&self, text: &str) -> String {
+        let plain = self.wrapped(text, "");
+        if !self.look.colour {
+            return plain;
+        }
+        plain
+            .lines()
+            .map(|line| format!("\u{1b}[1m{line}\u{1b}[0m\n"))
+            .collect()
+    }
+
+    /// Lines no longer than the terminal is wide, or 100: longer ones are hard to read.
+    fn wrapped(&self, text: &str, indent: &str) -> String {
+        let room = usize::from(self.look.width.clamp(20, 100)) - indent.len();
+        let mut out = String::new();
+        let mut line = String::new();
+        for word in clean(text).split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
+                out.push_str(&format!("{indent}{line}\n"));
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        if !line.is_empty() {
+            out.push_str(&format!("{indent}{line}\n"));
+        }
+        out
+    }
+}
+
+fn aligned(text: &str, figures: bool) -> Cell {
+    Cell::new(clean(text)).set_alignment(if figures {
+        CellAlignment::Right
+    } else {
+        CellAlignment::Left
+    })
+}
+
+/// Foreign names may hold escape sequences, which a terminal would obey: control characters are shown as U+FFFD.
+fn clean(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    const PLAIN: Look = Look {
+        width: 120,
+        colour: false,
+    };
+
+    #[test]
+    fn a_run_is_shown_like_this() {
+        insta::assert_snapshot!(run(&sample::run(), PLAIN));
+    }
+
+    #[test]
+    fn an_advice_is_shown_like_this() {
+        insta::assert_snapshot!(advice(&sample::advice(), PLAIN));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in [60, 80, 120] {
+            let look = Look { width, colour: false };
+            for text in [run(&sample::run(), look), advice(&sample::advice(), look)] {
+                let code = |line: &&str| line.starts_with("    ");
+                for line in text.lines().filter(|line| !code(line)) {
+                    assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn colours_come_only_when_asked_for() {
+        assert!(!run(&sample::run(), PLAIN).contains('\u{1b}'));
+        assert!(run(&sample::run(), Look { colour: true, ..PLAIN }).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_name_cannot_command_the_terminal() {
+        let mut hostile = sample::run();
+        hostile.study = "\u{1b}]0;owned\u{7}".to_owned();
+        hostile.cells[0]
+            .levels
+            .insert("case".to_owned(), "\u{1b}[2J".to_owned());
+        assert!(!run(&hostile, PLAIN).contains(['\u{1b}', '\u{7}']));
+    }
+}
