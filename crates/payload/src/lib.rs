@@ -1,6 +1,9 @@
 //! What is delivered: the bytes of a study, and what codings make of them. Bytes in, bytes out: no clock, no socket.
 //!
 //! - [`codec`]: how bytes become fewer. Every content coding of HTTP at every level, streaming, with exact sizes.
+//! - [`encoding`]: how values become bytes. Java object streams.
+//! - [`workload`]: what is delivered, made from a seed, with decoders.
 
 pub mod codec;
 pub mod encoding;
+pub mod workload;

@@ -1,0 +1,608 @@
+//! Which values are in these bytes, as they arrive?
+//!
+//! A parser without recursion: [`ObjectStreamReader::feed`] takes bytes in any portions, [`ObjectStreamReader::next_value`] gives
+//! a value as soon as its last byte is there. What is half read waits on a stack of [frames](frame). Foreign bytes meet limits
+//! on depth and size, and errors that name the offset, what was found and what was expected.
+
+mod frame;
+
+use super::model::{ClassDescriptor, ClassKind, FieldType, Value};
+use super::writer::MAX_DEPTH;
+use super::{modified_utf8, tag};
+use bytes::Bytes;
+use frame::{Frame, FrameKind, Part, PartialClass, Task, Want};
+use lastmile_units::Bytes as ByteCount;
+use std::sync::Arc;
+
+/// Why bytes are no object stream. Offsets count from the stream's start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// A byte that cannot stand there.
+    #[error(
+        "offset {offset}: expected {expected}, found byte {found:#04x}; is this a Java object stream, uncompressed?"
+    )]
+    Byte {
+        /// Where it is.
+        offset: u64,
+        /// What could.
+        expected: &'static str,
+        /// The byte.
+        found: u8,
+    },
+    /// A handle that does not stand for what belongs there.
+    #[error("offset {offset}: expected {expected}, found handle {handle:#010x}, which stands for {found}")]
+    Handle {
+        /// Where the reference begins.
+        offset: u64,
+        /// What belongs there.
+        expected: &'static str,
+        /// The handle.
+        handle: u32,
+        /// What it stands for.
+        found: &'static str,
+    },
+    /// A part that is well-formed but does not fit what it is part of.
+    #[error("before offset {offset}: expected {expected}")]
+    Part {
+        /// Where the part has just ended.
+        offset: u64,
+        /// What would fit.
+        expected: &'static str,
+    },
+    /// More than the reader's limits allow.
+    #[error(
+        "offset {offset}: {what} is above this reader's limit of {limit}; raise the limit if the stream is trusted"
+    )]
+    Limit {
+        /// Where it was noticed.
+        offset: u64,
+        /// What is too large.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A part of the protocol that this reader leaves out.
+    #[error("offset {offset}: {what} (byte {found:#04x}) is not supported; send plain objects")]
+    Unsupported {
+        /// Where it begins.
+        offset: u64,
+        /// Its name.
+        what: &'static str,
+        /// Its first byte.
+        found: u8,
+    },
+    /// The bytes end within a value.
+    #[error("offset {offset}: the stream ends within a value; {buffered} bytes of it were left over")]
+    CutOff {
+        /// Where it ends.
+        offset: u64,
+        /// How many bytes could not be used.
+        buffered: usize,
+    },
+}
+
+/// What a reader accepts. The defaults are our own choice: far above what a delivery study sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How deep values may nest, through handles too; never above 500, which keeps dropping them within any stack.
+    pub depth: usize,
+    /// How many bytes one value at the top may take.
+    pub size: ByteCount,
+    /// How many parts (fields, elements, classes of a lineage) one value at the top may have.
+    pub parts: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: MAX_DEPTH,
+            size: ByteCount::new(64 << 20),
+            parts: 4 << 20,
+        }
+    }
+}
+
+/// What a handle stands for.
+enum Known {
+    /// Something that is still being read.
+    Unfinished,
+    Class {
+        class: Arc<ClassDescriptor>,
+        depth: usize,
+    },
+    Value {
+        value: Value,
+        depth: usize,
+    },
+}
+
+/// Reads the values of a stream from bytes in any portions.
+#[derive(Default)]
+pub struct ObjectStreamReader {
+    limits: Limits,
+    input: Vec<u8>,
+    /// The first byte of `input` that is not used yet.
+    at: usize,
+    /// The offset in the stream of `input[0]`.
+    before: u64,
+    started: bool,
+    /// Where the value at the top began, and the parts it has so far.
+    top_offset: u64,
+    parts: usize,
+    known: Vec<Known>,
+    frames: Vec<Frame>,
+    failed: Option<ReadError>,
+}
+
+/// Either the bytes do not suffice, or they are wrong.
+enum Stop {
+    Starved,
+    Failed(ReadError),
+}
+
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl ObjectStreamReader {
+    /// A reader at the start of a stream, with the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A reader at the start of a stream.
+    pub fn with_limits(limits: Limits) -> Self {
+        Self {
+            limits: Limits {
+                depth: limits.depth.min(MAX_DEPTH),
+                ..limits
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Takes the next bytes of the stream, any number of them.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        if self.at > self.input.len() / 2 {
+            self.input.drain(..self.at);
+            self.before += self.at as u64;
+            self.at = 0;
+        }
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// The next value, or nothing until more bytes come.
+    ///
+    /// # Errors
+    /// When the bytes are no object stream, or exceed the limits. The same error is given from then on.
+    pub fn next_value(&mut self) -> Result<Option<Value>, ReadError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        match self.advance() {
+            Ok(value) => Ok(Some(value)),
+            Err(Stop::Starved) => Ok(None),
+            Err(Stop::Failed(error)) => {
+                self.failed = Some(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// Says that no more bytes will come.
+    ///
+    /// # Errors
+    /// When they end within the header or a value.
+    pub fn finish(&self) -> Result<(), ReadError> {
+        let buffered = self.input.len() - self.at;
+        if self.started && self.frames.is_empty() && buffered == 0 {
+            return Ok(());
+        }
+        Err(ReadError::CutOff {
+            offset: self.before + self.input.len() as u64,
+            buffered,
+        })
+    }
+
+    /// How many bytes of the stream have become values, or parts of the one being read.
+    pub fn offset(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    fn advance(&mut self) -> Result<Value, Stop> {
+        if !self.started {
+            self.header()?;
+        }
+        loop {
+            self.check_limits()?;
+            let task = self.frames.last().map_or(Task::Element(Want::Top), Frame::task);
+            let part = match task {
+                Task::Element(want) => match self.element(want)? {
+                    Some(part) => part,
+                    None => continue,
+                },
+                Task::FieldName => self.field_name()?,
+                Task::Primitive(field_type) => Part::Value {
+                    value: self.primitive(&field_type)?,
+                    depth: 0,
+                },
+                Task::Length => self.length()?,
+                Task::Bytes(wanted) => self.some_bytes(wanted)?,
+                Task::Finish => self.finish_frame(),
+            };
+            self.parts += 1;
+            match self.frames.last_mut() {
+                Some(frame) => {
+                    let handle_due = frame.handle.is_none() && matches!(part, Part::Class { .. });
+                    let offset = self.before + self.at as u64;
+                    frame
+                        .take(part)
+                        .map_err(|expected| ReadError::Part { offset, expected })?;
+                    if let FrameKind::Object { lineage, .. } = &frame.kind
+                        && handle_due
+                    {
+                        self.parts += lineage.len();
+                    }
+                    if handle_due {
+                        frame.handle = Some(self.known.len());
+                        self.known.push(Known::Unfinished);
+                    }
+                }
+                None => {
+                    self.parts = 0;
+                    self.top_offset = self.offset();
+                    match part {
+                        Part::Value { value, .. } => return Ok(value),
+                        part => unreachable!("nothing but a value is accepted at the top, not {part:?}"),
+                    }
+                }
+            }
+        }
+    }
+
+    fn check_limits(&self) -> Result<(), ReadError> {
+        let offset = self.offset();
+        let limit = |what, limit| Err(ReadError::Limit { offset, what, limit });
+        if self.frames.len() > self.limits.depth
+            || self.frames.last().is_some_and(|frame| frame.depth >= self.limits.depth)
+        {
+            return limit("the nesting of values", self.limits.depth as u64);
+        }
+        if offset - self.top_offset > self.limits.size.get() {
+            return limit("the size of one value, in bytes,", self.limits.size.get());
+        }
+        if self.parts > self.limits.parts {
+            return limit("the number of a value's parts", self.limits.parts as u64);
+        }
+        Ok(())
+    }
+
+    fn header(&mut self) -> Result<(), Stop> {
+        const HEADER: [u8; 4] = [0xac, 0xed, 0x00, 0x05];
+        debug_assert_eq!(HEADER[..2], tag::STREAM_MAGIC.to_be_bytes());
+        debug_assert_eq!(HEADER[2..], tag::STREAM_VERSION.to_be_bytes());
+        for (at, (&found, expected)) in self.input.iter().zip(HEADER).enumerate() {
+            if found != expected {
+                let expected = "the header ac ed 00 05 of an object stream";
+                return Err(ReadError::Byte {
+                    offset: at as u64,
+                    expected,
+                    found,
+                }
+                .into());
+            }
+        }
+        self.need(HEADER.len())?;
+        self.at += HEADER.len();
+        self.started = true;
+        self.top_offset = self.offset();
+        Ok(())
+    }
+
+    /// Reads what a tag begins: a whole part, or (nothing returned) a new frame on the stack.
+    fn element(&mut self, want: Want) -> Result<Option<Part>, Stop> {
+        self.need(1)?;
+        let found = self.input[self.at];
+        let offset = self.offset();
+        let is_object = matches!(want, Want::Top | Want::Content | Want::Reference);
+        let frame = match found {
+            tag::NULL if want == Want::Class => {
+                self.at += 1;
+                return Ok(Some(Part::Class { class: None, depth: 0 }));
+            }
+            tag::NULL if is_object => {
+                self.at += 1;
+                return Ok(Some(Part::Value {
+                    value: Value::Null,
+                    depth: 0,
+                }));
+            }
+            tag::REFERENCE => return self.reference(want).map(Some),
+            tag::STRING | tag::LONG_STRING if want != Want::Class => return self.string().map(Some),
+            tag::BLOCK_DATA | tag::BLOCK_DATA_LONG if matches!(want, Want::Top | Want::Content) => {
+                return self.block().map(Some);
+            }
+            tag::END_BLOCK_DATA if want == Want::Content => {
+                self.at += 1;
+                return Ok(Some(Part::End));
+            }
+            tag::RESET if want == Want::Top => {
+                self.at += 1;
+                self.known.clear();
+                return Ok(None);
+            }
+            tag::CLASS_DESCRIPTOR if want == Want::Class => return self.begin_class().map(|()| None),
+            tag::OBJECT if is_object => Frame::object(),
+            tag::ARRAY if is_object => Frame::array(),
+            tag::ENUM if is_object => Frame::new(FrameKind::Enum {
+                class: None,
+                name: None,
+            }),
+            tag::CLASS if is_object => Frame::new(FrameKind::ClassItself { class: None }),
+            tag::EXCEPTION if is_object => {
+                return Err(ReadError::Unsupported {
+                    offset,
+                    what: "an exception in the stream",
+                    found,
+                }
+                .into());
+            }
+            tag::PROXY_CLASS_DESCRIPTOR if want == Want::Class => {
+                return Err(ReadError::Unsupported {
+                    offset,
+                    what: "a dynamic proxy class",
+                    found,
+                }
+                .into());
+            }
+            _ => {
+                let expected = match want {
+                    Want::Top => "an object (0x70 to 0x7e)",
+                    Want::Content => "an object, block data or its end (0x78)",
+                    Want::Reference => "an object, array, string, null or reference",
+                    Want::Text => "a string (0x74) or a reference to one (0x71)",
+                    Want::Class => "a class descriptor (0x72), a reference to one (0x71) or null (0x70)",
+                };
+                return Err(ReadError::Byte {
+                    offset,
+                    expected,
+                    found,
+                }
+                .into());
+            }
+        };
+        self.at += 1;
+        self.frames.push(frame);
+        Ok(None)
+    }
+
+    /// prevObject: TC_REFERENCE (int)handle
+    fn reference(&mut self, want: Want) -> Result<Part, Stop> {
+        let offset = self.offset();
+        let bytes = self.peek::<5>(0)?;
+        let handle = u32::from_be_bytes([bytes[1], bytes[2], bytes[3], bytes[4]]);
+        let known = handle
+            .checked_sub(tag::BASE_HANDLE)
+            .and_then(|index| self.known.get(index as usize));
+        let (part, found) = match known {
+            None => (None, "nothing yet"),
+            Some(Known::Unfinished) => (None, "something still being read (a cycle, which is not supported)"),
+            Some(Known::Class { class, depth }) => {
+                let part = Part::Class {
+                    class: Some(Arc::clone(class)),
+                    depth: *depth,
+                };
+                ((want == Want::Class).then_some(part), "a class descriptor")
+            }
+            Some(Known::Value { value, depth }) => {
+                let fits = match want {
+                    Want::Class => false,
+                    Want::Text => matches!(value, Value::String(_)),
+                    Want::Top | Want::Content | Want::Reference => true,
+                };
+                (
+                    fits.then(|| Part::Value {
+                        value: value.clone(),
+                        depth: *depth,
+                    }),
+                    value.kind(),
+                )
+            }
+        };
+        let expected = match want {
+            Want::Class => "the handle of a class descriptor",
+            Want::Text => "the handle of a string",
+            Want::Top | Want::Content | Want::Reference => "the handle of an object",
+        };
+        let part = part.ok_or(ReadError::Handle {
+            offset,
+            expected,
+            handle,
+            found,
+        })?;
+        self.at += 5;
+        Ok(part)
+    }
+
+    /// newString: TC_STRING newHandle (utf) | TC_LONGSTRING newHandle (long-utf)
+    fn string(&mut self) -> Result<Part, Stop> {
+        let (ahead, length) = if self.input[self.at] == tag::STRING {
+            (3, u64::from(u16::from_be_bytes(self.peek(1)?)))
+        } else {
+            (9, u64::from_be_bytes(self.peek(1)?))
+        };
+        let length = self.within_size(length)?;
+        let value = Value::String(self.text(ahead, length)?.into());
+        self.at += ahead + length;
+        self.known.push(Known::Value {
+            value: value.clone(),
+            depth: 1,
+        });
+        Ok(Part::Value { value, depth: 1 })
+    }
+
+    /// blockdata: TC_BLOCKDATA (unsigned byte)size bytes | TC_BLOCKDATALONG (int)size bytes
+    fn block(&mut self) -> Result<Part, Stop> {
+        let (ahead, length) = if self.input[self.at] == tag::BLOCK_DATA {
+            (2, u64::from(self.peek::<1>(1)?[0]))
+        } else {
+            (5, u64::from(u32::from_be_bytes(self.peek(1)?)))
+        };
+        let length = self.within_size(length)?;
+        self.need(ahead + length)?;
+        let from = self.at + ahead;
+        let value = Value::Block(Bytes::copy_from_slice(&self.input[from..from + length]));
+        self.at += ahead + length;
+        Ok(Part::Value { value, depth: 1 })
+    }
+
+    /// newClassDesc: TC_CLASSDESC className serialVersionUID newHandle classDescInfo, up to the count of its fields.
+    fn begin_class(&mut self) -> Result<(), Stop> {
+        let length = usize::from(u16::from_be_bytes(self.peek(1)?));
+        let rest: [u8; 11] = self.peek(3 + length)?;
+        let name = self.text(3, length)?;
+        let flags = rest[8];
+        let class_kind = ClassKind::from_flags(flags).ok_or(ReadError::Byte {
+            offset: self.offset() + (3 + length + 8) as u64,
+            expected: "the flags of a class (00, 02, 03, 0c or 12)",
+            found: flags,
+        })?;
+        self.at += 3 + length + rest.len();
+        let mut frame = Frame::new(FrameKind::Class(PartialClass {
+            name,
+            serial_version_uid: i64::from_be_bytes(rest[..8].try_into().expect("eight bytes")),
+            class_kind,
+            field_count: usize::from(u16::from_be_bytes([rest[9], rest[10]])),
+            fields: Vec::new(),
+            untyped: None,
+            annotated: false,
+            superclass: None,
+        }));
+        frame.handle = Some(self.known.len());
+        self.known.push(Known::Unfinished);
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// fieldDesc, but for the signature: prim_typecode fieldName | obj_typecode fieldName
+    fn field_name(&mut self) -> Result<Part, Stop> {
+        let [code] = self.peek(0)?;
+        if FieldType::primitive(code).is_none() && code != b'L' && code != b'[' {
+            let expected = "the type code of a field (one of BCDFIJSZL[)";
+            return Err(ReadError::Byte {
+                offset: self.offset(),
+                expected,
+                found: code,
+            }
+            .into());
+        }
+        let length = usize::from(u16::from_be_bytes(self.peek(1)?));
+        let name = self.text(3, length)?;
+        self.at += 3 + length;
+        Ok(Part::FieldName { code, name })
+    }
+
+    fn primitive(&mut self, field_type: &FieldType) -> Result<Value, Stop> {
+        let value = match field_type {
+            FieldType::Byte => Value::Byte(i8::from_be_bytes(self.peek(0)?)),
+            FieldType::Boolean => Value::Boolean(self.peek(0)? != [0]),
+            FieldType::Char => Value::Char(u16::from_be_bytes(self.peek(0)?)),
+            FieldType::Short => Value::Short(i16::from_be_bytes(self.peek(0)?)),
+            FieldType::Int => Value::Int(i32::from_be_bytes(self.peek(0)?)),
+            FieldType::Float => Value::Float(f32::from_be_bytes(self.peek(0)?)),
+            FieldType::Long => Value::Long(i64::from_be_bytes(self.peek(0)?)),
+            FieldType::Double => Value::Double(f64::from_be_bytes(self.peek(0)?)),
+            FieldType::Object(_) | FieldType::Array(_) => unreachable!("references are elements"),
+        };
+        self.at += field_type.width().expect("a primitive has a width");
+        Ok(value)
+    }
+
+    fn length(&mut self) -> Result<Part, Stop> {
+        let bytes = self.peek(0)?;
+        let Ok(length) = u32::try_from(i32::from_be_bytes(bytes)) else {
+            let expected = "the length of an array, which is not negative";
+            return Err(ReadError::Byte {
+                offset: self.offset(),
+                expected,
+                found: bytes[0],
+            }
+            .into());
+        };
+        // Every element takes a byte at least.
+        let length = self.within_size(u64::from(length))?;
+        self.at += 4;
+        Ok(Part::Length(length))
+    }
+
+    fn some_bytes(&mut self, wanted: usize) -> Result<Part, Stop> {
+        self.need(1)?;
+        let until = self.input.len().min(self.at + wanted);
+        let bytes = self.input[self.at..until].to_vec();
+        self.at = until;
+        Ok(Part::Bytes(bytes))
+    }
+
+    fn finish_frame(&mut self) -> Part {
+        let frame = self.frames.pop().expect("a task to finish comes from a frame");
+        let handle = frame.handle.expect("every frame is given its handle before it ends");
+        let part = frame.finish();
+        self.known[handle] = match &part {
+            Part::Value { value, depth } => Known::Value {
+                value: value.clone(),
+                depth: *depth,
+            },
+            Part::Class {
+                class: Some(class),
+                depth,
+            } => Known::Class {
+                class: Arc::clone(class),
+                depth: *depth,
+            },
+            part => unreachable!("a frame does not become {part:?}"),
+        };
+        part
+    }
+
+    fn text(&self, ahead: usize, length: usize) -> Result<String, Stop> {
+        self.need(ahead + length)?;
+        let from = self.at + ahead;
+        modified_utf8::decode(&self.input[from..from + length]).map_err(|(index, expected)| {
+            let offset = self.before + (from + index) as u64;
+            Stop::Failed(ReadError::Byte {
+                offset,
+                expected,
+                found: self.input[from + index],
+            })
+        })
+    }
+
+    fn within_size(&self, length: u64) -> Result<usize, ReadError> {
+        let limit = self.limits.size.get();
+        if length > limit {
+            let what = "the length of a string, block or array";
+            return Err(ReadError::Limit {
+                offset: self.offset(),
+                what,
+                limit,
+            });
+        }
+        Ok(length as usize)
+    }
+
+    fn peek<const N: usize>(&self, ahead: usize) -> Result<[u8; N], Stop> {
+        self.need(ahead + N)?;
+        let from = self.at + ahead;
+        Ok(self.input[from..from + N].try_into().expect("N bytes were asked for"))
+    }
+
+    fn need(&self, bytes: usize) -> Result<(), Stop> {
+        if self.input.len() - self.at < bytes {
+            Err(Stop::Starved)
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What is delivered? Objects made from a seed, as the bytes that each adds to a stream, and the decoder that counts them.
+//!
+//! A [`WorkloadSpec`] comes from a study file; [`WorkloadSpec::generate`] gives an [`ObjectStream`], which a server writes object by
+//! object; a client feeds what arrives to the [`ObjectDecoder`] of the same spec, which says how many objects are complete.
+//! Traffic that a user recorded is read elsewhere.
+
+mod draw;
+mod faulty_meter;
+pub mod report_text;
+pub mod test_executions;
+
+pub use faulty_meter::faulty_meter;
+
+use crate::encoding::java::{CastError, ObjectStreamReader, ReadError, Value};
+use bytes::Bytes;
+use lastmile_units::{Bytes as ByteCount, Seed};
+use rand_core::Rng as _;
+use test_executions::{TestExecution, TestExecutions};
+
+/// Why a workload could not be made or read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WorkloadError {
+    /// The description asks for what cannot be.
+    #[error("workload {kind:?}: {problem}")]
+    Spec {
+        /// The workload's kind.
+        kind: &'static str,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// There are more bytes than the workload has.
+    #[error("the workload ended {bytes} bytes ago; is the response of another workload?")]
+    Surplus {
+        /// How many too many.
+        bytes: u64,
+    },
+    /// The bytes ended too early.
+    #[error("{bytes} bytes of the workload did not arrive; was the response cut off?")]
+    Missing {
+        /// How many too few.
+        bytes: u64,
+    },
+    /// The bytes are no object stream.
+    #[error(transparent)]
+    Stream(#[from] ReadError),
+    /// An object is not what this workload sends.
+    #[error("object {index}: {error}")]
+    Object {
+        /// Which, from 0.
+        index: usize,
+        /// What it is instead.
+        error: CastError,
+    },
+}
+
+/// What is delivered, as a study file says it: a table with `kind`.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WorkloadSpec {
+    /// One run of bytes that do not compress.
+    Bulk(Bulk),
+    /// The GZIPFilter report's cases A to G.
+    TestExecutions(TestExecutions),
+}
+
+/// One run of bytes: `{ kind = "bulk", bytes = "1 MB" }`.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bulk {
+    /// How many.
+    pub bytes: ByteCount,
+}
+
+impl WorkloadSpec {
+    /// The objects, as bytes; the same for the same seed.
+    ///
+    /// # Errors
+    /// When the description contradicts itself or asks for what cannot be.
+    pub fn generate(&self, seed: Seed) -> Result<ObjectStream, WorkloadError> {
+        match self {
+            Self::Bulk(bulk) => Ok(ObjectStream {
+                objects: vec![bulk.generate(seed)],
+            }),
+            Self::TestExecutions(plan) => Ok(test_executions::stream(&plan.generate(seed)?)),
+        }
+    }
+
+    /// A decoder of such a stream, at its start.
+    pub fn decoder(&self) -> ObjectDecoder {
+        ObjectDecoder::new(match self {
+            Self::Bulk(bulk) => Expected::Bytes {
+                missing: bulk.bytes.get(),
+            },
+            Self::TestExecutions(_) => Expected::Objects {
+                reader: Box::default(),
+                cast: |value| TestExecution::from_value(value).map(drop),
+            },
+        })
+    }
+}
+
+impl Bulk {
+    fn generate(&self, seed: Seed) -> Bytes {
+        let mut bytes = vec![0; self.bytes.get() as usize];
+        seed.derive("bulk").rng().fill_bytes(&mut bytes);
+        bytes.into()
+    }
+}
+
+/// The bytes that each object adds to a stream; the first ones begin with the stream's header and the class descriptors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectStream {
+    /// In the order they are sent.
+    pub objects: Vec<Bytes>,
+}
+
+impl ObjectStream {
+    /// The size of the whole stream.
+    pub fn total(&self) -> ByteCount {
+        self.objects.iter().map(|object| ByteCount::from(object.len())).sum()
+    }
+
+    /// The whole stream in one piece.
+    pub fn concat(&self) -> Vec<u8> {
+        self.objects.concat()
+    }
+}
+
+/// Counts objects as their bytes arrive, and checks that each is what the workload sends.
+pub struct ObjectDecoder {
+    completed: usize,
+    expected: Expected,
+}
+
+enum Expected {
+    Bytes {
+        missing: u64,
+    },
+    Objects {
+        reader: Box<ObjectStreamReader>,
+        cast: fn(&Value) -> Result<(), CastError>,
+    },
+}
+
+impl ObjectDecoder {
+    fn new(expected: Expected) -> Self {
+        Self { completed: 0, expected }
+    }
+
+    /// Takes the next bytes of the stream; says how many objects they completed.
+    ///
+    /// # Errors
+    /// When the bytes are no object stream, an object is of another class, or there are more bytes than the workload has.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<usize, WorkloadError> {
+        let before = self.completed;
+        match &mut self.expected {
+            Expected::Bytes { missing } => {
+                let length = bytes.len() as u64;
+                *missing = missing.checked_sub(length).ok_or(WorkloadError::Surplus {
+                    bytes: length - *missing,
+                })?;
+                self.completed += usize::from(*missing == 0 && length > 0);
+            }
+            Expected::Objects { reader, cast } => {
+                reader.feed(bytes);
+                while let Some(value) = reader.next_value()? {
+                    cast(&value).map_err(|error| WorkloadError::Object {
+                        index: self.completed,
+                        error,
+                    })?;
+                    self.completed += 1;
+                }
+            }
+        }
+        Ok(self.completed - before)
+    }
+
+    /// How many objects are complete.
+    pub fn completed(&self) -> usize {
+        self.completed
+    }
+
+    /// Says that no more bytes will come.
+    ///
+    /// # Errors
+    /// When they end within an object.
+    pub fn finish(&self) -> Result<(), WorkloadError> {
+        match &self.expected {
+            Expected::Bytes { missing: 0 } => Ok(()),
+            Expected::Bytes { missing } => Err(WorkloadError::Missing { bytes: *missing }),
+            Expected::Objects { reader, .. } => Ok(reader.finish()?),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
