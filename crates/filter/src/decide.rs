@@ -64,7 +64,8 @@ pub(crate) fn is_worth_coding(length: Option<Bytes>, minimum: Bytes) -> bool {
 }
 
 /// The length of the content, where it is known: `exact` is the body's own word. The body of a HEAD request's response is empty and
-/// says nothing of what a GET would have had; its `Content-Length` does (RFC 9110, section 8.6).
+/// says nothing of what a GET would have had; its `Content-Length` does (RFC 9110, section 8.6). A handler that leaves it out of a
+/// short HEAD response gets the head of a long one.
 pub(crate) fn known_length(method: &Method, response: &response::Parts, exact: Option<u64>) -> Option<Bytes> {
     let stated = content_length(&response.headers);
     let length = if method == Method::HEAD {

@@ -11,6 +11,8 @@ use http_body::{Body, Frame, SizeHint};
 use lastmile_payload::codec::{Coding, DecodeError, Decoder};
 use lastmile_units::Bytes as Length;
 use pin_project_lite::pin_project;
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -139,21 +141,30 @@ struct Stage {
 impl Chain {
     /// Puts `input` through all stages; where it is the last, each stage is ended as it is passed.
     fn run(&mut self, input: &[u8], last: bool, to: &mut Sink) -> Result<(), DecodeError> {
-        let mut between = input.to_vec();
-        for stage in &mut self.stages {
+        let (innermost, outer) = self
+            .stages
+            .split_last_mut()
+            .expect("a chain has a stage, if only identity");
+        let mut between = Cow::Borrowed(input);
+        for stage in outer {
             let mut output = Vec::new();
-            stage.run(&between, last, &mut output, to)?;
-            between = output;
+            stage.run(&between, last, &mut output, &mut to.work)?;
+            between = Cow::Owned(output);
         }
-        to.output.extend_from_slice(&between);
-        Ok(())
+        innermost.run(&between, last, &mut to.output, &mut to.work)
     }
 }
 
 impl Stage {
-    fn run(&mut self, input: &[u8], last: bool, output: &mut Vec<u8>, to: &mut Sink) -> Result<(), DecodeError> {
+    fn run(
+        &mut self,
+        input: &[u8],
+        last: bool,
+        output: &mut Vec<u8>,
+        account: &mut VecDeque<Work>,
+    ) -> Result<(), DecodeError> {
         let decoder = self.decoder.as_mut().expect("nothing is written after the end");
-        let first = !self.begun;
+        let (first, before) = (!self.begun, output.len());
         decoder.write(input, output)?;
         self.begun |= !input.is_empty();
         if last {
@@ -163,9 +174,9 @@ impl Stage {
             }
         }
         if self.coding != Coding::Identity && self.begun && (last || !input.is_empty()) {
-            let (operation, input, output) = (Operation::Decode(self.coding), input.len().into(), output.len().into());
-            to.work.push_back(Work {
-                operation,
+            let (input, output) = (Length::from(input.len()), Length::from(output.len() - before));
+            account.push_back(Work {
+                operation: Operation::Decode(self.coding),
                 input,
                 output,
                 first,
@@ -183,10 +194,10 @@ impl<E> Recode<E> for Chain {
     // brotli know no such bound; there the limit is the bound.
     const PIECE: usize = 1 << 12;
 
-    fn write(&mut self, piece: &[u8], _: bool, to: &mut Sink) -> Result<bool, Self::Error> {
-        // Whatever can be decoded is due: whether the server flushed is seen in what comes out.
+    fn write(&mut self, piece: &[u8], end_of_chunk: bool, to: &mut Sink) -> Result<bool, Self::Error> {
+        // What can be decoded of a chunk is due with it: whether the server flushed is seen in what comes out.
         self.run(piece, false, to)
-            .map(|()| true)
+            .map(|()| end_of_chunk)
             .map_err(DecodeBodyError::Decode)
     }
 

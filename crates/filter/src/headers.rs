@@ -85,7 +85,7 @@ fn weak(tag: &[u8]) -> Vec<u8> {
     [b"W/", tag].concat()
 }
 
-/// Whether the handler coded the response itself. `identity` is no coding, though RFC 9110, section 8.4, forbids to say so.
+/// Whether the handler coded the response itself. `identity` is no coding, though some say so against RFC 9110, section 8.4.
 pub(crate) fn is_coded(headers: &HeaderMap) -> bool {
     members(headers, &CONTENT_ENCODING).any(|coding| !same_coding(coding, b"identity"))
 }

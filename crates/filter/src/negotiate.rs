@@ -19,6 +19,7 @@ use http::header::ACCEPT_ENCODING;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AcceptEncoding<'a> {
+    /// In the order sent, repetitions included: a hostile list of any length costs no more than to read it once a coding.
     named: Vec<(&'a [u8], Weight)>,
     /// The weight of `*`, where it was sent.
     others: Option<Weight>,
@@ -62,10 +63,7 @@ impl<'a> AcceptEncoding<'a> {
             if coding == b"*" {
                 accept.others = Some(accept.others.map_or(weight, |before| before.min(weight)));
             } else {
-                match accept.named.iter_mut().find(|(named, _)| same_coding(named, coding)) {
-                    Some((_, before)) => *before = weight.min(*before),
-                    None => accept.named.push((coding, weight)),
-                }
+                accept.named.push((coding, weight));
             }
         }
         accept
@@ -100,8 +98,8 @@ impl<'a> AcceptEncoding<'a> {
 
     /// The weight given to a coding, by its name or by `*`.
     fn weight(&self, coding: &[u8]) -> Option<Weight> {
-        let named = self.named.iter().find(|(named, _)| same_coding(named, coding));
-        named.map(|(_, weight)| *weight).or(self.others)
+        let named = self.named.iter().filter(|(named, _)| same_coding(named, coding));
+        named.map(|(_, weight)| *weight).min().or(self.others)
     }
 }
 

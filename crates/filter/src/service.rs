@@ -23,9 +23,9 @@ use tower_service::Service;
 /// A service whose responses are coded as each client accepts it; made by [`CompressionLayer`](crate::CompressionLayer).
 ///
 /// A request that accepts nothing we can send (it refuses `identity` and every coding on offer) gets 406 **before** the handler
-/// runs. RFC 9110, section 12.5.3, leaves the choice between that and sending identity after all. We take the client at its word,
-/// and a request that is refused must not have had an effect: to run a POST and then answer 406 would say that nothing
-/// happened. (415 is for codings of *request* content, section 15.5.16.) Where only the handler's head shows that nothing
+/// runs. RFC 9110, section 12.4.1, leaves the choice between that and disregarding the field, that is, sending identity. We take
+/// the client at its word, and a request that is refused must not have had an effect: to run a POST and then answer 406 would
+/// say that nothing happened. (415 is for codings of *request* content, section 15.5.16.) Where only the handler's head shows that nothing
 /// acceptable can be sent (`no-transform`, a media type that is not coded), its response is sent as it is: it has had its
 /// effect, and the same section allows to disregard the field.
 #[derive(Clone)]
@@ -161,7 +161,7 @@ where
                     });
                 }
                 StateProjected::Collecting { head, data, mut body } => {
-                    let held = match ready!(body.as_mut().poll_frame(cx)) {
+                    let (trailers, error) = match ready!(body.as_mut().poll_frame(cx)) {
                         Some(Ok(frame)) => match frame.into_data() {
                             Ok(more) => {
                                 data.extend_from_slice(&more);
@@ -169,22 +169,18 @@ where
                                 cx.waker().wake_by_ref();
                                 return Poll::Pending;
                             }
-                            Err(frame) => Held {
-                                data: take(data),
-                                trailers: frame.into_trailers().ok(),
-                                error: None,
+                            Err(frame) => match frame.into_trailers() {
+                                Ok(trailers) => (Some(trailers), None),
+                                Err(_unknown) => continue,
                             },
                         },
-                        Some(Err(error)) => Held {
-                            data: take(data),
-                            trailers: None,
-                            error: Some(error),
-                        },
-                        None => Held {
-                            data: take(data),
-                            trailers: None,
-                            error: None,
-                        },
+                        Some(Err(error)) => (None, Some(error)),
+                        None => (None, None),
+                    };
+                    let held = Held {
+                        data: std::mem::take(data).into(),
+                        trailers,
+                        error,
                     };
                     let head = head.take().expect("a response future is not polled after it is ready");
                     return Poll::Ready(Ok(complete(head, held)));
@@ -262,10 +258,6 @@ fn complete<B: Body, C: Compute>(mut head: response::Parts, held: Held<B::Error>
         head.headers.insert(CONTENT_LENGTH, HeaderValue::from(held.data.len()));
     }
     Response::from_parts(head, CompressionBody::whole(held))
-}
-
-fn take(data: &mut Vec<u8>) -> bytes::Bytes {
-    std::mem::take(data).into()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use super::*;
 use crate::NoCost;
 use crate::script::{Given, Meter, Script, Step, read};
 use http_body_util::Full;
-use lastmile_payload::codec::encode;
+use lastmile_payload::codec::{Encoder, encode};
 
 const LIMIT: Length = Length::new(1 << 20);
 
@@ -201,4 +201,19 @@ fn a_body_that_was_not_coded_costs_nothing() {
     let decoded = decode(response(&[], Full::new(Bytes::from(text()))), LIMIT, meter.clone()).unwrap();
     assert_eq!(read(decoded.into_body()).data(), text());
     assert!(meter.done.borrow().is_empty());
+}
+
+#[test]
+fn what_the_server_flushed_is_decoded_before_it_sends_more() {
+    let (mut encoder, mut flushed, mut rest) = (Encoder::new("gzip:6".parse().unwrap()), Vec::new(), Vec::new());
+    encoder.write(b"first", &mut flushed);
+    encoder.flush(&mut flushed);
+    encoder.write(b"second", &mut rest);
+    encoder.finish(&mut rest);
+    let given = decoded(
+        &["gzip"],
+        Script::new([Step::Data(flushed), Step::Pause, Step::Data(rest)]),
+    );
+    assert_eq!(given.frames, ["first", "second"]);
+    assert_eq!(given.pauses, [5]);
 }
