@@ -1,1 +1,16 @@
-//! Study file -> cells -> runs -> records -> statistics
+//! Study file -> cells -> runs -> records -> statistics.
+//!
+//! A [`file::Study`] is read from TOML, [`cell::expand`]ed into one [`cell::Cell`] a combination of levels, run by a
+//! [`runner::Experiment`] on all cores, kept in a [`run_folder::RunFolder`] line by line, and summed up by [`summary`] into the
+//! record that is published. Nothing here reads a clock but `cost::calibrate`, and nothing opens a socket.
+
+pub mod cell;
+pub mod cost;
+pub mod figure;
+pub mod file;
+pub mod journal;
+mod nearest;
+pub mod observation;
+pub mod runner;
+pub mod settings;
+pub mod statistics;

@@ -1,0 +1,117 @@
+//! How long does each operation take here? Measures a cost table, alone, in about ten seconds.
+//!
+//! This is the one place of the crate that reads the clock. What it measures runs on one thread; anything else that runs meanwhile
+//! makes the table worse. `cargo test -p lastmile-study --test calibrate -- --ignored` writes the table that ships.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a calibration is a measurement of time"
+)]
+
+mod corpus;
+
+use super::table::{AtSize, Costs, Samples};
+use super::{Operation, this_machine};
+use lastmile_payload::codec::{CodecSpec, decode, encode};
+use lastmile_units::{Bytes, Seed};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// The sizes at which codecs are measured: a short response and a long one. Like the numbers below, our own choice.
+const SMALL: Bytes = Bytes::new(2_000);
+const LARGE: Bytes = Bytes::new(200_000);
+
+/// As many samples as that, where they fit into the time; and never fewer than the least.
+const SAMPLES: usize = 15;
+const SAMPLES_AT_LEAST: usize = 3;
+const TIME_FOR_SAMPLES: Duration = Duration::from_millis(25);
+
+/// Shorter calls are timed several at a time, so that reading the clock (some 25 ns) stays below a quarter of a per cent.
+const SHORTEST_TIMED: Duration = Duration::from_micros(10);
+
+/// A sample of more than so many times the median was interrupted by another program, and says nothing of the operation.
+const INTERRUPTED: f64 = 2.0;
+
+/// Measures every operation.
+pub fn calibrate() -> Costs {
+    let small = corpus::text(Seed::new(1), SMALL);
+    let large = corpus::text(Seed::new(1), LARGE);
+    let mut operations = BTreeMap::new();
+    for codec in CodecSpec::all().filter(|codec| !codec.is_identity()) {
+        let encoding = |plain: &[u8]| at_size(plain.len(), || drop(black_box(encode(codec, black_box(plain)))));
+        let decoding = |plain: &[u8]| {
+            let coded = encode(codec, plain);
+            let limit = Bytes::from(plain.len());
+            at_size(plain.len(), || {
+                drop(black_box(decode(codec.coding(), black_box(&coded), limit)))
+            })
+        };
+        let both = |measure: &dyn Fn(&[u8]) -> AtSize| Samples {
+            small: measure(&small),
+            large: Some(measure(&large)),
+        };
+        operations.insert(Operation::Encode(codec).to_string(), both(&encoding));
+        operations.insert(Operation::Decode(codec).to_string(), both(&decoding));
+    }
+    Costs {
+        machine: this_machine(),
+        operations,
+    }
+}
+
+/// Times `call`, which works on so many bytes.
+fn at_size(bytes: usize, mut call: impl FnMut()) -> AtSize {
+    // The first call pays for caches and page faults; the second says how many make a time that can be measured.
+    call();
+    let once = timed(1, &mut call);
+    let calls = (SHORTEST_TIMED.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
+    let started = Instant::now();
+    let mut samples = Vec::new();
+    while samples.len() < SAMPLES_AT_LEAST || (samples.len() < SAMPLES && started.elapsed() < TIME_FOR_SAMPLES) {
+        samples.push(timed(calls, &mut call));
+    }
+    AtSize {
+        bytes: Bytes::from(bytes),
+        seconds: kept(samples),
+    }
+}
+
+/// Seconds a call, over so many.
+fn timed(calls: u32, call: &mut impl FnMut()) -> f64 {
+    let started = Instant::now();
+    for _ in 0..calls {
+        call();
+    }
+    started.elapsed().as_secs_f64() / f64::from(calls)
+}
+
+/// The samples without the interrupted ones, in ascending order, to a nanosecond.
+fn kept(mut samples: Vec<f64>) -> Vec<f64> {
+    samples.sort_by(f64::total_cmp);
+    let median = samples[samples.len() / 2];
+    samples.retain(|seconds| *seconds <= INTERRUPTED * median);
+    samples.iter().map(|seconds| (seconds * 1e9).round() / 1e9).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_sample_is_thrown_away_and_the_rest_is_sorted() {
+        assert_eq!(kept(vec![0.003, 0.001, 0.002, 0.9]), [0.001, 0.002, 0.003]);
+        assert_eq!(kept(vec![0.001]), [0.001]);
+    }
+
+    #[test]
+    fn a_slow_call_is_measured_the_least_number_of_times_and_a_fast_one_the_greatest() {
+        let mut calls = 0;
+        let slow = at_size(1, || {
+            calls += 1;
+            std::thread::sleep(TIME_FOR_SAMPLES);
+        });
+        assert_eq!(calls, 2 + SAMPLES_AT_LEAST);
+        assert!((1..=SAMPLES_AT_LEAST).contains(&slow.seconds.len()));
+    }
+}

@@ -1,0 +1,36 @@
+//! Which operations are charged?
+
+use lastmile_payload::codec::CodecSpec;
+use std::fmt;
+
+/// Something that a host computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Running bytes through a codec.
+    Encode(CodecSpec),
+    /// Running them back.
+    Decode(CodecSpec),
+}
+
+impl Operation {
+    /// Every operation that has a cost.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let codecs = || CodecSpec::all().filter(|codec| !codec.is_identity());
+        codecs().map(Self::Encode).chain(codecs().map(Self::Decode))
+    }
+
+    /// Whether it costs nothing whatever the machine: identity hands on what it is given.
+    pub fn is_free(self) -> bool {
+        matches!(self, Self::Encode(codec) | Self::Decode(codec) if codec.is_identity())
+    }
+}
+
+impl fmt::Display for Operation {
+    /// As a cost table names it: `encode gzip:6`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Encode(codec) => write!(f, "encode {codec}"),
+            Self::Decode(codec) => write!(f, "decode {codec}"),
+        }
+    }
+}

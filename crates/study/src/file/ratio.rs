@@ -1,0 +1,102 @@
+//! Which cells are compared, and how? A ratio as a study describes it; `summary::ratios` computes it.
+
+use super::Study;
+use crate::figure::FigureName;
+use crate::settings::Key;
+use lastmile_report::record::{Levels, Published};
+use serde::{Deserialize, Serialize};
+
+/// A comparison of cells that differ in one factor alone, pair by pair of repeats.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RatioSpec {
+    /// Its name: `rssdr`.
+    pub name: String,
+    /// Its name in full.
+    pub title: String,
+    /// The figure that is compared.
+    pub figure: FigureName,
+    /// What is made of a pair.
+    pub form: Form,
+    /// The factor in which the two cells differ.
+    pub factor: Key,
+    /// The level compared against.
+    pub base: String,
+    /// The level compared.
+    pub treated: String,
+    /// The parts in which it is computed; where none is named, all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
+    /// The factors whose levels tell one such ratio from the next; where none is named, all but `factor`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Key>,
+    /// What has been published of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<PublishedAt>,
+}
+
+/// What is made of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// How much less: `1 - treated / base`.
+    Decrease,
+    /// How many times as much: `treated / base`.
+    Quotient,
+}
+
+impl Form {
+    /// The ratio of a pair; none where the base is 0.
+    pub fn of(self, base: f64, treated: f64) -> Option<f64> {
+        let quotient = (base != 0.0).then(|| treated / base)?;
+        Some(match self {
+            Self::Decrease => 1.0 - quotient,
+            Self::Quotient => quotient,
+        })
+    }
+}
+
+/// A published value, and the levels it was published for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedAt {
+    /// As printed.
+    pub value: Published,
+    /// The levels: every other key beside `value`.
+    #[serde(flatten)]
+    pub levels: Levels,
+}
+
+impl RatioSpec {
+    /// Whether the study has what the ratio refers to.
+    pub(super) fn check(&self, study: &Study) -> Result<(), String> {
+        study.check_parts(&self.parts)?;
+        let layers = study.layers();
+        let axes: Vec<_> = layers.iter().flat_map(|(_, _, factors)| factors.axes()).collect();
+        let key = self.factor.0;
+        let levels: Vec<String> = axes
+            .iter()
+            .filter(|axis| axis.key == key)
+            .flat_map(|axis| &axis.levels)
+            .flat_map(|level| level.levels().into_values())
+            .collect();
+        for level in [&self.base, &self.treated] {
+            if !levels.contains(level) {
+                let suggestion = crate::nearest::suggestion(level, levels.iter().map(String::as_str));
+                return Err(format!("{level:?} is no level of the factor {key:?}{suggestion}"));
+            }
+        }
+        let varied = study.varied_keys();
+        let named = self.levels.iter().map(|key| key.0).chain(
+            self.published
+                .iter()
+                .flat_map(|at| at.levels.keys().map(String::as_str)),
+        );
+        for key in named {
+            if !varied.contains(&key) {
+                let suggestion = crate::nearest::suggestion(key, varied.iter().copied());
+                return Err(format!("{key:?} is no factor of this study{suggestion}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+use super::*;
+use crate::figure;
+use crate::observation::Observation;
+use rand_core::Rng as _;
+use std::sync::Mutex;
+
+const STUDY: &str = "name = 'test'\nquestion = ''\nrepeats = 3\ninterval = '2 min'\n\
+                     [factors]\ncodec = ['identity', 'gzip:1', 'gzip:6', 'gzip:9']\nlink = ['a', 'b']";
+
+fn study(more: &str) -> Study {
+    Study::parse("test.toml", &format!("{more}\n{STUDY}")).unwrap()
+}
+
+/// One sample a repeat, drawn from its seeds, so that it tells whether a result depends on anything else.
+fn draw(cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
+    let one = |repeat| {
+        let mut observation = Observation::default();
+        let drawn = context.seeds(cell, repeat).link.rng().next_u32();
+        observation.sample(figure::TRANSFER_TIME, f64::from(drawn));
+        Ok(observation)
+    };
+    context.repeats.clone().map(one).collect()
+}
+
+struct Ran {
+    ending: Ending,
+    outcomes: Outcomes,
+    journal: String,
+}
+
+fn run(study: &Study, experiment: &dyn Experiment, threads: usize, held: &str, interrupt: &AtomicBool) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.jsonl");
+    std::fs::write(&path, held).unwrap();
+    let (mut journal, mut outcomes) = Journal::open(&path).unwrap();
+    let costs = CostTable::free();
+    let threads = NonZeroUsize::new(threads).unwrap();
+    let run = Run {
+        study,
+        experiment,
+        costs: &costs,
+        captures: None,
+        threads,
+        interrupt,
+    };
+    let ending = run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
+    Ran {
+        ending,
+        outcomes,
+        journal: std::fs::read_to_string(&path).unwrap(),
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_how_many_cells_run_at_once() {
+    let go = AtomicBool::new(false);
+    let alone = run(&study(""), &draw, 1, "", &go);
+    let together = run(&study(""), &draw, 4, "", &go);
+    assert_eq!(alone.ending, Ending::Complete);
+    assert_eq!(alone.outcomes.len(), 8);
+    assert_eq!(alone.outcomes, together.outcomes);
+    let sorted = |journal: &str| {
+        let mut lines: Vec<_> = journal.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&alone.journal), sorted(&together.journal));
+}
+
+#[test]
+fn the_repeats_of_a_cell_share_a_world_unless_each_wants_a_fresh_one() {
+    let worlds = Mutex::new(Vec::new());
+    let note = |cell: &Cell, context: &RunContext<'_>| {
+        worlds.lock().unwrap().push((context.repeats.clone(), context.interval));
+        draw(cell, context)
+    };
+    let go = AtomicBool::new(false);
+    run(&study(""), &note, 1, "", &go);
+    assert_eq!(
+        std::mem::take(&mut *worlds.lock().unwrap()),
+        vec![(0..3, Duration::from_secs(120)); 8]
+    );
+    run(&study("fresh = 'repeat'"), &note, 1, "", &go);
+    let worlds = worlds.lock().unwrap();
+    assert_eq!(worlds.len(), 24);
+    assert_eq!(
+        worlds[..3]
+            .iter()
+            .map(|(repeats, _)| repeats.clone())
+            .collect::<Vec<_>>(),
+        [0..1, 1..2, 2..3]
+    );
+}
+
+#[test]
+fn resuming_runs_what_the_journal_lacks_and_comes_to_the_same_result() {
+    let go = AtomicBool::new(false);
+    let whole = run(&study(""), &draw, 2, "", &go);
+    let lines: Vec<_> = whole.journal.lines().collect();
+    // Five lines are one whole world and two repeats of another, which is run again from its start.
+    let cut = lines[..5].join("\n") + "\n";
+    let ran = Mutex::new(0);
+    let count = |cell: &Cell, context: &RunContext<'_>| {
+        *ran.lock().unwrap() += 1;
+        draw(cell, context)
+    };
+    let resumed = run(&study(""), &count, 2, &cut, &go);
+    assert_eq!(*ran.lock().unwrap(), 7);
+    assert_eq!(resumed.outcomes, whole.outcomes);
+}
+
+#[test]
+fn an_interrupt_ends_the_run_after_the_cells_that_are_running() {
+    let stop = AtomicBool::new(false);
+    let halfway = |cell: &Cell, context: &RunContext<'_>| {
+        stop.store(true, Ordering::Relaxed);
+        draw(cell, context)
+    };
+    let stopped = run(&study(""), &halfway, 1, "", &stop);
+    assert_eq!(stopped.ending, Ending::Interrupted);
+    assert_eq!(
+        stopped.journal.lines().count(),
+        3,
+        "the running cell was brought to its end"
+    );
+}
+
+#[test]
+fn a_failure_a_panic_a_missing_outcome_and_a_figure_that_is_no_number_are_recorded_with_their_reason() {
+    let go = AtomicBool::new(false);
+    let bad = |cell: &Cell, context: &RunContext<'_>| {
+        let mut outcomes = draw(cell, context);
+        match cell.levels["codec"].as_str() {
+            "gzip:1" => outcomes[1] = Err(Failure::new("the server refused the connection")),
+            "gzip:6" => outcomes.truncate(1),
+            "gzip:9" => outcomes[0].as_mut().unwrap().sample(figure::GOODPUT, f64::NAN),
+            _ if cell.levels["link"] == "b" => panic!("a broken invariant"),
+            _ => (),
+        }
+        outcomes
+    };
+    let outcomes = run(&study(""), &bad, 2, "", &go).outcomes;
+    let reason = |codec: &str, link: &str, repeat: u64| {
+        let key = CellKey::from([("codec".into(), codec.into()), ("link".into(), link.into())]);
+        outcomes[&key][&repeat].clone().err().map(|failure| failure.reason)
+    };
+    assert_eq!(reason("gzip:1", "a", 0), None);
+    assert_eq!(
+        reason("gzip:1", "a", 1).as_deref(),
+        Some("the server refused the connection")
+    );
+    assert_eq!(reason("gzip:6", "a", 0), None);
+    assert_eq!(
+        reason("gzip:6", "a", 2).as_deref(),
+        Some("not run, since an earlier repeat in the same world failed")
+    );
+    assert_eq!(
+        reason("gzip:9", "a", 0).as_deref(),
+        Some("the figure \"goodput\" came out as no finite number")
+    );
+    assert_eq!(
+        reason("identity", "b", 0).as_deref(),
+        Some("it panicked: a broken invariant")
+    );
+    assert_eq!(reason("identity", "a", 0), None);
+}
+
+#[test]
+fn work_that_two_parts_ask_for_is_done_once() {
+    let study = study("").expanded() + "\n[[part]]\nname = 'all'\n[[part]]\nname = 'some'\n[part.fixed]\nlink = 'a'\n";
+    let study = Study::parse("test.toml", &study).unwrap();
+    assert_eq!(expand(&study).unwrap().len(), 12);
+    assert_eq!(jobs(&study).unwrap().len(), 8);
+}
+
+#[test]
+fn the_emulated_world_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
+    let (study, costs, interrupt) = (study("world = 'emu'"), CostTable::free(), AtomicBool::new(false));
+    let run = Run {
+        study: &study,
+        experiment: &draw,
+        costs: &costs,
+        captures: None,
+        threads: NonZeroUsize::MIN,
+        interrupt: &interrupt,
+    };
+    let error = run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, RunError::NoSuchWorld { .. }), "{error}");
+}
+
+#[test]
+fn a_dry_run_names_every_cell_and_the_expected_time() {
+    let text = dry_run(&study(""), &draw, NonZeroUsize::new(2).unwrap()).unwrap();
+    assert_eq!(text.lines().count(), 9);
+    assert!(text.starts_with("codec identity, link a\n"), "{text}");
+    // 8 cells x 3 repeats x 0.2 s on 2 threads.
+    assert!(
+        text.ends_with("8 cells of 3 repeats, 8 worlds, 2 at once; about 2.4 s\n"),
+        "{text}"
+    );
+}

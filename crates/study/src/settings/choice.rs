@@ -1,0 +1,210 @@
+//! Which values may a setting take? The small types of single settings; each is read from the text that it prints as.
+
+use lastmile_units::duration;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::time::Duration;
+
+/// Declares a setting that is one of a few words.
+macro_rules! choice {
+    ($(#[$about:meta])+ $type:ident { $($(#[$each:meta])+ $variant:ident = $text:literal,)+ }) => {
+        $(#[$about])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $type {
+            $($(#[$each])+ #[serde(rename = $text)] $variant,)+
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $(Self::$variant => $text,)+ })
+            }
+        }
+    };
+}
+
+choice! {
+    /// How bytes are carried.
+    Delivery {
+        /// As a bare TCP stream.
+        Tcp = "tcp",
+        /// As HTTP/1.1 responses.
+        Http1 = "http/1.1",
+        /// As HTTP/2 responses.
+        Http2 = "h2",
+    }
+}
+
+choice! {
+    /// How a server hands the objects of a response to TCP.
+    Writes {
+        /// Each object is written and flushed as it is made.
+        PerObject = "per-object",
+        /// The whole response is made first, and then written.
+        Buffered = "buffered",
+    }
+}
+
+choice! {
+    /// Whether client and server have a machine each.
+    Hosts {
+        /// Each has a virtual CPU of its own.
+        Two = "two",
+        /// Both share one virtual CPU.
+        One = "one",
+    }
+}
+
+choice! {
+    /// Who grows the congestion window.
+    CongestionControl {
+        /// RFC 9438.
+        Cubic = "cubic",
+        /// RFC 5681.
+        Reno = "reno",
+    }
+}
+
+/// Something that is on or off; `true` and `false` are read as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// It is on.
+    On,
+    /// It is off.
+    Off,
+}
+
+impl Switch {
+    /// Whether it is on.
+    pub const fn is_on(self) -> bool {
+        matches!(self, Self::On)
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_on() { "on" } else { "off" })
+    }
+}
+
+impl Serialize for Switch {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Switch {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(from)? {
+            toml::Value::Boolean(true) => Ok(Self::On),
+            toml::Value::Boolean(false) => Ok(Self::Off),
+            toml::Value::String(text) if text == "on" => Ok(Self::On),
+            toml::Value::String(text) if text == "off" => Ok(Self::Off),
+            other => Err(serde::de::Error::custom(format!(
+                "{other} is neither \"on\" nor \"off\""
+            ))),
+        }
+    }
+}
+
+/// The round trip of a link, without the time it takes to serialise a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoundTrip {
+    /// That of the link as its profile has it; written `"link"`.
+    OfLink,
+    /// This one: half of it each way, whatever the profile says.
+    Of(Duration),
+}
+
+impl fmt::Display for RoundTrip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OfLink => f.write_str("link"),
+            Self::Of(round_trip) => f.write_str(&duration::print(*round_trip)),
+        }
+    }
+}
+
+impl Serialize for RoundTrip {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RoundTrip {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match String::deserialize(from)?.as_str() {
+            "link" => Ok(Self::OfLink),
+            text => duration::parse(text)
+                .map(Self::Of)
+                .map_err(|error| serde::de::Error::custom(format!("{error}, or \"link\" to keep the link's own"))),
+        }
+    }
+}
+
+/// How many times longer a virtual CPU takes than the one the cost table was measured on; at least 0.01. Written as a number.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct SlowDown(f64);
+
+impl SlowDown {
+    /// As fast as the reference.
+    pub const NONE: SlowDown = SlowDown(1.0);
+
+    /// The factor, where it is a number of at least 0.01 and at most a million. Both bounds are our own choice: they keep every
+    /// charged time within the virtual clock.
+    pub fn new(factor: f64) -> Option<Self> {
+        (0.01..=1e6).contains(&factor).then_some(Self(factor))
+    }
+
+    /// The factor.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for SlowDown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'de> Deserialize<'de> for SlowDown {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let factor = f64::deserialize(from)?;
+        Self::new(factor).ok_or_else(|| {
+            serde::de::Error::custom(format!(
+                "{factor} is no slow-down: it is a number from 0.01 to 1000000, 1 being none"
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::settings::Settings;
+
+    fn refusal(toml: &str) -> String {
+        toml::from_str::<Settings>(toml).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_choice_prints_as_it_is_written() {
+        let written = "codec = \"gzip:6\"\ncongestion_control = \"reno\"\ncpu_slowdown = 3\ndelivery = \"h2\"\nhosts = \"one\"\n\
+                       nagle = true\nround_trip = \"250 ms\"\nwrites = \"per-object\"";
+        let levels = toml::from_str::<Settings>(written).unwrap().levels();
+        let printed: Vec<_> = levels.values().map(String::as_str).collect();
+        assert_eq!(
+            printed,
+            ["gzip:6", "reno", "3", "h2", "one", "on", "250 ms", "per-object"]
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_refused_with_what_would_be_right() {
+        assert!(refusal("nagle = 'yes'").contains("neither \"on\" nor \"off\""));
+        assert!(refusal("cpu_slowdown = 0").contains("0.01 to 1000000"));
+        assert!(refusal("round_trip = 5").contains("expected a string"));
+        assert!(refusal("round_trip = '5'").contains("\"link\" to keep"));
+        assert!(refusal("delivery = 'http'").contains("expected one of `tcp`, `http/1.1`, `h2`"));
+    }
+}
