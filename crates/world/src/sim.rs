@@ -1,0 +1,211 @@
+//! The simulated world: hosts, links and programs on one virtual nanosecond clock, in one thread.
+//!
+//! A world is built (hosts, then links), given programs, and run. Nothing in it reads a clock or draws on chance but its
+//! seed, so the same world run twice does the same to the nanosecond.
+//!
+//! ```
+//! use lastmile_link::{Capacity, DirectionSpec};
+//! use lastmile_units::Seed;
+//! use lastmile_world::sim::{HostSpec, World};
+//! use lastmile_world::{Host, Listener};
+//! use std::time::Duration;
+//!
+//! let world = World::new(Seed::new(1));
+//! let (client, server) = (world.host(HostSpec::default()), world.host(HostSpec::default()));
+//! let modem = DirectionSpec {
+//!     capacity: Capacity::Rate("56 kbit/s".parse().unwrap()),
+//!     one_way_delay: Duration::from_millis(75),
+//!     ..DirectionSpec::IDEAL
+//! };
+//! world.link(&modem, &modem, &[&client], &[&server]);
+//! let mut listener = server.listen(80).unwrap();
+//! world.spawn(async move {
+//!     listener.accept().await.unwrap();
+//! });
+//! let connected = world.run(async move {
+//!     client.connect(server.address(80)).await.unwrap();
+//!     client.now()
+//! });
+//! // A SYN and a SYN-ACK of 60 B each, serialised and carried.
+//! assert_eq!(connected.unwrap().since_start(), 2 * (Duration::from_millis(75) + Duration::from_nanos(8_571_429)));
+//! ```
+
+mod agenda;
+mod cpu;
+mod executor;
+mod host;
+mod network;
+mod stream;
+
+pub use cpu::{CpuId, CpuSpec};
+pub use host::{HostSpec, SimHost, SimListener};
+pub use network::LinkId;
+pub use stream::SimStream;
+
+use agenda::{Agenda, Due};
+use cpu::Cpus;
+use executor::Executor;
+use lastmile_link::{Counters, DirectionSpec};
+use lastmile_units::{Instant, Seed};
+use network::Network;
+use std::cell::RefCell;
+use std::future::Future;
+use std::io::Write;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A simulated world.
+pub struct World {
+    inner: Rc<Inner>,
+}
+
+/// What hosts and streams share.
+pub(crate) struct Inner {
+    executor: Executor,
+    state: RefCell<State>,
+}
+
+/// Everything that changes as time passes.
+struct State {
+    now: Instant,
+    agenda: Agenda,
+    network: Network,
+    cpus: Cpus,
+}
+
+/// A world that cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Halt {
+    /// The program waits, and nothing will ever happen.
+    #[error("at {at} the program waits for something that will never happen")]
+    Stalled {
+        /// When the last thing happened.
+        at: Instant,
+    },
+    /// Virtual time ran out.
+    #[error("the program is not done after {limit:?} of virtual time")]
+    OutOfTime {
+        /// The limit that was set.
+        limit: Duration,
+    },
+}
+
+impl World {
+    /// An empty world.
+    pub fn new(seed: Seed) -> Self {
+        let state = State {
+            now: Instant::START,
+            agenda: Agenda::default(),
+            network: Network::new(seed.derive("network")),
+            cpus: Cpus::default(),
+        };
+        Self { inner: Rc::new(Inner { executor: Executor::default(), state: RefCell::new(state) }) }
+    }
+
+    /// Adds a CPU that several hosts may share.
+    pub fn cpu(&self, spec: CpuSpec) -> CpuId {
+        self.inner.state.borrow_mut().cpus.add(spec)
+    }
+
+    /// Adds a host with a CPU of its own.
+    pub fn host(&self, spec: HostSpec) -> SimHost {
+        let cpu = self.cpu(spec.cpu);
+        self.host_on(cpu, spec)
+    }
+
+    /// Adds a host that computes on `cpu`, whatever `spec` says of CPUs.
+    pub fn host_on(&self, cpu: CpuId, spec: HostSpec) -> SimHost {
+        let index = self.inner.state.borrow_mut().network.add_host(spec.tcp);
+        SimHost::new(Rc::clone(&self.inner), index, cpu)
+    }
+
+    /// Joins every host of `near` with every host of `far` by one wire: `down` is towards `near`, `up` towards `far`. Hosts
+    /// of one side share the wire.
+    pub fn link(&self, down: &DirectionSpec, up: &DirectionSpec, near: &[&SimHost], far: &[&SimHost]) -> LinkId {
+        let indices = |hosts: &[&SimHost]| hosts.iter().map(|host| host.index()).collect::<Vec<_>>();
+        self.inner.state.borrow_mut().network.add_link(down, up, &indices(near), &indices(far))
+    }
+
+    /// What became of the packets of a link, down and up.
+    pub fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
+        self.inner.state.borrow().network.link_counters(link)
+    }
+
+    /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on.
+    ///
+    /// # Errors
+    /// Those of `to`. Later ones stop the capture and are told by [`World::capture_error`].
+    pub fn capture(&self, host: &SimHost, to: Box<dyn Write>) -> std::io::Result<()> {
+        self.inner.state.borrow_mut().network.add_tap(host.index(), to)
+    }
+
+    /// The first error of writing a capture.
+    pub fn capture_error(&self) -> Option<std::io::Error> {
+        self.inner.state.borrow_mut().network.take_capture_error()
+    }
+
+    /// The time.
+    pub fn now(&self) -> Instant {
+        self.inner.state.borrow().now
+    }
+
+    /// Adds a program that runs beside the one that [`World::run`] waits for.
+    pub fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        self.inner.executor.spawn(task);
+    }
+
+    /// Runs the world until `program` is done. Other programs stop where they are, and go on with the next call.
+    ///
+    /// # Errors
+    /// [`Halt::Stalled`] where the program waits in vain.
+    pub fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
+        self.run_for(Duration::from_nanos(u64::MAX), program)
+    }
+
+    /// As [`World::run`], for at most `limit` of virtual time from now.
+    ///
+    /// # Errors
+    /// [`Halt::Stalled`], or [`Halt::OutOfTime`] past the limit.
+    pub fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
+        let ends = Instant::from_nanos(self.now().as_nanos().saturating_add(limit.as_nanos() as u64));
+        let outcome = Rc::new(RefCell::new(None));
+        let slot = Rc::clone(&outcome);
+        self.spawn(async move {
+            let value = program.await;
+            *slot.borrow_mut() = Some(value);
+        });
+        loop {
+            self.inner.executor.run_ready();
+            if let Some(value) = outcome.borrow_mut().take() {
+                return Ok(value);
+            }
+            let mut state = self.inner.state.borrow_mut();
+            match state.agenda.next_at() {
+                None => return Err(Halt::Stalled { at: state.now }),
+                Some(at) if at > ends => return Err(Halt::OutOfTime { limit }),
+                Some(_) => state.step(),
+            }
+        }
+    }
+}
+
+impl Drop for World {
+    /// Programs hold the world that holds them: letting go of them breaks the circle.
+    fn drop(&mut self) {
+        self.inner.executor.clear();
+    }
+}
+
+impl State {
+    /// Does the next thing on the agenda.
+    fn step(&mut self) {
+        let Some((at, due)) = self.agenda.pop() else { return };
+        debug_assert!(self.now <= at, "time never goes back");
+        self.now = at;
+        match due {
+            Due::Wake(waker) => waker.wake(),
+            Due::Medium(index) => self.network.on_medium(index, at, &mut self.agenda),
+            Due::Socket(id) => self.network.on_socket_deadline(id, at, &mut self.agenda),
+        }
+    }
+}

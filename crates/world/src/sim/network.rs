@@ -1,0 +1,382 @@
+//! Who is joined with whom, and what happens to a segment on its way? Hosts' sockets, links, and what is captured of them.
+
+use super::agenda::{Agenda, Due};
+use crate::capture::Capture;
+use crate::tcp::{Config, Connection, Counters as TcpCounters, Flags, Segment};
+use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
+use lastmile_units::{Instant, Rng, Seed};
+use rand_core::Rng as _;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::task::Waker;
+
+/// Which link of a world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkId {
+    down: usize,
+    up: usize,
+}
+
+/// A socket that was opened in this world. Numbers are not used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SocketId(usize);
+
+pub(super) struct Network {
+    seed: Seed,
+    initial_sequence_numbers: Rng,
+    hosts: Vec<HostState>,
+    media: Vec<MediumState>,
+    /// Which medium carries from one host to another.
+    routes: BTreeMap<(usize, usize), usize>,
+    sockets: Vec<Option<Box<Socket>>>,
+    /// By local and remote address. Looked up, never iterated, so its order does not matter.
+    by_address: HashMap<(SocketAddrV4, SocketAddrV4), SocketId>,
+    delivered: Vec<Segment>,
+    capture_error: Option<io::Error>,
+}
+
+struct HostState {
+    tcp: Config,
+    next_port: u16,
+    listeners: BTreeMap<u16, ListenerState>,
+    /// Of connections that are gone.
+    counters: TcpCounters,
+    tap: Option<Capture>,
+}
+
+#[derive(Default)]
+struct ListenerState {
+    established: VecDeque<SocketId>,
+    waker: Option<Waker>,
+}
+
+struct MediumState {
+    link: Link<Segment>,
+    /// The earliest entry on the agenda for it.
+    armed: Option<Instant>,
+}
+
+struct Socket {
+    connection: Connection,
+    /// The earliest entry on the agenda for it.
+    armed: Option<Instant>,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+    /// The port whose listener is to be told when the handshake is done.
+    accepted_at: Option<u16>,
+    /// The program has let go of it.
+    orphaned: bool,
+}
+
+/// The first port that [`Network::connect`] hands out, as Linux's `ip_local_port_range`.
+const FIRST_PORT: u16 = 32_768;
+
+impl Network {
+    pub(super) fn new(seed: Seed) -> Self {
+        Self {
+            seed,
+            initial_sequence_numbers: seed.derive("initial sequence numbers").rng(),
+            hosts: Vec::new(),
+            media: Vec::new(),
+            routes: BTreeMap::new(),
+            sockets: Vec::new(),
+            by_address: HashMap::new(),
+            delivered: Vec::new(),
+            capture_error: None,
+        }
+    }
+
+    pub(super) fn add_host(&mut self, tcp: Config) -> usize {
+        let (listeners, counters) = (BTreeMap::new(), TcpCounters::default());
+        self.hosts.push(HostState { tcp, next_port: FIRST_PORT, listeners, counters, tap: None });
+        self.hosts.len() - 1
+    }
+
+    pub(super) fn add_link(&mut self, down: &DirectionSpec, up: &DirectionSpec, near: &[usize], far: &[usize]) -> LinkId {
+        let seed = self.seed.derive("link").derive_index(self.media.len() as u64);
+        let id = LinkId { down: self.media.len(), up: self.media.len() + 1 };
+        for (direction, name) in [(down, "down"), (up, "up")] {
+            self.media.push(MediumState { link: Link::new(direction, seed.derive(name)), armed: None });
+        }
+        for &near in near {
+            for &far in far {
+                self.routes.insert((far, near), id.down);
+                self.routes.insert((near, far), id.up);
+            }
+        }
+        id
+    }
+
+    pub(super) fn link_counters(&self, id: LinkId) -> (Counters, Counters) {
+        (self.media[id.down].link.counters(), self.media[id.up].link.counters())
+    }
+
+    pub(super) fn add_tap(&mut self, host: usize, to: Box<dyn Write>) -> io::Result<()> {
+        self.hosts[host].tap = Some(Capture::new(to)?);
+        Ok(())
+    }
+
+    pub(super) fn take_capture_error(&mut self) -> Option<io::Error> {
+        self.capture_error.take()
+    }
+
+    /// The address of a host: 10.0.0.1 onwards.
+    pub(super) fn address(host: usize) -> Ipv4Addr {
+        let number = host as u32 + 1;
+        Ipv4Addr::from(0x0a00_0000 | number)
+    }
+
+    fn host_at(&self, address: Ipv4Addr) -> Option<usize> {
+        let host = (u32::from(address) & 0x00ff_ffff).checked_sub(1)? as usize;
+        (host < self.hosts.len()).then_some(host)
+    }
+
+    pub(super) fn tcp_counters(&self, host: usize) -> TcpCounters {
+        let address = Self::address(host);
+        let mut counters = self.hosts[host].counters;
+        for socket in self.sockets.iter().flatten() {
+            if *socket.connection.local().ip() == address {
+                counters += socket.connection.counters();
+            }
+        }
+        counters
+    }
+
+    // Sockets, as programs see them.
+
+    pub(super) fn connect(
+        &mut self,
+        host: usize,
+        to: SocketAddrV4,
+        now: Instant,
+        agenda: &mut Agenda,
+    ) -> io::Result<SocketId> {
+        let far = self.host_at(*to.ip()).filter(|far| self.routes.contains_key(&(host, *far)));
+        if far.is_none() {
+            return Err(io::ErrorKind::NetworkUnreachable.into());
+        }
+        let local = self.free_address(host, to)?;
+        let initial = self.initial_sequence_numbers.next_u32();
+        let connection = Connection::connect(self.hosts[host].tcp.clone(), local, to, initial, now);
+        Ok(self.add_socket(connection, None, now, agenda))
+    }
+
+    fn free_address(&mut self, host: usize, to: SocketAddrV4) -> io::Result<SocketAddrV4> {
+        for _ in FIRST_PORT..u16::MAX {
+            let state = &mut self.hosts[host];
+            let port = state.next_port;
+            state.next_port = if port == u16::MAX { FIRST_PORT } else { port + 1 };
+            let local = SocketAddrV4::new(Self::address(host), port);
+            if !self.by_address.contains_key(&(local, to)) {
+                return Ok(local);
+            }
+        }
+        Err(io::ErrorKind::AddrNotAvailable.into())
+    }
+
+    fn add_socket(
+        &mut self,
+        connection: Connection,
+        accepted_at: Option<u16>,
+        now: Instant,
+        agenda: &mut Agenda,
+    ) -> SocketId {
+        let id = SocketId(self.sockets.len());
+        self.by_address.insert((connection.local(), connection.remote()), id);
+        let (armed, reader, writer, orphaned) = (None, None, None, false);
+        let socket = Socket { connection, armed, reader, writer, accepted_at, orphaned };
+        self.sockets.push(Some(Box::new(socket)));
+        self.flush(id, now, agenda);
+        id
+    }
+
+    pub(super) fn listen(&mut self, host: usize, port: u16) -> io::Result<()> {
+        let listeners = &mut self.hosts[host].listeners;
+        if listeners.contains_key(&port) {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        listeners.insert(port, ListenerState::default());
+        Ok(())
+    }
+
+    pub(super) fn unlisten(&mut self, host: usize, port: u16) {
+        self.hosts[host].listeners.remove(&port);
+    }
+
+    pub(super) fn accept(&mut self, host: usize, port: u16, waker: &Waker) -> Option<SocketId> {
+        let listener = self.hosts[host].listeners.get_mut(&port)?;
+        let accepted = listener.established.pop_front();
+        if accepted.is_none() {
+            listener.waker = Some(waker.clone());
+        }
+        accepted
+    }
+
+    pub(super) fn connection(&mut self, id: SocketId) -> &mut Connection {
+        &mut self.socket(id).connection
+    }
+
+    pub(super) fn wake_when_readable(&mut self, id: SocketId, waker: &Waker) {
+        self.socket(id).reader = Some(waker.clone());
+    }
+
+    pub(super) fn wake_when_writable(&mut self, id: SocketId, waker: &Waker) {
+        self.socket(id).writer = Some(waker.clone());
+    }
+
+    fn socket(&mut self, id: SocketId) -> &mut Socket {
+        self.sockets[id.0].as_mut().expect("a socket lives as long as a program holds it")
+    }
+
+    /// The program lets go: what it wrote is still delivered, unless what came in for it was never read.
+    pub(super) fn release(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
+        let socket = self.socket(id);
+        socket.orphaned = true;
+        if socket.connection.has_unread() {
+            socket.connection.abort();
+        } else {
+            socket.connection.shutdown();
+        }
+        self.flush(id, now, agenda);
+    }
+
+    // Segments on their way.
+
+    /// Sends what a connection has to send, wakes who waits for it, and notes when it wants to be called.
+    pub(super) fn flush(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
+        while let Some(segment) = self.sockets[id.0].as_mut().and_then(|socket| socket.connection.next_transmit(now)) {
+            self.send(segment, now, agenda);
+        }
+        let Some(socket) = &mut self.sockets[id.0] else { return };
+        if let Some(deadline) = socket.connection.next_deadline()
+            && socket.armed.is_none_or(|armed| deadline < armed)
+        {
+            socket.armed = Some(deadline);
+            agenda.put(deadline, Due::Socket(id));
+        }
+        if socket.connection.is_readable()
+            && let Some(waker) = socket.reader.take()
+        {
+            waker.wake();
+        }
+        if socket.connection.is_writable()
+            && let Some(waker) = socket.writer.take()
+        {
+            waker.wake();
+        }
+        if let Some(port) = socket.accepted_at.filter(|_| socket.connection.is_open()) {
+            socket.accepted_at = None;
+            let local = socket.connection.local();
+            self.offer_to_listener(id, *local.ip(), port);
+        } else if socket.connection.is_closed() && (socket.orphaned || socket.accepted_at.is_some()) {
+            self.remove(id);
+        }
+    }
+
+    fn offer_to_listener(&mut self, id: SocketId, address: Ipv4Addr, port: u16) {
+        let Some(host) = self.host_at(address) else { return };
+        if let Some(listener) = self.hosts[host].listeners.get_mut(&port) {
+            listener.established.push_back(id);
+            if let Some(waker) = listener.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    fn remove(&mut self, id: SocketId) {
+        let Some(socket) = self.sockets[id.0].take() else { return };
+        let (local, remote) = (socket.connection.local(), socket.connection.remote());
+        self.by_address.remove(&(local, remote));
+        if let Some(host) = self.host_at(*local.ip()) {
+            self.hosts[host].counters += socket.connection.counters();
+        }
+    }
+
+    fn send(&mut self, segment: Segment, now: Instant, agenda: &mut Agenda) {
+        let (Some(from), Some(to)) = (self.host_at(*segment.source.ip()), self.host_at(*segment.destination.ip())) else {
+            return;
+        };
+        self.tap(from, now, &segment);
+        let Some(&medium) = self.routes.get(&(from, to)) else { return };
+        let frame =
+            Frame { from: Station(from as u16), to: Station(to as u16), size: segment.size(), payload: segment };
+        // A frame that finds the queue full is counted by the link, and found missing by TCP.
+        let _ = self.media[medium].link.offer(now, frame);
+        self.arm(medium, agenda);
+    }
+
+    fn arm(&mut self, medium: usize, agenda: &mut Agenda) {
+        let state = &mut self.media[medium];
+        if let Some(at) = state.link.next_at()
+            && state.armed.is_none_or(|armed| at < armed)
+        {
+            state.armed = Some(at);
+            agenda.put(at, Due::Medium(medium));
+        }
+    }
+
+    pub(super) fn on_medium(&mut self, medium: usize, now: Instant, agenda: &mut Agenda) {
+        let state = &mut self.media[medium];
+        if state.armed != Some(now) {
+            return;
+        }
+        state.armed = None;
+        let mut delivered = std::mem::take(&mut self.delivered);
+        state.link.poll(now, &mut |event| {
+            if let Event::Delivered { frame, .. } = event {
+                delivered.push(frame.payload);
+            }
+        });
+        self.arm(medium, agenda);
+        for segment in delivered.drain(..) {
+            self.on_segment(&segment, now, agenda);
+        }
+        self.delivered = delivered;
+    }
+
+    fn on_segment(&mut self, segment: &Segment, now: Instant, agenda: &mut Agenda) {
+        let Some(host) = self.host_at(*segment.destination.ip()) else { return };
+        self.tap(host, now, segment);
+        let known = self.by_address.get(&(segment.destination, segment.source)).copied();
+        if let Some(id) = known {
+            if let Some(socket) = &mut self.sockets[id.0] {
+                socket.connection.on_segment(now, segment);
+            }
+            self.flush(id, now, agenda);
+            return;
+        }
+        let port = segment.destination.port();
+        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        if opens && self.hosts[host].listeners.contains_key(&port) {
+            let initial = self.initial_sequence_numbers.next_u32();
+            let tcp = self.hosts[host].tcp.clone();
+            let connection = Connection::accept(tcp, segment.destination, initial, segment, now);
+            self.add_socket(connection, Some(port), now, agenda);
+        } else if let Some(reset) = Connection::refuse(segment) {
+            self.send(reset, now, agenda);
+        }
+    }
+
+    pub(super) fn on_socket_deadline(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
+        let Some(socket) = &mut self.sockets[id.0] else { return };
+        if socket.armed != Some(now) {
+            return;
+        }
+        socket.armed = None;
+        // Deadlines move away more often than they come: an entry that came too soon is put down again by flush.
+        if socket.connection.next_deadline().is_some_and(|deadline| deadline <= now) {
+            socket.connection.on_timer(now);
+        }
+        self.flush(id, now, agenda);
+    }
+
+    fn tap(&mut self, host: usize, now: Instant, segment: &Segment) {
+        if let Some(tap) = &mut self.hosts[host].tap
+            && let Err(error) = tap.packet(now, segment)
+        {
+            self.hosts[host].tap = None;
+            self.capture_error.get_or_insert(error);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What may be set on a connection, and what holds when nothing is?
+
+use lastmile_units::Bytes;
+use std::time::Duration;
+
+/// Settings of one end of a connection. The defaults are those of a recent Linux with Cubic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Largest IP packet, headers included.
+    pub mtu: u16,
+    /// Segments that may be sent before the first acknowledgement (RFC 6928: 10).
+    pub initial_window: u32,
+    /// When a segment that is not full may leave while others are outstanding.
+    pub nagle: Nagle,
+    /// How the congestion window moves.
+    pub congestion_control: CongestionControl,
+    /// Whether RFC 7323 timestamps are offered (12 bytes of every segment).
+    pub timestamps: bool,
+    /// The floor of the variance term of the retransmission timeout. RFC 6298 asks for 1 s in all; Linux takes 200 ms.
+    pub minimum_timeout_variance: Duration,
+    /// How long an acknowledgement may wait for a companion once the connection has warmed up (Linux: 40 ms).
+    pub delayed_acknowledgement: Duration,
+    /// How many segments are acknowledged at once when data begins to flow (Linux: 16).
+    pub quick_acknowledgements: u32,
+    /// The receive window before it is tuned (Linux: 64,240 B, of a buffer of 128 KiB).
+    pub receive_window: Bytes,
+    /// The largest receive window that tuning may reach (Linux: half of a buffer of 6 MiB).
+    pub receive_window_maximum: Bytes,
+    /// How much may be written before a write has to wait, before the congestion window asks for more.
+    pub send_buffer: Bytes,
+    /// The most the send buffer may grow to (Linux: 4 MiB).
+    pub send_buffer_maximum: Bytes,
+    /// How often a SYN is repeated before the attempt is given up (Linux: 6, that is 127 s).
+    pub syn_retries: u32,
+    /// How often the same data is resent before the connection is given up (Linux: 15).
+    pub retries: u32,
+    /// How long an ended connection lingers (Linux: 60 s).
+    pub time_wait: Duration,
+}
+
+/// When a segment that is not full may leave while others are outstanding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nagle {
+    /// At once (`TCP_NODELAY`).
+    Off,
+    /// When no other segment that was not full is outstanding (Minshall, Saito, Mogul and Verghese 1999; what Linux does).
+    Minshall,
+    /// When nothing is outstanding (RFC 896; RFC 9293 section 3.7.4).
+    Classic,
+}
+
+/// How the congestion window moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CongestionControl {
+    /// RFC 9438, with HyStart.
+    Cubic,
+    /// RFC 5681, with byte counting (RFC 3465).
+    Reno,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            mtu: 1500,
+            initial_window: 10,
+            nagle: Nagle::Minshall,
+            congestion_control: CongestionControl::Cubic,
+            timestamps: true,
+            minimum_timeout_variance: Duration::from_millis(200),
+            delayed_acknowledgement: Duration::from_millis(40),
+            quick_acknowledgements: 16,
+            receive_window: Bytes::new(64_240),
+            receive_window_maximum: Bytes::new(3 << 20),
+            send_buffer: Bytes::new(64 << 10),
+            send_buffer_maximum: Bytes::new(4 << 20),
+            syn_retries: 6,
+            retries: 15,
+            time_wait: Duration::from_secs(60),
+        }
+    }
+}

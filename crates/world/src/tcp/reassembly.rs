@@ -1,0 +1,167 @@
+//! What has arrived, in which order, and what waits for the program to read it?
+
+use bytes::{Buf, Bytes};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The receiving half's data, by stream offset: read from the front, filled from segments in any order.
+#[derive(Debug)]
+pub(super) struct Reassembly {
+    /// In order, not yet read.
+    ready: VecDeque<Bytes>,
+    ready_bytes: u64,
+    /// The next offset expected (RCV.NXT).
+    next: u64,
+    /// Segments beyond a hole, by their first offset; they may overlap.
+    beyond: BTreeMap<u64, Bytes>,
+    /// The ranges that `beyond` covers, the one that last grew first.
+    ranges: Vec<(u64, u64)>,
+}
+
+/// What a segment's payload brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// It was the next, and nothing waited beyond it.
+    InOrder,
+    /// It filled a hole, in whole or in part.
+    FilledHole,
+    /// It lies beyond a hole.
+    OutOfOrder,
+    /// All of it was there already.
+    Duplicate,
+}
+
+impl Reassembly {
+    pub(super) const fn new(next: u64) -> Self {
+        Self { ready: VecDeque::new(), ready_bytes: 0, next, beyond: BTreeMap::new(), ranges: Vec::new() }
+    }
+
+    pub(super) const fn next(&self) -> u64 {
+        self.next
+    }
+
+    pub(super) const fn ready_bytes(&self) -> u64 {
+        self.ready_bytes
+    }
+
+    pub(super) fn has_hole(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// The ranges beyond the first hole, the one that last grew first (RFC 2018 section 4).
+    pub(super) fn ranges(&self) -> &[(u64, u64)] {
+        &self.ranges
+    }
+
+    /// Takes a payload whose first byte is at `offset`.
+    pub(super) fn insert(&mut self, offset: u64, mut payload: Bytes) -> Arrival {
+        let end = offset + payload.len() as u64;
+        if end <= self.next {
+            return Arrival::Duplicate;
+        }
+        if offset > self.next {
+            return self.insert_beyond(offset, end, payload);
+        }
+        payload.advance((self.next - offset) as usize);
+        self.append(payload);
+        if self.ranges.is_empty() {
+            return Arrival::InOrder;
+        }
+        while let Some(entry) = self.beyond.first_entry() {
+            if *entry.key() > self.next {
+                break;
+            }
+            let (at, mut piece) = entry.remove_entry();
+            let known = (self.next - at) as usize;
+            if known < piece.len() {
+                piece.advance(known);
+                self.append(piece);
+            }
+        }
+        self.ranges.retain(|(_, end)| *end > self.next);
+        Arrival::FilledHole
+    }
+
+    fn append(&mut self, piece: Bytes) {
+        self.next += piece.len() as u64;
+        self.ready_bytes += piece.len() as u64;
+        self.ready.push_back(piece);
+    }
+
+    fn insert_beyond(&mut self, offset: u64, end: u64, payload: Bytes) -> Arrival {
+        if self.ranges.iter().any(|(from, to)| *from <= offset && end <= *to) {
+            return Arrival::Duplicate;
+        }
+        let mut grown = (offset, end);
+        self.ranges.retain(|&(from, to)| {
+            let apart = to < grown.0 || grown.1 < from;
+            if !apart {
+                grown = (grown.0.min(from), grown.1.max(to));
+            }
+            apart
+        });
+        self.ranges.insert(0, grown);
+        let kept = self.beyond.entry(offset).or_default();
+        if kept.len() < payload.len() {
+            *kept = payload;
+        }
+        Arrival::OutOfOrder
+    }
+
+    /// Moves what is ready into `to`; returns how much.
+    pub(super) fn read(&mut self, to: &mut [u8]) -> usize {
+        let mut filled = 0;
+        while filled < to.len() {
+            let Some(piece) = self.ready.front_mut() else { break };
+            let taken = piece.len().min(to.len() - filled);
+            to[filled..filled + taken].copy_from_slice(&piece[..taken]);
+            piece.advance(taken);
+            if piece.is_empty() {
+                self.ready.pop_front();
+            }
+            filled += taken;
+        }
+        self.ready_bytes -= filled as u64;
+        filled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn piece(start: u64, end: u64) -> Bytes {
+        (start..end).map(|offset| offset as u8).collect()
+    }
+
+    #[test]
+    fn ranges_beyond_a_hole_merge_and_the_newest_stands_first() {
+        let mut reassembly = Reassembly::new(0);
+        assert_eq!(reassembly.insert(10, piece(10, 20)), Arrival::OutOfOrder);
+        assert_eq!(reassembly.insert(30, piece(30, 40)), Arrival::OutOfOrder);
+        assert_eq!(reassembly.ranges(), [(30, 40), (10, 20)]);
+        assert_eq!(reassembly.insert(20, piece(20, 30)), Arrival::OutOfOrder);
+        assert_eq!(reassembly.ranges(), [(10, 40)]);
+        assert_eq!(reassembly.insert(0, piece(0, 10)), Arrival::FilledHole);
+        assert_eq!((reassembly.next(), reassembly.has_hole()), (40, false));
+        assert_eq!(reassembly.insert(5, piece(5, 15)), Arrival::Duplicate);
+    }
+
+    proptest! {
+        #[test]
+        fn the_stream_is_whole_whatever_the_order_and_overlap(pieces in prop::collection::vec((0u64..200, 1u64..40), 1..60)) {
+            let mut reassembly = Reassembly::new(0);
+            for (start, length) in pieces {
+                reassembly.insert(start, piece(start, start + length));
+            }
+            for start in (0..240).step_by(10) {
+                reassembly.insert(start, piece(start, start + 10));
+            }
+            let mut read = vec![0; 300];
+            let length = reassembly.read(&mut read);
+            prop_assert_eq!(length, 240);
+            prop_assert_eq!(&read[..240], &piece(0, 240)[..]);
+            prop_assert!(!reassembly.has_hole());
+        }
+    }
+}

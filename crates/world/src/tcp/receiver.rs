@@ -1,0 +1,141 @@
+//! What has arrived, and what is the other end told of it? The receiving half of a connection.
+
+use super::acknowledgement::Acknowledgement;
+use super::config::Config;
+use super::reassembly::{Arrival, Reassembly};
+use super::receive_window::ReceiveWindow;
+use super::segment::{Flags, SackBlocks, Segment, Timestamps};
+use super::sender::milliseconds;
+use super::sequence::Numbering;
+use lastmile_units::Instant;
+use std::time::Duration;
+
+/// The receiving half, from the moment the other end's SYN is known. Offsets are the other end's stream's.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    numbering: Numbering,
+    data: Reassembly,
+    window: ReceiveWindow,
+    acknowledgement: Acknowledgement,
+    /// The largest payload seen: the other end's full segment.
+    segment_size: u64,
+    /// TS.Recent of RFC 7323, where timestamps are in use.
+    timestamp: Option<u32>,
+    /// Where the other end's stream ends, once its FIN was seen.
+    fin_at: Option<u64>,
+}
+
+/// A FIN or SYN takes one place in the sequence space.
+const CONTROL: u64 = 1;
+
+impl Receiver {
+    /// A receiving half for a connection whose other end sent `syn`.
+    pub(super) fn new(config: &Config, syn: &Segment, now: Instant, window_shift: u8) -> Self {
+        let (initial, maximum) = (config.receive_window.get(), config.receive_window_maximum.get());
+        Self {
+            numbering: Numbering::new(syn.sequence),
+            data: Reassembly::new(CONTROL),
+            window: ReceiveWindow::new(initial, maximum, window_shift, CONTROL, now),
+            acknowledgement: Acknowledgement::new(config.delayed_acknowledgement, config.quick_acknowledgements),
+            // Linux's TCP_MIN_MSS guess, until a full segment is seen.
+            segment_size: 536,
+            timestamp: syn.timestamps.filter(|_| config.timestamps).map(|timestamps| timestamps.value),
+            fin_at: None,
+        }
+    }
+
+    /// Takes payload and FIN of a segment.
+    pub(super) fn on_segment(&mut self, now: Instant, segment: &Segment) {
+        let offset = self.numbering.to_offset(segment.sequence, self.next());
+        let end = offset + segment.payload.len() as u64;
+        let empty = segment.sequence_length() == 0;
+        let fits = end <= self.window.right_edge() && if empty { offset >= self.next() } else { end >= self.next() };
+        if !fits {
+            // RFC 9293 section 3.10.7.4: what does not fit is answered with what is expected.
+            self.acknowledgement.demand();
+            return;
+        }
+        self.note_timestamps(now, segment, offset);
+        if !segment.payload.is_empty() {
+            self.on_payload(now, offset, segment);
+        }
+        if segment.flags.has(Flags::FIN) {
+            self.fin_at = Some(end);
+            self.acknowledgement.demand();
+        }
+    }
+
+    fn on_payload(&mut self, now: Instant, offset: u64, segment: &Segment) {
+        let length = segment.payload.len() as u64;
+        self.segment_size = self.segment_size.max(length);
+        match self.data.insert(offset, segment.payload.clone()) {
+            Arrival::InOrder => self.acknowledgement.on_data(now, length, self.segment_size),
+            Arrival::FilledHole | Arrival::OutOfOrder | Arrival::Duplicate => self.acknowledgement.demand(),
+        }
+    }
+
+    fn note_timestamps(&mut self, now: Instant, segment: &Segment, offset: u64) {
+        let (Some(recent), Some(timestamps)) = (&mut self.timestamp, segment.timestamps) else { return };
+        if offset <= self.data.next() {
+            *recent = timestamps.value;
+        }
+        if !segment.payload.is_empty() && timestamps.echo != 0 {
+            let sample = milliseconds(now).wrapping_sub(timestamps.echo);
+            self.window.on_round_trip(Duration::from_millis(u64::from(sample)));
+        }
+    }
+
+    /// The next offset expected, the FIN counted once everything before it has arrived.
+    fn next(&self) -> u64 {
+        self.data.next() + if self.is_finished() { CONTROL } else { 0 }
+    }
+
+    /// Whether the other end's stream has arrived to its end.
+    pub(super) fn is_finished(&self) -> bool {
+        self.fin_at == Some(self.data.next())
+    }
+
+    pub(super) const fn readable(&self) -> u64 {
+        self.data.ready_bytes()
+    }
+
+    /// Moves what arrived into `to`; returns how much.
+    pub(super) fn read(&mut self, now: Instant, to: &mut [u8]) -> usize {
+        let read = self.data.read(to);
+        if read > 0 {
+            self.window.on_read(now, self.data.next() - self.data.ready_bytes(), self.segment_size);
+            if self.window.deserves_update(self.data.next(), self.data.ready_bytes(), self.segment_size) {
+                self.acknowledgement.demand();
+            }
+        }
+        read
+    }
+
+    pub(super) fn acknowledgement_is_due(&self, now: Instant) -> bool {
+        self.acknowledgement.is_due(now)
+    }
+
+    pub(super) const fn acknowledgement_mut(&mut self) -> &mut Acknowledgement {
+        &mut self.acknowledgement
+    }
+
+    pub(super) const fn next_deadline(&self) -> Option<Instant> {
+        self.acknowledgement.next_deadline()
+    }
+
+    /// Writes acknowledgement, window, timestamps and blocks into a segment that is about to leave.
+    pub(super) fn fill(&mut self, now: Instant, segment: &mut Segment) {
+        segment.flags = segment.flags.and(Flags::ACK);
+        segment.acknowledgement = self.numbering.to_wire(self.next());
+        segment.window = self.window.advertise(self.next(), self.data.ready_bytes(), self.segment_size);
+        segment.timestamps = self.timestamp.map(|echo| Timestamps { value: milliseconds(now), echo });
+        if self.data.has_hole() {
+            let mut sack = SackBlocks::default();
+            for &(start, end) in self.data.ranges().iter().take(SackBlocks::CAPACITY) {
+                sack.push(self.numbering.to_wire(start), self.numbering.to_wire(end));
+            }
+            segment.sack = sack;
+        }
+        self.acknowledgement.on_sent(now, !segment.payload.is_empty());
+    }
+}

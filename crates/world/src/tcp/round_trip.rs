@@ -1,0 +1,142 @@
+//! How long is a round trip, and after what time is a segment given up for lost?
+
+use std::time::Duration;
+
+/// Smoothed round-trip time and retransmission timeout: RFC 6298, with the departures of Linux (`tcp_rtt_estimator`): the
+/// deviation is followed at its maximum over a round trip, falls slowly, weighs a sudden drop of the round trip by an
+/// eighth, and never counts for less than 200 ms in the timeout.
+#[derive(Debug)]
+pub(super) struct RoundTrip {
+    /// Smoothed mean, and its deviation (RFC 6298's SRTT; the kernel's `mdev`).
+    smoothed: Option<Duration>,
+    deviation: Duration,
+    /// The largest deviation in this round trip, and the one the timeout uses (RFC 6298's RTTVAR).
+    deviation_maximum: Duration,
+    variance: Duration,
+    /// The stream offset whose acknowledgement ends this round trip.
+    round_ends: u64,
+    minimum: Option<Duration>,
+    floor: Duration,
+    backoff: u32,
+}
+
+/// RFC 6298 section 2.1: before the first sample.
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Linux's `TCP_RTO_MAX`.
+const MAXIMUM_TIMEOUT: Duration = Duration::from_secs(120);
+
+impl RoundTrip {
+    pub(super) const fn new(floor: Duration) -> Self {
+        Self {
+            smoothed: None,
+            deviation: Duration::ZERO,
+            deviation_maximum: Duration::ZERO,
+            variance: Duration::ZERO,
+            round_ends: 0,
+            minimum: None,
+            floor,
+            backoff: 0,
+        }
+    }
+
+    /// Takes a sample, when everything before `acknowledged` has arrived and `next` is the next offset to be sent.
+    pub(super) fn sample(&mut self, round_trip: Duration, acknowledged: u64, next: u64) {
+        self.minimum = Some(self.minimum.map_or(round_trip, |minimum| minimum.min(round_trip)));
+        let Some(smoothed) = self.smoothed else {
+            self.smoothed = Some(round_trip);
+            // The kernel's mdev is four times a mean deviation of RTT/2, that is 2 RTT.
+            self.deviation = round_trip * 2;
+            self.variance = self.deviation.max(self.floor);
+            self.deviation_maximum = self.variance;
+            self.round_ends = next;
+            return;
+        };
+        let (above, error) = (round_trip >= smoothed, round_trip.abs_diff(smoothed));
+        let step = error / 8;
+        self.smoothed = Some(if above { smoothed + step } else { smoothed.saturating_sub(step) });
+        // `deviation` holds four mean deviations, so a quarter of it is compared with the error.
+        let quarter = self.deviation / 4;
+        if error > quarter {
+            let rise = error - quarter;
+            self.deviation += if above { rise } else { rise / 8 };
+        } else {
+            self.deviation -= quarter - error;
+        }
+        if self.deviation > self.deviation_maximum {
+            self.deviation_maximum = self.deviation;
+            self.variance = self.variance.max(self.deviation_maximum);
+        }
+        if acknowledged > self.round_ends {
+            if self.deviation_maximum < self.variance {
+                self.variance -= (self.variance - self.deviation_maximum) / 4;
+            }
+            self.round_ends = next;
+            self.deviation_maximum = self.floor;
+        }
+    }
+
+    pub(super) const fn smoothed(&self) -> Option<Duration> {
+        self.smoothed
+    }
+
+    pub(super) const fn minimum(&self) -> Option<Duration> {
+        self.minimum
+    }
+
+    /// The timeout in force, doubled for each time it ran out since the last acknowledgement of new data.
+    pub(super) fn timeout(&self) -> Duration {
+        let base = self.smoothed.map_or(INITIAL_TIMEOUT, |smoothed| smoothed + self.variance);
+        base.saturating_mul(1 << self.backoff.min(16)).min(MAXIMUM_TIMEOUT)
+    }
+
+    /// How often the timeout ran out since new data was last acknowledged.
+    pub(super) const fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    pub(super) const fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    pub(super) const fn reset_backoff(&mut self) {
+        self.backoff = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOOR: Duration = Duration::from_millis(200);
+
+    #[test]
+    fn a_steady_round_trip_gives_a_timeout_of_itself_and_200_ms() {
+        let mut round_trip = RoundTrip::new(FLOOR);
+        assert_eq!(round_trip.timeout(), Duration::from_secs(1));
+        for offset in 1..200 {
+            round_trip.sample(Duration::from_millis(100), offset, offset + 1);
+        }
+        assert_eq!(round_trip.smoothed(), Some(Duration::from_millis(100)));
+        assert_eq!(round_trip.timeout(), Duration::from_millis(300));
+    }
+
+    #[test]
+    fn the_first_sample_gives_three_round_trips() {
+        let mut round_trip = RoundTrip::new(FLOOR);
+        round_trip.sample(Duration::from_millis(300), 1, 2);
+        assert_eq!(round_trip.timeout(), Duration::from_millis(900));
+    }
+
+    #[test]
+    fn each_time_it_runs_out_doubles_it_up_to_two_minutes() {
+        let mut round_trip = RoundTrip::new(FLOOR);
+        round_trip.back_off();
+        assert_eq!(round_trip.timeout(), Duration::from_secs(2));
+        for _ in 0..20 {
+            round_trip.back_off();
+        }
+        assert_eq!(round_trip.timeout(), MAXIMUM_TIMEOUT);
+        round_trip.reset_backoff();
+        assert_eq!(round_trip.timeout(), INITIAL_TIMEOUT);
+    }
+}
