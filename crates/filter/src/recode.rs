@@ -21,8 +21,8 @@ pub(crate) trait Recode<E> {
     /// Why the recoded body cannot go on: because the body failed, or because recoding it did.
     type Error;
 
-    /// Octets it takes at a time. After each piece without output the executor gets its turn, so that no body, however its
-    /// handler cut it, keeps a thread for longer than one piece takes.
+    /// Octets it takes at a time. After as many without output the executor gets its turn, so that no body, however its handler
+    /// cut it, keeps a thread for long.
     const PIECE: usize;
 
     /// Takes a piece. `end_of_chunk` says that the handler's chunk ends here and another may be long in coming; the answer says
@@ -109,7 +109,7 @@ impl<B: Body, R: Recode<B::Error>, C: Compute> Body for Recoded<B, R, C> {
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, R::Error>>> {
         let mut this = self.project();
-        let mut piece_taken = false;
+        let mut left_of_turn = R::PIECE;
         loop {
             if let Some(spent) = this.spending.as_mut().as_pin_mut() {
                 ready!(spent.poll(cx));
@@ -134,12 +134,12 @@ impl<B: Body, R: Recode<B::Error>, C: Compute> Body for Recoded<B, R, C> {
             }
 
             let outcome = if let Some(chunk) = this.chunk {
-                if piece_taken {
+                if left_of_turn == 0 {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                piece_taken = true;
-                let taken = chunk.chunk().len().min(R::PIECE);
+                let taken = chunk.chunk().len().min(left_of_turn);
+                left_of_turn -= taken;
                 let last_of_chunk = taken == chunk.remaining();
                 let end_of_chunk = last_of_chunk && !this.body.is_end_stream();
                 let outcome = this.recoder.write(&chunk.chunk()[..taken], end_of_chunk, this.sink);

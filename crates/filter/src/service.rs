@@ -10,6 +10,7 @@ use crate::layer::Settings;
 use crate::media_types::is_event_stream;
 use crate::negotiate::{AcceptEncoding, Choice};
 use crate::policy::{Buffering, Flush};
+use crate::recode::FRAME;
 use http::header::{CONTENT_LENGTH, IF_NONE_MATCH, TRANSFER_ENCODING};
 use http::{HeaderValue, Method, Request, Response, StatusCode, request, response};
 use http_body::Body;
@@ -165,6 +166,9 @@ where
                         Some(Ok(frame)) => match frame.into_data() {
                             Ok(more) => {
                                 data.extend_from_slice(&more);
+                                if more.len() < FRAME {
+                                    continue;
+                                }
                                 // The codec may have more to do at once; others get their turn first.
                                 cx.waker().wake_by_ref();
                                 return Poll::Pending;

@@ -131,7 +131,7 @@ fn a_failed_body_passes_its_error_on_and_is_never_taken_for_whole() {
 }
 
 #[test]
-fn one_poll_codes_one_piece_at_most() {
+fn one_poll_codes_no_more_than_a_piece() {
     let meter = Meter::default();
     let layer = streamed().with_compute(meter.clone());
     let got = ask(&layer, |_| plain(vec![b'a'; 1 << 20]), get(&[GZIP]));
@@ -145,6 +145,16 @@ fn one_poll_codes_one_piece_at_most() {
             .iter()
             .all(|work| work.input <= Length::new(1 << 14))
     );
+}
+
+#[test]
+fn short_chunks_share_a_poll() {
+    let got = ask(
+        &streamed(),
+        |_| respond_with(&TEXT, Script::chunks(&[b'a'; 16_000], 10)),
+        get(&[GZIP]),
+    );
+    assert_eq!((got.body.pauses.len(), got.content().len()), (0, 16_000));
 }
 
 #[test]
