@@ -142,3 +142,6 @@ impl CoDelControl {
         time + Duration::from_nanos((self.interval.as_nanos() as f64 / (self.count as f64).sqrt()) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests;

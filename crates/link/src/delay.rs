@@ -136,3 +136,6 @@ fn normal_within_cut(rng: &mut Rng) -> f64 {
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX / 4)
 }
+
+#[cfg(test)]
+mod tests;

@@ -127,3 +127,6 @@ fn loss(direction: &DirectionSpec) -> String {
         (_, Some(burst)) => format!("{loss}: {rate} in the long run, {burst:.2} in a row on the mean"),
     }
 }
+
+#[cfg(test)]
+mod tests;

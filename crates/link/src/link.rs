@@ -3,7 +3,7 @@
 //! A frame waits in the queue, is serialised, may be lost, and is delayed, in that order. Each part has a file of its own; this one joins
 //! them in time. Two directions make a link: they share nothing.
 
-use crate::direction::DirectionSpec;
+use crate::direction::{DirectionSpec, Queue};
 use crate::loss::LossProcess;
 use crate::queue::FrameQueue;
 use crate::transmitter::Transmitter;
@@ -87,7 +87,7 @@ impl<P> Link<P> {
     pub fn new(direction: &DirectionSpec, seed: Seed) -> Self {
         let loss = LossProcess::new(&direction.loss, seed.derive("loss"));
         let wire = Wire::new(direction, seed);
-        let codel = matches!(direction.queue, crate::Queue::CoDel(_));
+        let codel = matches!(direction.queue, Queue::CoDel(_));
         Self {
             queue: FrameQueue::new(direction),
             transmitter: Transmitter::new(&direction.capacity, direction.framing_overhead),
@@ -118,15 +118,15 @@ impl<P> Link<P> {
             if start > now {
                 break;
             }
-            let (queue, lost) = (&mut self.queue, &mut self.lost);
-            let cause = DropCause::ActiveQueueManagement;
-            let Some(frame) = queue.pop(start, |frame| {
+            let lost = &mut self.lost;
+            let dropped = |frame| {
                 lost.push_back(Lost {
                     at: start,
                     frame,
-                    cause,
-                })
-            }) else {
+                    cause: DropCause::ActiveQueueManagement,
+                });
+            };
+            let Some(frame) = self.queue.pop(start, dropped) else {
                 break;
             };
             let sent_at = self.transmitter.serialise(start, frame.size);
@@ -195,7 +195,12 @@ impl<P> Medium<P> for Link<P> {
     fn next_at(&self) -> Option<Instant> {
         let service = (self.later_frames_can_be_first && !self.queue.is_empty()).then(|| self.transmitter.free_at());
         let lost = self.lost.front().map(|lost| lost.at);
-        [service, lost, self.wire.next_at()].into_iter().flatten().min()
+        // What is overdue, since frames were offered without polling, is due now.
+        [service, lost, self.wire.next_at()]
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|at| at.max(self.now))
     }
 
     fn poll(&mut self, now: Instant, on_event: &mut dyn FnMut(Event<P>)) {

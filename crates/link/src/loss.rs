@@ -165,3 +165,6 @@ impl Kind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

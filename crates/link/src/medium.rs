@@ -21,7 +21,8 @@ pub trait Medium<P> {
     /// again. A frame that is lost later is told of by [`Event::Dropped`].
     fn offer(&mut self, now: Instant, frame: Frame<P>) -> Result<(), Rejected<P>>;
 
-    /// When [`poll`](Medium::poll) has something to do next; none while the medium is empty. It is not in the past of the last `poll`.
+    /// When [`poll`](Medium::poll) has something to do next; none while the medium is empty. It is never before the last
+    /// `now` that was given, so it can always be polled at.
     fn next_at(&self) -> Option<Instant>;
 
     /// Tells of everything that happened up to and including `now`, in the order of time.

@@ -320,3 +320,6 @@ impl fmt::Display for Reordering {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

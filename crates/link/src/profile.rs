@@ -3,7 +3,7 @@
 //! The sets are the files of `profiles/`, compiled in. One name means different links in different tools (a "3G" has a round trip of 300,
 //! 150 or 200 ms), so a profile is named `set/name`.
 
-use crate::setting::SettingsTable;
+use crate::table::SettingsTable;
 use crate::{DirectionSpec, LinkError, LinkSpec};
 use lastmile_units::Bytes;
 use serde::Deserialize;

@@ -3,8 +3,6 @@
 use crate::nearest::nearest;
 use crate::{Capacity, DeliveryTrace, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
 use lastmile_units::{BitRate, Bytes, duration};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
-use std::fmt;
 use std::time::Duration;
 
 /// Which directions a setting is about.
@@ -176,16 +174,14 @@ impl Setting {
         up: &mut DirectionSpec,
         read_trace: TraceReader<'_>,
     ) -> Result<(), LinkError> {
-        let capacity = match &self.value {
+        let trace = match &self.value {
             Value::TracePath(path) => {
                 let unread = |problem| LinkError::UnreadTrace {
                     path: path.clone(),
                     problem,
                 };
-                let text = read_trace(path).map_err(unread)?;
-                Some(Capacity::Trace(DeliveryTrace::parse(path, &text)?))
+                Some(DeliveryTrace::parse(path, &read_trace(path).map_err(unread)?)?)
             }
-            Value::Capacity(capacity) => Some(capacity.clone()),
             _ => None,
         };
         for (side, direction) in [(Side::Down, down), (Side::Up, up)] {
@@ -193,8 +189,9 @@ impl Setting {
                 continue;
             }
             match &self.value {
-                Value::Capacity(_) | Value::TracePath(_) => {
-                    direction.capacity.clone_from(capacity.as_ref().expect("set above"))
+                Value::Capacity(capacity) => direction.capacity.clone_from(capacity),
+                Value::TracePath(_) => {
+                    direction.capacity = Capacity::Trace(trace.clone().expect("read above, since the value is a path"));
                 }
                 Value::OneWayDelay(delay) => direction.one_way_delay = *delay,
                 Value::RoundTrip(round_trip) => direction.one_way_delay = half(*round_trip, side),
@@ -216,84 +213,4 @@ const FRAMING_OVERHEAD_MAX: Bytes = Bytes::new(1500);
 pub(crate) fn half(round_trip: Duration, side: Side) -> Duration {
     let up = round_trip / 2;
     if side == Side::Up { up } else { round_trip - up }
-}
-
-/// A table of settings as it stands in TOML, with the name if there is one. Settings for both sides come first, whatever their order.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct SettingsTable {
-    pub(crate) name: Option<String>,
-    pub(crate) settings: Vec<Setting>,
-}
-
-impl<'de> serde::Deserialize<'de> for SettingsTable {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(TableVisitor)
-    }
-}
-
-pub(crate) struct TableVisitor;
-
-impl<'de> Visitor<'de> for TableVisitor {
-    type Value = SettingsTable;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(r#"a table like { name = "short-queue", rate = "512 kbit/s", one_way_delay = "50 ms" }"#)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SettingsTable, A::Error> {
-        let mut table = SettingsTable::default();
-        while let Some(key) = map.next_key::<TableKey>()? {
-            match key {
-                TableKey::Name => table.name = Some(map.next_value()?),
-                TableKey::Setting(key) => table.settings.push(map.next_value_seed(ValueOf(key))?),
-            }
-        }
-        table.settings.sort_by_key(|setting| setting.key.side != Side::Both);
-        for side in [Side::Down, Side::Up] {
-            let given = |knob| {
-                let sides = [Side::Both, side];
-                table
-                    .settings
-                    .iter()
-                    .any(|setting| setting.key.knob == knob && sides.contains(&setting.key.side))
-            };
-            for (one, other) in [(Knob::Rate, Knob::Trace), (Knob::OneWayDelay, Knob::RoundTrip)] {
-                if given(one) && given(other) {
-                    let (one, other) = (one.name(), other.name());
-                    return Err(A::Error::custom(format!(
-                        "both {one} and {other} are given for one direction: leave one out"
-                    )));
-                }
-            }
-        }
-        Ok(table)
-    }
-}
-
-enum TableKey {
-    Name,
-    Setting(Key),
-}
-
-impl<'de> serde::Deserialize<'de> for TableKey {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let key = String::deserialize(from)?;
-        if key == "name" {
-            Ok(Self::Name)
-        } else {
-            Key::parse(&key).map(Self::Setting).map_err(D::Error::custom)
-        }
-    }
-}
-
-/// Reads the value that belongs to a key.
-struct ValueOf(Key);
-
-impl<'de> DeserializeSeed<'de> for ValueOf {
-    type Value = Setting;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Setting, D::Error> {
-        let text = <String as serde::Deserialize>::deserialize(from)?;
-        Setting::parse(self.0, &text).map_err(D::Error::custom)
-    }
 }

@@ -168,3 +168,6 @@ impl TraceCursor {
         end
     }
 }
+
+#[cfg(test)]
+mod tests;
