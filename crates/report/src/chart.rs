@@ -16,7 +16,7 @@ use crate::markup::Text;
 use crate::number::{interval, quantity};
 use crate::record::{Axis, Chart, Point, Scale, Series, Source};
 use axis::Fitted;
-use label::{Anchor, Box2, Labels, text_width, wrap};
+use label::{Anchor, Area, Labels, text_width, wrap};
 use mark::{Style, legend_name};
 use std::fmt::Write;
 
@@ -35,14 +35,14 @@ pub enum Layout {
 impl Layout {
     fn width(self) -> f64 {
         match self {
-            Layout::Wide => 720.0,
+            Layout::Wide => 840.0,
             Layout::Narrow => 350.0,
         }
     }
 
     fn plot_height(self) -> f64 {
         match self {
-            Layout::Wide => 280.0,
+            Layout::Wide => 300.0,
             Layout::Narrow => 230.0,
         }
     }
@@ -157,7 +157,7 @@ impl<'a> Drawing<'a> {
         )?;
         self.write_legend(out)?;
         self.write_axes(out)?;
-        let mut labels = Labels::new(Box2 {
+        let mut labels = Labels::new(Area {
             left: self.left,
             top: self.top - 6.0,
             right: self.right + RIGHT,
@@ -245,7 +245,7 @@ impl<'a> Drawing<'a> {
             }
             let half = lines.iter().map(|line| text_width(line)).fold(0.0, f64::max) / 2.0;
             // The last text stays inside the drawing; one that would touch its neighbour is left out.
-            let centre = x.min(self.layout.width() - half);
+            let centre = x.min(self.layout.width() - half - 2.0);
             if named || centre - half > ends + 4.0 {
                 ends = centre + half;
                 for (row, line) in lines.iter().enumerate() {
@@ -306,7 +306,9 @@ impl<'a> Drawing<'a> {
             .filter_map(|point| Some((point, self.at(point, dodge)?)))
             .collect();
         if series.joined && placed.len() > 1 {
-            style.write_line(out, &placed.iter().map(|(_, at)| *at).collect::<Vec<_>>())?;
+            let line: Vec<(f64, f64)> = placed.iter().map(|(_, at)| *at).collect();
+            style.write_line(out, &line)?;
+            labels.line(&line);
         }
         for (point, (x, y)) in &placed {
             write!(out, "<g><title>{}</title>", Text(self.tooltip(series, point)))?;
@@ -316,7 +318,7 @@ impl<'a> Drawing<'a> {
                 let across = |at: f64| self.bottom - at.clamp(0.0, 1.0) * (self.bottom - self.top);
                 let (low, high) = (across(low), across(high));
                 style.write_spread(out, *x, low, high)?;
-                labels.occupy(Box2 {
+                labels.occupy(Area {
                     left: x - 2.0,
                     top: high,
                     right: x + 2.0,
@@ -325,7 +327,7 @@ impl<'a> Drawing<'a> {
             }
             style.write_mark(out, *x, *y)?;
             out.push_str("</g>");
-            labels.occupy(Box2::around(*x, *y, 5.0));
+            labels.occupy(Area::around(*x, *y, 5.0));
         }
         writeln!(out, "</g>")
     }

@@ -4,6 +4,7 @@
 //! looks. So all three say the same, with the same digits.
 
 pub(crate) mod advice;
+pub(crate) mod compare;
 pub(crate) mod run;
 
 use crate::record::{Chart, Doubt, Finding, Levels, Table};
@@ -54,6 +55,7 @@ pub(crate) struct Column {
 /// A row, and how it is to be taken.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Row {
+    /// A line break parts a figure from its interval.
     pub(crate) cells: Vec<String>,
     pub(crate) tone: Tone,
     /// Indices into the grid's doubts.
@@ -168,4 +170,16 @@ pub(crate) fn levels_text(levels: &Levels) -> String {
 /// `extract_time` as a person reads it: `extract time`.
 pub(crate) fn readable(name: &str) -> String {
     name.replace('_', " ")
+}
+
+/// `note`, and what is the same in every row.
+pub(crate) fn with_shared(note: &str, shared: &[(String, String)]) -> String {
+    if shared.is_empty() {
+        return note.to_owned();
+    }
+    let shared: Vec<String> = shared
+        .iter()
+        .map(|(name, level)| format!("{} = {level}", readable(name)))
+        .collect();
+    format!("{note} In every row: {}.", shared.join(", "))
 }

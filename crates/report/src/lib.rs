@@ -1,10 +1,11 @@
 //! Records, and what is made of them: terminal tables, one HTML page, CSV. Pure functions; no clock, no socket.
 //!
-//! [`record`] and [`advise`] hold what is published: the JSON contract between who measures and who shows. [`terminal`] and
+//! [`record`], [`advise`] and [`compare`] hold what is published: the JSON contract between who measures and who shows. [`terminal`] and
 //! [`markdown`] print, [`chart`] draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
 pub mod advise;
 pub mod chart;
+pub mod compare;
 mod document;
 pub mod markdown;
 mod markup;

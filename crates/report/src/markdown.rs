@@ -1,6 +1,7 @@
 //! How does a document look in Markdown, as it is pasted into an issue or a README?
 
 use crate::advise::Advice;
+use crate::compare::Comparison;
 use crate::document::{self, Block, Grid, Tone};
 use crate::record::{Doubt, Run, Table};
 use std::fmt::Write;
@@ -13,6 +14,11 @@ pub fn run(run: &Run) -> String {
 /// An advice: the answer, one line a link and kind, then the detail and the lines to paste.
 pub fn advice(advice: &Advice) -> String {
     blocks(&document::advice::for_terminal(advice))
+}
+
+/// A comparison: verdicts counted, rules, then what is more than noise.
+pub fn comparison(comparison: &Comparison) -> String {
+    blocks(&document::compare::for_terminal(comparison))
 }
 
 /// Any table: link profiles, studies.

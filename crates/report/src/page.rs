@@ -38,12 +38,18 @@ pub fn run_page(run: &Run, provenance: &Provenance) -> String {
         title: &run.study,
         kind: "study",
         question: &run.question,
+        facts: vec![
+            run.study.clone(),
+            world(&run.world),
+            format!("seed {}", run.seed),
+            format!("lastmile {}", run.version),
+        ],
         sections: vec![
-            ("Findings", findings(run)),
-            ("Thresholds", thresholds(run).into_iter().collect()),
-            ("Charts", charts),
-            ("Figures", figures),
-            ("Exhibits", exhibits(run)),
+            ("Findings".to_owned(), findings(run)),
+            ("Thresholds".to_owned(), thresholds(run).into_iter().collect()),
+            ("Charts".to_owned(), charts),
+            ("Figures".to_owned(), figures),
+            ("Exhibits".to_owned(), exhibits(run)),
         ],
         how: measured_how(run),
         provenance,
@@ -54,34 +60,49 @@ pub fn run_page(run: &Run, provenance: &Provenance) -> String {
 /// The page of an advice.
 pub fn advice_page(advice: &Advice, provenance: &Provenance) -> String {
     use document::advice::{doubts, link_blocks, recommendations, replayed_how, snippets};
-    let mut answer = vec![Block::Answer(advice.answer.clone()), recommendations(advice)];
+    let mut answer = vec![
+        Block::Answer(advice.answer.clone()),
+        recommendations(advice, Detail::All),
+    ];
     answer.extend(doubts(advice));
-    let mut sections = vec![("Answer", answer)];
     let findings = advice.findings.iter().cloned().map(Block::Finding).collect();
-    sections.push(("Findings", findings));
-    sections.push(("To paste", snippets(advice)));
-    sections.push((
-        "Links",
-        advice
-            .links
-            .iter()
-            .flat_map(|link| link_blocks(link, Detail::All))
-            .collect(),
-    ));
-    sections.push(("Charts", advice.charts.iter().cloned().map(Block::Chart).collect()));
-    sections.push((
-        "Exhibits",
-        advice.exhibits.iter().map(|table| Block::Grid(table.into())).collect(),
-    ));
+    let mut sections = vec![
+        ("Answer".to_owned(), answer),
+        ("Findings".to_owned(), findings),
+        ("To paste".to_owned(), snippets(advice)),
+    ];
+    for link in &advice.links {
+        sections.push((format!("On {}", link.name), link_blocks(link, Detail::All)));
+    }
+    let charts = advice.charts.iter().cloned().map(Block::Chart).collect();
+    let exhibits = advice.exhibits.iter().map(|table| Block::Grid(table.into())).collect();
+    sections.extend([("Charts".to_owned(), charts), ("Exhibits".to_owned(), exhibits)]);
+    let Advice {
+        traffic, seed, version, ..
+    } = advice;
     frame::page(&frame::Page {
-        title: &advice.traffic.source,
+        title: &traffic.source,
         kind: "advice",
         question: "Which compression should these responses have, on these links?",
+        facts: vec![
+            traffic.source.clone(),
+            world("sim"),
+            format!("seed {seed}"),
+            format!("lastmile {version}"),
+        ],
         sections,
         how: replayed_how(advice),
         provenance,
         json: serde_json::to_string(advice).expect("a record has text for keys, and nothing else can fail"),
     })
+}
+
+fn world(name: &str) -> String {
+    match name {
+        "sim" => "simulated".to_owned(),
+        "emu" => "emulated".to_owned(),
+        other => other.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! How does a document look in a terminal?
 
 use crate::advise::Advice;
+use crate::compare::Comparison;
 use crate::document::{self, Block, Grid, Tone};
 use crate::record::{Doubt, Run, Table};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle};
@@ -22,6 +23,11 @@ pub fn run(run: &Run, look: Look) -> String {
 /// An advice: the answer, one line a link and kind, then the detail and the lines to paste.
 pub fn advice(advice: &Advice, look: Look) -> String {
     blocks(&document::advice::for_terminal(advice), look)
+}
+
+/// A comparison: verdicts counted, rules, then what is more than noise.
+pub fn comparison(comparison: &Comparison, look: Look) -> String {
+    blocks(&document::compare::for_terminal(comparison), look)
 }
 
 /// Any table: link profiles, studies.
@@ -171,18 +177,26 @@ impl Paint {
 }
 
 fn aligned(text: &str, figures: bool) -> Cell {
-    Cell::new(clean(text)).set_alignment(if figures {
+    Cell::new(lines(text)).set_alignment(if figures {
         CellAlignment::Right
     } else {
         CellAlignment::Left
     })
 }
 
+/// A cell's text; a line break in it stays.
+fn lines(text: &str) -> String {
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
+}
+
 /// Foreign names may hold escape sequences, which a terminal would obey: control characters are shown as U+FFFD.
 fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
-        .collect()
+    let shown = |c: char| match c {
+        '\n' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(shown).collect()
 }
 
 #[cfg(test)]
@@ -203,6 +217,22 @@ mod tests {
     #[test]
     fn an_advice_is_shown_like_this() {
         insta::assert_snapshot!(advice(&sample::advice(), PLAIN));
+    }
+
+    #[test]
+    fn a_comparison_is_shown_like_this() {
+        let (before, mut after) = (sample::run(), sample::run());
+        after.run = "runs/gzip-filter-2".to_owned();
+        after.seed = 2;
+        after.cells.truncate(9);
+        after.cells[1]
+            .figures
+            .insert("extract_time".to_owned(), sample::figure("s", "run", 10.4, 0.1));
+        after.cells[2]
+            .figures
+            .insert("transfer_rate".to_owned(), sample::figure("1/s", "run", 11.2, 0.1));
+        let rules = ["p95(extract_time)>+5%", "mean<-10%"].map(|rule| rule.parse().expect("a rule"));
+        insta::assert_snapshot!(comparison(&crate::compare::compare(&before, &after, &rules), PLAIN));
     }
 
     #[test]

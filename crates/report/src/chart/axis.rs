@@ -148,11 +148,10 @@ impl Fitted {
                 text: log_text(value, &axis.unit),
             })
             .collect();
-        let unit = if axis.unit == "1" { "%" } else { &axis.unit };
         Self {
             kind: Kind::Log { low, high },
             ticks,
-            title: titled(&axis.label, unit),
+            title: axis.label.clone(),
         }
     }
 }
@@ -172,26 +171,15 @@ fn shown_unit(unit: &str, largest: f64) -> Prefixed {
     }
 }
 
-/// A power of ten spans prefixes, so each tick of a logarithmic axis has its own: `100 m`, `1`, `10 k`.
+/// Values of a logarithmic axis span prefixes, so each tick has its own unit: `500 ms`, `1 s`.
 fn log_text(value: f64, unit: &str) -> String {
-    if unit == "1" {
-        let percent = value * 100.0;
-        return plain(percent, places_of(percent));
+    let shown = shown_unit(unit, value);
+    let text = plain(value / shown.size, places_of(value / shown.size));
+    if shown.unit.is_empty() {
+        text
+    } else {
+        format!("{text} {}", shown.unit)
     }
-    const SI: &[(f64, &str)] = &[
-        (1e9, " G"),
-        (1e6, " M"),
-        (1e3, " k"),
-        (1.0, ""),
-        (1e-3, " m"),
-        (1e-6, " µ"),
-        (1e-9, " n"),
-    ];
-    let (size, letter) = SI
-        .iter()
-        .find(|(size, _)| value >= size * (1.0 - 1e-9))
-        .unwrap_or(&(1e-9, " n"));
-    format!("{}{letter}", plain(value / size, places_of(value / size)))
 }
 
 fn titled(label: &str, unit: &str) -> String {
@@ -269,14 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_ticks_have_prefixes_of_their_own() {
+    fn logarithmic_ticks_have_units_of_their_own() {
         let (title, texts) = ticks("bit/s", Scale::Log, &[56e3, 512e3, 10e6, 100e6]);
         assert_eq!(
             (title.as_str(), texts.join(" | ").as_str()),
-            ("what (bit/s)", "100 k | 1 M | 10 M | 100 M")
+            ("what", "100 kbit/s | 1 Mbit/s | 10 Mbit/s | 100 Mbit/s")
         );
         let (_, texts) = ticks("s", Scale::Log, &[0.3, 1.5]);
-        assert_eq!(texts.join(" | "), "200 m | 500 m | 1 | 2");
+        assert_eq!(texts.join(" | "), "200 ms | 500 ms | 1 s | 2 s");
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 /// A rectangle in px; y grows downwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Box2 {
+pub(super) struct Area {
     pub(super) left: f64,
     pub(super) top: f64,
     pub(super) right: f64,
     pub(super) bottom: f64,
 }
 
-impl Box2 {
+impl Area {
     pub(super) fn around(x: f64, y: f64, half: f64) -> Self {
         Self {
             left: x - half,
@@ -21,6 +21,10 @@ impl Box2 {
 
     fn meets(&self, other: &Self) -> bool {
         self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+    }
+
+    fn covers(&self, (x, y): (f64, f64)) -> bool {
+        self.left <= x && x <= self.right && self.top <= y && y <= self.bottom
     }
 
     fn holds(&self, other: &Self) -> bool {
@@ -39,24 +43,42 @@ pub(super) enum Anchor {
 /// What a chart's area is taken by, and where there is room beside a point.
 #[derive(Debug)]
 pub(super) struct Labels {
-    area: Box2,
-    taken: Vec<Box2>,
+    area: Area,
+    taken: Vec<Area>,
+    /// Points along lines: text over a line can be read, but text beside it reads better.
+    crossed: Vec<(f64, f64)>,
 }
 
 impl Labels {
-    pub(super) fn new(area: Box2) -> Self {
+    pub(super) fn new(area: Area) -> Self {
         Self {
             area,
             taken: Vec::new(),
+            crossed: Vec::new(),
         }
     }
 
-    pub(super) fn occupy(&mut self, taken: Box2) {
+    pub(super) fn occupy(&mut self, taken: Area) {
         self.taken.push(taken);
     }
 
+    /// Notes the line through `points`.
+    pub(super) fn line(&mut self, points: &[(f64, f64)]) {
+        const STEP: f64 = 5.0;
+        for pair in points.windows(2) {
+            let [(x, y), (to_x, to_y)] = [pair[0], pair[1]];
+            let steps = ((to_x - x).abs().max((to_y - y).abs()) / STEP).ceil();
+            let at = |step: u32| {
+                let share = f64::from(step) / steps.max(1.0);
+                (x + share * (to_x - x), y + share * (to_y - y))
+            };
+            self.crossed.extend((0..=steps as u32).map(at));
+        }
+    }
+
     /// The base line's x and y and the anchor of a text `width` wide beside the point at `x`, `y`: right, above, below, left, then
-    /// the corners; the first that meets nothing. None where all do.
+    /// the corners; the first that meets nothing, else the first
+    /// that meets but a line. None where there is no such place.
     pub(super) fn place(&mut self, x: f64, y: f64, width: f64) -> Option<(f64, f64, Anchor)> {
         // From the base line, text of 12 px reaches about 10 px up and 3 px down.
         const UP: f64 = 10.0;
@@ -71,27 +93,36 @@ impl Labels {
             (x - 7.0, y - 7.0, Anchor::End),
             (x - 7.0, y + 15.0, Anchor::End),
         ];
-        let (spot, taken) = spots.into_iter().find_map(|(x, y, anchor)| {
+        let places = spots.map(|(x, y, anchor)| {
             let left = match anchor {
                 Anchor::Start => x,
                 Anchor::Middle => x - width / 2.0,
                 Anchor::End => x - width,
             };
-            let wanted = Box2 {
-                left,
-                top: y - UP,
-                right: left + width,
-                bottom: y + DOWN,
-            };
-            let free = self.area.holds(&wanted) && !self.taken.iter().any(|taken| taken.meets(&wanted));
-            free.then_some(((x, y, anchor), wanted))
-        })?;
+            (
+                (x, y, anchor),
+                Area {
+                    left,
+                    top: y - UP,
+                    right: left + width,
+                    bottom: y + DOWN,
+                },
+            )
+        });
+        let free = |wanted: &Area| self.area.holds(wanted) && !self.taken.iter().any(|taken| taken.meets(wanted));
+        let clear = |wanted: &Area| free(wanted) && !self.crossed.iter().any(|point| wanted.covers(*point));
+        let found = places
+            .iter()
+            .find(|(_, wanted)| clear(wanted))
+            .or_else(|| places.iter().find(|(_, wanted)| free(wanted)));
+        let (spot, taken) = *found?;
         self.occupy(taken);
         Some(spot)
     }
 }
 
-/// About how wide `text` is at 13 px: em widths as in Helvetica, which the usual sans-serif fonts are near; wide scripts count 1 em.
+/// About how wide `text` is at 13 px: em widths a little over Helvetica's, since
+/// DejaVu and Verdana are wider; East Asian scripts count 1 em.
 pub(super) fn text_width(text: &str) -> f64 {
     const PX: f64 = 13.0;
     text.chars()
@@ -100,7 +131,7 @@ pub(super) fn text_width(text: &str) -> f64 {
             ' ' | 'f' | 't' | 'r' | '/' | '(' | ')' | '-' | '[' | ']' | 'I' => 0.34,
             'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.88,
             c if c.is_ascii_uppercase() => 0.68,
-            c if (c as u32) < 0x1100 => 0.56,
+            c if (c as u32) < 0x1100 => 0.6,
             _ => 1.0,
         })
         .sum::<f64>()
@@ -143,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_label_goes_right_then_above_then_nowhere() {
-        let mut labels = Labels::new(Box2 {
+        let mut labels = Labels::new(Area {
             left: 0.0,
             top: 0.0,
             right: 200.0,
@@ -152,6 +183,22 @@ mod tests {
         assert_eq!(labels.place(100.0, 20.0, 30.0), Some((108.0, 24.0, Anchor::Start)));
         assert_eq!(labels.place(100.0, 20.0, 30.0), Some((100.0, 11.0, Anchor::Middle)));
         assert_eq!(labels.place(100.0, 20.0, 500.0), None);
+    }
+
+    #[test]
+    fn a_label_keeps_clear_of_lines_where_it_can() {
+        let mut labels = Labels::new(Area {
+            left: 0.0,
+            top: 0.0,
+            right: 200.0,
+            bottom: 100.0,
+        });
+        labels.line(&[(100.0, 50.0), (200.0, 50.0)]);
+        assert_eq!(labels.place(100.0, 50.0, 30.0), Some((100.0, 41.0, Anchor::Middle)));
+        labels.line(&[(0.0, 35.0), (200.0, 35.0)]);
+        labels.line(&[(0.0, 65.0), (200.0, 65.0)]);
+        labels.line(&[(0.0, 50.0), (100.0, 50.0)]);
+        assert_eq!(labels.place(100.0, 50.0, 30.0), Some((108.0, 54.0, Anchor::Start)));
     }
 
     #[test]

@@ -10,8 +10,12 @@ use crate::record::{Axis, Chart, Doubt, Point, Scale, Series, Source};
 
 /// The advice in the order of a terminal: the answer first, then why.
 pub(crate) fn for_terminal(advice: &Advice) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(advice.answer.clone()), recommendations(advice)];
+    let mut blocks = vec![
+        Block::Answer(advice.answer.clone()),
+        recommendations(advice, Detail::Frontier),
+    ];
     for link in &advice.links {
+        blocks.push(Block::Heading(link.name.clone()));
         blocks.extend(link_blocks(link, Detail::Frontier));
     }
     blocks.extend(advice.findings.iter().cloned().map(Block::Finding));
@@ -30,13 +34,17 @@ pub(crate) enum Detail {
     All,
 }
 
-/// One line a link and kind: what to use, and what it buys.
-pub(crate) fn recommendations(advice: &Advice) -> Block {
+/// One line a link and kind: what to use, and what it buys; the intervals where there is room.
+pub(crate) fn recommendations(advice: &Advice, detail: Detail) -> Block {
+    let saved = |seconds: f64, ci95: Option<[f64; 2]>| match detail {
+        Detail::Frontier => quantity(seconds, "s"),
+        Detail::All => with_interval(seconds, ci95),
+    };
     let mut grid = Grid::new(
         "What to use",
         "Savings are in transfer time a response, against no compression.",
     )
-    .words(["link", "kind", "", "use"])
+    .words(["link", "kind", "origin", "use"])
     .figures(["share saved", "median saved", "p95 saved"])
     .words(["stops paying above"]);
     for link in &advice.links {
@@ -48,8 +56,8 @@ pub(crate) fn recommendations(advice: &Advice) -> Block {
                 origin(kind.origin).to_owned(),
                 kind.recommended.setting.clone(),
                 percent(buys.share),
-                with_interval(buys.median_s, buys.median_ci95_s),
-                with_interval(buys.p95_s, buys.p95_ci95_s),
+                saved(buys.median_s, buys.median_ci95_s),
+                saved(buys.p95_s, buys.p95_ci95_s),
                 kind.break_even.as_ref().map_or_else(String::new, stops_paying),
             ];
             grid.row(cells, Tone::Plain, &kind.doubts);
@@ -61,10 +69,9 @@ pub(crate) fn recommendations(advice: &Advice) -> Block {
 /// A link: the page under each setting, then kind by kind.
 pub(crate) fn link_blocks(link: &LinkAdvice, detail: Detail) -> Vec<Block> {
     let mut blocks = vec![
-        Block::Heading(link.name.clone()),
         Block::Text(describe(&link.description)),
+        Block::Text(link.summary.clone()),
     ];
-    blocks.push(Block::Text(link.summary.clone()));
     if detail == Detail::All && !link.page.is_empty() {
         blocks.push(Block::Chart(page_chart(link)));
     }
@@ -262,47 +269,56 @@ fn is_baseline(kind: &KindAdvice, candidate: &Candidate) -> bool {
 
 fn why(kind: &KindAdvice) -> String {
     let recommended = &kind.recommended;
-    let mut text = format!("Use {}. {}", recommended.setting, recommended.why);
+    let mut text = format!(
+        "Use {}. {} Against no compression a response saves {} at the median and {} at the 95th percentile, {} on average.",
+        recommended.setting,
+        recommended.why,
+        with_interval(recommended.buys.median_s, recommended.buys.median_ci95_s),
+        with_interval(recommended.buys.p95_s, recommended.buys.p95_ci95_s),
+        percent(recommended.buys.share),
+    );
     if let Some(today) = &recommended.buys_against_today {
-        text += &format!(" Against today it saves {} a response.", saved(today));
+        text += &format!(" Against today it saves {}.", saved(today));
     }
     if let Some(break_even) = &kind.break_even {
-        text += &format!(" It stops paying: {}. {}", stops_paying(break_even), break_even.formula);
+        text += &format!(
+            " Break-even: {}; by formula: {}. {}",
+            stops_paying(break_even),
+            by_formula(break_even),
+            break_even.formula
+        );
     }
-    text
+    text.replace('\n', " ")
 }
 
-/// `320 to 480 Mbit/s (by formula 412 Mbit/s)`.
+/// Where simulated, that; else by formula: `320 to 480 Mbit/s`, `never, up to 1 Gbit/s`.
 fn stops_paying(break_even: &BreakEven) -> String {
-    let formula = break_even
-        .by_formula_bit_per_second
-        .map_or_else(|| "never".to_owned(), |rate| quantity(rate, "bit/s"));
     match &break_even.by_simulation {
-        None => format!("{formula} by formula"),
+        None => format!("{} (formula)", by_formula(break_even)),
         Some(search) => match search.between_bit_per_second {
-            Some(between) => format!("{} (by formula {formula})", interval(between, "bit/s")),
-            None => format!(
-                "not up to {} (by formula {formula})",
-                quantity(search.searched_bit_per_second[1], "bit/s")
-            ),
+            Some(between) => interval(between, "bit/s"),
+            None => format!("never, up to {}", quantity(search.searched_bit_per_second[1], "bit/s")),
         },
     }
 }
 
-/// `5.58 s (5.19 to 5.97 s), +62 %`.
+fn by_formula(break_even: &BreakEven) -> String {
+    break_even
+        .by_formula_bit_per_second
+        .map_or_else(|| "never".to_owned(), |rate| quantity(rate, "bit/s"))
+}
+
+/// `5.58 s, +62 %`, and on a line of its own `(5.19 to 5.97 s)`.
 fn saved(saving: &Saving) -> String {
-    format!(
-        "{}, {}",
-        with_interval(saving.mean_s, saving.mean_ci95_s),
-        signed_percent(saving.share)
-    )
+    let time = format!("{}, {}", quantity(saving.mean_s, "s"), signed_percent(saving.share));
+    saving
+        .mean_ci95_s
+        .map_or(time.clone(), |ci| format!("{time}\n({})", interval(ci, "s")))
 }
 
 fn with_interval(seconds: f64, ci95: Option<[f64; 2]>) -> String {
-    let seconds_text = quantity(seconds, "s");
-    ci95.map_or(seconds_text.clone(), |ci| {
-        format!("{seconds_text} ({})", interval(ci, "s"))
-    })
+    let time = quantity(seconds, "s");
+    ci95.map_or(time.clone(), |ci| format!("{time}\n({})", interval(ci, "s")))
 }
 
 fn origin(origin: Origin) -> &'static str {

@@ -1,6 +1,6 @@
 //! Which tables and sentences show a run?
 
-use super::{Block, Grid, Tone, factors, levels_text, readable};
+use super::{Block, Grid, Tone, factors, levels_text, readable, with_shared};
 use crate::number::{NO_NUMBER, interval, mean_and_spread, percent, plain, quantity};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -247,15 +247,4 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
         grid.row(row, if cell.valid { Tone::Plain } else { Tone::Invalid }, &cell.doubts);
     }
     grid
-}
-
-fn with_shared(note: &str, shared: &[(String, String)]) -> String {
-    if shared.is_empty() {
-        return note.to_owned();
-    }
-    let shared: Vec<String> = shared
-        .iter()
-        .map(|(name, level)| format!("{} = {level}", readable(name)))
-        .collect();
-    format!("{note} In every row: {}.", shared.join(", "))
 }

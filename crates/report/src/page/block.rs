@@ -11,10 +11,17 @@ use std::fmt::Write;
 pub(super) struct Blocks {
     grids: usize,
     charts: usize,
+    /// The head above; a table of that name does not say it again.
+    head: String,
 }
 
 impl Blocks {
-    pub(super) fn write(&mut self, out: &mut String, blocks: &[Block]) -> std::fmt::Result {
+    pub(super) fn write_section(&mut self, out: &mut String, head: &str, blocks: &[Block]) -> std::fmt::Result {
+        head.clone_into(&mut self.head);
+        self.write(out, blocks)
+    }
+
+    fn write(&mut self, out: &mut String, blocks: &[Block]) -> std::fmt::Result {
         for block in blocks {
             match block {
                 Block::Heading(text) => writeln!(out, "<h3>{}</h3>", Text(text))?,
@@ -24,11 +31,8 @@ impl Blocks {
                 Block::Doubts(doubts) => write_doubts(out, doubts)?,
                 Block::Grid(grid) => self.write_grid(out, grid)?,
                 Block::Code { title, text, note } => {
-                    let (title, text, note) = (Text(title), Text(text), Text(note));
-                    writeln!(
-                        out,
-                        "<figure class=\"code\"><figcaption><b>{title}</b> {note}</figcaption><pre>{text}</pre></figure>"
-                    )?;
+                    let (caption, text) = (caption(title, note), Text(text));
+                    writeln!(out, "<figure class=\"code\">{caption}<pre>{text}</pre></figure>")?;
                 }
                 Block::Chart(chart) => self.write_chart(out, chart)?,
                 Block::Folded { summary, blocks } => {
@@ -44,12 +48,7 @@ impl Blocks {
     fn write_chart(&mut self, out: &mut String, chart: &Chart) -> std::fmt::Result {
         self.charts += 1;
         let id = format!("chart{}", self.charts);
-        writeln!(
-            out,
-            "<figure class=\"drawing\"><figcaption><b>{}</b> {}</figcaption>",
-            Text(&chart.title),
-            Text(&chart.note)
-        )?;
+        write!(out, "<figure class=\"drawing\">{}", caption(&chart.title, &chart.note))?;
         // Both are in the page and the style shows one, so that no script has to measure the window.
         out.push_str(&chart::svg(chart, Layout::Wide, &id));
         out.push_str(&chart::svg(chart, Layout::Narrow, &id));
@@ -60,12 +59,8 @@ impl Blocks {
         self.grids += 1;
         let id = self.grids;
         // A table wider than the window scrolls by itself; the name and the tab stop are for those who scroll by keyboard.
-        write!(
-            out,
-            "<figure class=\"table\"><figcaption><b>{}</b> {}</figcaption>",
-            Text(&grid.title),
-            Text(&grid.note)
-        )?;
+        let title = if grid.title == self.head { "" } else { &grid.title };
+        write!(out, "<figure class=\"table\">{}", caption(title, &grid.note))?;
         write!(
             out,
             "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table><thead><tr>",
@@ -123,6 +118,14 @@ impl Blocks {
             out.push_str("</ol>");
         }
         writeln!(out, "</figure>")
+    }
+}
+
+fn caption(title: &str, note: &str) -> String {
+    match (title, note) {
+        ("", "") => String::new(),
+        ("", note) => format!("<figcaption>{}</figcaption>\n", Text(note)),
+        (title, note) => format!("<figcaption><b>{}</b> {}</figcaption>\n", Text(title), Text(note)),
     }
 }
 

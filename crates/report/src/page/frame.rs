@@ -18,8 +18,10 @@ pub(super) struct Page<'a> {
     /// What kind of record this is: `study`, `advice`.
     pub(super) kind: &'a str,
     pub(super) question: &'a str,
+    /// What to know before reading: the name, the world, the seed, the version.
+    pub(super) facts: Vec<String>,
     /// Heads and pieces; those without a piece are left out.
-    pub(super) sections: Vec<(&'a str, Vec<Block>)>,
+    pub(super) sections: Vec<(String, Vec<Block>)>,
     /// World, seed, cost table, version, in a sentence.
     pub(super) how: String,
     pub(super) provenance: &'a Provenance,
@@ -44,13 +46,14 @@ fn write_page(out: &mut String, page: &Page<'_>) -> std::fmt::Result {
          <meta http-equiv=\"Content-Security-Policy\" \
          content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n\
          <style>\n{CSS}{}</style>\n</head>\n<body>\n<main>\n\
-         <header>\n<p class=\"kind\">lastmile {kind}</p>\n<h1>{question}</h1>\n<p class=\"subject\">{title}</p>\n</header>",
+         <header>\n<p class=\"kind\">lastmile {kind}</p>\n<h1>{question}</h1>\n<p class=\"subject\">{}</p>\n</header>",
         chart::CSS,
+        Text(page.facts.join(" · ")),
     )?;
     let mut blocks = Blocks::default();
     for (head, section) in page.sections.iter().filter(|(_, section)| !section.is_empty()) {
         writeln!(out, "<section>\n<h2>{}</h2>", Text(head))?;
-        blocks.write(out, section)?;
+        blocks.write_section(out, head, section)?;
         writeln!(out, "</section>")?;
     }
     write_how(out, page)?;
@@ -68,16 +71,17 @@ fn write_how(out: &mut String, page: &Page<'_>) -> std::fmt::Result {
         finished,
         study,
     } = page.provenance;
+    let finished = finished
+        .as_ref()
+        .map_or_else(String::new, |finished| format!(", finished {finished}"));
     writeln!(
         out,
-        "<section class=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}",
+        "<section class=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}{}. To run it again:</p>\n<pre>{}</pre>",
         Text(&page.how),
-        Text(machine)
+        Text(machine),
+        Text(finished),
+        Text(command)
     )?;
-    if let Some(finished) = finished {
-        write!(out, ", finished {}", Text(finished))?;
-    }
-    writeln!(out, ". To run it again:</p>\n<pre>{}</pre>", Text(command))?;
     if let Some(study) = study {
         writeln!(
             out,
