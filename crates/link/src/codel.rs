@@ -13,8 +13,9 @@ pub(crate) enum Verdict {
 
 /// CoDel's state (RFC 8289, section 5.6; the names are the RFC's).
 ///
-/// The RFC's `deque` loops over frames; here the loop is the queue's, and [`judge`](Self::judge) is asked about one frame after the other
-/// at one `now`. Departure: `maxpacket`, which the RFC sets to the interface's MTU, is the largest frame seen, as in Linux.
+/// The RFC's `deque` loops over frames; here the loop is the queue's, and [`judge`](Self::judge) is asked about one
+/// frame after the other at one `now`. Departure: `maxpacket`, which the RFC sets to the interface's MTU, is the
+/// largest frame seen, as in Linux.
 #[derive(Debug)]
 pub(crate) struct CoDelControl {
     target: Duration,
@@ -123,8 +124,8 @@ impl CoDelControl {
         }
     }
 
-    /// Enters the dropping state. Where the last one ended a short while ago, drops as often as it did then (the Linux version, which the RFC
-    /// gives too).
+    /// Enters the dropping state. Where the last one ended a short while ago, drops as often as it did then (the Linux
+    /// version, which the RFC gives too).
     fn begin_dropping(&mut self, now: Instant) {
         let delta = self.count - self.lastcount;
         self.dropping = true;

@@ -6,26 +6,26 @@ use std::time::Duration;
 
 /// How the delay of one frame differs from the direction's one-way delay; each frame's is drawn alone.
 ///
-/// Where order is kept ([`Reordering::None`]), a frame that would overtake waits for the one before it, so frames that follow each other
-/// more closely than the jitter see a larger mean and a smaller spread than drawn.
+/// Where order is kept ([`Reordering::None`]), a frame that would overtake waits for the one before it, so frames that
+/// follow each other more closely than the jitter see a larger mean and a smaller spread than drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Jitter {
     /// Every frame takes the one-way delay. `"none"`
     None,
-    /// Evenly between `one_way_delay - half_width` and `one_way_delay + half_width`, as netem's `delay 100ms 20ms`; its standard deviation is
-    /// `half_width / sqrt(3)`. Not wider than the delay. `"20 ms"`
+    /// Evenly between `one_way_delay - half_width` and `one_way_delay + half_width`, as netem's `delay 100ms 20ms`; its
+    /// standard deviation is `half_width / sqrt(3)`. Not wider than the delay. `"20 ms"`
     Uniform {
         /// The largest difference from the one-way delay.
         half_width: Duration,
     },
-    /// Normally about the one-way delay, drawn again beyond three standard deviations (0.27 % of draws), which leaves 98.7 % of the stated
-    /// deviation. Three of them are not more than the delay. `"normal(5 ms)"`
+    /// Normally about the one-way delay, drawn again beyond three standard deviations (0.27 % of draws), which leaves
+    /// 98.7 % of the stated deviation. Three of them are not more than the delay. `"normal(5 ms)"`
     Normal {
         /// The standard deviation before draws are cut off.
         standard_deviation: Duration,
     },
-    /// Evenly between `one_way_delay` and `one_way_delay + peak`: the delay is the smallest, and the peak is the peak-to-peak jitter of ITU-T
-    /// G.1050. `"added(40 ms)"`
+    /// Evenly between `one_way_delay` and `one_way_delay + peak`: the delay is the smallest, and the peak is the
+    /// peak-to-peak jitter of ITU-T G.1050. `"added(40 ms)"`
     Added {
         /// The largest addition to the one-way delay.
         peak: Duration,
@@ -120,8 +120,8 @@ impl DelayProcess {
     }
 }
 
-/// A standard normal number by Box and Muller ("A note on the generation of random normal deviates", Annals of Mathematical
-/// Statistics 29, 1958), drawn again beyond the cut.
+/// A standard normal number by Box and Muller ("A note on the generation of random normal deviates", Annals of
+/// Mathematical Statistics 29, 1958), drawn again beyond the cut.
 fn normal_within_cut(rng: &mut Rng) -> f64 {
     loop {
         let radius = libm::sqrt(-2.0 * libm::log(fraction_above_zero(rng)));

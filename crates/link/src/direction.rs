@@ -1,4 +1,5 @@
-//! What is one direction of a link like? The figures that the model works from; how they are written is `setting`'s business.
+//! What is one direction of a link like? The figures that the model works from; how they are written is `setting`'s
+//! business.
 
 use crate::{DeliveryTrace, Jitter, Loss, Reordering};
 use lastmile_units::{BitRate, Bytes};
@@ -9,7 +10,8 @@ use std::time::Duration;
 pub struct DirectionSpec {
     /// How fast frames are serialised.
     pub capacity: Capacity,
-    /// From a frame's last bit leaving the sender to its last bit reaching the receiver. Serialisation and queueing come on top.
+    /// From a frame's last bit leaving the sender to its last bit reaching the receiver. Serialisation and queueing
+    /// come on top.
     pub one_way_delay: Duration,
     /// How the delay varies from frame to frame.
     pub jitter: Jitter,
@@ -34,7 +36,8 @@ pub enum Capacity {
     Trace(DeliveryTrace),
 }
 
-/// What holds frames while another is serialised. The frame in service is not in the queue: a queue of 20 packets holds 20 besides it.
+/// What holds frames while another is serialised. The frame in service is not in the queue: a queue of 20 packets holds
+/// 20 besides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
     /// Drop-tail, of a length that follows from the link: see [`DirectionSpec::queue_packets`]. `"auto"`
@@ -70,8 +73,8 @@ impl Default for CoDel {
     }
 }
 
-/// The smallest automatic queue: the default of dummynet's pipes (ipfw(8): 50 slots), which is what shaped links in the tools that many
-/// profiles come from.
+/// The smallest automatic queue: the default of dummynet's pipes (ipfw(8): 50 slots), which is what shaped links in the
+/// tools that many profiles come from.
 const AUTO_QUEUE_MIN: u64 = 50;
 
 /// The packet that an automatic queue is counted in.
@@ -112,10 +115,11 @@ impl DirectionSpec {
 
     /// How many packets the queue holds besides the one in service, where that is limited by packets.
     ///
-    /// [`Queue::Auto`] holds 50, or one bandwidth-delay product in packets of 1,500 B where that is more (Villamizar and Song, "High
-    /// performance TCP in ANSNET", ACM CCR 24(5), 1994), taking the round trip as twice this direction's one-way delay. Few sources of
-    /// profiles state a queue, and none is neutral: a short one drops what a long one delays. This one neither starves a single
-    /// transfer nor holds more than a shaper would. That it is used in place of a stated one is our own choice, and is shown wherever a link is described.
+    /// [`Queue::Auto`] holds 50, or one bandwidth-delay product in packets of 1,500 B where that is more (Villamizar
+    /// and Song, "High performance TCP in ANSNET", ACM CCR 24(5), 1994), taking the round trip as twice this
+    /// direction's one-way delay. Few sources of profiles state a queue, and none is neutral: a short one drops what a
+    /// long one delays. This one neither starves a single transfer nor holds more than a shaper would. That it is used
+    /// in place of a stated one is our own choice, and is shown wherever a link is described.
     pub fn queue_packets(&self) -> Option<u64> {
         match self.queue {
             Queue::Auto => {

@@ -2,7 +2,8 @@
 
 use lastmile_units::Bytes;
 
-/// Who is attached to a medium: a number that the medium's owner hands out. A wire has two, a shared radio as many as it likes.
+/// Who is attached to a medium: a number that the medium's owner hands out. A wire has two, a shared radio as many as
+/// it likes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Station(pub u16);
 
@@ -15,7 +16,8 @@ pub struct Frame<P> {
     pub from: Station,
     /// Who is to receive it.
     pub to: Station,
-    /// IP bytes, IP and transport headers included. A medium adds its own framing overhead when it serialises the frame.
+    /// IP bytes, IP and transport headers included. A medium adds its own framing overhead when it serialises the
+    /// frame.
     pub size: Bytes,
     /// What it carries.
     pub payload: P,

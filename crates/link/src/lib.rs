@@ -1,8 +1,9 @@
 //! The link model: what happens to a frame, and when.
 //!
-//! Sans-IO: a [`Medium`] is given frames and times and says what happens when. It opens no socket and reads no clock; whoever drives it does, if
-//! anyone does. [`Link`] is one direction of a wire, made from a [`DirectionSpec`]. A [`LinkSpec`] is both directions under a name: a
-//! [`Profile`] with its source, a formula such as `wpt/3g+loss=1%`, or a table in a file.
+//! Sans-IO: a [`Medium`] is given frames and times and says what happens when. It opens no socket and reads no clock;
+//! whoever drives it does, if anyone does. [`Link`] is one direction of a wire, made from a [`DirectionSpec`]. A
+//! [`LinkSpec`] is both directions under a name: a [`Profile`] with its source, a formula such as `wpt/3g+loss=1%`, or
+//! a table in a file.
 
 mod chance;
 mod codel;

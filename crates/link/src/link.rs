@@ -1,7 +1,7 @@
 //! What happens to a frame on one direction of a wire, and when?
 //!
-//! A frame waits in the queue, is serialised, may be lost, and is delayed, in that order. Each part has a file of its own; this one joins
-//! them in time. Two directions make a link: they share nothing.
+//! A frame waits in the queue, is serialised, may be lost, and is delayed, in that order. Each part has a file of its
+//! own; this one joins them in time. Two directions make a link: they share nothing.
 
 use crate::direction::{DirectionSpec, Queue};
 use crate::loss::LossProcess;
@@ -14,7 +14,8 @@ use std::collections::VecDeque;
 
 /// One direction of a wire.
 ///
-/// A frame's fate is decided when it enters service, so a wire that neither loses nor reorders wakes its driver once a frame: at its delivery.
+/// A frame's fate is decided when it enters service, so a wire that neither loses nor reorders wakes its driver once a
+/// frame: at its delivery.
 ///
 /// ```
 /// use lastmile_link::{DirectionSpec, Event, Frame, Link, Medium, Capacity, Station};

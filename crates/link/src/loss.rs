@@ -3,14 +3,16 @@
 use crate::chance::Chance;
 use lastmile_units::{Probability, Rng, Seed};
 
-/// How frames are lost on the wire: after the queue, at the end of their serialisation, so that a lost frame has taken its time on the link.
+/// How frames are lost on the wire: after the queue, at the end of their serialisation, so that a lost frame has taken
+/// its time on the link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Loss {
     /// Each frame alone, whatever happened to the ones before. `"1 %"`
     Bernoulli(Probability),
     /// In bursts. `"gilbert-elliott(p=1 %, r=30 %)"`
     GilbertElliott(GilbertElliott),
-    /// In bursts, by what they look like from outside: every frame of a bad spell is lost, none outside. `"bursty(rate=1 %, burst=3)"`
+    /// In bursts, by what they look like from outside: every frame of a bad spell is lost, none outside.
+    /// `"bursty(rate=1 %, burst=3)"`
     Bursty {
         /// The share of frames lost in the long run; below 1.
         rate: Probability,
@@ -21,9 +23,9 @@ pub enum Loss {
 
 /// A channel that is good or bad, and may change before each frame.
 ///
-/// Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39 (1960); Elliott, "Estimates of error rates for
-/// codes on burst-noise channels", ibid. 42 (1963). The first frame meets a channel in its long-run mix of states, so that the loss rate holds
-/// from the start.
+/// Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39 (1960); Elliott, "Estimates of error
+/// rates for codes on burst-noise channels", ibid. 42 (1963). The first frame meets a channel in its long-run mix of
+/// states, so that the loss rate holds from the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GilbertElliott {
     /// p: from good to bad, a frame.
@@ -50,7 +52,8 @@ impl Loss {
 
     /// The mean number of frames lost in a row; none where nothing or everything is lost.
     ///
-    /// A burst begins at a frame that is lost after one that is not, so the mean length is P(lost) / (P(lost) - P(lost twice running)).
+    /// A burst begins at a frame that is lost after one that is not, so the mean length is P(lost) / (P(lost) - P(lost
+    /// twice running)).
     pub fn burst_length_mean(&self) -> Option<f64> {
         let (one, two) = match self {
             Self::Bernoulli(rate) => (rate.get(), rate.get() * rate.get()),
@@ -60,8 +63,8 @@ impl Loss {
         (one > 0.0 && one > two).then(|| one / (one - two))
     }
 
-    /// The channel that a bursty loss stands for, which is Gilbert's with nothing lost while good and all lost while bad: bad spells last
-    /// 1 / r frames, and p / (p + r) of the frames meet one.
+    /// The channel that a bursty loss stands for, which is Gilbert's with nothing lost while good and all lost while
+    /// bad: bad spells last 1 / r frames, and p / (p + r) of the frames meet one.
     fn channel(rate: f64, burst: f64) -> GilbertElliott {
         let bad_to_good = 1.0 / burst;
         GilbertElliott {

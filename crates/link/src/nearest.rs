@@ -1,6 +1,7 @@
 //! Which known name was meant?
 
-/// How alike two names are at least, from 0 to 1 by Jaro and Winkler, for one to be offered in place of the other. Our own choice.
+/// How alike two names are at least, from 0 to 1 by Jaro and Winkler, for one to be offered in place of the other. Our
+/// own choice.
 const ALIKE: f64 = 0.75;
 
 /// The candidate most like `name`, where one is like it; the first of equals.

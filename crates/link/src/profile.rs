@@ -1,7 +1,7 @@
 //! Which links do other tools and reports know, and where did each figure come from?
 //!
-//! The sets are the files of `profiles/`, compiled in. One name means different links in different tools (a "3G" has a round trip of 300,
-//! 150 or 200 ms), so a profile is named `set/name`.
+//! The sets are the files of `profiles/`, compiled in. One name means different links in different tools (a "3G" has a
+//! round trip of 300, 150 or 200 ms), so a profile is named `set/name`.
 
 use crate::table::SettingsTable;
 use crate::{DirectionSpec, LinkError, LinkSpec};
@@ -24,7 +24,8 @@ pub struct Profile {
     pub source: String,
     /// How we know them.
     pub certainty: Certainty,
-    /// How many bits a second the source's "kbit/s" is: 1000 or 1024. The rates here are in bit/s, so this is already accounted for.
+    /// How many bits a second the source's "kbit/s" is: 1000 or 1024. The rates here are in bit/s, so this is already
+    /// accounted for.
     pub k: u64,
     /// What the source does, where that differs from what it aims at; the figures here are the aim.
     pub applied: Option<String>,

@@ -1,4 +1,5 @@
-//! Which link is asked for? Formulas on a command line, formulas and tables in a file; profiles looked up, traces read by the caller.
+//! Which link is asked for? Formulas on a command line, formulas and tables in a file; profiles looked up, traces read
+//! by the caller.
 
 use crate::nearest::nearest;
 use crate::profile;
@@ -19,7 +20,8 @@ pub struct LinkRequest {
 }
 
 impl LinkRequest {
-    /// Reads a formula: `wpt/3g`, `wpt/3g+loss=1%+jitter=20ms`, `mine+rate=512kbit/s+one_way_delay=50ms`. Later settings override earlier ones.
+    /// Reads a formula: `wpt/3g`, `wpt/3g+loss=1%+jitter=20ms`, `mine+rate=512kbit/s+one_way_delay=50ms`. Later
+    /// settings override earlier ones.
     ///
     /// # Errors
     /// Names the link, the key and its nearest known one, or the value and an example. An unknown profile is found by
@@ -48,8 +50,8 @@ impl LinkRequest {
     /// Makes the link; `read_trace` gives the text of a delivery trace's file.
     ///
     /// # Errors
-    /// When no profile has its name, when a link of one's own states no rate or delay, when a trace cannot be read, or when jitter is larger than
-    /// the delay it varies.
+    /// When no profile has its name, when a link of one's own states no rate or delay, when a trace cannot be read, or
+    /// when jitter is larger than the delay it varies.
     pub fn resolve_with(&self, read_trace: TraceReader<'_>) -> Result<LinkSpec, LinkError> {
         let mut spec = match profile::find(&self.base) {
             Some(profile) => profile.spec.clone(),
@@ -139,7 +141,8 @@ impl<'de> Visitor<'de> for RequestVisitor {
 /// ```
 ///
 /// # Errors
-/// As [`LinkRequest::parse`] and [`LinkRequest::resolve_with`]; a delivery trace is refused, since nothing here can read its file.
+/// As [`LinkRequest::parse`] and [`LinkRequest::resolve_with`]; a delivery trace is refused, since nothing here can
+/// read its file.
 pub fn resolve(text: &str) -> Result<LinkSpec, LinkError> {
     LinkRequest::parse(text)?.resolve_with(&mut no_traces)
 }
@@ -169,7 +172,8 @@ impl FromStr for LinkSpec {
     }
 }
 
-/// From a formula or a table. Delivery traces cannot be read here: deserialise a [`LinkRequest`] where they are allowed.
+/// From a formula or a table. Delivery traces cannot be read here: deserialise a [`LinkRequest`] where they are
+/// allowed.
 impl<'de> Deserialize<'de> for LinkSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let request = LinkRequest::deserialize(from)?;

@@ -1,4 +1,5 @@
-//! Which settings does a link have, and what does one of them change? One list of keys serves study files, profiles and the command line.
+//! Which settings does a link have, and what does one of them change? One list of keys serves study files, profiles and
+//! the command line.
 
 use crate::nearest::nearest;
 use crate::{Capacity, DeliveryTrace, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};

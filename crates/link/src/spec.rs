@@ -1,4 +1,5 @@
-//! What is a link of two directions, and how does it print? As a formula: what it began as, and every setting that was changed.
+//! What is a link of two directions, and how does it print? As a formula: what it began as, and every setting that was
+//! changed.
 
 use crate::profile::{self, Profile};
 use crate::setting::{Knob, Side, half};
@@ -10,7 +11,8 @@ use std::time::Duration;
 
 /// A link: what it is called, and what each of its directions is like.
 ///
-/// It prints as a formula that [`resolve`](crate::resolve) turns into an equal link, and serialises as that. In a file it may also be a table:
+/// It prints as a formula that [`resolve`](crate::resolve) turns into an equal link, and serialises as that. In a file
+/// it may also be a table:
 ///
 /// ```
 /// use lastmile_link::{LinkSpec, resolve};
@@ -150,7 +152,8 @@ impl LinkSpec {
     }
 }
 
-/// The formula: the base, and every setting in which the link differs from it. A link of one's own always states rate and delay.
+/// The formula: the base, and every setting in which the link differs from it. A link of one's own always states rate
+/// and delay.
 impl fmt::Display for LinkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Base::Profile(base) | Base::Own(base)) = &self.base;

@@ -1,10 +1,12 @@
-//! How does a link stand in a TOML table? Every key and value is checked where it stands, so that an error points at it.
+//! How does a link stand in a TOML table? Every key and value is checked where it stands, so that an error points at
+//! it.
 
 use crate::setting::{Key, Knob, Setting, Side};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use std::fmt;
 
-/// A table of settings as it stands in TOML, with the name if there is one. Settings for both sides come first, whatever their order.
+/// A table of settings as it stands in TOML, with the name if there is one. Settings for both sides come first,
+/// whatever their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SettingsTable {
     pub(crate) name: Option<String>,

@@ -1,12 +1,13 @@
 //! When may a link with a recorded, varying capacity deliver? Reads delivery traces in mahimahi's format.
 //!
-//! A trace is a text file with one whole number of milliseconds a line, never decreasing: at each such time the link may deliver 1,504
-//! bytes (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and mm-link(1)). At its end it starts
-//! over, its last line being its period. A packet larger than what is left of an opportunity waits for the next to take its remaining
-//! bytes; small packets share one; an opportunity that finds the queue empty is lost.
+//! A trace is a text file with one whole number of milliseconds a line, never decreasing: at each such time the link
+//! may deliver 1,504 bytes (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and
+//! mm-link(1)). At its end it starts over, its last line being its period. A packet larger than what is left of an
+//! opportunity waits for the next to take its remaining bytes; small packets share one; an opportunity that finds the
+//! queue empty is lost.
 //!
-//! Departure: mahimahi's clock has whole milliseconds, so it may deliver a packet up to a millisecond before the time it should. Here an
-//! opportunity at 7 ms serves a packet offered at 7.000 ms and not one offered at 7.001 ms.
+//! Departure: mahimahi's clock has whole milliseconds, so it may deliver a packet up to a millisecond before the time
+//! it should. Here an opportunity at 7 ms serves a packet offered at 7.000 ms and not one offered at 7.001 ms.
 
 use crate::LinkError;
 use lastmile_units::{BitRate, Bytes, Instant};
@@ -25,11 +26,12 @@ pub struct DeliveryTrace {
 }
 
 impl DeliveryTrace {
-    /// Reads a trace from its text. `name` is what it is called in errors and in the printed form of a link: the file's path.
+    /// Reads a trace from its text. `name` is what it is called in errors and in the printed form of a link: the file's
+    /// path.
     ///
     /// # Errors
-    /// Names the line where it is not a whole number of milliseconds, or smaller than the line before; and a trace that is empty, or
-    /// that has no opportunity after 0 ms (it would deliver without limit).
+    /// Names the line where it is not a whole number of milliseconds, or smaller than the line before; and a trace that
+    /// is empty, or that has no opportunity after 0 ms (it would deliver without limit).
     pub fn parse(name: &str, text: &str) -> Result<Self, LinkError> {
         let error = |line: usize, problem: String| LinkError::Trace {
             trace: name.to_owned(),

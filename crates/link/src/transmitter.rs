@@ -46,10 +46,11 @@ impl Transmitter {
         self.free_at
     }
 
-    /// Serialises a frame of `size` from `start` on, which is not before [`free_at`](Self::free_at); returns when its last bit is out.
+    /// Serialises a frame of `size` from `start` on, which is not before [`free_at`](Self::free_at); returns when its
+    /// last bit is out.
     ///
-    /// A frame that starts in the very nanosecond in which the one before ended counts as following it without a gap: n frames of b bits back to
-    /// back end at `ceil(n b / rate)`, whatever n is.
+    /// A frame that starts in the very nanosecond in which the one before ended counts as following it without a gap: n
+    /// frames of b bits back to back end at `ceil(n b / rate)`, whatever n is.
     pub(crate) fn serialise(&mut self, start: Instant, size: Bytes) -> Instant {
         debug_assert!(start >= self.free_at, "a frame starts while another is in service");
         let size = size + self.framing_overhead;

@@ -52,7 +52,8 @@ fn one_good_frame_within_the_interval_starts_it_over() {
 
 #[test]
 fn while_the_queue_stands_drops_come_at_the_inverse_square_root_of_their_count() {
-    // RFC 8289, section 3.2: each next drop is 100 ms / sqrt(count) after the last was due; frames are served on whole milliseconds.
+    // RFC 8289, section 3.2: each next drop is 100 ms / sqrt(count) after the last was due; frames are served on whole
+    // milliseconds.
     let mut due = 100.0_f64;
     let mut expected = vec![100];
     for count in 1..60 {
@@ -84,7 +85,8 @@ fn dropping_that_begins_again_soon_takes_up_the_rate_it_had() {
     let first = drop_times(&mut control, 0..600, 20);
     assert_eq!(first, [100, 200, 271, 329, 379, 424, 464, 502, 538, 571]);
     assert_eq!(drop_times(&mut control, 600..601, 4), []);
-    // Begins at 701 with count = 10 - 1 = 9: the next is due 100 / sqrt(9) = 33.3 ms later, and then 100 / sqrt(10) = 31.6.
+    // Begins at 701 with count = 10 - 1 = 9: the next is due 100 / sqrt(9) = 33.3 ms later, and then 100 / sqrt(10) =
+    // 31.6.
     assert_eq!(drop_times(&mut control, 601..770, 20), [701, 735, 766]);
 }
 

@@ -37,8 +37,8 @@ fn bursts(lost: &[bool]) -> Vec<f64> {
         .collect()
 }
 
-/// The standard error of the loss rate over `FRAMES` frames, whose losses are correlated from frame to frame: the correlation over k frames
-/// falls as (1 - p - r)^k from that of neighbours.
+/// The standard error of the loss rate over `FRAMES` frames, whose losses are correlated from frame to frame: the
+/// correlation over k frames falls as (1 - p - r)^k from that of neighbours.
 fn standard_error_of_rate(loss: &Loss) -> f64 {
     let rate = loss.rate().get();
     let channel = match *loss {

@@ -1,4 +1,7 @@
 use super::*;
+use crate::{CoDel, Jitter, Loss, Queue, Reordering};
+use std::str::FromStr;
+use std::time::Duration;
 
 fn reads_back<T: FromStr + fmt::Display + PartialEq + fmt::Debug>(texts: &[&str])
 where

@@ -1,0 +1,108 @@
+//! How are a jitter and a reordering written? `20 ms`, `normal(5 ms)`; `1 % by 20 ms`.
+
+use super::{ParsePartError, Part, compact, exact, inside};
+use crate::{Jitter, Reordering};
+use lastmile_units::{Probability, duration};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+const JITTER: Part = Part {
+    what: "a jitter",
+    examples: r#""20 ms" (evenly, plus or minus), "normal(5 ms)", "added(40 ms)" or "none""#,
+};
+
+const REORDERING: Part = Part {
+    what: "a reordering",
+    examples: r#""1 % by 20 ms", "jitter" or "none""#,
+};
+
+impl FromStr for Jitter {
+    type Err = ParsePartError;
+
+    fn from_str(found: &str) -> Result<Self, Self::Err> {
+        let text = compact(found);
+        let time = |text: &str| JITTER.argument(found, duration::parse(text));
+        let jitter = if text == "none" {
+            Self::None
+        } else if let Some(deviation) = inside(&text, "normal") {
+            Self::Normal {
+                standard_deviation: time(deviation)?,
+            }
+        } else if let Some(peak) = inside(&text, "added") {
+            Self::Added { peak: time(peak)? }
+        } else {
+            Self::Uniform {
+                half_width: time(&text)?,
+            }
+        };
+        // No jitter has one form, so that equal links are equal.
+        Ok(if jitter.is_nothing() { Self::None } else { jitter })
+    }
+}
+
+impl Jitter {
+    fn is_nothing(&self) -> bool {
+        match self {
+            Self::None => true,
+            Self::Uniform { half_width: length }
+            | Self::Normal {
+                standard_deviation: length,
+            }
+            | Self::Added { peak: length } => length.is_zero(),
+        }
+    }
+}
+
+impl fmt::Display for Jitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Uniform { half_width } => f.write_str(&duration::print(*half_width)),
+            Self::Normal { standard_deviation } => write!(f, "normal({})", duration::print(*standard_deviation)),
+            Self::Added { peak } => write!(f, "added({})", duration::print(*peak)),
+        }
+    }
+}
+
+impl FromStr for Reordering {
+    type Err = ParsePartError;
+
+    fn from_str(found: &str) -> Result<Self, Self::Err> {
+        let text = compact(found);
+        match text.as_str() {
+            "none" => return Ok(Self::None),
+            "jitter" => return Ok(Self::ByJitter),
+            _ => {}
+        }
+        let (probability, extra_delay) = text
+            .split_once("by")
+            .ok_or_else(|| REORDERING.error(found, "it says not by how much frames are late"))?;
+        let probability: Probability = REORDERING.argument(found, probability.parse())?;
+        let extra_delay: Duration = REORDERING.argument(found, duration::parse(extra_delay))?;
+        let nothing = probability == Probability::NEVER || extra_delay.is_zero();
+        Ok(if nothing {
+            Self::None
+        } else {
+            Self::Late {
+                probability,
+                extra_delay,
+            }
+        })
+    }
+}
+
+impl fmt::Display for Reordering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::ByJitter => f.write_str("jitter"),
+            Self::Late {
+                probability,
+                extra_delay,
+            } => {
+                write!(f, "{} by {}", exact(*probability), duration::print(*extra_delay))
+            }
+        }
+    }
+}
