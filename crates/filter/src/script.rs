@@ -55,6 +55,8 @@ impl Body for Script {
 /// All that a body gave.
 #[derive(Debug)]
 pub(crate) struct Given<E> {
+    /// The exact size that was promised before the first frame.
+    pub(crate) promised: Option<u64>,
     /// Each frame of data, in order.
     pub(crate) frames: Vec<Bytes>,
     /// Octets given by the time of each poll that was not ready.
@@ -72,16 +74,17 @@ impl<E> Given<E> {
 /// Reads a body to its end, and once past it; checks on the way that it keeps to what it says of its size and its end.
 pub(crate) fn read<B: Body<Data = Bytes>>(body: B) -> Given<B::Error> {
     let mut body = pin!(body);
+    let promised = body.size_hint().exact();
     let mut given = Given {
+        promised,
         frames: Vec::new(),
         pauses: Vec::new(),
         trailers: None,
         error: None,
     };
     let mut cx = Context::from_waker(Waker::noop());
-    let exact = body.size_hint().exact();
     loop {
-        let (ended, promised) = (body.is_end_stream(), body.size_hint());
+        let (ended, hint) = (body.is_end_stream(), body.size_hint());
         match body.as_mut().poll_frame(&mut cx) {
             Poll::Pending => given.pauses.push(given.frames.iter().map(Bytes::len).sum()),
             Poll::Ready(None) => break,
@@ -89,7 +92,7 @@ pub(crate) fn read<B: Body<Data = Bytes>>(body: B) -> Given<B::Error> {
                 assert!(!ended, "a body that said it had ended went on");
                 match frame.map(Frame::into_data) {
                     Ok(Ok(data)) => {
-                        assert!(!data.is_empty() && promised.upper().is_none_or(|upper| data.len() as u64 <= upper));
+                        assert!(!data.is_empty() && hint.upper().is_none_or(|upper| data.len() as u64 <= upper));
                         given.frames.push(data);
                     }
                     Ok(Err(frame)) => given.trailers = frame.into_trailers().ok(),
@@ -99,8 +102,9 @@ pub(crate) fn read<B: Body<Data = Bytes>>(body: B) -> Given<B::Error> {
         }
     }
     assert!(matches!(body.as_mut().poll_frame(&mut cx), Poll::Ready(None)));
+    let size = given.data().len() as u64;
     assert!(
-        exact.is_none_or(|exact| exact == given.data().len() as u64),
+        promised.is_none_or(|promised| promised == size),
         "the exact size was not the size"
     );
     given

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT_RANGES, CONTENT_ENCODING, ETAG, VARY};
 use http::{HeaderMap, Version};
 use http_body_util::{Empty, Full};
-use lastmile_payload::codec::{Coding, Decoder, decode, encode};
+use lastmile_payload::codec::{Coding, Decoder, Encoder, decode, encode};
 use lastmile_units::Bytes as Length;
 use std::cell::Cell;
 use std::convert::Infallible;

@@ -77,6 +77,16 @@ fn chunks_are_flushed_where_the_policy_says_so_and_else_are_not() {
 }
 
 #[test]
+fn what_the_codec_has_put_out_is_not_held_while_the_handler_pauses() {
+    let (mut encoder, mut ready) = (Encoder::new("gzip:6".parse().unwrap()), Vec::new());
+    encoder.write(&text(), &mut ready);
+    assert!(ready.len() % recode::FRAME > 0);
+    let steps = [Step::Data(text()), Step::Pause, Step::Data(text())];
+    let got = ask(&streamed(), |_| script(&TEXT, steps.clone()), get(&[GZIP]));
+    assert!(got.body.pauses.contains(&ready.len()));
+}
+
+#[test]
 fn a_body_that_ends_with_its_only_chunk_is_not_flushed_before_its_end() {
     let layer = with(|policy| policy.flush = Flush::EachChunk);
     let got = ask(&layer, |_| plain(vec![b'a'; 1000]), get(&[GZIP]));
@@ -112,6 +122,8 @@ fn trailers_are_passed_on_but_for_digests() {
         assert_eq!(got.content(), text());
         let names: Vec<_> = got.body.trailers.as_ref().unwrap().keys().collect();
         assert_eq!(names, ["server-timing"]);
+        // A server that is told the exact size sends it as Content-Length, and then no trailers.
+        assert_eq!(got.body.promised, None);
         assert_eq!(got.field(CONTENT_LENGTH), None);
     }
 }
@@ -126,6 +138,7 @@ fn a_failed_body_passes_its_error_on_and_is_never_taken_for_whole() {
             get(&[GZIP]),
         );
         assert_eq!((got.body.error, got.field(CONTENT_LENGTH)), (Some("disk"), None));
+        assert_eq!(got.body.promised, None);
         assert!(decode(Coding::Gzip, &got.body.data(), Length::new(1 << 30)).is_err());
     }
 }

@@ -139,7 +139,11 @@ fn a_part_is_not_coded_and_keeps_its_strong_tag() {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         response
     };
-    let got = ask(&streamed(), handler, get(&[GZIP, ("range", "bytes=0-999")]));
+    let got = ask(
+        &streamed(),
+        handler,
+        get(&[GZIP, ("range", "bytes=0-999"), ("if-none-match", "W/\"x\"")]),
+    );
     assert_eq!(
         (got.coding(), got.field(ETAG), got.field(VARY)),
         ("identity", Some("\"x\""), Some("Accept-Encoding"))
@@ -226,6 +230,25 @@ fn a_head_response_of_short_content_says_what_the_get_response_says() {
     );
     assert_eq!(of_get.headers, of_head.headers);
     assert_eq!(of_head.field(CONTENT_LENGTH), Some("5"));
+}
+
+#[test]
+fn a_head_response_has_no_content_to_code_even_where_the_handler_sends_some() {
+    let got = ask(&streamed(), |_| plain(text()), head(&[GZIP]));
+    assert_eq!((got.coding(), got.field(CONTENT_LENGTH)), ("gzip", None));
+    assert!(got.body.frames.is_empty());
+}
+
+#[test]
+fn a_head_response_states_no_length_that_only_coding_would_tell() {
+    let handler = |_: &Request<()>| {
+        respond_with(
+            &[("content-type", "text/plain"), ("content-length", "9000")],
+            Full::new(Bytes::new()),
+        )
+    };
+    assert_eq!(ask(&whole(), handler, head(&[GZIP])).field(CONTENT_LENGTH), None);
+    assert_eq!(ask(&whole(), handler, head(&[])).field(CONTENT_LENGTH), Some("9000"));
 }
 
 #[test]
