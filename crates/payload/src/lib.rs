@@ -2,8 +2,10 @@
 //!
 //! - [`codec`]: how bytes become fewer. Every content coding of HTTP at every level, streaming, with exact sizes.
 //! - [`encoding`]: how values become bytes. Java object streams.
+//! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
 //! - [`workload`]: what is delivered, made from a seed, with decoders.
 
 pub mod codec;
 pub mod encoding;
+pub mod traffic;
 pub mod workload;

@@ -1,0 +1,240 @@
+//! What do lines of JSON say? One response a line, read strictly: whoever writes these wrote them for lastmile.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `url` | an absolute URL of http or https; required |
+//! | `body` or `body_base64` or `size` | the content as text, as base64, or its length in bytes; one of them is required |
+//! | `content_type` | the Content-Type |
+//! | `method` | `GET` where absent |
+//! | `status` | 200 where absent |
+//! | `started_ms` | when its request began, from any common zero; that of the line before where absent |
+//! | `wait_ms` | how long the server took to its first octet |
+//! | `static` | whether it can be coded once and served many times; false where absent |
+//!
+//! Empty lines are passed over.
+
+use super::error::TrafficError;
+use super::opening::{self, Opened};
+use super::{Body, Origin, Response, Tally, Traffic, media_type, url};
+use base64::Engine;
+use lastmile_units::Bytes;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use std::fmt;
+use std::io::{BufRead, Read};
+use std::time::Duration;
+
+/// The keys of a line.
+pub(super) const KEYS: [&str; 10] = [
+    "url",
+    "body",
+    "body_base64",
+    "size",
+    "content_type",
+    "method",
+    "status",
+    "started_ms",
+    "wait_ms",
+    "static",
+];
+
+const EXAMPLE: &str = r#"write a line like {"url": "https://example.org/", "content_type": "text/html", "body": "…"}"#;
+
+/// Reads lines of JSON; `name` stands in errors and as [`Traffic::source`].
+///
+/// # Errors
+/// When they cannot be read, there is none, or one of them is not as it should be: the error names the line.
+pub fn read(from: impl Read, name: &str) -> Result<Traffic, TrafficError> {
+    read_opened(opening::open(from, name)?, name)
+}
+
+pub(super) fn read_opened<R: Read>(opened: Opened<R>, name: &str) -> Result<Traffic, TrafficError> {
+    let mut content = opened.content;
+    let mut responses: Vec<Response> = Vec::new();
+    let mut notes = Tally::default();
+    let (mut octets, mut number) = (Vec::new(), 0);
+    loop {
+        octets.clear();
+        let length = content
+            .read_until(b'\n', &mut octets)
+            .map_err(|error| TrafficError::io(name, &error))?;
+        if length == 0 {
+            break;
+        }
+        number += 1;
+        if octets.trim_ascii().is_empty() {
+            continue;
+        }
+        let line: Line = serde_json::from_slice(&octets).map_err(|error| explain(&error, name, number))?;
+        let before = responses.last().map_or(Duration::ZERO, |response| response.started);
+        let refuse = |problem: String| TrafficError::new(name, problem, EXAMPLE).at(number, 1);
+        let response = line.into_response(responses.len(), before).map_err(refuse)?;
+        match &response.body {
+            Body::SizeOnly(_) => notes.count("have no body in the file, only its size", &response.url),
+            Body::Present(_) | Body::Missing => {}
+        }
+        responses.push(response);
+    }
+    let Some(first) = responses.iter().map(|response| response.started).min() else {
+        return Err(TrafficError::new(name, "it holds no response", EXAMPLE));
+    };
+    for response in &mut responses {
+        response.started -= first;
+    }
+    Ok(Traffic {
+        source: name.to_owned(),
+        responses,
+        notes: notes.into_remarks(),
+        skipped: Vec::new(),
+    })
+}
+
+fn explain(error: &serde_json::Error, name: &str, line: usize) -> TrafficError {
+    let message = TrafficError::message(error);
+    let problem = match error.classify() {
+        serde_json::error::Category::Eof => format!("the line is cut off: it ends with {message}"),
+        serde_json::error::Category::Data => message,
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
+            format!("it is not JSON here: {message}")
+        }
+    };
+    TrafficError::new(name, problem, EXAMPLE).at(line, error.column().max(1))
+}
+
+/// A line as written.
+#[derive(Default)]
+struct Line {
+    url: Option<String>,
+    body: Option<String>,
+    body_base64: Option<String>,
+    size: Option<u64>,
+    content_type: Option<String>,
+    method: Option<String>,
+    status: Option<u16>,
+    started_ms: Option<f64>,
+    wait_ms: Option<f64>,
+    is_static: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Line;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object, one response")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line, A::Error> {
+                let mut line = Line::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "url" => set(&mut line.url, &key, &mut map)?,
+                        "body" => set(&mut line.body, &key, &mut map)?,
+                        "body_base64" => set(&mut line.body_base64, &key, &mut map)?,
+                        "size" => set(&mut line.size, &key, &mut map)?,
+                        "content_type" => set(&mut line.content_type, &key, &mut map)?,
+                        "method" => set(&mut line.method, &key, &mut map)?,
+                        "status" => set(&mut line.status, &key, &mut map)?,
+                        "started_ms" => set(&mut line.started_ms, &key, &mut map)?,
+                        "wait_ms" => set(&mut line.wait_ms, &key, &mut map)?,
+                        "static" => set(&mut line.is_static, &key, &mut map)?,
+                        other => return Err(A::Error::custom(unknown_key(other))),
+                    }
+                }
+                Ok(line)
+            }
+        }
+        from.deserialize_map(Fields)
+    }
+}
+
+/// Fills a field that must not be there twice.
+fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    field: &mut Option<T>,
+    key: &str,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    match field.replace(map.next_value()?) {
+        None => Ok(()),
+        Some(_) => Err(A::Error::custom(format!("the key {key:?} is there twice"))),
+    }
+}
+
+fn unknown_key(key: &str) -> String {
+    let nearest = KEYS
+        .into_iter()
+        .min_by_key(|known| strsim::damerau_levenshtein(known, key));
+    let nearest = nearest.filter(|known| strsim::damerau_levenshtein(known, key) <= 3);
+    let hint = nearest.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
+    format!("unknown key {key:?}{hint} (one of {})", KEYS.join(", "))
+}
+
+impl Line {
+    fn into_response(self, index: usize, started_before: Duration) -> Result<Response, String> {
+        let url = self.url.ok_or("the key \"url\" is missing")?;
+        let url::HttpUrl { scheme, host, whole } =
+            url::read(url.clone()).map_err(|_| format!("{url:?} is not an absolute URL of http or https"))?;
+        let body = match (self.body, self.body_base64, self.size) {
+            (Some(text), None, None) => Body::Present(text.into_bytes().into()),
+            (None, Some(text), None) => {
+                let octets = base64::engine::general_purpose::STANDARD.decode(text);
+                Body::Present(
+                    octets
+                        .map_err(|error| format!("\"body_base64\" is not base64: {error}"))?
+                        .into(),
+                )
+            }
+            (None, None, Some(size)) => Body::SizeOnly(Bytes::new(size)),
+            (None, None, None) => return Err("one of \"body\", \"body_base64\" and \"size\" is missing".to_owned()),
+            _ => return Err("only one of \"body\", \"body_base64\" and \"size\" may be there".to_owned()),
+        };
+        let media_type = match self.content_type {
+            None => None,
+            Some(text) => {
+                let essence = media_type::essence(&text);
+                Some(essence.ok_or_else(|| format!("\"content_type\" is {text:?}, which is no media type"))?)
+            }
+        };
+        let status = self.status.unwrap_or(200);
+        if !(100..1000).contains(&status) {
+            return Err(format!("\"status\" is {status}, and status codes have three digits"));
+        }
+        let (origin, origin_because) = match self.is_static {
+            Some(true) => (Origin::Static, "\"static\" is true"),
+            Some(false) => (Origin::Dynamic, "\"static\" is false"),
+            None => (Origin::Dynamic, "nothing says that it is kept"),
+        };
+        Ok(Response {
+            index,
+            url: whole,
+            scheme,
+            host,
+            method: self
+                .method
+                .map_or_else(|| "GET".to_owned(), |method| method.to_ascii_uppercase()),
+            status,
+            media_type,
+            request_header_bytes: None,
+            response_header_bytes: None,
+            body,
+            http_version: None,
+            started: milliseconds("started_ms", self.started_ms)?.unwrap_or(started_before),
+            wait: milliseconds("wait_ms", self.wait_ms)?,
+            total: None,
+            connection: None,
+            initiator: None,
+            from_cache: false,
+            origin,
+            origin_because,
+            content_encoding: None,
+            transferred: None,
+        })
+    }
+}
+
+fn milliseconds(key: &str, value: Option<f64>) -> Result<Option<Duration>, String> {
+    let Some(value) = value else { return Ok(None) };
+    let length = Duration::try_from_secs_f64(value / 1e3);
+    length
+        .map(Some)
+        .map_err(|_| format!("{key:?} is {value}, which is no time from 0 upwards"))
+}

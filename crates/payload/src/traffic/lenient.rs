@@ -1,0 +1,213 @@
+//! How is JSON read that means well? Values of another type than they should be, where their meaning is plain.
+//!
+//! `null`, `-1`, `"12"` and `12.0` all stand in HAR files where a count should; objects lack fields or are `[]` where they are
+//! empty. A value that cannot be what it should is absent, not an error; broken JSON is an error still.
+
+use lastmile_units::Bytes;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::time::Duration;
+
+/// A number, whether written as one or as text; absent where it is neither.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) struct Number(Option<f64>);
+
+impl Number {
+    /// As a count of octets; none below 0, which is HAR's word for unknown.
+    pub(super) fn bytes(self) -> Option<Bytes> {
+        let count = self.0.filter(|value| (0.0..=9e15).contains(value))?;
+        Some(Bytes::new(count.round() as u64))
+    }
+
+    /// As milliseconds; none below 0.
+    pub(super) fn milliseconds(self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.0? / 1e3).ok()
+    }
+
+    /// As a status code of HTTP.
+    pub(super) fn status(self) -> Option<u16> {
+        self.0
+            .filter(|value| (100.0..1000.0).contains(value))
+            .map(|value| value as u16)
+    }
+}
+
+/// A text; a number or a truth value stands for how it is written. Absent where it is none of these.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(super) struct Text(pub(super) Option<String>);
+
+impl Text {
+    /// The text; none where it is empty.
+    pub(super) fn filled(self) -> Option<String> {
+        self.0.filter(|text| !text.is_empty())
+    }
+
+    /// The text, or an empty one.
+    pub(super) fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+/// Whether a field is there and is not null, false or empty.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) struct Flag(pub(super) bool);
+
+/// The octets of a text. Half of a surrogate pair, which tools write for binary bodies, is kept as three octets (WTF-8).
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct TextOctets(pub(super) Option<Vec<u8>>);
+
+/// Implements `Deserialize` by one visitor for whatever value stands there.
+macro_rules! from_any_value {
+    ($type:ident, $what:literal, $number:expr, $truth:expr, $text:expr, $list:expr) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                struct Any;
+                impl<'de> Visitor<'de> for Any {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($what)
+                    }
+                    fn visit_unit<E>(self) -> Result<$type, E> {
+                        Ok($type::default())
+                    }
+                    fn visit_bool<E>(self, value: bool) -> Result<$type, E> {
+                        Ok($truth(value))
+                    }
+                    fn visit_u64<E>(self, value: u64) -> Result<$type, E> {
+                        Ok($number(value as f64))
+                    }
+                    fn visit_i64<E>(self, value: i64) -> Result<$type, E> {
+                        Ok($number(value as f64))
+                    }
+                    fn visit_f64<E>(self, value: f64) -> Result<$type, E> {
+                        Ok($number(value))
+                    }
+                    fn visit_str<E>(self, value: &str) -> Result<$type, E> {
+                        Ok($text(value))
+                    }
+                    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<$type, A::Error> {
+                        let mut length = 0_usize;
+                        while list.next_element::<IgnoredAny>()?.is_some() {
+                            length += 1;
+                        }
+                        Ok($list(length))
+                    }
+                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<$type, A::Error> {
+                        let mut length = 0_usize;
+                        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                            length += 1;
+                        }
+                        Ok($list(length))
+                    }
+                }
+                from.deserialize_any(Any)
+            }
+        }
+    };
+}
+
+from_any_value!(
+    Number,
+    "a number",
+    |value| Number(Some(value)),
+    |_| Number(None),
+    |text: &str| Number(text.trim().parse().ok()),
+    |_| Number(None)
+);
+from_any_value!(
+    Text,
+    "a text",
+    |value: f64| Text(Some(value.to_string())),
+    |value: bool| Text(Some(value.to_string())),
+    |text: &str| Text(Some(text.to_owned())),
+    |_| Text(None)
+);
+from_any_value!(
+    Flag,
+    "a value",
+    |value| Flag(value != 0.0),
+    Flag,
+    |text: &str| Flag(!text.is_empty()),
+    |length| Flag(length > 0)
+);
+
+impl<'de> Deserialize<'de> for TextOctets {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct OrNull;
+        impl<'de> Visitor<'de> for OrNull {
+            type Value = TextOctets;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or null")
+            }
+            fn visit_none<E>(self) -> Result<TextOctets, E> {
+                Ok(TextOctets(None))
+            }
+            fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<TextOctets, D::Error> {
+                from.deserialize_bytes(Octets)
+            }
+        }
+        struct Octets;
+        impl Visitor<'_> for Octets {
+            type Value = TextOctets;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_bytes<E>(self, octets: &[u8]) -> Result<TextOctets, E> {
+                Ok(TextOctets(Some(octets.to_vec())))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<TextOctets, E> {
+                Ok(TextOctets(Some(text.as_bytes().to_vec())))
+            }
+        }
+        from.deserialize_option(OrNull)
+    }
+}
+
+/// Declares a JSON object whose fields may all be absent, null or there twice (the last counts); other fields are passed over.
+macro_rules! lenient_object {
+    ($(#[$doc:meta])* $vis:vis $name:ident, $what:literal { $($key:literal => $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        $vis struct $name {
+            $($field: $type,)*
+        }
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                struct Fields;
+                impl<'de> serde::de::Visitor<'de> for Fields {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($what)
+                    }
+                    fn visit_unit<E>(self) -> Result<$name, E> {
+                        Ok($name::default())
+                    }
+                    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, list: A) -> Result<$name, A::Error> {
+                        crate::traffic::lenient::empty_list(list, &self)?;
+                        Ok($name::default())
+                    }
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                        let mut object = $name::default();
+                        while let Some(key) = map.next_key::<String>()? {
+                            match key.as_str() {
+                                $($key => object.$field = map.next_value()?,)*
+                                _ => drop(map.next_value::<serde::de::IgnoredAny>()?),
+                            }
+                        }
+                        Ok(object)
+                    }
+                }
+                from.deserialize_any(Fields)
+            }
+        }
+    };
+}
+pub(super) use lenient_object;
+
+/// Accepts `[]` for an object without fields, as some languages write it.
+pub(super) fn empty_list<'de, A: SeqAccess<'de>>(mut list: A, expected: &impl Visitor<'de>) -> Result<(), A::Error> {
+    match list.next_element::<IgnoredAny>()? {
+        None => Ok(()),
+        Some(_) => Err(serde::de::Error::invalid_type(serde::de::Unexpected::Seq, expected)),
+    }
+}
