@@ -1,6 +1,6 @@
 //! What is a link like, in words and figures, and in what do two links differ?
 
-use crate::{Capacity, Certainty, DirectionSpec, LinkSpec, Queue};
+use crate::{Capacity, DirectionSpec, LinkSpec, Loss, Queue};
 use lastmile_units::duration;
 
 /// A line about a link.
@@ -39,7 +39,7 @@ pub fn describe(link: &LinkSpec) -> Vec<Row> {
         );
         rows.extend(profile.note.clone().map(|note| row("note", note)));
     } else {
-        rows.push(row("certainty", Certainty::OwnChoice.label().to_owned()));
+        rows.push(row("source", "no profile: a link of the user's own".to_owned()));
     }
     rows.extend(figures(link));
     rows
@@ -123,7 +123,7 @@ fn loss(direction: &DirectionSpec) -> String {
     let (loss, rate) = (direction.loss, direction.loss.rate());
     let burst = loss.burst_length_mean();
     match (loss, burst) {
-        (crate::Loss::Bernoulli(_), _) | (_, None) => loss.to_string(),
+        (Loss::Bernoulli(_), _) | (_, None) => loss.to_string(),
         (_, Some(burst)) => format!("{loss}: {rate} in the long run, {burst:.2} in a row on the mean"),
     }
 }

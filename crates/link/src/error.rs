@@ -31,7 +31,7 @@ pub enum LinkError {
         problem: String,
     },
     /// No profile has this name.
-    #[error("{name:?} is no link profile{meant}; `lastmile profiles list` names them all")]
+    #[error("{name:?} is no link profile{meant} (`lastmile profiles list` names them all)")]
     UnknownProfile {
         /// The name.
         name: String,

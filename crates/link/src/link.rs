@@ -84,7 +84,8 @@ impl Counters {
 }
 
 impl<P> Link<P> {
-    /// An empty wire that behaves as `direction` says; chance comes from `seed` alone.
+    /// An empty wire that behaves as `direction` says; chance comes from `seed` alone, so the two
+    /// directions of a link are given seeds of their own.
     pub fn new(direction: &DirectionSpec, seed: Seed) -> Self {
         let loss = LossProcess::new(&direction.loss, seed.derive("loss"));
         let wire = Wire::new(direction, seed);
@@ -111,6 +112,9 @@ impl<P> Link<P> {
     }
 
     /// Serves every frame whose turn comes at or before `now`.
+    ///
+    /// The fate of a frame is settled as it enters service. In a queue that is not empty, each frame enters service as the
+    /// one before leaves it, however late this is called: that is what makes the model independent of polling.
     fn advance(&mut self, now: Instant) {
         assert!(now >= self.now, "a medium is driven with times that never decrease");
         self.now = now;

@@ -30,7 +30,7 @@ pub enum Loss {
 pub struct GilbertElliott {
     /// p: from good to bad, a frame.
     pub good_to_bad: Probability,
-    /// r: from bad to good, a frame. Not 0 together with `good_to_bad`.
+    /// r: from bad to good, a frame.
     pub bad_to_good: Probability,
     /// Lost while good: Elliott's 1 - k.
     pub loss_in_good: Probability,
@@ -77,8 +77,11 @@ impl Loss {
 }
 
 impl GilbertElliott {
-    /// The share of time spent bad in the long run.
+    /// The share of time spent bad in the long run; none of it where a channel never turns bad.
     fn bad_share(&self) -> f64 {
+        if self.good_to_bad == Probability::NEVER {
+            return 0.0;
+        }
         self.good_to_bad.get() / (self.good_to_bad.get() + self.bad_to_good.get())
     }
 

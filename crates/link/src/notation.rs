@@ -57,9 +57,16 @@ impl Part {
         Ok(values)
     }
 
-    /// Reads one argument by its own type, or fails in the name of the whole part.
+    /// Reads one argument by its own type, or fails in the name of the whole part: its own example gives way to those of
+    /// the part, since what fits an argument need not fit the whole.
     fn argument<T, E: fmt::Display>(&self, found: &str, read: Result<T, E>) -> Result<T, ParsePartError> {
-        read.map_err(|error| self.error(found, error.to_string()))
+        read.map_err(|error| {
+            let error = error.to_string();
+            let problem = error
+                .split_once("; write it like")
+                .map_or(error.as_str(), |(problem, _)| problem);
+            self.error(found, problem)
+        })
     }
 }
 

@@ -41,8 +41,9 @@ impl LinkRequest {
                     part.trim()
                 ))
             })?;
-            let key = Key::parse(key.trim()).map_err(error)?;
-            settings.push(Setting::parse(key, value).map_err(error)?);
+            let name = key.trim();
+            let key = Key::parse(name).map_err(error)?;
+            settings.push(Setting::parse(key, value).map_err(|problem| error(format!("{name}: {problem}")))?);
         }
         Ok(Self { base, settings })
     }

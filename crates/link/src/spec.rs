@@ -113,7 +113,8 @@ impl LinkSpec {
         self.with_both(|direction| direction.loss = loss)
     }
 
-    /// The same link with this jitter in each direction.
+    /// The same link with this jitter in each direction. Where it is larger than the delay, a frame takes no time at least,
+    /// and the printed form is refused by [`resolve`](crate::resolve).
     #[must_use]
     pub fn with_jitter(self, jitter: Jitter) -> Self {
         self.with_both(|direction| direction.jitter = jitter)

@@ -54,5 +54,7 @@ fn a_difference_has_the_lines_that_differ_and_no_others() {
     assert_eq!(diff(&a, &a), []);
     let own = resolve("mine+rate=1Mbit/s+one_way_delay=1ms").unwrap();
     let source = diff(&own, &a).into_iter().find(|row| row.what == "source").unwrap();
-    assert!(source.a.is_empty() && source.b.contains("WebPageTest"));
+    assert!(source.a.contains("user's own") && source.b.contains("WebPageTest"));
+    let set = diff(&own, &a).into_iter().find(|row| row.what == "set").unwrap();
+    assert!(set.a.is_empty() && !set.b.is_empty());
 }

@@ -93,7 +93,7 @@ fn each_with_does_what_its_formula_does() {
 fn an_unknown_profile_is_told_the_nearest() {
     assert_eq!(
         error("wpt/3gg"),
-        "\"wpt/3gg\" is no link profile; did you mean wpt/3g?; `lastmile profiles list` names them all"
+        "\"wpt/3gg\" is no link profile; did you mean wpt/3g? (`lastmile profiles list` names them all)"
     );
     assert!(error("cable").contains("did you mean wpt/cable?"), "{}", error("cable"));
     assert!(error("").contains("is no link profile"));
@@ -110,7 +110,12 @@ fn an_unknown_key_is_told_the_nearest_and_the_list() {
 }
 
 #[test]
-fn a_wrong_value_is_named_with_an_example() {
+fn a_wrong_value_is_named_with_its_key_and_an_example() {
+    assert_eq!(
+        error("wpt/3g+loss_up=lots"),
+        "link \"wpt/3g+loss_up=lots\": loss_up: \"lots\" is not a loss: \"lots\" is not a probability: no number at its start; \
+         write it like \"1 %\", \"bursty(rate=1 %, burst=3)\" or \"gilbert-elliott(p=1 %, r=30 %, loss_good=0 %, loss_bad=100 %)\""
+    );
     assert!(
         error("wpt/3g+rate=5Mbps").contains("\"5Mbps\" is not a bit rate"),
         "{}",
