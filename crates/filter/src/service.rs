@@ -12,7 +12,7 @@ use crate::negotiate::{AcceptEncoding, Choice};
 use crate::policy::{Buffering, Flush};
 use crate::recode::FRAME;
 use http::header::{CONTENT_LENGTH, IF_NONE_MATCH, TRANSFER_ENCODING};
-use http::{HeaderValue, Method, Request, Response, StatusCode, request, response};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, request, response};
 use http_body::Body;
 use lastmile_payload::codec::CodecSpec;
 use pin_project_lite::pin_project;
@@ -103,6 +103,11 @@ impl Asked {
             if_none_match: if_none_match.unwrap_or_default(),
             head: settings.predicate.is_some().then(|| head.clone()),
         })
+    }
+
+    /// Whether the client asks after a coded response, with the weakened form of the tag in `headers`.
+    fn holds_coded(&self, headers: &HeaderMap) -> bool {
+        self.if_none_match.iter().any(|tags| asks_for_weakened(tags, headers))
     }
 
     fn allowed_by<C>(&self, settings: &Settings<C>, response: &response::Parts) -> bool {
@@ -218,16 +223,8 @@ fn respond<B: Body, C: Compute>(
     if verdict != Verdict::AsItIs {
         vary_by_accept_encoding(&mut head.headers);
     }
-    let is_304 = head.status == StatusCode::NOT_MODIFIED;
-    if verdict == Verdict::VariesOnly
-        && is_304
-        && asked
-            .if_none_match
-            .iter()
-            .any(|tags| asks_for_weakened(tags, &head.headers))
-    {
-        // What the client holds is a coded response with the weakened tag. A strong tag in the 304 would not select it for
-        // update (RFC 9111, section 4.3.4).
+    if verdict == Verdict::VariesOnly && head.status == StatusCode::NOT_MODIFIED && asked.holds_coded(&head.headers) {
+        // A strong tag in the 304 would not select what the client holds for update (RFC 9111, section 4.3.4).
         weaken_etag(&mut head.headers);
     }
     if verdict != Verdict::Negotiated {
