@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
     /// `lastmile/advise/1`.
+    #[schemars(extend("const" = Advice::SCHEMA))]
     pub schema: String,
     /// The version of lastmile.
     pub version: String,
@@ -218,6 +219,16 @@ pub enum Origin {
     Static,
     /// Made for the request: compressed every time, while the client waits.
     Dynamic,
+}
+
+impl Origin {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Origin::Static => "static",
+            Origin::Dynamic => "dynamic",
+        }
+    }
 }
 
 /// One setting, tried on one kind of response.

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// `lastmile/compare/1`.
+    #[schemars(extend("const" = Comparison::SCHEMA))]
     pub schema: String,
     /// The run compared against.
     pub before: Side,
@@ -110,6 +111,19 @@ pub enum Verdict {
     WithinNoise,
     /// It cannot be told: a cell is invalid, or its figure varies and gives no interval.
     Unknown,
+}
+
+impl Verdict {
+    /// In words: `better`, `within noise`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::Different => "different",
+            Verdict::WithinNoise => "within noise",
+            Verdict::Unknown => "cannot be told",
+        }
+    }
 }
 
 /// A cell that only one run has.

@@ -6,6 +6,7 @@
 pub mod advise;
 pub mod chart;
 pub mod compare;
+pub mod csv;
 mod document;
 pub mod markdown;
 mod markup;
@@ -14,4 +15,5 @@ pub mod page;
 pub mod record;
 #[cfg(test)]
 mod sample;
+pub mod schema;
 pub mod terminal;

@@ -13,6 +13,7 @@ pub type Levels = BTreeMap<String, String>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// `lastmile/run/1`.
+    #[schemars(extend("const" = Run::SCHEMA))]
     pub schema: String,
     /// The study's name.
     pub study: String,

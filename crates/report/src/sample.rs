@@ -355,6 +355,50 @@ fn link(name: &str, rate: f64, round_trip: f64, slower: f64) -> LinkAdvice {
     }
 }
 
+/// What must be shown and not obeyed: by HTML, SVG, a script, Markdown, a terminal.
+pub(crate) const HOSTILE: &str =
+    "</script></text></title><script>alert(1)</script>\"'><img src=x onerror=alert(1)>]]>&amp;<!--|`\u{1b}[2J";
+
+/// A record with [`HOSTILE`] in every text and every name, save those that an enumeration fixes.
+pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record: &T) -> T {
+    const FIXED: [&str; 12] = [
+        "measured",
+        "published",
+        "predicted",
+        "linear",
+        "log",
+        "har",
+        "static",
+        "dynamic",
+        "http/1.1",
+        "cold",
+        "nginx",
+        "apache",
+    ];
+    fn poison(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::String(text) if !FIXED.contains(&text.as_str()) => text.push_str(HOSTILE),
+            serde_json::Value::Array(all) => all.iter_mut().for_each(poison),
+            serde_json::Value::Object(fields) => {
+                for (name, field) in fields.iter_mut() {
+                    poison(field);
+                    if let (true, Some(named)) = (["levels", "figures"].contains(&name.as_str()), field.as_object_mut())
+                    {
+                        *named = std::mem::take(named)
+                            .into_iter()
+                            .map(|(name, value)| (name + HOSTILE, value))
+                            .collect();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(record).expect("a record is JSON");
+    poison(&mut value);
+    serde_json::from_value(value).expect("its shape is as it was")
+}
+
 /// Advice on two links, with invented figures.
 pub(crate) fn advice() -> Advice {
     Advice {

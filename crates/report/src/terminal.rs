@@ -256,11 +256,8 @@ mod tests {
 
     #[test]
     fn a_name_cannot_command_the_terminal() {
-        let mut hostile = sample::run();
-        hostile.study = "\u{1b}]0;owned\u{7}".to_owned();
-        hostile.cells[0]
-            .levels
-            .insert("case".to_owned(), "\u{1b}[2J".to_owned());
-        assert!(!run(&hostile, PLAIN).contains(['\u{1b}', '\u{7}']));
+        let hostile = sample::hostile(&sample::run());
+        assert!(!run(&hostile, PLAIN).contains('\u{1b}'));
+        assert!(!advice(&sample::hostile(&sample::advice()), PLAIN).contains('\u{1b}'));
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn recommendations(advice: &Advice, detail: Detail) -> Block {
             let cells = vec![
                 link.name.clone(),
                 kind.kind.clone(),
-                origin(kind.origin).to_owned(),
+                kind.origin.name().to_owned(),
                 kind.recommended.setting.clone(),
                 percent(buys.share),
                 saved(buys.median_s, buys.median_ci95_s),
@@ -82,7 +82,7 @@ pub(crate) fn link_blocks(link: &LinkAdvice, detail: Detail) -> Vec<Block> {
         match detail {
             Detail::Frontier => blocks.extend([grid, why]),
             Detail::All => {
-                let summary = format!("{} ({}): {}", kind.kind, origin(kind.origin), kind.recommended.setting);
+                let summary = format!("{} ({}): {}", kind.kind, kind.origin.name(), kind.recommended.setting);
                 blocks.push(Block::Folded {
                     summary,
                     blocks: vec![why, Block::Chart(frontier_chart(kind)), grid],
@@ -209,7 +209,7 @@ fn frontier(kind: &KindAdvice, detail: Detail) -> Grid {
             || is_baseline(kind, candidate)
             || candidate.setting == kind.recommended.setting
     };
-    let title = format!("{}, {}", kind.kind, origin(kind.origin));
+    let title = format!("{}, {}", kind.kind, kind.origin.name());
     let computing = match kind.origin {
         Origin::Static => "Compressing is done once, before anyone asks.",
         Origin::Dynamic => "Compressing is done on every request.",
@@ -319,13 +319,6 @@ fn saved(saving: &Saving) -> String {
 fn with_interval(seconds: f64, ci95: Option<[f64; 2]>) -> String {
     let time = quantity(seconds, "s");
     ci95.map_or(time.clone(), |ci| format!("{time}\n({})", interval(ci, "s")))
-}
-
-fn origin(origin: Origin) -> &'static str {
-    match origin {
-        Origin::Static => "static",
-        Origin::Dynamic => "dynamic",
-    }
 }
 
 fn server(server: Server) -> &'static str {

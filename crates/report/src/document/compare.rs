@@ -26,18 +26,17 @@ fn answer(comparison: &Comparison) -> String {
         let all = comparison.cells.iter().flat_map(|cell| cell.changes.values());
         all.filter(|change| change.verdict == verdict).count()
     };
-    let told = [
-        (Verdict::Worse, "worse"),
-        (Verdict::Better, "better"),
-        (Verdict::Different, "different"),
-        (Verdict::WithinNoise, "within noise"),
-        (Verdict::Unknown, "cannot be told"),
+    let order = [
+        Verdict::Worse,
+        Verdict::Better,
+        Verdict::Different,
+        Verdict::WithinNoise,
+        Verdict::Unknown,
     ];
-    let told = told
-        .map(|(verdict, word)| (count(verdict), word))
-        .into_iter()
-        .filter(|(count, _)| *count > 0);
-    let told: Vec<String> = told.map(|(count, word)| format!("{count} {word}")).collect();
+    let told = order.into_iter().filter(|verdict| count(*verdict) > 0);
+    let told: Vec<String> = told
+        .map(|verdict| format!("{} {}", count(verdict), verdict.words()))
+        .collect();
     format!(
         "{} against {}: {}.",
         comparison.after.run,
@@ -120,14 +119,13 @@ fn changes(comparison: &Comparison) -> Grid {
             row.push(change.change.map_or_else(|| NO_NUMBER.to_owned(), signed_percent));
             let interval = |[low, high]: [f64; 2]| format!("{} to {}", signed_percent(low), signed_percent(high));
             row.push(change.change_ci95.map_or_else(String::new, interval));
-            let (verdict, tone) = match change.verdict {
-                Verdict::Better => ("better", Tone::Good),
-                Verdict::Worse => ("worse", Tone::Bad),
-                Verdict::Different => ("different", Tone::Plain),
-                Verdict::WithinNoise => ("within noise", Tone::Plain),
-                Verdict::Unknown => ("cannot be told", Tone::Invalid),
+            let tone = match change.verdict {
+                Verdict::Better => Tone::Good,
+                Verdict::Worse => Tone::Bad,
+                Verdict::Different | Verdict::WithinNoise => Tone::Plain,
+                Verdict::Unknown => Tone::Invalid,
             };
-            row.push(verdict.to_owned());
+            row.push(change.verdict.words().to_owned());
             grid.row(row, tone, &cell.doubts);
         }
     }

@@ -39,6 +39,54 @@ fn nothing_is_fetched_and_the_script_is_short() {
     assert!(include_str!("page.js").len() <= 512);
 }
 
+#[test]
+fn no_text_of_a_record_becomes_markup() {
+    let hostile = || sample::HOSTILE.to_owned();
+    let provenance = Provenance {
+        command: hostile(),
+        machine: hostile(),
+        finished: Some(hostile()),
+        study: Some(hostile()),
+    };
+    let (run, advice) = (sample::hostile(&sample::run()), sample::hostile(&sample::advice()));
+    for page in [run_page(&run, &provenance), advice_page(&advice, &provenance)] {
+        assert_eq!(
+            (page.matches("<script").count(), page.matches("</script").count()),
+            (2, 2)
+        );
+        for markup in ["<img", "<!--", "\"'>", "]]>", "&amp;lt;", "\u{1b}"] {
+            assert!(!page.contains(markup), "{markup}");
+        }
+        assert_eq!(page.matches("<title").count(), page.matches("</title").count());
+        assert_eq!(page.matches("<text").count(), page.matches("</text").count());
+    }
+}
+
+#[test]
+fn the_data_in_the_page_is_the_record() {
+    let run = sample::hostile(&sample::run());
+    let page = run_page(&run, &provenance());
+    let data = page
+        .split("id=\"data\">")
+        .nth(1)
+        .and_then(|rest| rest.split("</script>").next())
+        .expect("there is data");
+    assert_eq!(serde_json::from_str::<Run>(data).expect("it is JSON"), run);
+}
+
+#[test]
+fn every_doubt_is_beside_its_figures_and_explained() {
+    let page = run_page(&sample::run(), &provenance());
+    for doubt in sample::run().cells.iter().flat_map(|cell| &cell.doubts) {
+        let link = format!("{}\u{a0}<sup>", doubt.kind);
+        assert!(page.contains(&link) && page.contains(&format!("<b>{}</b>: {}", doubt.kind, doubt.text)));
+    }
+    assert!(
+        page.contains("invalid (538.0 ms ± 6.5)"),
+        "an invalid figure is shown as invalid"
+    );
+}
+
 /// Pages to look at: set `LASTMILE_PAGES` to a folder that exists.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test writes what a person asked to see")]

@@ -1,0 +1,103 @@
+//! What shape has a published record? JSON Schemas, made from the types, so that they cannot drift from what is printed.
+
+use crate::advise::Advice;
+use crate::compare::Comparison;
+use crate::record::Run;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+
+/// The schema of every record that this crate defines, by the verb that prints it.
+pub fn all() -> [(&'static str, Schema); 3] {
+    [
+        ("advise", of::<Advice>()),
+        ("compare", of::<Comparison>()),
+        ("run", of::<Run>()),
+    ]
+}
+
+/// The shape as printed: a field that may be null is still there.
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::sample;
+    use serde_json::{Value, json};
+
+    /// The committed files are what the types say. After a change of a type, `UPDATE_SCHEMAS=1 cargo test -p lastmile-report`
+    /// writes them anew.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test holds files of the tree against the types"
+    )]
+    fn the_committed_schemas_are_those_of_the_types() {
+        for (verb, schema) in all() {
+            let path = format!("{}/../../schemas/{verb}.json", env!("CARGO_MANIFEST_DIR"));
+            let wanted = serde_json::to_string_pretty(&schema).expect("a schema is JSON") + "\n";
+            if std::env::var("UPDATE_SCHEMAS").is_ok() {
+                std::fs::write(&path, &wanted).expect("the schemas can be written");
+            }
+            let found = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+            assert!(
+                found == wanted,
+                "schemas/{verb}.json is not the schema of its type; run `UPDATE_SCHEMAS=1 cargo test -p lastmile-report schemas`, \
+                 read the difference, and commit it"
+            );
+        }
+    }
+
+    fn printed() -> [(&'static str, Value); 3] {
+        let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
+        let rule = "p95(extract_time)>+5%".parse().expect("a rule");
+        let comparison = compare(&sample::run(), &sample::run(), &[rule]);
+        [
+            ("advise", value(serde_json::to_value(sample::advice()))),
+            ("compare", value(serde_json::to_value(comparison))),
+            ("run", value(serde_json::to_value(sample::run()))),
+        ]
+    }
+
+    #[test]
+    fn what_is_printed_has_the_shape_its_schema_says() {
+        for ((verb, schema), (also, record)) in all().into_iter().zip(printed()) {
+            assert_eq!(verb, also);
+            let validator = jsonschema::validator_for(schema.as_value()).expect("a schema");
+            if let Err(error) = validator.validate(&record) {
+                panic!("{verb}: {error} at {}", error.instance_path());
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_schema_or_without_a_field_is_refused() {
+        for ((verb, schema), (_, record)) in all().into_iter().zip(printed()) {
+            let validator = jsonschema::validator_for(schema.as_value()).expect("a schema");
+            let mut other = record.clone();
+            other["schema"] = json!("lastmile/other/1");
+            assert!(!validator.is_valid(&other), "{verb}");
+            for field in record.as_object().expect("an object").keys() {
+                let mut without = record.clone();
+                without.as_object_mut().expect("an object").remove(field);
+                assert!(!validator.is_valid(&without), "{verb} without {field}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_printed_can_be_read_again() {
+        let text = serde_json::to_string(&sample::run()).expect("a record is JSON");
+        assert_eq!(serde_json::from_str::<Run>(&text).expect("and back"), sample::run());
+        let text = serde_json::to_string(&sample::advice()).expect("a record is JSON");
+        assert_eq!(
+            serde_json::from_str::<Advice>(&text).expect("and back"),
+            sample::advice()
+        );
+    }
+}
