@@ -7,15 +7,19 @@
 mod draw;
 mod faulty_meter;
 pub mod report_text;
+mod stored_object;
 pub mod test_executions;
+pub mod tm_packets;
 
 pub use faulty_meter::faulty_meter;
 
+use crate::encoding::ccsds::{PacketError, SequenceCheck, SequenceGap};
 use crate::encoding::java::{CastError, ObjectStreamReader, ReadError, Value};
 use bytes::Bytes;
 use lastmile_units::{Bytes as ByteCount, Seed};
 use rand_core::Rng as _;
 use test_executions::{TestExecution, TestExecutions};
+use tm_packets::{HousekeepingError, TmPacket, TmPackets};
 
 /// Why a workload could not be made or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,8 +53,25 @@ pub enum WorkloadError {
         /// Which, from 0.
         index: usize,
         /// What it is instead.
-        error: CastError,
+        error: ObjectError,
     },
+}
+
+/// Why an object is not what its workload sends.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectError {
+    /// It is of another class, or a field of another type.
+    #[error(transparent)]
+    Cast(#[from] CastError),
+    /// It holds no packet.
+    #[error(transparent)]
+    Packet(#[from] PacketError),
+    /// It holds a packet of another kind, or a damaged one.
+    #[error(transparent)]
+    Housekeeping(#[from] HousekeepingError),
+    /// Packets before it are missing.
+    #[error(transparent)]
+    Gap(#[from] SequenceGap),
 }
 
 /// What is delivered, as a study file says it: a table with `kind`.
@@ -61,6 +82,8 @@ pub enum WorkloadSpec {
     Bulk(Bulk),
     /// The GZIPFilter report's cases A to G.
     TestExecutions(TestExecutions),
+    /// The GZIPFilter report's case H.
+    TmPackets(TmPackets),
 }
 
 /// One run of bytes: `{ kind = "bulk", bytes = "1 MB" }`.
@@ -82,20 +105,33 @@ impl WorkloadSpec {
                 objects: vec![bulk.generate(seed)],
             }),
             Self::TestExecutions(plan) => Ok(test_executions::stream(&plan.generate(seed)?)),
+            Self::TmPackets(plan) => Ok(tm_packets::stream(&plan.generate(seed)?)),
+        }
+    }
+
+    /// The kind, as a study file writes it.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Bulk(_) => "bulk",
+            Self::TestExecutions(_) => "test-executions",
+            Self::TmPackets(_) => "tm-packets",
         }
     }
 
     /// A decoder of such a stream, at its start.
     pub fn decoder(&self) -> ObjectDecoder {
-        ObjectDecoder::new(match self {
+        let objects = |check| Expected::Objects {
+            reader: Box::default(),
+            check,
+        };
+        let expected = match self {
             Self::Bulk(bulk) => Expected::Bytes {
                 missing: bulk.bytes.get(),
             },
-            Self::TestExecutions(_) => Expected::Objects {
-                reader: Box::default(),
-                cast: |value| TestExecution::from_value(value).map(drop),
-            },
-        })
+            Self::TestExecutions(_) => objects(Check::TestExecutions),
+            Self::TmPackets(_) => objects(Check::TmPackets(SequenceCheck::default())),
+        };
+        ObjectDecoder { completed: 0, expected }
     }
 }
 
@@ -138,15 +174,26 @@ enum Expected {
     },
     Objects {
         reader: Box<ObjectStreamReader>,
-        cast: fn(&Value) -> Result<(), CastError>,
+        check: Check,
     },
 }
 
-impl ObjectDecoder {
-    fn new(expected: Expected) -> Self {
-        Self { completed: 0, expected }
-    }
+enum Check {
+    TestExecutions,
+    TmPackets(SequenceCheck),
+}
 
+impl Check {
+    fn accept(&mut self, value: &Value) -> Result<(), ObjectError> {
+        match self {
+            Self::TestExecutions => drop(TestExecution::from_value(value)?),
+            Self::TmPackets(sequence) => sequence.accept(&TmPacket::from_value(value)?.packet)?,
+        }
+        Ok(())
+    }
+}
+
+impl ObjectDecoder {
     /// Takes the next bytes of the stream; says how many objects they completed.
     ///
     /// # Errors
@@ -161,10 +208,10 @@ impl ObjectDecoder {
                 })?;
                 self.completed += usize::from(*missing == 0 && length > 0);
             }
-            Expected::Objects { reader, cast } => {
+            Expected::Objects { reader, check } => {
                 reader.feed(bytes);
                 while let Some(value) = reader.next_value()? {
-                    cast(&value).map_err(|error| WorkloadError::Object {
+                    check.accept(&value).map_err(|error| WorkloadError::Object {
                         index: self.completed,
                         error,
                     })?;

@@ -17,8 +17,8 @@ pub(super) fn between(rng: &mut Rng, low: usize, high: usize) -> usize {
 }
 
 /// One of `choices`.
-pub(super) fn pick<'a, T>(rng: &mut Rng, choices: &'a [T]) -> &'a T {
-    &choices[below(rng, choices.len())]
+pub(super) fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
+    choices[below(rng, choices.len())]
 }
 
 /// Puts `items` into a random order (Fisher and Yates).

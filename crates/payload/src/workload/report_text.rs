@@ -1,6 +1,6 @@
 //! What does a test report say? Sentences about steps and readings, of an exact length.
 //!
-//! Wording repeats (few actions, some dozens of parameters) and readings do not (times and measured digits): that is what makes
+//! Wording repeats (few actions, few quantities) and readings do not (times and measured digits): that is what makes
 //! such text, alone, shrink little when short and better when long. The lists of words are our own.
 
 use super::draw::{below, between, pick, shuffle};
@@ -34,6 +34,9 @@ pub struct ReportText {
 /// The most that the short texts (all but description, script and log) take together, in characters.
 pub(super) const SHORT_TEXTS: usize = 150;
 
+/// How many quantities the generator knows.
+pub(super) const QUANTITIES: usize = 20;
+
 /// The script is at most this part of the long texts, and no longer than [`SCRIPT_MOST`]: our own choice. A procedure
 /// does not grow with what its executions log.
 const SCRIPT_SHARE: usize = 4;
@@ -43,24 +46,25 @@ const DESCRIPTION_SHARE: usize = 6;
 const DESCRIPTION_MOST: usize = 400;
 
 impl ReportText {
-    /// Texts of `characters` in all, one byte each; at least [`SHORT_TEXTS`] of them.
-    pub(super) fn of_length(seed: Seed, characters: usize) -> Self {
+    /// Texts of `characters` in all, one byte each (at least [`SHORT_TEXTS`]), about that many quantities ([`QUANTITIES`] at
+    /// most).
+    pub(super) fn of_length(seed: Seed, quantities: usize, characters: usize) -> Self {
         let mut rng = seed.derive("report text").rng();
         let rng = &mut rng;
-        let subject = Subject::draw(rng);
+        let subject = Subject::draw(quantities, rng);
         let mut text = Self {
             campaign: format!("{} campaign {}", pick(rng, &CAMPAIGNS), between(rng, 1, 9)),
             instrument_model: format!(
                 "{} model",
                 pick(rng, &["qualification", "flight", "flight spare", "avionics"])
             ),
-            test_configuration: format!("{} {}", subject.part(rng), between(rng, 1, 40)),
-            operator: (*pick(rng, &PEOPLE)).to_owned(),
-            procedure: format!("{} {}", subject.part(rng), pick(rng, &KINDS)),
+            test_configuration: format!("{} {}", subject.part, between(rng, 1, 40)),
+            operator: pick(rng, &PEOPLE).to_owned(),
+            procedure: format!("{} {}", subject.part, pick(rng, &KINDS)),
             description: String::new(),
             script: String::new(),
             verdict: "passed".to_owned(),
-            reviewer: (*pick(rng, &PEOPLE)).to_owned(),
+            reviewer: pick(rng, &PEOPLE).to_owned(),
             log: String::new(),
         };
         debug_assert!(text.len() <= SHORT_TEXTS);
@@ -134,39 +138,29 @@ impl Clock {
     }
 }
 
-/// What a procedure tests: a few parts of the instrument and a few of their parameters, to which its texts return again and
-/// again. How few is inferred from the printed compressed sizes.
+/// What a procedure tests: a part of the instrument, and some quantities to which its texts return again and again.
 struct Subject {
-    parts: Vec<&'static str>,
-    parameters: Vec<Parameter>,
+    part: &'static str,
+    quantities: Vec<Quantity>,
 }
 
-const PARTS_OF_A_SUBJECT: usize = 1;
-const PARAMETERS_OF_A_SUBJECT: usize = 6;
-
 impl Subject {
-    fn draw(rng: &mut Rng) -> Self {
-        let (mut parts, mut parameters) = (PARTS, PARAMETERS);
-        shuffle(rng, &mut parts);
-        shuffle(rng, &mut parameters);
-        let (parts, parameters) = (&parts[..PARTS_OF_A_SUBJECT], &parameters[..PARAMETERS_OF_A_SUBJECT]);
+    fn draw(quantities: usize, rng: &mut Rng) -> Self {
+        let mut all = ALL_QUANTITIES;
+        shuffle(rng, &mut all);
         Self {
-            parts: parts.to_vec(),
-            parameters: parameters.to_vec(),
+            part: pick(rng, &PARTS),
+            quantities: all[..quantities].to_vec(),
         }
     }
 
-    fn part(&self, rng: &mut Rng) -> &'static str {
-        self.parts[below(rng, self.parts.len())]
-    }
-
-    fn parameter(&self, rng: &mut Rng) -> Parameter {
-        *pick(rng, &self.parameters)
+    fn quantity(&self, rng: &mut Rng) -> Quantity {
+        pick(rng, &self.quantities)
     }
 
     fn describe(&self, rng: &mut Rng, to: &mut String) {
         let verb = pick(rng, &["Verifies", "Measures", "Characterises", "Records", "Calibrates"]);
-        let (measured, part, set) = (self.parameter(rng).name, self.part(rng), self.parameter(rng).name);
+        let (measured, part, set) = (self.quantity(rng).name, self.part, self.quantity(rng).name);
         let level = pick(rng, &["nominal", "lowest", "highest", "reduced"]);
         to.push_str(&format!(
             "{verb} the {measured} of the {part} at {level} {set} {}. ",
@@ -175,10 +169,10 @@ impl Subject {
     }
 
     fn command(&self, rng: &mut Rng, line: usize, to: &mut String) {
-        let Parameter { name, unit, nominal } = self.parameter(rng);
+        let Quantity { name, unit, nominal } = self.quantity(rng);
         to.push_str(&match line % 3 {
             0 => format!("send {} {}\n", pick(rng, &COMMANDS), between(rng, 0, 4095)),
-            1 => format!("check {} {name} {nominal:.1} {unit}\n", self.part(rng)),
+            1 => format!("check {} {name} {nominal:.1} {unit}\n", self.part),
             _ => format!("wait {} s\n", between(rng, 1, 60)),
         });
     }
@@ -191,23 +185,18 @@ impl Subject {
         to.push_str(&match line % 6 {
             0 | 2 => format!("command {} accepted\n", pick(rng, &COMMANDS)),
             1 | 3 => self.reading(rng),
-            4 => format!(
-                "{} {} {}\n",
-                self.part(rng),
-                self.parameter(rng).name,
-                pick(rng, &REMARKS)
-            ),
-            _ => format!("waiting for {} {}\n", self.part(rng), self.parameter(rng).name),
+            4 => format!("{} {} {}\n", self.part, self.quantity(rng).name, pick(rng, &REMARKS)),
+            _ => format!("waiting for {} {}\n", self.part, self.quantity(rng).name),
         });
     }
 
     fn reading(&self, rng: &mut Rng) -> String {
-        let Parameter { name, unit, nominal } = self.parameter(rng);
+        let Quantity { name, unit, nominal } = self.quantity(rng);
         // Within a per cent of the nominal value.
         let value = nominal * (0.99 + below(rng, 2001) as f64 / 100_000.0);
         format!(
             "{} {name} is {value:.1} {unit}, nominal {nominal:.1} {unit}, passed\n",
-            self.part(rng)
+            self.part
         )
     }
 }
@@ -217,14 +206,14 @@ const LONGEST_STEP: usize = 20;
 
 /// A quantity that a test measures.
 #[derive(Clone, Copy)]
-struct Parameter {
+struct Quantity {
     name: &'static str,
     unit: &'static str,
     nominal: f64,
 }
 
-const fn parameter(name: &'static str, unit: &'static str, nominal: f64) -> Parameter {
-    Parameter { name, unit, nominal }
+const fn quantity(name: &'static str, unit: &'static str, nominal: f64) -> Quantity {
+    Quantity { name, unit, nominal }
 }
 
 const CAMPAIGNS: [&str; 6] = [
@@ -285,27 +274,27 @@ const COMMANDS: [&str; 12] = [
     "SET_OFFSET",
     "REPORT_HOUSEKEEPING",
 ];
-const PARAMETERS: [Parameter; 20] = [
-    parameter("bias voltage", "mV", 31.2),
-    parameter("bath temperature", "mK", 287.4),
-    parameter("offset", "counts", 8192.0),
-    parameter("noise density", "nV", 14.7),
-    parameter("supply current", "mA", 118.5),
-    parameter("phase", "deg", 212.0),
-    parameter("sampling rate", "Hz", 18.6),
-    parameter("pump temperature", "K", 40.1),
-    parameter("mirror position", "um", 1530.0),
-    parameter("heater power", "mW", 250.0),
-    parameter("gate voltage", "V", 2.4),
-    parameter("drain current", "uA", 530.0),
-    parameter("reference level", "V", 5.0),
-    parameter("packet count", "packets", 3600.0),
-    parameter("frame loss", "frames", 12.0),
-    parameter("gain", "dB", 47.9),
-    parameter("motor current", "mA", 86.3),
-    parameter("chop throw", "arcsec", 126.0),
-    parameter("resistance", "kOhm", 6870.0),
-    parameter("settling time", "ms", 420.0),
+const ALL_QUANTITIES: [Quantity; QUANTITIES] = [
+    quantity("bias voltage", "mV", 31.2),
+    quantity("bath temperature", "mK", 287.4),
+    quantity("offset", "counts", 8192.0),
+    quantity("noise density", "nV", 14.7),
+    quantity("supply current", "mA", 118.5),
+    quantity("phase", "deg", 212.0),
+    quantity("sampling rate", "Hz", 18.6),
+    quantity("pump temperature", "K", 40.1),
+    quantity("mirror position", "um", 1530.0),
+    quantity("heater power", "mW", 250.0),
+    quantity("gate voltage", "V", 2.4),
+    quantity("drain current", "uA", 530.0),
+    quantity("reference level", "V", 5.0),
+    quantity("packet count", "packets", 3600.0),
+    quantity("frame loss", "frames", 12.0),
+    quantity("gain", "dB", 47.9),
+    quantity("motor current", "mA", 86.3),
+    quantity("chop throw", "arcsec", 126.0),
+    quantity("resistance", "kOhm", 6870.0),
+    quantity("settling time", "ms", 420.0),
 ];
 const REMARKS: [&str; 10] = [
     "within limits after settling",

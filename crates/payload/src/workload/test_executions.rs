@@ -29,8 +29,6 @@ pub const HEADER_AND_CLASSES: Bytes = Bytes::new(538);
 pub struct TestExecution {
     /// The identity under which it is stored.
     pub identifier: i64,
-    /// How often it was stored.
-    pub revision: i32,
     /// Whether it ran to its end.
     pub completed: bool,
     /// When it began, in microseconds since 1958-01-01 (TAI), as space missions count.
@@ -59,7 +57,6 @@ impl Classes {
         let long = |name| Field::new(name, FieldType::Long);
         let int = |name| Field::new(name, FieldType::Int);
         let object = |name, class: &str| Field::new(name, FieldType::Object(format!("L{};", class.replace('.', "/"))));
-        let stored = vec![long("identifier"), int("revision")];
         let execution = vec![
             long("startTime"),
             long("endTime"),
@@ -81,7 +78,7 @@ impl Classes {
         let procedure = vec![int("version"), string("name"), string("description"), string("script")];
         Self {
             execution: ClassDescriptor::serializable(TEST_EXECUTION, EXECUTION_UID, execution)
-                .extending(ClassDescriptor::serializable(STORED_OBJECT, STORED_UID, stored).into())
+                .extending(super::stored_object::class())
                 .into(),
             outcome: ClassDescriptor::serializable(TEST_OUTCOME, OUTCOME_UID, outcome).into(),
             procedure: ClassDescriptor::serializable(TEST_PROCEDURE, PROCEDURE_UID, procedure).into(),
@@ -97,8 +94,7 @@ impl TestExecution {
     fn to_value(&self, classes: &Classes) -> Value {
         let text = &self.text;
         let string = |text: &str| Value::string(text);
-        let object = |class: &Arc<ClassDescriptor>, data: Vec<Vec<Value>>| {
-            let data = data.into_iter().map(ClassData::from).collect();
+        let object = |class: &Arc<ClassDescriptor>, data: Vec<ClassData>| {
             Value::Object(Arc::new(Object {
                 class: Arc::clone(class),
                 data,
@@ -116,7 +112,6 @@ impl TestExecution {
             string(&text.procedure),
             string(&text.script),
         ];
-        let stored = vec![Value::Long(self.identifier), Value::Int(self.revision)];
         let execution = vec![
             Value::Boolean(self.completed),
             Value::Long(self.end_time),
@@ -125,11 +120,14 @@ impl TestExecution {
             string(&text.instrument_model),
             string(&text.log),
             string(&text.operator),
-            object(&classes.outcome, vec![outcome]),
-            object(&classes.procedure, vec![procedure]),
+            object(&classes.outcome, vec![outcome.into()]),
+            object(&classes.procedure, vec![procedure.into()]),
             string(&text.test_configuration),
         ];
-        object(&classes.execution, vec![stored, execution])
+        object(
+            &classes.execution,
+            vec![super::stored_object::data(self.identifier), execution.into()],
+        )
     }
 
     /// Reads it back from a stream's value.
@@ -142,7 +140,6 @@ impl TestExecution {
         let procedure = execution.instance("procedure", TEST_PROCEDURE)?;
         Ok(Self {
             identifier: execution.long("identifier")?,
-            revision: execution.int("revision")?,
             completed: execution.boolean("completed")?,
             start_time: execution.long("startTime")?,
             end_time: execution.long("endTime")?,
@@ -179,13 +176,11 @@ pub fn stream(executions: &[TestExecution]) -> ObjectStream {
     }
 }
 
-const STORED_OBJECT: &str = "observatory.test.StoredObject";
 const TEST_EXECUTION: &str = "observatory.test.TestExecution";
 const TEST_OUTCOME: &str = "observatory.test.TestOutcome";
 const TEST_PROCEDURE: &str = "observatory.test.TestProcedure";
 
 // What `ObjectStreamClass` computes for these classes when their sources declare no `serialVersionUID` (JDK 17).
-const STORED_UID: i64 = -8_197_665_780_213_583_040;
 const EXECUTION_UID: i64 = 1_381_130_181_180_008_157;
 const OUTCOME_UID: i64 = 6_227_771_959_742_042_883;
 const PROCEDURE_UID: i64 = -2_915_546_662_229_822_062;

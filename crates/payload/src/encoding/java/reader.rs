@@ -232,7 +232,8 @@ impl ObjectStreamReader {
                 Task::Bytes(wanted) => self.some_bytes(wanted)?,
                 Task::Finish => self.finish_frame(),
             };
-            self.parts += 1;
+            // Portions of a byte[] do not count: how many there are is the network's choice.
+            self.parts += usize::from(!matches!(part, Part::Bytes(_)));
             match self.frames.last_mut() {
                 Some(frame) => {
                     let handle_due = frame.handle.is_none() && matches!(part, Part::Class { .. });

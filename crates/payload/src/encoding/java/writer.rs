@@ -63,6 +63,7 @@ pub struct ObjectStreamWriter {
     started: bool,
     sent: Vec<Sent>,
     by_address: BTreeMap<usize, u32>,
+    classes_themselves: BTreeMap<usize, u32>,
     // Java interns the signatures of fields, so that equal ones are one instance.
     by_signature: BTreeMap<String, u32>,
 }
@@ -92,6 +93,7 @@ impl ObjectStreamWriter {
     pub fn reset(&mut self) {
         self.sent.clear();
         self.by_address.clear();
+        self.classes_themselves.clear();
         self.by_signature.clear();
         if self.started {
             self.out.push(tag::RESET);
@@ -143,8 +145,14 @@ impl ObjectStreamWriter {
                 }
             }
             Value::Class(class) => {
+                // A class and its descriptor are two things, with a handle each.
+                if let Some(&handle) = self.classes_themselves.get(&address(class)) {
+                    self.handle(handle);
+                    return Ok(());
+                }
                 self.out.push(tag::CLASS);
                 self.class(Some(class))?;
+                self.classes_themselves.insert(address(class), next_handle(&self.sent));
                 self.sent.push(Sent::Value { _held: value.clone() });
             }
             _ => {
