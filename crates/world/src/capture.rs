@@ -27,7 +27,10 @@ impl Capture {
     /// # Errors
     /// Those of `to`.
     pub fn new(to: Box<dyn Write>) -> io::Result<Self> {
-        let mut capture = Self { to, packet: Vec::with_capacity(1600) };
+        let mut capture = Self {
+            to,
+            packet: Vec::with_capacity(1600),
+        };
         let mut section = Vec::new();
         section.extend(0x1a2b_3c4d_u32.to_le_bytes()); // Byte order.
         section.extend(1u16.to_le_bytes()); // Version 1.0.
@@ -136,7 +139,10 @@ fn write_options(segment: &Segment, to: &mut Vec<u8>) {
 }
 
 fn sum_words(bytes: &[u8]) -> u32 {
-    bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0))).sum()
+    bytes
+        .chunks(2)
+        .map(|word| u32::from(word[0]) << 8 | u32::from(*word.get(1).unwrap_or(&0)))
+        .sum()
 }
 
 /// RFC 1071: the complement of the ones' complement sum of 16-bit words.

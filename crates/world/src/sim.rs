@@ -99,7 +99,12 @@ impl World {
             network: Network::new(seed.derive("network")),
             cpus: Cpus::default(),
         };
-        Self { inner: Rc::new(Inner { executor: Executor::default(), state: RefCell::new(state) }) }
+        Self {
+            inner: Rc::new(Inner {
+                executor: Executor::default(),
+                state: RefCell::new(state),
+            }),
+        }
     }
 
     /// Adds a CPU that several hosts may share.
@@ -123,7 +128,11 @@ impl World {
     /// of one side share the wire.
     pub fn link(&self, down: &DirectionSpec, up: &DirectionSpec, near: &[&SimHost], far: &[&SimHost]) -> LinkId {
         let indices = |hosts: &[&SimHost]| hosts.iter().map(|host| host.index()).collect::<Vec<_>>();
-        self.inner.state.borrow_mut().network.add_link(down, up, &indices(near), &indices(far))
+        self.inner
+            .state
+            .borrow_mut()
+            .network
+            .add_link(down, up, &indices(near), &indices(far))
     }
 
     /// What became of the packets of a link, down and up.

@@ -32,7 +32,11 @@ struct Entry {
 impl Agenda {
     pub(super) fn put(&mut self, at: Instant, due: Due) {
         self.written += 1;
-        self.entries.push(Entry { at, order: self.written, due });
+        self.entries.push(Entry {
+            at,
+            order: self.written,
+            due,
+        });
     }
 
     pub(super) fn next_at(&self) -> Option<Instant> {

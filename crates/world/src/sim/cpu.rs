@@ -16,7 +16,11 @@ pub struct CpuSpec {
 
 impl Default for CpuSpec {
     fn default() -> Self {
-        Self { cores: 1, slow_down: 1.0, background_load: 0.0 }
+        Self {
+            cores: 1,
+            slow_down: 1.0,
+            background_load: 0.0,
+        }
     }
 }
 
@@ -48,8 +52,14 @@ pub(super) struct Placed {
 impl Cpus {
     pub(super) fn add(&mut self, spec: CpuSpec) -> CpuId {
         assert!(spec.cores > 0, "a CPU has at least one core");
-        assert!(spec.slow_down > 0.0 && (0.0..1.0).contains(&spec.background_load), "{spec:?} is a possible CPU");
-        self.cpus.push(Cpu { spec, free_at: vec![Instant::START; usize::from(spec.cores)] });
+        assert!(
+            spec.slow_down > 0.0 && (0.0..1.0).contains(&spec.background_load),
+            "{spec:?} is a possible CPU"
+        );
+        self.cpus.push(Cpu {
+            spec,
+            free_at: vec![Instant::START; usize::from(spec.cores)],
+        });
         CpuId(self.cpus.len() - 1)
     }
 
@@ -74,18 +84,38 @@ mod tests {
     fn place_three(spec: CpuSpec) -> Vec<Duration> {
         let mut cpus = Cpus::default();
         let cpu = cpus.add(spec);
-        (0..3).map(|_| cpus.place(cpu, Instant::START, MS).ends.since_start()).collect()
+        (0..3)
+            .map(|_| cpus.place(cpu, Instant::START, MS).ends.since_start())
+            .collect()
     }
 
     #[test]
     fn work_waits_for_a_free_core() {
         assert_eq!(place_three(CpuSpec::default()), [MS, MS * 2, MS * 3]);
-        assert_eq!(place_three(CpuSpec { cores: 2, ..CpuSpec::default() }), [MS, MS, MS * 2]);
+        assert_eq!(
+            place_three(CpuSpec {
+                cores: 2,
+                ..CpuSpec::default()
+            }),
+            [MS, MS, MS * 2]
+        );
     }
 
     #[test]
     fn a_slow_and_a_loaded_cpu_take_longer() {
-        assert_eq!(place_three(CpuSpec { slow_down: 3.0, ..CpuSpec::default() })[0], MS * 3);
-        assert_eq!(place_three(CpuSpec { background_load: 0.5, ..CpuSpec::default() })[0], MS * 2);
+        assert_eq!(
+            place_three(CpuSpec {
+                slow_down: 3.0,
+                ..CpuSpec::default()
+            })[0],
+            MS * 3
+        );
+        assert_eq!(
+            place_three(CpuSpec {
+                background_load: 0.5,
+                ..CpuSpec::default()
+            })[0],
+            MS * 2
+        );
     }
 }

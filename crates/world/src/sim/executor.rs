@@ -48,8 +48,15 @@ impl Executor {
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         let mut tasks = self.tasks.borrow_mut();
         let index = self.free.borrow_mut().pop().unwrap_or(tasks.len());
-        let wake = Arc::new(TaskWake { index, queued: AtomicBool::new(false), ready: Arc::clone(&self.ready) });
-        let slot = Slot { task: Some(Box::pin(task)), wake: Arc::clone(&wake) };
+        let wake = Arc::new(TaskWake {
+            index,
+            queued: AtomicBool::new(false),
+            ready: Arc::clone(&self.ready),
+        });
+        let slot = Slot {
+            task: Some(Box::pin(task)),
+            wake: Arc::clone(&wake),
+        };
         if index == tasks.len() {
             tasks.push(slot);
         } else {

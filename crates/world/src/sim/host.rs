@@ -36,7 +36,12 @@ pub struct SimHost {
 
 impl SimHost {
     pub(super) fn new(inner: Rc<Inner>, index: usize, cpu: CpuId) -> Self {
-        Self { inner, index, cpu, busy: Rc::default() }
+        Self {
+            inner,
+            index,
+            cpu,
+            busy: Rc::default(),
+        }
     }
 
     pub(super) const fn index(&self) -> usize {
@@ -67,7 +72,9 @@ impl Host for SimHost {
     }
 
     async fn connect(&self, to: SocketAddrV4) -> io::Result<SimStream> {
-        let id = self.inner.with(|state| state.network.connect(self.index, to, state.now, &mut state.agenda))?;
+        let id = self
+            .inner
+            .with(|state| state.network.connect(self.index, to, state.now, &mut state.agenda))?;
         let stream = SimStream::new(Rc::clone(&self.inner), id);
         stream.connected().await?;
         Ok(stream)
@@ -75,7 +82,11 @@ impl Host for SimHost {
 
     fn listen(&self, port: u16) -> io::Result<SimListener> {
         self.inner.with(|state| state.network.listen(self.index, port))?;
-        Ok(SimListener { inner: Rc::clone(&self.inner), host: self.index, port })
+        Ok(SimListener {
+            inner: Rc::clone(&self.inner),
+            host: self.index,
+            port,
+        })
     }
 
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + 'static {
@@ -129,7 +140,9 @@ impl Listener for SimListener {
 
     async fn accept(&mut self) -> io::Result<SimStream> {
         let id: SocketId = poll_fn(|context| {
-            let accepted = self.inner.with(|state| state.network.accept(self.host, self.port, context.waker()));
+            let accepted = self
+                .inner
+                .with(|state| state.network.accept(self.host, self.port, context.waker()));
             accepted.map_or(Poll::Pending, Poll::Ready)
         })
         .await;

@@ -89,15 +89,33 @@ impl Network {
 
     pub(super) fn add_host(&mut self, tcp: Config) -> usize {
         let (listeners, counters) = (BTreeMap::new(), TcpCounters::default());
-        self.hosts.push(HostState { tcp, next_port: FIRST_PORT, listeners, counters, tap: None });
+        self.hosts.push(HostState {
+            tcp,
+            next_port: FIRST_PORT,
+            listeners,
+            counters,
+            tap: None,
+        });
         self.hosts.len() - 1
     }
 
-    pub(super) fn add_link(&mut self, down: &DirectionSpec, up: &DirectionSpec, near: &[usize], far: &[usize]) -> LinkId {
+    pub(super) fn add_link(
+        &mut self,
+        down: &DirectionSpec,
+        up: &DirectionSpec,
+        near: &[usize],
+        far: &[usize],
+    ) -> LinkId {
         let seed = self.seed.derive("link").derive_index(self.media.len() as u64);
-        let id = LinkId { down: self.media.len(), up: self.media.len() + 1 };
+        let id = LinkId {
+            down: self.media.len(),
+            up: self.media.len() + 1,
+        };
         for (direction, name) in [(down, "down"), (up, "up")] {
-            self.media.push(MediumState { link: Link::new(direction, seed.derive(name)), armed: None });
+            self.media.push(MediumState {
+                link: Link::new(direction, seed.derive(name)),
+                armed: None,
+            });
         }
         for &near in near {
             for &far in far {
@@ -152,7 +170,9 @@ impl Network {
         now: Instant,
         agenda: &mut Agenda,
     ) -> io::Result<SocketId> {
-        let far = self.host_at(*to.ip()).filter(|far| self.routes.contains_key(&(host, *far)));
+        let far = self
+            .host_at(*to.ip())
+            .filter(|far| self.routes.contains_key(&(host, *far)));
         if far.is_none() {
             return Err(io::ErrorKind::NetworkUnreachable.into());
         }
@@ -185,7 +205,14 @@ impl Network {
         let id = SocketId(self.sockets.len());
         self.by_address.insert((connection.local(), connection.remote()), id);
         let (armed, reader, writer, orphaned) = (None, None, None, false);
-        let socket = Socket { connection, armed, reader, writer, accepted_at, orphaned };
+        let socket = Socket {
+            connection,
+            armed,
+            reader,
+            writer,
+            accepted_at,
+            orphaned,
+        };
         self.sockets.push(Some(Box::new(socket)));
         self.flush(id, now, agenda);
         id
@@ -226,7 +253,9 @@ impl Network {
     }
 
     fn socket(&mut self, id: SocketId) -> &mut Socket {
-        self.sockets[id.0].as_mut().expect("a socket lives as long as a program holds it")
+        self.sockets[id.0]
+            .as_mut()
+            .expect("a socket lives as long as a program holds it")
     }
 
     /// The program lets go: what it wrote is still delivered, unless what came in for it was never read.
@@ -245,7 +274,10 @@ impl Network {
 
     /// Sends what a connection has to send, wakes who waits for it, and notes when it wants to be called.
     pub(super) fn flush(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
-        while let Some(segment) = self.sockets[id.0].as_mut().and_then(|socket| socket.connection.next_transmit(now)) {
+        while let Some(segment) = self.sockets[id.0]
+            .as_mut()
+            .and_then(|socket| socket.connection.next_transmit(now))
+        {
             self.send(segment, now, agenda);
         }
         let Some(socket) = &mut self.sockets[id.0] else { return };
@@ -285,7 +317,9 @@ impl Network {
     }
 
     fn remove(&mut self, id: SocketId) {
-        let Some(socket) = self.sockets[id.0].take() else { return };
+        let Some(socket) = self.sockets[id.0].take() else {
+            return;
+        };
         let (local, remote) = (socket.connection.local(), socket.connection.remote());
         self.by_address.remove(&(local, remote));
         if let Some(host) = self.host_at(*local.ip()) {
@@ -294,13 +328,22 @@ impl Network {
     }
 
     fn send(&mut self, segment: Segment, now: Instant, agenda: &mut Agenda) {
-        let (Some(from), Some(to)) = (self.host_at(*segment.source.ip()), self.host_at(*segment.destination.ip())) else {
+        let (Some(from), Some(to)) = (
+            self.host_at(*segment.source.ip()),
+            self.host_at(*segment.destination.ip()),
+        ) else {
             return;
         };
         self.tap(from, now, &segment);
-        let Some(&medium) = self.routes.get(&(from, to)) else { return };
-        let frame =
-            Frame { from: Station(from as u16), to: Station(to as u16), size: segment.size(), payload: segment };
+        let Some(&medium) = self.routes.get(&(from, to)) else {
+            return;
+        };
+        let frame = Frame {
+            from: Station(from as u16),
+            to: Station(to as u16),
+            size: segment.size(),
+            payload: segment,
+        };
         // A frame that finds the queue full is counted by the link, and found missing by TCP.
         let _ = self.media[medium].link.offer(now, frame);
         self.arm(medium, agenda);
@@ -336,7 +379,9 @@ impl Network {
     }
 
     fn on_segment(&mut self, segment: &Segment, now: Instant, agenda: &mut Agenda) {
-        let Some(host) = self.host_at(*segment.destination.ip()) else { return };
+        let Some(host) = self.host_at(*segment.destination.ip()) else {
+            return;
+        };
         self.tap(host, now, segment);
         let known = self.by_address.get(&(segment.destination, segment.source)).copied();
         if let Some(id) = known {
@@ -365,7 +410,11 @@ impl Network {
         }
         socket.armed = None;
         // Deadlines move away more often than they come: an entry that came too soon is put down again by flush.
-        if socket.connection.next_deadline().is_some_and(|deadline| deadline <= now) {
+        if socket
+            .connection
+            .next_deadline()
+            .is_some_and(|deadline| deadline <= now)
+        {
             socket.connection.on_timer(now);
         }
         self.flush(id, now, agenda);

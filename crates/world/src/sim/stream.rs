@@ -120,6 +120,7 @@ impl AsyncWrite for SimStream {
 
 impl Drop for SimStream {
     fn drop(&mut self) {
-        self.inner.with(|state| state.network.release(self.id, state.now, &mut state.agenda));
+        self.inner
+            .with(|state| state.network.release(self.id, state.now, &mut state.agenda));
     }
 }

@@ -28,7 +28,14 @@ enum Due {
 
 impl Acknowledgement {
     pub(super) const fn new(delay: Duration, quick: u32) -> Self {
-        Self { delay, quick, pending: 0, last_received: None, answering: false, due: Due::Nothing }
+        Self {
+            delay,
+            quick,
+            pending: 0,
+            last_received: None,
+            answering: false,
+            due: Due::Nothing,
+        }
     }
 
     /// Something must be acknowledged at once.
@@ -53,7 +60,11 @@ impl Acknowledgement {
         if self.due != Due::Nothing {
             self.quick = self.quick.saturating_sub(1);
         }
-        if with_data && self.last_received.is_some_and(|at| now.saturating_since(at) < self.delay) {
+        if with_data
+            && self
+                .last_received
+                .is_some_and(|at| now.saturating_since(at) < self.delay)
+        {
             self.answering = true;
         }
         (self.pending, self.due) = (0, Due::Nothing);

@@ -62,7 +62,12 @@ impl Congestion {
             CongestionControl::Cubic => Box::new(Cubic::new()),
             CongestionControl::Reno => Box::new(Reno::new()),
         };
-        Self { window: config.initial_window, threshold: u32::MAX, initial: config.initial_window, algorithm }
+        Self {
+            window: config.initial_window,
+            threshold: u32::MAX,
+            initial: config.initial_window,
+            algorithm,
+        }
     }
 
     pub(super) const fn window(&self) -> u32 {
@@ -96,7 +101,10 @@ impl Congestion {
 
     /// Grows by one segment a segment, up to the threshold; returns the segments that are left for avoidance.
     pub(super) fn slow_start(&mut self, segments: u32) -> u32 {
-        let grown = self.window.saturating_add(segments).min(self.threshold.max(self.window));
+        let grown = self
+            .window
+            .saturating_add(segments)
+            .min(self.threshold.max(self.window));
         let used = grown - self.window;
         self.window = grown;
         segments - used

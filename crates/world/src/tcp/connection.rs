@@ -43,9 +43,16 @@ enum State {
     /// A SYN is out (SYN-SENT), or a SYN-ACK (SYN-RECEIVED, with the receiving half known).
     Handshake(Handshake),
     /// From ESTABLISHED to LAST-ACK: which of them follows from the two halves.
-    Open { sender: Box<Sender>, receiver: Box<Receiver> },
+    Open {
+        sender: Box<Sender>,
+        receiver: Box<Receiver>,
+    },
     /// TIME-WAIT.
-    TimeWait { receiver: Box<Receiver>, next: u64, ends: Instant },
+    TimeWait {
+        receiver: Box<Receiver>,
+        next: u64,
+        ends: Instant,
+    },
     /// CLOSED, with what the program has not read yet.
     Closed { unread: Option<Box<Receiver>> },
 }
@@ -81,7 +88,17 @@ impl Connection {
     fn new(config: Config, local: SocketAddrV4, remote: SocketAddrV4, initial: u32, handshake: Handshake) -> Self {
         let (numbering, state) = (Numbering::new(initial), State::Handshake(handshake));
         let (error, reset_due, answers_fin, counters) = (None, false, false, Counters::default());
-        Self { config, local, remote, numbering, state, error, reset_due, answers_fin, counters }
+        Self {
+            config,
+            local,
+            remote,
+            numbering,
+            state,
+            error,
+            reset_due,
+            answers_fin,
+            counters,
+        }
     }
 
     fn shift(config: &Config) -> u8 {
@@ -94,7 +111,11 @@ impl Connection {
         let own = config.mtu - headers as u16;
         // RFC 9293 section 3.7.1: 536 where the other end does not say.
         let offered = syn.maximum_segment_size.unwrap_or(536);
-        let options = if config.timestamps && syn.timestamps.is_some() { 12 } else { 0 };
+        let options = if config.timestamps && syn.timestamps.is_some() {
+            12
+        } else {
+            0
+        };
         Peer {
             segment_size: u64::from(own.min(offered) - options),
             window: u64::from(syn.window),
@@ -210,7 +231,10 @@ impl Connection {
 
     /// Gives the connection up: a RST is due where the other end knows of it.
     pub fn abort(&mut self) {
-        self.reset_due = matches!(self.state, State::Open { .. } | State::Handshake(Handshake { receiver: Some(_), .. }));
+        self.reset_due = matches!(
+            self.state,
+            State::Open { .. } | State::Handshake(Handshake { receiver: Some(_), .. })
+        );
         if !self.reset_due {
             self.end(Some(io::ErrorKind::ConnectionAborted));
         }
@@ -264,7 +288,9 @@ impl Connection {
     }
 
     fn on_handshake(&mut self, now: Instant, segment: &Segment) {
-        let State::Handshake(handshake) = &mut self.state else { return };
+        let State::Handshake(handshake) = &mut self.state else {
+            return;
+        };
         let acknowledges = segment.flags.has(Flags::ACK) && segment.acknowledgement == self.numbering.to_wire(1);
         if segment.flags.has(Flags::SYN) {
             if handshake.receiver.is_some() {
@@ -288,15 +314,22 @@ impl Connection {
     }
 
     fn open(&mut self, now: Instant, receiver: Receiver, peer: Peer) {
-        let State::Handshake(handshake) = &self.state else { return };
+        let State::Handshake(handshake) = &self.state else {
+            return;
+        };
         let sample = handshake.first_sent.map(|at| now.saturating_since(at));
         let sender = Sender::new(&self.config, self.numbering, peer, sample);
-        self.state = State::Open { sender: Box::new(sender), receiver: Box::new(receiver) };
+        self.state = State::Open {
+            sender: Box::new(sender),
+            receiver: Box::new(receiver),
+        };
     }
 
     /// Both streams have ended: the end that closed first lingers, so that it can acknowledge the other's FIN again.
     fn close_when_both_are_done(&mut self, now: Instant) {
-        let State::Open { sender, receiver } = &self.state else { return };
+        let State::Open { sender, receiver } = &self.state else {
+            return;
+        };
         if !sender.is_finished() || !receiver.is_finished() {
             return;
         }
@@ -305,8 +338,14 @@ impl Connection {
         if self.answers_fin {
             return;
         }
-        if let State::Closed { unread: Some(receiver) } = std::mem::replace(&mut self.state, State::Closed { unread: None }) {
-            self.state = State::TimeWait { receiver, next, ends: now + self.config.time_wait };
+        if let State::Closed { unread: Some(receiver) } =
+            std::mem::replace(&mut self.state, State::Closed { unread: None })
+        {
+            self.state = State::TimeWait {
+                receiver,
+                next,
+                ends: now + self.config.time_wait,
+            };
         }
     }
 
@@ -340,9 +379,10 @@ impl Connection {
     pub fn next_deadline(&self) -> Option<Instant> {
         match &self.state {
             State::Handshake(handshake) => Some(handshake.resend_at),
-            State::Open { sender, receiver } => {
-                [sender.next_deadline(), receiver.next_deadline()].into_iter().flatten().min()
-            }
+            State::Open { sender, receiver } => [sender.next_deadline(), receiver.next_deadline()]
+                .into_iter()
+                .flatten()
+                .min(),
             State::TimeWait { receiver, ends, .. } => Some(receiver.next_deadline().map_or(*ends, |at| at.min(*ends))),
             State::Closed { .. } => None,
         }
@@ -403,7 +443,9 @@ impl Connection {
 
     fn next_syn(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = self.bare(0);
-        let State::Handshake(handshake) = &mut self.state else { return None };
+        let State::Handshake(handshake) = &mut self.state else {
+            return None;
+        };
         handshake.due = false;
         handshake.first_sent = (handshake.repeated == 0).then_some(now);
         handshake.resend_at = now + SYN_TIMEOUT * (1 << handshake.repeated.min(6));
@@ -414,7 +456,10 @@ impl Connection {
         match &mut handshake.receiver {
             Some(receiver) => receiver.fill(now, &mut segment),
             None if self.config.timestamps => {
-                segment.timestamps = Some(Timestamps { value: milliseconds(now), echo: 0 });
+                segment.timestamps = Some(Timestamps {
+                    value: milliseconds(now),
+                    echo: 0,
+                });
             }
             None => {}
         }

@@ -32,7 +32,13 @@ pub(super) enum Arrival {
 
 impl Reassembly {
     pub(super) const fn new(next: u64) -> Self {
-        Self { ready: VecDeque::new(), ready_bytes: 0, next, beyond: BTreeMap::new(), ranges: Vec::new() }
+        Self {
+            ready: VecDeque::new(),
+            ready_bytes: 0,
+            next,
+            beyond: BTreeMap::new(),
+            ranges: Vec::new(),
+        }
     }
 
     pub(super) const fn next(&self) -> u64 {

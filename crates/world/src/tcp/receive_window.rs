@@ -70,7 +70,11 @@ impl ReceiveWindow {
 
     /// Takes a sample of the round trip, from timestamps.
     pub(super) fn on_round_trip(&mut self, sample: Duration) {
-        self.round_trip = Some(self.round_trip.map_or(sample, |known| known.min(sample)).max(Duration::from_millis(1)));
+        self.round_trip = Some(
+            self.round_trip
+                .map_or(sample, |known| known.min(sample))
+                .max(Duration::from_millis(1)),
+        );
     }
 
     /// The program has read everything before `offset`.
@@ -83,7 +87,8 @@ impl ReceiveWindow {
         if read > self.read_last_round {
             let mut wanted = 2 * read + 16 * segment_size;
             // While the sender's window still doubles, so must this one.
-            let growth = u128::from(wanted) * u128::from(read - self.read_last_round) / u128::from(self.read_last_round.max(1));
+            let growth =
+                u128::from(wanted) * u128::from(read - self.read_last_round) / u128::from(self.read_last_round.max(1));
             wanted += 2 * growth as u64;
             self.limit = self.limit.max(wanted.min(self.maximum));
             self.read_last_round = read;

@@ -39,7 +39,10 @@ impl Receiver {
             acknowledgement: Acknowledgement::new(config.delayed_acknowledgement, config.quick_acknowledgements),
             // Linux's TCP_MIN_MSS guess, until a full segment is seen.
             segment_size: 536,
-            timestamp: syn.timestamps.filter(|_| config.timestamps).map(|timestamps| timestamps.value),
+            timestamp: syn
+                .timestamps
+                .filter(|_| config.timestamps)
+                .map(|timestamps| timestamps.value),
             fin_at: None,
         }
     }
@@ -49,7 +52,12 @@ impl Receiver {
         let offset = self.numbering.to_offset(segment.sequence, self.next());
         let end = offset + segment.payload.len() as u64;
         let empty = segment.sequence_length() == 0;
-        let fits = end <= self.window.right_edge() && if empty { offset >= self.next() } else { end >= self.next() };
+        let fits = end <= self.window.right_edge()
+            && if empty {
+                offset >= self.next()
+            } else {
+                end >= self.next()
+            };
         if !fits {
             // RFC 9293 section 3.10.7.4: what does not fit is answered with what is expected.
             self.acknowledgement.demand();
@@ -75,7 +83,9 @@ impl Receiver {
     }
 
     fn note_timestamps(&mut self, now: Instant, segment: &Segment, offset: u64) {
-        let (Some(recent), Some(timestamps)) = (&mut self.timestamp, segment.timestamps) else { return };
+        let (Some(recent), Some(timestamps)) = (&mut self.timestamp, segment.timestamps) else {
+            return;
+        };
         if offset <= self.data.next() {
             *recent = timestamps.value;
         }
@@ -103,8 +113,12 @@ impl Receiver {
     pub(super) fn read(&mut self, now: Instant, to: &mut [u8]) -> usize {
         let read = self.data.read(to);
         if read > 0 {
-            self.window.on_read(now, self.data.next() - self.data.ready_bytes(), self.segment_size);
-            if self.window.deserves_update(self.data.next(), self.data.ready_bytes(), self.segment_size) {
+            self.window
+                .on_read(now, self.data.next() - self.data.ready_bytes(), self.segment_size);
+            if self
+                .window
+                .deserves_update(self.data.next(), self.data.ready_bytes(), self.segment_size)
+            {
                 self.acknowledgement.demand();
             }
         }
@@ -127,11 +141,17 @@ impl Receiver {
     pub(super) fn fill(&mut self, now: Instant, segment: &mut Segment) {
         segment.flags = segment.flags.and(Flags::ACK);
         segment.acknowledgement = self.numbering.to_wire(self.next());
-        segment.window = self.window.advertise(self.next(), self.data.ready_bytes(), self.segment_size);
-        segment.timestamps = self.timestamp.map(|echo| Timestamps { value: milliseconds(now), echo });
+        segment.window = self
+            .window
+            .advertise(self.next(), self.data.ready_bytes(), self.segment_size);
+        segment.timestamps = self.timestamp.map(|echo| Timestamps {
+            value: milliseconds(now),
+            echo,
+        });
         if self.data.has_hole() {
             let mut sack = SackBlocks::default();
             for &(start, end) in self.data.ranges().iter().take(SackBlocks::CAPACITY) {
+                let end = end + if self.fin_at == Some(end) { CONTROL } else { 0 };
                 sack.push(self.numbering.to_wire(start), self.numbering.to_wire(end));
             }
             segment.sack = sack;

@@ -33,7 +33,12 @@ enum Phase {
     /// Nothing is being recovered.
     Open,
     /// Losses were found by what arrived; ends when `until` is acknowledged.
-    Fast { until: u64, window_before: u32, delivered: u32, sent: u32 },
+    Fast {
+        until: u64,
+        window_before: u32,
+        delivered: u32,
+        sent: u32,
+    },
     /// A timeout ran out; ends when `until` is acknowledged.
     Timeout { until: u64 },
 }
@@ -56,7 +61,12 @@ const DUPLICATE_THRESHOLD: u32 = 3;
 
 impl Recovery {
     pub(super) const fn new() -> Self {
-        Self { phase: Phase::Open, newest: None, reordering_seen: false, reordering_ends: None }
+        Self {
+            phase: Phase::Open,
+            newest: None,
+            reordering_seen: false,
+            reordering_ends: None,
+        }
     }
 
     /// Whether the window may grow by the ordinary rules.
@@ -81,9 +91,15 @@ impl Recovery {
         if sent.retransmitted && minimum.is_some_and(|minimum| round_trip < minimum) {
             return;
         }
-        let later = self.newest.is_none_or(|newest| (sent.at, sent.end) > (newest.at, newest.end));
+        let later = self
+            .newest
+            .is_none_or(|newest| (sent.at, sent.end) > (newest.at, newest.end));
         if later {
-            self.newest = Some(Newest { at: sent.at, end: sent.end, round_trip });
+            self.newest = Some(Newest {
+                at: sent.at,
+                end: sent.end,
+                round_trip,
+            });
         }
     }
 
@@ -123,7 +139,13 @@ impl Recovery {
     }
 
     /// Moves the phase, and with it the window, after losses were looked for.
-    pub(super) fn on_progress(&mut self, progress: &Progress, board: &Scoreboard, congestion: &mut Congestion, found: u32) {
+    pub(super) fn on_progress(
+        &mut self,
+        progress: &Progress,
+        board: &Scoreboard,
+        congestion: &mut Congestion,
+        found: u32,
+    ) {
         match self.phase {
             Phase::Fast { until, .. } | Phase::Timeout { until } if progress.acknowledged >= until => {
                 if matches!(self.phase, Phase::Fast { .. }) {
@@ -145,12 +167,25 @@ impl Recovery {
     fn begin(&mut self, until: u64, congestion: &mut Congestion) {
         let window_before = congestion.window();
         congestion.on_loss();
-        self.phase = Phase::Fast { until, window_before, delivered: 0, sent: 0 };
+        self.phase = Phase::Fast {
+            until,
+            window_before,
+            delivered: 0,
+            sent: 0,
+        };
     }
 
     /// Proportional rate reduction (RFC 6937 section 3.1, with the slow-start reduction bound as Linux applies it).
     fn reduce(&mut self, progress: &Progress, board: &Scoreboard, congestion: &mut Congestion, found: u32) {
-        let Phase::Fast { window_before, ref mut delivered, sent, .. } = self.phase else { return };
+        let Phase::Fast {
+            window_before,
+            ref mut delivered,
+            sent,
+            ..
+        } = self.phase
+        else {
+            return;
+        };
         *delivered += progress.delivered;
         let (threshold, in_flight) = (congestion.threshold(), board.in_flight());
         let mut may_send = if in_flight > threshold {
@@ -195,10 +230,14 @@ impl Recovery {
         if !already_cut {
             congestion.on_loss();
         }
-        let patience = self.newest.map_or(Duration::ZERO, |newest| newest.round_trip)
-            + self.reordering_window(board, round_trip);
+        let patience =
+            self.newest.map_or(Duration::ZERO, |newest| newest.round_trip) + self.reordering_window(board, round_trip);
         board.find_lost(|sent| {
-            if sent.start == unacknowledged || sent.at + patience <= now { Verdict::Lost } else { Verdict::Waits }
+            if sent.start == unacknowledged || sent.at + patience <= now {
+                Verdict::Lost
+            } else {
+                Verdict::Waits
+            }
         });
         self.reordering_ends = None;
         self.phase = Phase::Timeout { until: next };

@@ -53,7 +53,11 @@ impl RoundTrip {
         };
         let (above, error) = (round_trip >= smoothed, round_trip.abs_diff(smoothed));
         let step = error / 8;
-        self.smoothed = Some(if above { smoothed + step } else { smoothed.saturating_sub(step) });
+        self.smoothed = Some(if above {
+            smoothed + step
+        } else {
+            smoothed.saturating_sub(step)
+        });
         // `deviation` holds four mean deviations, so a quarter of it is compared with the error.
         let quarter = self.deviation / 4;
         if error > quarter {
@@ -85,7 +89,9 @@ impl RoundTrip {
 
     /// The timeout in force, doubled for each time it ran out since the last acknowledgement of new data.
     pub(super) fn timeout(&self) -> Duration {
-        let base = self.smoothed.map_or(INITIAL_TIMEOUT, |smoothed| smoothed + self.variance);
+        let base = self
+            .smoothed
+            .map_or(INITIAL_TIMEOUT, |smoothed| smoothed + self.variance);
         base.saturating_mul(1 << self.backoff.min(16)).min(MAXIMUM_TIMEOUT)
     }
 

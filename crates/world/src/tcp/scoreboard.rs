@@ -49,7 +49,15 @@ pub(super) struct Scoreboard {
 
 impl Scoreboard {
     pub(super) fn push(&mut self, start: u64, end: u64, at: Instant) {
-        self.segments.push_back(Sent { start, end, at, retransmitted: false, sacked: false, lost: false, resent: false });
+        self.segments.push_back(Sent {
+            start,
+            end,
+            at,
+            retransmitted: false,
+            sacked: false,
+            lost: false,
+            resent: false,
+        });
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -100,7 +108,10 @@ impl Scoreboard {
     /// Marks what a selective acknowledgement of `start..end` covers, telling of each segment that is new to have arrived.
     pub(super) fn select(&mut self, blocks: &[(u64, u64)], mut on_segment: impl FnMut(&Sent)) {
         for &(start, end) in blocks {
-            let known = self.taken.iter().find(|(from, to)| *from <= start && start < *to && *to <= end);
+            let known = self
+                .taken
+                .iter()
+                .find(|(from, to)| *from <= start && start < *to && *to <= end);
             let from = known.map_or(start, |(_, to)| *to);
             let first = self.segments.partition_point(|sent| sent.start < from);
             for sent in self.segments.range_mut(first..) {
@@ -162,7 +173,10 @@ impl Scoreboard {
     pub(super) fn resend(&mut self, start: u64, at: Instant) {
         let index = self.segments.partition_point(|sent| sent.start < start);
         let sent = &mut self.segments[index];
-        debug_assert!(sent.start == start && sent.lost && !sent.resent, "a lost segment is resent");
+        debug_assert!(
+            sent.start == start && sent.lost && !sent.resent,
+            "a lost segment is resent"
+        );
         (sent.at, sent.retransmitted, sent.resent) = (at, true, true);
         self.resent += 1;
         self.highest_resent = self.highest_resent.max(sent.end);
@@ -187,7 +201,14 @@ mod tests {
         let mut arrived = Vec::new();
         board.select(&[(50, 70)], |sent| arrived.push(sent.start));
         assert_eq!(arrived, [50, 60]);
-        assert_eq!(board.find_lost(|sent| if sent.start < 20 { Verdict::Lost } else { Verdict::SentLater }), 2);
+        assert_eq!(
+            board.find_lost(|sent| if sent.start < 20 {
+                Verdict::Lost
+            } else {
+                Verdict::SentLater
+            }),
+            2
+        );
         assert_eq!(board.in_flight(), 6);
         assert_eq!(board.next_to_resend().map(|sent| sent.start), Some(0));
         board.resend(0, Instant::from_nanos(100));

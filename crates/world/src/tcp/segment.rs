@@ -86,7 +86,10 @@ pub struct SackBlocks {
 
 impl SackBlocks {
     /// No range.
-    pub const NONE: SackBlocks = SackBlocks { blocks: [(0, 0); 3], count: 0 };
+    pub const NONE: SackBlocks = SackBlocks {
+        blocks: [(0, 0); 3],
+        count: 0,
+    };
     /// How many blocks fit beside timestamps.
     pub const CAPACITY: usize = 3;
 
@@ -119,10 +122,18 @@ impl Segment {
             + if self.window_scale.is_some() { 3 } else { 0 }
             + if self.sack_permitted { 2 } else { 0 };
         let timestamps = if self.timestamps.is_some() { 10 } else { 0 };
-        let sack = if self.sack.is_empty() { 0 } else { 2 + 8 * self.sack.as_slice().len() };
+        let sack = if self.sack.is_empty() {
+            0
+        } else {
+            2 + 8 * self.sack.as_slice().len()
+        };
         // Linux pads timestamps and blocks with two leading NOPs each, which is the same as rounding each up.
         let padded = |length: usize| length.next_multiple_of(4);
-        if syn > 0 { padded(syn + timestamps) } else { padded(timestamps) + padded(sack) }
+        if syn > 0 {
+            padded(syn + timestamps)
+        } else {
+            padded(timestamps) + padded(sack)
+        }
     }
 
     /// Octets of the IP packet, headers included.

@@ -15,7 +15,11 @@ pub(super) struct SendBuffer {
 impl SendBuffer {
     /// An empty buffer whose first byte will be at `start`.
     pub(super) const fn new(start: u64) -> Self {
-        Self { pieces: VecDeque::new(), start, end: start }
+        Self {
+            pieces: VecDeque::new(),
+            start,
+            end: start,
+        }
     }
 
     /// One past the last byte written.
@@ -49,11 +53,16 @@ impl SendBuffer {
 
     /// The bytes from `start` to `end`: shared where one piece holds them all, copied where several do.
     pub(super) fn slice(&self, start: u64, end: u64) -> Bytes {
-        debug_assert!(self.start <= start && start <= end && end <= self.end, "the range is in the buffer");
+        debug_assert!(
+            self.start <= start && start <= end && end <= self.end,
+            "the range is in the buffer"
+        );
         if start == end {
             return Bytes::new();
         }
-        let first = self.pieces.partition_point(|(at, piece)| at + piece.len() as u64 <= start);
+        let first = self
+            .pieces
+            .partition_point(|(at, piece)| at + piece.len() as u64 <= start);
         let (at, piece) = &self.pieces[first];
         let from = (start - at) as usize;
         let length = (end - start) as usize;

@@ -85,7 +85,12 @@ pub(super) struct Piece {
 impl Piece {
     /// A piece without data: a bare acknowledgement, or a probe.
     pub(super) const fn nothing(offset: u64) -> Self {
-        Self { offset, payload: Bytes::new(), push: false, fin: false }
+        Self {
+            offset,
+            payload: Bytes::new(),
+            push: false,
+            fin: false,
+        }
     }
 }
 
@@ -135,7 +140,9 @@ impl Sender {
     /// How many bytes may be written now: the buffer holds twice the congestion window, within its bounds.
     pub(super) fn room(&self) -> u64 {
         let wanted = 2 * u64::from(self.congestion.window()) * self.segment_size;
-        wanted.clamp(self.buffer_minimum, self.buffer_maximum).saturating_sub(self.buffer.len())
+        wanted
+            .clamp(self.buffer_minimum, self.buffer_maximum)
+            .saturating_sub(self.buffer.len())
     }
 
     pub(super) fn write(&mut self, bytes: Bytes) {
@@ -174,7 +181,10 @@ impl Sender {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        [self.timeout_at, self.probe_at, self.recovery.reordering_ends()].into_iter().flatten().min()
+        [self.timeout_at, self.probe_at, self.recovery.reordering_ends()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Takes the acknowledgement, window and blocks of a segment. Returns whether it was acceptable.
@@ -244,15 +254,32 @@ impl Sender {
             self.round_trip.reset_backoff();
         }
 
-        let found = if delivered > 0 { self.recovery.find_lost(&mut self.board, &self.round_trip, now) } else { 0 };
-        let progress = Progress { acknowledged: offset, next: self.next, advanced, delivered };
+        let found = if delivered > 0 {
+            self.recovery.find_lost(&mut self.board, &self.round_trip, now)
+        } else {
+            0
+        };
+        let progress = Progress {
+            acknowledged: offset,
+            next: self.next,
+            advanced,
+            delivered,
+        };
         let timed_out = self.recovery.after_timeout();
-        self.recovery.on_progress(&progress, &self.board, &mut self.congestion, found);
+        self.recovery
+            .on_progress(&progress, &self.board, &mut self.congestion, found);
         if self.recovery.is_open() || (timed_out && self.recovery.after_timeout() && advanced) {
             let round_trip = last_sent.map(|at| now.saturating_since(at));
             let (up_to, next, window_limited) = (offset, self.next, self.window_limited());
             let segments = delivered;
-            self.congestion.on_ack(&Acknowledged { now, segments, round_trip, up_to, next, window_limited });
+            self.congestion.on_ack(&Acknowledged {
+                now,
+                segments,
+                round_trip,
+                up_to,
+                next,
+                window_limited,
+            });
         }
         if advanced {
             self.arm_timeout(now);
@@ -291,8 +318,14 @@ impl Sender {
         if self.recovery.reordering_ends().is_some_and(|at| at <= now) {
             let found = self.recovery.find_lost(&mut self.board, &self.round_trip, now);
             let (acknowledged, next) = (self.acknowledged, self.next);
-            let progress = Progress { acknowledged, next, advanced: false, delivered: 0 };
-            self.recovery.on_progress(&progress, &self.board, &mut self.congestion, found);
+            let progress = Progress {
+                acknowledged,
+                next,
+                advanced: false,
+                delivered: 0,
+            };
+            self.recovery
+                .on_progress(&progress, &self.board, &mut self.congestion, found);
         }
         if self.probe_at.is_some_and(|at| at <= now) {
             if self.probes >= self.retries {
@@ -307,7 +340,8 @@ impl Sender {
                 return false;
             }
             self.counters.timeouts += 1;
-            self.recovery.on_timeout(&mut self.board, &self.round_trip, &mut self.congestion, now, self.next);
+            self.recovery
+                .on_timeout(&mut self.board, &self.round_trip, &mut self.congestion, now, self.next);
             self.round_trip.back_off();
             self.arm_timeout(now);
         }
@@ -376,7 +410,12 @@ impl Sender {
         }
         self.note_sent(now);
         let push = data_end == self.buffer.end();
-        Some(Piece { offset: start, payload: self.buffer.slice(start, data_end), push, fin })
+        Some(Piece {
+            offset: start,
+            payload: self.buffer.slice(start, data_end),
+            push,
+            fin,
+        })
     }
 
     fn next_resend(&mut self, now: Instant) -> Option<Piece> {
@@ -390,7 +429,12 @@ impl Sender {
         self.note_sent(now);
         let data_end = end.min(self.buffer.end());
         let (fin, push) = (end > self.buffer.end(), data_end == self.buffer.end());
-        Some(Piece { offset: start, payload: self.buffer.slice(start, data_end), push, fin })
+        Some(Piece {
+            offset: start,
+            payload: self.buffer.slice(start, data_end),
+            push,
+            fin,
+        })
     }
 
     fn note_sent(&mut self, now: Instant) {
@@ -401,7 +445,11 @@ impl Sender {
     fn note_usage(&mut self, limited: bool) {
         let outstanding = self.board.outstanding();
         if self.acknowledged >= self.usage.until || outstanding > self.usage.most_outstanding {
-            self.usage = WindowUsage { most_outstanding: outstanding, limited, until: self.next };
+            self.usage = WindowUsage {
+                most_outstanding: outstanding,
+                limited,
+                until: self.next,
+            };
         } else {
             self.usage.limited |= limited;
         }

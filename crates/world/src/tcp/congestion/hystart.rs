@@ -32,7 +32,10 @@ const SAMPLES: u32 = 8;
 
 impl HyStart {
     pub(super) const fn new() -> Self {
-        Self { round: None, round_trip_minimum: None }
+        Self {
+            round: None,
+            round_trip_minimum: None,
+        }
     }
 
     /// Takes an acknowledgement in slow start; true where slow start should end.
