@@ -466,3 +466,30 @@ fn links_are_followed_only_to_files_within_the_folder() {
         ["3 are symbolic links that lead to no file in the folder"]
     );
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config {
+        cases: 512,
+        failure_persistence: None,
+        ..proptest::test_runner::Config::default()
+    })]
+
+    #[test]
+    fn damage_to_a_source_is_an_error_or_read_but_never_a_panic(
+        file in 0..6_usize, damage in proptest::collection::vec((0..4000_usize, proptest::num::u8::ANY), 1..6),
+    ) {
+        let name = ["valid-chrome", "valid-firefox", "valid-safari", "valid-proxy", "valid-all-keys", "valid-crlf"][file];
+        let lines = file >= 4;
+        let path = corpus(if lines { "jsonl" } else { "har" }).join(format!("{name}.{}", if lines { "jsonl" } else { "har" }));
+        let mut octets = std::fs::read(path).unwrap();
+        for (at, value) in damage {
+            let length = octets.len();
+            octets[at % length] = value;
+        }
+        let outcome = if lines { jsonl::read(octets.as_slice(), name) } else { har::read(octets.as_slice(), name) };
+        match outcome {
+            Ok(traffic) => proptest::prop_assert!(!traffic.responses.is_empty()),
+            Err(error) => proptest::prop_assert_eq!(error.file(), name),
+        }
+    }
+}
