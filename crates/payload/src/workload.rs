@@ -203,7 +203,8 @@ impl ObjectDecoder {
         match &mut self.expected {
             Expected::Bytes { missing } => {
                 let length = bytes.len() as u64;
-                *missing = missing.checked_sub(length).ok_or(WorkloadError::Surplus {
+                let left = missing.checked_sub(length);
+                *missing = left.ok_or_else(|| WorkloadError::Surplus {
                     bytes: length - *missing,
                 })?;
                 self.completed += usize::from(*missing == 0 && length > 0);
