@@ -235,6 +235,20 @@ fn late_frames_are_overtaken_and_the_others_keep_their_order() {
 }
 
 #[test]
+fn frames_that_arrive_at_one_instant_do_so_in_the_order_they_were_sent() {
+    let direction = DirectionSpec {
+        reordering: "jitter".parse().unwrap(),
+        ..DirectionSpec::IDEAL
+    };
+    let mut link = Link::new(&direction, Seed::new(1));
+    for number in 0..100 {
+        link.offer(Instant::START, frame(1500, number)).unwrap();
+    }
+    let numbers: Vec<_> = drain(&mut link).iter().map(|event| event.frame().payload).collect();
+    assert_eq!(numbers, (0..100).collect::<Vec<_>>());
+}
+
+#[test]
 fn codel_leaves_a_burst_alone_and_thins_a_standing_queue() {
     let direction = DirectionSpec {
         capacity: Capacity::Rate("12 Mbit/s".parse().unwrap()),
