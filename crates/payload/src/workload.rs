@@ -7,6 +7,7 @@
 mod draw;
 mod faulty_meter;
 pub mod report_text;
+pub mod site;
 mod stored_object;
 pub mod test_executions;
 pub mod tm_packets;

@@ -153,7 +153,17 @@ impl CostTable {
     /// `bytes` is the input of an encoding and the output of a decoding, that is, the plain side of either.
     pub fn draw(&self, rng: &mut Rng, operation: Operation, bytes: Bytes) -> Duration {
         // One draw whatever the table and the operation, so that a change of codec does not move the draws that follow.
-        let rank = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        self.at_rank(operation, bytes, Self::rank(rng))
+    }
+
+    /// Draws a rank from 0 to 1 among the samples, for [`CostTable::at_rank`].
+    pub fn rank(rng: &mut Rng) -> f64 {
+        (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// As [`CostTable::draw`], for a rank that was drawn before: what is done piece by piece costs what it costs in one, where
+    /// each piece pays the difference that it makes to the whole.
+    pub fn at_rank(&self, operation: Operation, bytes: Bytes, rank: f64) -> Duration {
         match &self.costs {
             Some(costs) if !operation.is_free() => costs.of(operation).at(bytes, rank),
             _ => Duration::ZERO,

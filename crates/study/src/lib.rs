@@ -4,13 +4,19 @@
 //! [`runner::Experiment`] on all cores, kept in a [`run_folder::RunFolder`] line by line, and summed up by [`summary`] into the
 //! record that is published. Nothing here reads a clock but `cost::calibrate`, and nothing opens a socket.
 
+pub mod builtin;
 pub mod cell;
 pub mod cost;
+pub mod doubt;
+pub mod experiment;
 pub mod figure;
 pub mod file;
+pub mod http;
 pub mod journal;
 mod nearest;
 pub mod observation;
+pub mod run_folder;
 pub mod runner;
 pub mod settings;
 pub mod statistics;
+pub mod summary;

@@ -6,12 +6,13 @@
 mod choice;
 mod named;
 
-pub use choice::{CongestionControl, Delivery, Hosts, RoundTrip, SlowDown, Switch, Writes};
-pub use named::{Named, Spec};
+pub use choice::{CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, SlowDown, Switch, Writes};
+pub use named::{Link, Named};
 
 use lastmile_payload::codec::CodecSpec;
+use lastmile_payload::workload::WorkloadSpec;
 use lastmile_report::record::Levels;
-use lastmile_units::Probability;
+use lastmile_units::{Bytes, Probability};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU32;
 
@@ -86,11 +87,11 @@ macro_rules! settings {
 
 settings! {
     /// What is delivered.
-    workload: Named<toml::Table>,
+    workload: Named<WorkloadSpec>,
     /// The same as `workload`, for studies whose workloads are numbered cases; a cell has one or the other.
-    case: Named<toml::Table>,
+    case: Named<WorkloadSpec>,
     /// Over what it is delivered.
-    link: Named<toml::Table>,
+    link: Link,
     /// A round trip that replaces the link's delays, half each way.
     round_trip: RoundTrip,
     /// How bytes are carried.
@@ -103,10 +104,18 @@ settings! {
     congestion_control: CongestionControl,
     /// The congestion window that a connection starts with, in segments.
     initial_window: NonZeroU32,
-    /// Whether a small segment waits for the acknowledgement of the one before (RFC 896).
-    nagle: Switch,
-    /// How the server hands a response to TCP.
+    /// Whether a small segment waits for the acknowledgement of the one before.
+    nagle: Nagle,
+    /// The largest window that a receiver offers; it grows by itself where this is not set.
+    receive_window: Bytes,
+    /// How long an acknowledgement may wait for a companion; setting it also ends the quick ones at the start.
+    delayed_acknowledgement: Delay,
+    /// How the server hands a response to TCP, where nothing is coded.
     writes: Writes,
+    /// Whether the filter holds a coded response until it is complete.
+    filter: Filter,
+    /// How long the server takes to make an object, besides writing it.
+    object_time: Delay,
     /// Whether each program has a virtual CPU of its own.
     hosts: Hosts,
     /// How much slower than the reference both virtual CPUs are.
@@ -121,7 +130,7 @@ settings! {
 
 impl Settings {
     /// What is delivered, under whichever of its two names.
-    pub fn delivered(&self) -> Option<&Named<toml::Table>> {
+    pub fn delivered(&self) -> Option<&Named<WorkloadSpec>> {
         self.case.as_ref().or(self.workload.as_ref())
     }
 }
@@ -212,11 +221,13 @@ mod tests {
 
     #[test]
     fn one_name_for_two_contents_is_noticed() {
-        let short = settings("link = { name = 'short', queue = '10 packets' }");
-        assert_eq!(
-            short.contradiction(&settings("link = { name = 'short', queue = '20 packets' }")),
-            Some("link")
-        );
+        let link = |delay| {
+            settings(&format!(
+                "link = {{ name = 'short', rate = '1 Mbit/s', one_way_delay = '{delay}' }}"
+            ))
+        };
+        let short = link("10 ms");
+        assert_eq!(short.contradiction(&link("20 ms")), Some("link"));
         assert_eq!(short.contradiction(&short), None);
     }
 }

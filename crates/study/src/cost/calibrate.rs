@@ -1,7 +1,7 @@
 //! How long does each operation take here? Measures a cost table, alone, in about ten seconds.
 //!
 //! This is the one place of the crate that reads the clock. What it measures runs on one thread; anything else that runs meanwhile
-//! makes the table worse. `cargo test -p lastmile-study --test calibrate -- --ignored` writes the table that ships.
+//! makes the table worse. `examples/calibrate.rs` prints the table that ships.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
@@ -13,6 +13,8 @@ mod corpus;
 use super::table::{AtSize, Costs, Samples};
 use super::{Operation, this_machine};
 use lastmile_payload::codec::{CodecSpec, decode, encode};
+use lastmile_payload::workload::WorkloadSpec;
+use lastmile_payload::workload::test_executions::{self, Case, TestExecution, TestExecutions};
 use lastmile_units::{Bytes, Seed};
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -44,7 +46,7 @@ pub fn calibrate() -> Costs {
             let coded = encode(codec, plain);
             let limit = Bytes::from(plain.len());
             at_size(plain.len(), || {
-                drop(black_box(decode(codec.coding(), black_box(&coded), limit)))
+                drop(black_box(decode(codec.coding(), black_box(&coded), limit)));
             })
         };
         let both = |measure: &dyn Fn(&[u8]) -> AtSize| Samples {
@@ -54,10 +56,27 @@ pub fn calibrate() -> Costs {
         operations.insert(Operation::Encode(codec).to_string(), both(&encoding));
         operations.insert(Operation::Decode(codec).to_string(), both(&decoding));
     }
+    operations.insert(Operation::WriteObject.to_string(), object_samples(|execution, _| {
+        drop(black_box(test_executions::stream(black_box(std::slice::from_ref(execution)))));
+    }));
+    operations.insert(Operation::ReadObject.to_string(), object_samples(|_, written| {
+        let mut decoder = WorkloadSpec::TestExecutions(TestExecutions::of_case(Case::F)).decoder();
+        black_box(decoder.feed(black_box(written)).expect("what was written can be read"));
+    }));
     Costs {
         machine: this_machine(),
         operations,
     }
+}
+
+/// Times `call` on the smallest and the largest object of the GZIPFilter report, given as a value and as its stream.
+fn object_samples(call: impl Fn(&TestExecution, &[u8])) -> Samples {
+    let at = |case| {
+        let executions = TestExecutions::of_case(case).generate(Seed::new(1)).expect("the report's cases can be made");
+        let written = test_executions::stream(&executions[..1]).concat();
+        at_size(written.len(), || call(&executions[0], &written))
+    };
+    Samples { small: at(Case::F), large: Some(at(Case::E)) }
 }
 
 /// Times `call`, which works on so many bytes.

@@ -10,13 +10,18 @@ pub enum Operation {
     Encode(CodecSpec),
     /// Running them back.
     Decode(CodecSpec),
+    /// Writing an object to a Java object stream.
+    WriteObject,
+    /// Reading one back.
+    ReadObject,
 }
 
 impl Operation {
     /// Every operation that has a cost.
     pub fn all() -> impl Iterator<Item = Self> {
         let codecs = || CodecSpec::all().filter(|codec| !codec.is_identity());
-        codecs().map(Self::Encode).chain(codecs().map(Self::Decode))
+        let codings = codecs().map(Self::Encode).chain(codecs().map(Self::Decode));
+        codings.chain([Self::WriteObject, Self::ReadObject])
     }
 
     /// Whether it costs nothing whatever the machine: identity hands on what it is given.
@@ -31,6 +36,8 @@ impl fmt::Display for Operation {
         match self {
             Self::Encode(codec) => write!(f, "encode {codec}"),
             Self::Decode(codec) => write!(f, "decode {codec}"),
+            Self::WriteObject => f.write_str("write object"),
+            Self::ReadObject => f.write_str("read object"),
         }
     }
 }

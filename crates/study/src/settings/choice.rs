@@ -45,6 +45,16 @@ choice! {
 }
 
 choice! {
+    /// Whether the filter holds a coded response until it is complete.
+    Filter {
+        /// It does, as the filter of 2005 did.
+        Whole = "whole",
+        /// Each object leaves as it is coded: every flush of the server is passed on.
+        Stream = "stream",
+    }
+}
+
+choice! {
     /// Whether client and server have a machine each.
     Hosts {
         /// Each has a virtual CPU of its own.
@@ -61,6 +71,59 @@ choice! {
         Cubic = "cubic",
         /// RFC 5681.
         Reno = "reno",
+    }
+}
+
+/// When a small segment may leave while others are outstanding; `true` and `false` are read as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nagle {
+    /// As Linux has it (Minshall): when no other small segment is outstanding.
+    On,
+    /// As RFC 896 has it: when nothing is outstanding.
+    Classic,
+    /// At once.
+    Off,
+}
+
+impl fmt::Display for Nagle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::On => "on",
+            Self::Classic => "classic",
+            Self::Off => "off",
+        })
+    }
+}
+
+impl Serialize for Nagle {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Nagle {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(from)? {
+            toml::Value::Boolean(true) => Ok(Self::On),
+            toml::Value::Boolean(false) => Ok(Self::Off),
+            toml::Value::String(text) if text == "on" => Ok(Self::On),
+            toml::Value::String(text) if text == "classic" => Ok(Self::Classic),
+            toml::Value::String(text) if text == "off" => Ok(Self::Off),
+            other => Err(serde::de::Error::custom(format!(
+                "{other} is none of \"on\", \"classic\" and \"off\""
+            ))),
+        }
+    }
+}
+
+/// A length of time, written `"40 ms"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Delay(#[serde(with = "duration::text")] pub Duration);
+
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&duration::print(self.0))
     }
 }
 
@@ -201,7 +264,8 @@ mod tests {
 
     #[test]
     fn a_wrong_value_is_refused_with_what_would_be_right() {
-        assert!(refusal("nagle = 'yes'").contains("neither \"on\" nor \"off\""));
+        assert!(refusal("nagle = 'yes'").contains("none of \"on\", \"classic\" and \"off\""));
+        assert!(refusal("tls = 'yes'").contains("neither \"on\" nor \"off\""));
         assert!(refusal("cpu_slowdown = 0").contains("0.01 to 1000000"));
         assert!(refusal("round_trip = 5").contains("expected a string"));
         assert!(refusal("round_trip = '5'").contains("\"link\" to keep"));

@@ -1,32 +1,19 @@
-//! How is a setting with a content of its own written? As a text that names it, or as an inline table, which may carry a `name`.
+//! What do reports call a level that has a content of its own?
 //!
-//! What the content means is the affair of the crate it belongs to: see [`Spec`].
+//! What the content means is the affair of the crate that it belongs to.
 
-use serde::de::Error as _;
+use lastmile_link::LinkSpec;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Something that a study writes as a text or as a table.
-pub trait Spec: Sized {
-    /// Reads the text form.
-    ///
-    /// # Errors
-    /// A message for the writer of the study, where the text names nothing.
-    fn from_text(text: &str) -> Result<Self, String>;
-
-    /// Reads the table, without the `name` that a study may have given it.
-    ///
-    /// # Errors
-    /// A message for the writer of the study, where a key or a value is not as it should be.
-    fn from_table(table: toml::Table) -> Result<Self, String>;
-}
-
-/// A [`Spec`] under the name that reports show it by: its text, its `name`, or, where a table has none, the table as written.
+/// A content that is written as an inline table, which may carry a `name` besides: reports show it by that name, or, where there is
+/// none, by the table as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named<T> {
     name: String,
-    written: toml::Value,
-    spec: T,
+    written: toml::Table,
+    content: T,
 }
 
 impl<T> Named<T> {
@@ -36,8 +23,8 @@ impl<T> Named<T> {
     }
 
     /// What it says.
-    pub fn spec(&self) -> &T {
-        &self.spec
+    pub fn content(&self) -> &T {
+        &self.content
     }
 }
 
@@ -53,75 +40,74 @@ impl<T> Serialize for Named<T> {
     }
 }
 
-impl<'de, T: Spec> Deserialize<'de> for Named<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let written = toml::Value::deserialize(from)?;
-        let (name, spec) = match &written {
-            toml::Value::String(text) => (text.clone(), T::from_text(text)),
-            toml::Value::Table(table) => {
-                let mut table = table.clone();
-                let name = match table.remove("name") {
-                    Some(toml::Value::String(name)) => name,
-                    Some(other) => return Err(D::Error::custom(format!("`name` is a text, and not {other}"))),
-                    None => written.to_string(),
-                };
-                (name, T::from_table(table))
-            }
-            other => {
-                return Err(D::Error::custom(format!(
-                    "expected a text or an inline table, and not {other}"
-                )));
-            }
+        let written = toml::Table::deserialize(from)?;
+        let mut table = written.clone();
+        let name = match table.remove("name") {
+            Some(toml::Value::String(name)) => name,
+            Some(other) => return Err(D::Error::custom(format!("`name` is a text, and not {other}"))),
+            None => toml::Value::Table(written.clone()).to_string(),
         };
-        Ok(Self {
-            name,
-            spec: spec.map_err(D::Error::custom)?,
-            written,
-        })
+        let content = T::deserialize(table).map_err(|error| D::Error::custom(error.message()))?;
+        Ok(Self { name, written, content })
     }
 }
 
-impl Spec for toml::Table {
-    fn from_text(text: &str) -> Result<Self, String> {
-        Ok(Self::from_iter([(
-            "text".to_owned(),
-            toml::Value::String(text.to_owned()),
-        )]))
-    }
+/// A link, which reports show by its profile and what is changed of it, or by the name that its table gives it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Link(pub LinkSpec);
 
-    fn from_table(table: toml::Table) -> Result<Self, String> {
-        Ok(table)
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lastmile_payload::workload::WorkloadSpec;
 
     #[derive(Debug, Deserialize)]
     struct Line {
-        link: Named<toml::Table>,
+        case: Named<WorkloadSpec>,
     }
 
-    fn read(toml: &str) -> Result<Named<toml::Table>, String> {
-        toml::from_str::<Line>(toml)
-            .map(|line| line.link)
+    fn read(case: &str) -> Result<Named<WorkloadSpec>, String> {
+        toml::from_str::<Line>(&format!("case = {case}"))
+            .map(|line| line.case)
             .map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_table_is_known_by_its_name_and_without_one_by_what_it_says() {
-        assert_eq!(read("link = 'wpt/3g'").unwrap().name(), "wpt/3g");
-        assert_eq!(read("link = { name = 'short', loss = '0 %' }").unwrap().name(), "short");
-        assert_eq!(read("link = { loss = '0 %' }").unwrap().name(), r#"{ loss = "0 %" }"#);
+        assert_eq!(
+            read("{ name = 'A', kind = 'bulk', bytes = '1 kB' }").unwrap().name(),
+            "A"
+        );
+        let nameless = read("{ kind = 'bulk', bytes = '1 kB' }").unwrap();
+        assert_eq!(nameless.name(), r#"{ bytes = "1 kB", kind = "bulk" }"#);
     }
 
     #[test]
-    fn a_number_is_refused_with_its_line() {
-        let error = read("link = 5").unwrap_err();
-        assert!(
-            error.contains("line 1") && error.contains("expected a text or an inline table, and not 5"),
-            "{error}"
-        );
+    fn what_is_wrong_in_a_table_is_said_with_its_line() {
+        for (case, problem) in [
+            ("5", "invalid type: integer `5`, expected a map"),
+            (
+                "{ name = 5, kind = 'bulk', bytes = '1 kB' }",
+                "`name` is a text, and not 5",
+            ),
+            (
+                "{ name = 'A', kind = 'bulc', bytes = '1 kB' }",
+                "unknown variant `bulc`",
+            ),
+            ("{ name = 'A', kind = 'bulk', bites = '1 kB' }", "unknown field `bites`"),
+            ("{ name = 'A', kind = 'bulk', bytes = '1' }", "its unit is missing"),
+        ] {
+            let error = read(case).unwrap_err();
+            assert!(error.contains("line 1") && error.contains(problem), "{error}");
+        }
     }
 }

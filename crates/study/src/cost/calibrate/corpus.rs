@@ -20,10 +20,10 @@ pub(super) fn text(seed: Seed, size: Bytes) -> Vec<u8> {
         let [name, place] = [(); 2].map(|()| common(&mut rng, &words));
         let sentence: Vec<_> = (0..4 + below(&mut rng, 9)).map(|_| common(&mut rng, &words)).collect();
         let (minute, second, value) = (below(&mut rng, 60), below(&mut rng, 60), below(&mut rng, 100_000));
-        write!(
+        writeln!(
             text,
             "{{\"id\":{id},\"name\":\"{name}\",\"place\":\"{place}\",\"updated\":\"2005-06-15T12:{minute:02}:{second:02}Z\",\
-             \"value\":{value},\"text\":\"{}\"}},\n",
+             \"value\":{value},\"text\":\"{}\"}},",
             sentence.join(" ")
         )
         .expect("a text can always be written to");

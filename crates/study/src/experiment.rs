@@ -1,0 +1,79 @@
+//! What is done in a cell? The programs of the simulated world: a server and a client on either side of the cell's link.
+//!
+//! A [`plan::Plan`] says what a cell's settings ask for; [`site`] builds the world they describe; each delivery has a program.
+//! Reading studies, repeating and summing up are others' business.
+
+mod bulk;
+mod computing;
+mod objects;
+mod plan;
+mod site;
+
+use crate::cell::{Cell, expand};
+use crate::file::{Study, StudyError};
+use crate::observation::{Failure, Outcome};
+use crate::runner::{Experiment, RunContext};
+use plan::{Delivered, Plan};
+use site::Site;
+use std::rc::Rc;
+
+/// The simulated world's experiment.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Simulated;
+
+impl Simulated {
+    /// Whether every cell of a study can be run; said before an hour is spent on those that can.
+    ///
+    /// # Errors
+    /// The first cell that lacks a setting or asks for what there is not.
+    pub fn check(&self, study: &Study) -> Result<(), StudyError> {
+        for cell in expand(study)? {
+            let in_cell = |problem| {
+                StudyError::new(
+                    &format!("study {:?}", study.name),
+                    format!("{}: {problem}", cell.describe()),
+                )
+            };
+            Plan::of(&cell.settings).map_err(in_cell)?;
+        }
+        Ok(())
+    }
+}
+
+impl Experiment for Simulated {
+    fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
+        let plan = match Plan::of(&cell.settings) {
+            Ok(plan) => plan,
+            Err(problem) => return vec![Err(Failure::new(problem))],
+        };
+        // Repeats in one world share what is delivered, as the runs of one test do; a fresh world has contents of its own.
+        let seeds = context.seeds(cell, context.repeats.start);
+        let site = Site::build(&plan, seeds.link);
+        let costs = Rc::new(context.costs.clone());
+        let mut outcomes = Vec::new();
+        for repeat in context.repeats.clone() {
+            if repeat > context.repeats.start {
+                site.idle(context.interval);
+            }
+            let outcome = match &plan.delivered {
+                Delivered::Bytes(bytes) => bulk::run(&site, *bytes),
+                Delivered::Objects(objects) => {
+                    let compute = context.seeds(cell, repeat).compute;
+                    match objects.workload.generate(seeds.workload) {
+                        Ok(stream) => objects::run(&site, objects, stream, &costs, compute),
+                        Err(error) => Err(Failure::new(error.to_string())),
+                    }
+                }
+            };
+            let failed = outcome.is_err();
+            outcomes.push(outcome.map(|mut observation| {
+                site.note_link_chance(&mut observation);
+                observation
+            }));
+            if failed {
+                break;
+            }
+        }
+        outcomes
+    }
+}

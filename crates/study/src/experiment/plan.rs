@@ -1,0 +1,126 @@
+//! What do the settings of a cell ask for? Read once, so that what is missing or contradictory is said before anything runs.
+
+use crate::settings::{CongestionControl, Delivery, Filter, Hosts, Nagle, RoundTrip, Settings, SlowDown, Writes};
+use lastmile_link::LinkSpec;
+use lastmile_payload::codec::CodecSpec;
+use lastmile_payload::workload::WorkloadSpec;
+use lastmile_units::Bytes;
+use lastmile_world::sim::CpuSpec;
+use lastmile_world::tcp;
+use std::time::Duration;
+
+/// A cell's settings, understood.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) link: LinkSpec,
+    pub(super) delivered: Delivered,
+    pub(super) tcp: tcp::Config,
+    pub(super) server_cpu: CpuSpec,
+    pub(super) client_cpu: CpuSpec,
+    pub(super) hosts: Hosts,
+}
+
+/// What is carried, and how.
+#[derive(Debug, Clone)]
+pub(super) enum Delivered {
+    /// So many bytes over one TCP connection.
+    Bytes(Bytes),
+    /// Objects in one HTTP/1.1 response.
+    Objects(Objects),
+}
+
+/// Objects, and how the server sends them.
+#[derive(Debug, Clone)]
+pub(super) struct Objects {
+    pub(super) workload: WorkloadSpec,
+    pub(super) codec: CodecSpec,
+    /// Whether the response is complete before its first octet leaves.
+    pub(super) whole: bool,
+    pub(super) object_time: Duration,
+}
+
+impl Plan {
+    /// Understands `settings`; otherwise a message for the writer of the study.
+    pub(super) fn of(settings: &Settings) -> Result<Self, String> {
+        let missing =
+            |key: &str, example: &str| format!("no {key} is set; add {key} = {example} to [fixed] or [factors]");
+        let link = settings
+            .link
+            .as_ref()
+            .ok_or_else(|| missing("link", "\"wpt/3g\""))?
+            .0
+            .clone();
+        let link = match settings.round_trip {
+            Some(RoundTrip::Of(round_trip)) => link.with_round_trip(round_trip),
+            Some(RoundTrip::OfLink) | None => link,
+        };
+        let slow_down = settings.cpu_slowdown.unwrap_or(SlowDown::NONE);
+        let cpu = |slow_down: SlowDown| CpuSpec {
+            slow_down: slow_down.get(),
+            background_load: settings.background_load.map_or(0.0, |load| load.get()),
+            ..CpuSpec::default()
+        };
+        Ok(Self {
+            link,
+            delivered: Delivered::of(settings)?,
+            tcp: Self::tcp(settings),
+            server_cpu: cpu(slow_down),
+            client_cpu: cpu(settings.cpu_slowdown_client.unwrap_or(slow_down)),
+            hosts: settings.hosts.unwrap_or(Hosts::Two),
+        })
+    }
+
+    fn tcp(settings: &Settings) -> tcp::Config {
+        let mut config = tcp::Config::default();
+        if let Some(segments) = settings.initial_window {
+            config.initial_window = segments.get();
+        }
+        config.nagle = match settings.nagle {
+            Some(Nagle::Off) => tcp::Nagle::Off,
+            Some(Nagle::Classic) => tcp::Nagle::Classic,
+            Some(Nagle::On) | None => tcp::Nagle::Minshall,
+        };
+        if let Some(window) = settings.receive_window {
+            (config.receive_window, config.receive_window_maximum) = (window, window);
+        }
+        if let Some(delay) = settings.delayed_acknowledgement {
+            (config.delayed_acknowledgement, config.quick_acknowledgements) = (delay.0, 0);
+        }
+        config.congestion_control = match settings.congestion_control {
+            Some(CongestionControl::Reno) => tcp::CongestionControl::Reno,
+            Some(CongestionControl::Cubic) | None => tcp::CongestionControl::Cubic,
+        };
+        config
+    }
+}
+
+impl Delivered {
+    fn of(settings: &Settings) -> Result<Self, String> {
+        let workload = settings.delivered().ok_or(
+            "no workload is set; add workload = { kind = \"bulk\", bytes = \"1 MB\" } to [fixed] or [factors]",
+        )?;
+        match (settings.delivery.unwrap_or(Delivery::Http1), workload.content()) {
+            (Delivery::Tcp, WorkloadSpec::Bulk(bulk)) => Ok(Self::Bytes(bulk.bytes)),
+            (Delivery::Http1, content @ (WorkloadSpec::TestExecutions(_) | WorkloadSpec::TmPackets(_))) => {
+                Ok(Self::Objects(Objects::of(content, settings)))
+            }
+            (delivery, content) => Err(format!(
+                "delivery {delivery} does not carry {} here; bulk goes over \"tcp\", objects over \"http/1.1\"",
+                content.kind()
+            )),
+        }
+    }
+}
+
+impl Objects {
+    fn of(workload: &WorkloadSpec, settings: &Settings) -> Self {
+        let codec = settings.codec.unwrap_or(CodecSpec::IDENTITY);
+        let whole = if codec.is_identity() {
+            settings.writes == Some(Writes::Buffered)
+        } else {
+            settings.filter != Some(Filter::Stream)
+        };
+        let object_time = settings.object_time.map_or(Duration::ZERO, |time| time.0);
+        Self { workload: workload.clone(), codec, whole, object_time }
+    }
+}
