@@ -136,14 +136,15 @@ mod tests {
 
     #[test]
     fn every_level_meets_every_other_once_and_the_last_factor_varies_fastest() {
-        let cells = cells("[factors]\ncodec = ['identity', 'gzip:6', 'identity']\nlink = ['a', 'b']").unwrap();
+        let cells =
+            cells("[factors]\ncodec = ['identity', 'gzip:6', 'identity']\nlink = ['wpt/3g', 'wpt/cable']").unwrap();
         assert_eq!(
             shown(&cells),
             [
-                "codec identity, link a",
-                "codec gzip:6, link a",
-                "codec identity, link b",
-                "codec gzip:6, link b"
+                "codec identity, link wpt/3g",
+                "codec gzip:6, link wpt/3g",
+                "codec identity, link wpt/cable",
+                "codec gzip:6, link wpt/cable"
             ]
         );
     }
@@ -151,19 +152,19 @@ mod tests {
     #[test]
     fn a_part_lies_over_the_study_and_shows_what_it_fixes() {
         let cells = cells(
-            "[fixed]\nnagle = 'on'\nlink = 'a'\n[factors]\ncodec = ['identity', 'gzip:6']\n\
-             [[part]]\nname = 'links'\n[part.factors]\nlink = ['a', 'b']\n\
+            "[fixed]\nnagle = 'on'\nlink = 'wpt/3g'\n[factors]\ncodec = ['identity', 'gzip:6']\n\
+             [[part]]\nname = 'links'\n[part.factors]\nlink = ['wpt/3g', 'wpt/cable']\n\
              [[part]]\nname = 'plain'\n[part.fixed]\ncodec = 'identity'",
         )
         .unwrap();
         assert_eq!(
             shown(&cells),
             [
-                "links: codec identity, link a",
-                "links: codec gzip:6, link a",
-                "links: codec identity, link b",
-                "links: codec gzip:6, link b",
-                "plain: codec identity, link a"
+                "links: codec identity, link wpt/3g",
+                "links: codec gzip:6, link wpt/3g",
+                "links: codec identity, link wpt/cable",
+                "links: codec gzip:6, link wpt/cable",
+                "plain: codec identity, link wpt/3g"
             ]
         );
         assert_eq!(cells[0].key(), cells[4].key(), "both parts ask for the same work");
@@ -177,15 +178,15 @@ mod tests {
     #[test]
     fn seeds_do_not_depend_on_the_place_in_the_study() {
         let seed = Seed::new(1);
-        let all = cells("[factors]\ncodec = ['identity', 'gzip:6']\nlink = ['a', 'b']").unwrap();
-        let only = cells("[fixed]\ncodec = 'gzip:6'\nlink = 'b'").unwrap();
+        let all = cells("[factors]\ncodec = ['identity', 'gzip:6']\nlink = ['wpt/3g', 'wpt/cable']").unwrap();
+        let only = cells("[fixed]\ncodec = 'gzip:6'\nlink = 'wpt/cable'").unwrap();
         assert_eq!(all[3].seeds(seed, 4), only[0].seeds(seed, 4));
     }
 
     #[test]
     fn paired_cells_share_their_randomness_and_repeats_and_links_do_not() {
         let seed = Seed::new(1);
-        let cells = cells("[factors]\ncodec = ['identity', 'gzip:6']\nlink = ['a', 'b']").unwrap();
+        let cells = cells("[factors]\ncodec = ['identity', 'gzip:6']\nlink = ['wpt/3g', 'wpt/cable']").unwrap();
         let (plain, coded, elsewhere) = (&cells[0], &cells[1], &cells[2]);
         assert_eq!(plain.seeds(seed, 0), coded.seeds(seed, 0));
         assert_ne!(plain.seeds(seed, 0).link, plain.seeds(seed, 1).link);
@@ -195,7 +196,9 @@ mod tests {
 
     #[test]
     fn one_name_for_two_links_is_refused() {
-        let error = cells("[factors]\nlink = [{ name = 'x', rate = '1 kbit/s' }, { name = 'x', rate = '2 kbit/s' }]");
+        let error = cells(
+            "[factors]\nlink = [{ name = 'x', rate = '1 kbit/s', one_way_delay = '1 ms' }, { name = 'x', rate = '2 kbit/s', one_way_delay = '1 ms' }]",
+        );
         assert_eq!(
             error.unwrap_err().to_string(),
             "study \"test\": two different levels of \"link\" are called \"x\"; rename one"
@@ -204,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_cell_has_a_workload_or_a_case_and_not_both() {
-        let error = cells("[fixed]\nworkload = 'a'\n[factors]\ncase = ['b']")
+        let error = cells("[fixed]\nworkload = { kind = 'bulk', bytes = '1 B' }\n[factors]\ncase = [{ kind = 'bulk', bytes = '1 B' }]")
             .unwrap_err()
             .to_string();
         assert!(error.contains("keep one"), "{error}");

@@ -5,7 +5,7 @@ use rand_core::Rng as _;
 use std::sync::Mutex;
 
 const STUDY: &str = "name = 'test'\nquestion = ''\nrepeats = 3\ninterval = '2 min'\n\
-                     [factors]\ncodec = ['identity', 'gzip:1', 'gzip:6', 'gzip:9']\nlink = ['a', 'b']";
+                     [factors]\ncodec = ['identity', 'gzip:1', 'gzip:6', 'gzip:9']\nlink = ['wpt/3g', 'wpt/cable']";
 
 fn study(more: &str) -> Study {
     Study::parse("test.toml", &format!("{more}\n{STUDY}")).unwrap()
@@ -134,7 +134,7 @@ fn a_failure_a_panic_a_missing_outcome_and_a_figure_that_is_no_number_are_record
             "gzip:1" => outcomes[1] = Err(Failure::new("the server refused the connection")),
             "gzip:6" => outcomes.truncate(1),
             "gzip:9" => outcomes[0].as_mut().unwrap().sample(figure::GOODPUT, f64::NAN),
-            _ if cell.levels["link"] == "b" => panic!("a broken invariant"),
+            _ if cell.levels["link"] == "wpt/cable" => panic!("a broken invariant"),
             _ => (),
         }
         outcomes
@@ -144,30 +144,31 @@ fn a_failure_a_panic_a_missing_outcome_and_a_figure_that_is_no_number_are_record
         let key = CellKey::from([("codec".into(), codec.into()), ("link".into(), link.into())]);
         outcomes[&key][&repeat].clone().err().map(|failure| failure.reason)
     };
-    assert_eq!(reason("gzip:1", "a", 0), None);
+    assert_eq!(reason("gzip:1", "wpt/3g", 0), None);
     assert_eq!(
-        reason("gzip:1", "a", 1).as_deref(),
+        reason("gzip:1", "wpt/3g", 1).as_deref(),
         Some("the server refused the connection")
     );
-    assert_eq!(reason("gzip:6", "a", 0), None);
+    assert_eq!(reason("gzip:6", "wpt/3g", 0), None);
     assert_eq!(
-        reason("gzip:6", "a", 2).as_deref(),
+        reason("gzip:6", "wpt/3g", 2).as_deref(),
         Some("not run, since an earlier repeat in the same world failed")
     );
     assert_eq!(
-        reason("gzip:9", "a", 0).as_deref(),
+        reason("gzip:9", "wpt/3g", 0).as_deref(),
         Some("the figure \"goodput\" came out as no finite number")
     );
     assert_eq!(
-        reason("identity", "b", 0).as_deref(),
+        reason("identity", "wpt/cable", 0).as_deref(),
         Some("it panicked: a broken invariant")
     );
-    assert_eq!(reason("identity", "a", 0), None);
+    assert_eq!(reason("identity", "wpt/3g", 0), None);
 }
 
 #[test]
 fn work_that_two_parts_ask_for_is_done_once() {
-    let study = study("").expanded() + "\n[[part]]\nname = 'all'\n[[part]]\nname = 'some'\n[part.fixed]\nlink = 'a'\n";
+    let study =
+        study("").expanded() + "\n[[part]]\nname = 'all'\n[[part]]\nname = 'some'\n[part.fixed]\nlink = 'wpt/3g'\n";
     let study = Study::parse("test.toml", &study).unwrap();
     assert_eq!(expand(&study).unwrap().len(), 12);
     assert_eq!(jobs(&study).unwrap().len(), 8);
@@ -194,7 +195,7 @@ fn the_emulated_world_is_refused() {
 fn a_dry_run_names_every_cell_and_the_expected_time() {
     let text = dry_run(&study(""), &draw, NonZeroUsize::new(2).unwrap()).unwrap();
     assert_eq!(text.lines().count(), 9);
-    assert!(text.starts_with("codec identity, link a\n"), "{text}");
+    assert!(text.starts_with("codec identity, link wpt/3g\n"), "{text}");
     // 8 cells x 3 repeats x 0.2 s on 2 threads.
     assert!(
         text.ends_with("8 cells of 3 repeats, 8 worlds, 2 at once; about 2.4 s\n"),

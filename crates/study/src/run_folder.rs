@@ -1,0 +1,283 @@
+//! Where is a run kept? Its folder: the study as expanded, the cost table, what made it, its journal, its captures.
+//!
+//! What is written at once is written whole, by a temporary file and a rename; the journal is appended to. So a run that is cut off at
+//! any moment can be resumed, or summed up as far as it came.
+
+use crate::cost::{CostError, CostTable};
+use crate::file::{Study, StudyError};
+use crate::journal::{Journal, JournalError, Outcomes};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+const STUDY: &str = "study.toml";
+const COSTS: &str = "costs.toml";
+const META: &str = "meta.json";
+const JOURNAL: &str = "journal.jsonl";
+const CAPTURES: &str = "captures";
+
+/// The schema of `meta.json`.
+const SCHEMA: &str = "lastmile/meta/1";
+
+/// The folder of a run.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+/// What made a run: `meta.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// `lastmile/meta/1`.
+    pub schema: String,
+    /// The study's name.
+    pub study: String,
+    /// The version of lastmile.
+    pub version: String,
+    /// The machine it ran on.
+    pub machine: String,
+    /// The root of every random choice.
+    pub seed: u64,
+    /// The cost table's name.
+    pub cpu: String,
+    /// Where that table was measured.
+    pub cpu_machine: String,
+}
+
+impl Meta {
+    /// The description of a run that begins now, on this machine.
+    pub fn new(study: &Study, costs: &CostTable, version: &str) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            study: study.name.clone(),
+            version: version.to_owned(),
+            machine: crate::cost::this_machine(),
+            seed: study.seed,
+            cpu: costs.name().to_owned(),
+            cpu_machine: costs.machine().to_owned(),
+        }
+    }
+}
+
+/// Everything that a run folder holds, read back.
+#[derive(Debug)]
+pub struct Kept {
+    /// The study as expanded.
+    pub study: Study,
+    /// The cost table.
+    pub costs: CostTable,
+    /// What made it.
+    pub meta: Meta,
+    /// The journal, open for more.
+    pub journal: Journal,
+    /// What the journal holds.
+    pub outcomes: Outcomes,
+}
+
+/// A run folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A file of it cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is a run in it already.
+    #[error("{} holds a run already; resume it, or name another folder", path.display())]
+    Taken {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It describes another run than the one that is to be resumed.
+    #[error("{} cannot be resumed: {difference}", path.display())]
+    Differs {
+        /// The folder.
+        path: PathBuf,
+        /// What differs, and how.
+        difference: String,
+    },
+    /// Its `meta.json` is damaged.
+    #[error("{}: {source}", path.display())]
+    Meta {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// Its `study.toml` is damaged.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// Its `costs.toml` is damaged.
+    #[error(transparent)]
+    Costs(#[from] CostError),
+    /// Its journal is damaged.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl RunFolder {
+    /// A folder for a new run, `<parent>/<study>-<n>` with the first n that is free. It is made, and may be beaten to by nobody.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create_numbered(parent: &Path, study: &Study) -> Result<Self, FolderError> {
+        fs::create_dir_all(parent).map_err(|source| failed(parent, source))?;
+        for n in 1_u64.. {
+            let path = parent.join(format!("{}-{n}", study.name));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
+                Err(source) => return Err(failed(&path, source)),
+            }
+        }
+        unreachable!("a folder cannot hold every number")
+    }
+
+    /// The folder at `path`, made where it is not there yet.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn at(path: &Path) -> Result<Self, FolderError> {
+        fs::create_dir_all(path).map_err(|source| failed(path, source))?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where captures go; the folder is made when it is asked for.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn captures(&self) -> Result<PathBuf, FolderError> {
+        let path = self.path.join(CAPTURES);
+        fs::create_dir_all(&path).map_err(|source| failed(&path, source))?;
+        Ok(path)
+    }
+
+    /// Writes down a run that begins, and opens its journal.
+    ///
+    /// # Errors
+    /// When there is a run in the folder already, or it cannot be written.
+    pub fn begin(&self, study: &Study, costs: &CostTable, meta: &Meta) -> Result<Journal, FolderError> {
+        // The journal is there from the first moment, and meta.json last of all: a folder with a journal holds a run.
+        if self.path.join(JOURNAL).exists() {
+            return Err(FolderError::Taken {
+                path: self.path.clone(),
+            });
+        }
+        self.write_whole(STUDY, study.expanded().as_bytes())?;
+        self.write_whole(COSTS, costs.to_toml().as_bytes())?;
+        let mut meta = serde_json::to_vec_pretty(meta).expect("meta is made of texts and numbers");
+        meta.push(b'\n');
+        self.write_whole(META, &meta)?;
+        Ok(Journal::open(&self.path.join(JOURNAL))?.0)
+    }
+
+    /// Reads the folder back.
+    ///
+    /// # Errors
+    /// When a file of it is missing or damaged.
+    pub fn open(&self) -> Result<Kept, FolderError> {
+        let path = self.path.join(META);
+        let meta: Meta =
+            serde_json::from_str(&self.read(META)?).map_err(|source| FolderError::Meta { path, source })?;
+        let study = Study::parse(&self.path.join(STUDY).display().to_string(), &self.read(STUDY)?)?;
+        let costs = match self.read(COSTS)? {
+            toml if toml.is_empty() => CostTable::free(),
+            toml => CostTable::parse(&meta.cpu, &toml)?,
+        };
+        let (journal, outcomes) = Journal::open(&self.path.join(JOURNAL))?;
+        Ok(Kept {
+            study,
+            costs,
+            meta,
+            journal,
+            outcomes,
+        })
+    }
+
+    /// Reads the folder back to go on with its run, which must be that of `study`, `cpu` and `version`. The cost table is the one that
+    /// the folder holds: a measured one is not measured again.
+    ///
+    /// # Errors
+    /// When the folder holds another run, and how that differs; or as [`RunFolder::open`].
+    pub fn resume(&self, study: &Study, cpu: &str, version: &str) -> Result<Kept, FolderError> {
+        let kept = self.open()?;
+        let difference = if kept.meta.version != version {
+            Some(format!(
+                "it was begun with lastmile {}, and this is {version}",
+                kept.meta.version
+            ))
+        } else if kept.study.seed != study.seed {
+            Some(format!("its seed is {}, and not {}", kept.study.seed, study.seed))
+        } else if kept.meta.cpu != cpu {
+            Some(format!("its cost table is {:?}, and not {cpu:?}", kept.meta.cpu))
+        } else {
+            difference(&kept.study.expanded(), &study.expanded())
+        };
+        match difference {
+            Some(difference) => Err(FolderError::Differs {
+                path: self.path.clone(),
+                difference,
+            }),
+            None => Ok(kept),
+        }
+    }
+
+    /// Writes a file of the folder so that it is there whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_whole(&self, name: &str, content: &[u8]) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        let unfinished = self.path.join(format!(".{name}.unfinished"));
+        let write = || {
+            let mut file = fs::File::create(&unfinished)?;
+            file.write_all(content)?;
+            file.sync_all()?;
+            fs::rename(&unfinished, &path)
+        };
+        write().map_err(|source| failed(&path, source))
+    }
+
+    fn read(&self, name: &str) -> Result<String, FolderError> {
+        let path = self.path.join(name);
+        fs::read_to_string(&path).map_err(|source| failed(&path, source))
+    }
+}
+
+fn failed(path: &Path, source: io::Error) -> FolderError {
+    FolderError::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// The first line in which two expanded studies differ.
+fn difference(kept: &str, asked: &str) -> Option<String> {
+    let (mut ours, mut theirs) = (kept.lines(), asked.lines());
+    loop {
+        match (ours.next(), theirs.next()) {
+            (None, None) => return None,
+            (ours, theirs) if ours == theirs => (),
+            (ours, theirs) => {
+                let line = |line: Option<&str>| line.map_or("nothing".to_owned(), |line| format!("`{line}`"));
+                return Some(format!(
+                    "its study has {} where the other has {}",
+                    line(ours),
+                    line(theirs)
+                ));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+use super::*;
+use crate::cost::Choice;
+use crate::observation::Failure;
+
+fn study(more: &str) -> Study {
+    let toml = format!("{more}\nname = 'test'\nquestion = ''\n[factors]\ncodec = ['identity', 'gzip:6']\n");
+    Study::parse("test.toml", &toml).unwrap()
+}
+
+fn begun(parent: &Path, costs: &CostTable) -> RunFolder {
+    let folder = RunFolder::create_numbered(parent, &study("")).unwrap();
+    folder
+        .begin(&study(""), costs, &Meta::new(&study(""), costs, "0.1.0"))
+        .unwrap();
+    folder
+}
+
+#[test]
+fn folders_are_numbered_from_one() {
+    let parent = tempfile::tempdir().unwrap();
+    let names = [(); 3].map(|()| RunFolder::create_numbered(&parent.path().join("runs"), &study("")).unwrap());
+    let names = names.map(|folder| folder.path().file_name().unwrap().to_str().unwrap().to_owned());
+    assert_eq!(names, ["test-1", "test-2", "test-3"]);
+}
+
+#[test]
+fn a_run_is_read_back_as_it_was_begun() {
+    let parent = tempfile::tempdir().unwrap();
+    for costs in [CostTable::free(), CostTable::load(&Choice::Reference).unwrap()] {
+        let folder = begun(parent.path(), &costs);
+        let mut kept = folder.open().unwrap();
+        assert_eq!((kept.study, kept.costs), (study(""), costs.clone()));
+        assert_eq!(kept.meta, Meta::new(&study(""), &costs, "0.1.0"));
+        assert!(kept.outcomes.is_empty());
+        kept.journal
+            .append(&Default::default(), 0, &Err(Failure::new("x")))
+            .unwrap();
+        assert_eq!(
+            folder.resume(&study(""), costs.name(), "0.1.0").unwrap().outcomes.len(),
+            1
+        );
+    }
+}
+
+#[test]
+fn another_run_is_not_resumed_and_the_difference_is_told() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = begun(parent.path(), &CostTable::free());
+    let refusal = |study: &Study, cpu, version| {
+        let error = folder.resume(study, cpu, version).unwrap_err().to_string();
+        error.split_once("cannot be resumed: ").unwrap().1.to_owned()
+    };
+    assert_eq!(refusal(&study("seed = 7"), "free", "0.1.0"), "its seed is 1, and not 7");
+    assert_eq!(
+        refusal(&study(""), "reference", "0.1.0"),
+        "its cost table is \"free\", and not \"reference\""
+    );
+    assert_eq!(
+        refusal(&study(""), "free", "0.2.0"),
+        "it was begun with lastmile 0.1.0, and this is 0.2.0"
+    );
+    assert_eq!(
+        refusal(&study("repeats = 9"), "free", "0.1.0"),
+        "its study has `repeats = 5` where the other has `repeats = 9`"
+    );
+}
+
+#[test]
+fn a_folder_with_a_run_is_not_written_over() {
+    let parent = tempfile::tempdir().unwrap();
+    let costs = CostTable::free();
+    let folder = begun(parent.path(), &costs);
+    let again = RunFolder::at(folder.path()).unwrap();
+    let error = again
+        .begin(&study(""), &costs, &Meta::new(&study(""), &costs, "0.1.0"))
+        .unwrap_err();
+    assert!(error.to_string().contains("holds a run already"), "{error}");
+}
+
+#[test]
+fn what_is_missing_or_damaged_is_named() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = begun(parent.path(), &CostTable::free());
+    fs::write(folder.path().join(META), "{").unwrap();
+    assert!(folder.open().unwrap_err().to_string().contains("meta.json: "));
+    fs::remove_file(folder.path().join(META)).unwrap();
+    assert!(folder.open().unwrap_err().to_string().contains("meta.json: "));
+}
+
+#[test]
+fn nothing_unfinished_is_left_behind() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = begun(parent.path(), &CostTable::free());
+    folder.write_whole("report.html", b"<p>").unwrap();
+    folder.write_whole("report.html", b"<p>again").unwrap();
+    let mut names: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["costs.toml", "journal.jsonl", "meta.json", "report.html", "study.toml"]
+    );
+}

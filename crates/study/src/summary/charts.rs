@@ -1,0 +1,187 @@
+//! What is drawn? Fills the charts that a study describes with its own figures, and with the published ones beside them.
+
+mod place;
+
+use super::Measured;
+use super::ratios::Compared;
+use crate::file::{AxisScale, ChartSpec, Horizontal, Place, Study, Vertical};
+use crate::settings::Key;
+use crate::statistics::interval::interval_95;
+use crate::statistics::mean;
+use lastmile_report::record::{Axis, Chart, Levels, Point, Published, Scale, Series, Source};
+use place::Ruler;
+
+/// The charts of a study, in the order of its file; one without a point is left out.
+pub(super) fn charts(study: &Study, measured: &[Measured<'_>], ratios: &[Compared<'_>]) -> Vec<Chart> {
+    study
+        .charts
+        .iter()
+        .filter_map(|spec| chart(study, spec, measured, ratios))
+        .collect()
+}
+
+/// A point on its way into a chart.
+struct Drawn<'a> {
+    /// What it is of: a ratio's title, where ratios are drawn.
+    of: Option<&'a str>,
+    /// The cell it is placed by.
+    at: &'a Measured<'a>,
+    y: f64,
+    spread: Option<[f64; 2]>,
+    published: Option<Published>,
+}
+
+fn chart(study: &Study, spec: &ChartSpec, measured: &[Measured<'_>], ratios: &[Compared<'_>]) -> Option<Chart> {
+    let drawn: Vec<_> = drawn(study, spec, measured, ratios)
+        .into_iter()
+        .filter(|point| wanted(spec, point.at))
+        .collect();
+    let ruler = Ruler::new(&spec.x, drawn.iter().map(|point| point.at));
+    let (y_label, y_unit, y_scale) = match &spec.y {
+        Vertical::Figure(figure, scale) => (figure.0.title, figure.0.unit, *scale),
+        Vertical::Ratios(_, scale) => ("Ratio", "1", *scale),
+    };
+    let on_y = |y: f64| y_scale != AxisScale::Log || y > 0.0;
+
+    let mut series: Vec<Series> = Vec::new();
+    let mut add = |name: String, source, joined, point: Point| {
+        if !on_y(point.y) {
+            return;
+        }
+        match series
+            .iter_mut()
+            .find(|known| known.name == name && known.source == source)
+        {
+            Some(known) => known.points.push(point),
+            None => series.push(Series {
+                name,
+                source,
+                joined,
+                points: vec![point],
+            }),
+        }
+    };
+    for point in &drawn {
+        let Some(x) = ruler.place(point.at) else { continue };
+        let label = spec.label.and_then(|key| point.at.cell.levels.get(key.0).cloned());
+        let name = series_name(spec, point);
+        add(
+            name.clone(),
+            Source::Measured,
+            spec.joined,
+            Point {
+                x,
+                y: point.y,
+                spread: point.spread,
+                label: label.clone(),
+            },
+        );
+        let (y, spread) = match point.published {
+            None => continue,
+            Some(Published::Value(y)) => (y, None),
+            Some(Published::Range([low, high])) => (f64::midpoint(low, high), Some([low, high])),
+        };
+        add(
+            format!("{name}, published"),
+            Source::Published,
+            spec.joined,
+            Point { x, y, spread, label },
+        );
+    }
+    for published in &spec.published {
+        for point in &published.points {
+            let x = match &point.x {
+                Place::At(x) => ruler.at(*x),
+                Place::Level(level) => ruler.level(level),
+            };
+            if let Some(x) = x {
+                let point = Point {
+                    x,
+                    y: point.y,
+                    spread: None,
+                    label: point.label.clone(),
+                };
+                add(published.name.clone(), Source::Published, spec.joined, point);
+            }
+        }
+    }
+    for line in &mut series {
+        line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    (!series.is_empty()).then(|| Chart {
+        title: spec.title.clone(),
+        note: spec.note.clone(),
+        x: ruler.axis(),
+        y: Axis {
+            label: y_label.to_owned(),
+            unit: y_unit.to_owned(),
+            scale: if y_scale == AxisScale::Log {
+                Scale::Log
+            } else {
+                Scale::Linear
+            },
+        },
+        series,
+    })
+}
+
+/// Every point of the figure or the ratios on the vertical axis.
+fn drawn<'a>(
+    study: &Study,
+    spec: &ChartSpec,
+    measured: &'a [Measured<'a>],
+    ratios: &'a [Compared<'a>],
+) -> Vec<Drawn<'a>> {
+    match &spec.y {
+        Vertical::Figure(figure, _) => {
+            let point = |at: &'a Measured<'a>| {
+                let runs: Vec<f64> = at.means(figure.0.name).into_iter().map(|(_, mean)| mean).collect();
+                let spread = if at.varied().is_empty() {
+                    None
+                } else {
+                    interval_95(&runs, super::bootstrap_seed(study))
+                };
+                Some(Drawn {
+                    of: None,
+                    at,
+                    y: mean(&at.samples(figure.0.name))?,
+                    spread,
+                    published: None,
+                })
+            };
+            measured.iter().filter_map(point).collect()
+        }
+        Vertical::Ratios(names, _) => {
+            let point = |ratio: &'a Compared<'a>| Drawn {
+                of: Some(&ratio.spec.title),
+                at: ratio.base,
+                y: ratio.record.mean,
+                spread: ratio.record.ci95,
+                published: ratio.record.published,
+            };
+            let named = |name| ratios.iter().filter(move |ratio| &ratio.spec.name == name);
+            names.iter().flat_map(named).map(point).collect()
+        }
+    }
+}
+
+/// Whether the chart is about that cell.
+fn wanted(spec: &ChartSpec, at: &Measured<'_>) -> bool {
+    let levels: &Levels = &at.cell.levels;
+    (spec.parts.is_empty() || at.cell.part.as_ref().is_some_and(|part| spec.parts.contains(part)))
+        && spec.only.iter().all(|(key, level)| levels.get(key) == Some(level))
+}
+
+/// The legend of a point: what it is of, and the levels that make a series.
+fn series_name(spec: &ChartSpec, point: &Drawn<'_>) -> String {
+    let level = |key: &Key| point.at.cell.levels.get(key.0).map(String::as_str);
+    let names: Vec<_> = point
+        .of
+        .into_iter()
+        .chain(spec.series.iter().filter_map(level))
+        .collect();
+    match (&spec.y, names.is_empty()) {
+        (Vertical::Figure(figure, _), true) => figure.0.title.to_owned(),
+        _ => names.join(", "),
+    }
+}

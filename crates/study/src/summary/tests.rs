@@ -1,0 +1,306 @@
+use super::*;
+use crate::figure;
+use crate::journal::Outcomes;
+use lastmile_report::record::{Doubt, Levels, Published, Scale, Source};
+
+const STUDY: &str = r#"
+name = "test"
+question = "What does it buy?"
+repeats = 5
+
+[factors]
+codec = ["identity", "gzip:6"]
+link = ["wpt/3g", "wpt/cable"]
+
+[[ratio]]
+name = "etdr"
+title = "Decrease of the time"
+figure = "transfer_time"
+form = "decrease"
+factor = "codec"
+base = "identity"
+treated = "gzip:6"
+published = [{ link = "wpt/3g", value = 0.43 }, { link = "wpt/cable", value = [0.2, 0.4] }]
+
+[[ratio]]
+name = "times"
+title = "Times as many bytes"
+figure = "response_bytes"
+form = "quotient"
+factor = "codec"
+base = "identity"
+treated = "gzip:6"
+levels = []
+
+[[chart]]
+title = "Time by link"
+x = { factor = "link" }
+y = { figure = "transfer_time" }
+series = ["codec"]
+joined = true
+published = [{ name = "printed", points = [{ x = "wpt/cable", y = 1.5 }, { x = "wpt/dsl", y = 9.9 }] }]
+
+[[chart]]
+title = "Decrease by size"
+x = { figure = "response_bytes", scale = "log" }
+y = { ratios = ["etdr"] }
+label = "link"
+
+[thresholds]
+"max(transfer_time)" = "< 8 s"
+"#;
+
+const ABOUT: fn() -> About = || About {
+    cpu: "free".into(),
+    cpu_machine: "none".into(),
+    version: "0".into(),
+    run: "runs/test-1".into(),
+};
+
+fn study(toml: &str) -> Study {
+    Study::parse("test.toml", toml).unwrap()
+}
+
+/// Five repeats a cell: over wpt/3g `identity` takes 2, 4, 6, 8, 10 s and 1000 B, gzip half of both; over wpt/cable a tenth of it.
+fn outcomes(study: &Study) -> Outcomes {
+    let mut outcomes = Outcomes::new();
+    for cell in expand(study).unwrap() {
+        let half = if cell.levels["codec"] == "gzip:6" { 0.5 } else { 1.0 };
+        let scale = if cell.levels["link"] == "wpt/cable" { 0.1 } else { 1.0 };
+        for repeat in 0..5 {
+            let mut seen = Observation::default();
+            seen.sample(figure::TRANSFER_TIME, 2.0 * (repeat + 1) as f64 * half * scale);
+            seen.sample(figure::RESPONSE_BYTES, 1000.0 * half);
+            seen.vary("content");
+            outcomes.entry(cell.key()).or_default().insert(repeat, Ok(seen));
+        }
+    }
+    outcomes
+}
+
+fn run(toml: &str) -> Run {
+    let study = study(toml);
+    summarise(&study, &outcomes(&study), ABOUT()).unwrap()
+}
+
+#[test]
+fn a_figure_is_summed_up_over_its_repeats() {
+    let run = run(STUDY);
+    assert_eq!(run.cells.len(), 4);
+    let time = &run.cells[0].figures["transfer_time"];
+    assert_eq!(
+        (time.unit.as_str(), time.per.as_str(), time.n, time.mean),
+        ("s", "run", 5, 6.0)
+    );
+    assert_eq!((time.rms, time.sd), (8.0_f64.sqrt(), Some(10.0_f64.sqrt())));
+    assert_eq!((time.quantiles["0.5"], time.quantiles["0.95"]), (6.0, 9.6));
+    assert_eq!(time.first_against_rest, Some([2.0, 7.0]));
+    assert_eq!(time.varied, ["content"]);
+    // 6 -+ 2.776 * sqrt(10 / 5)
+    let half = 2.776 * 2.0_f64.sqrt();
+    let [low, high] = time.ci95.unwrap();
+    assert!((low - (6.0 - half)).abs() < 1e-12 && (high - (6.0 + half)).abs() < 1e-12);
+    assert!(run.cells[0].valid && run.cells[0].doubts.is_empty());
+}
+
+#[test]
+fn a_figure_that_did_not_vary_has_no_interval_and_no_source_of_variation() {
+    let size = &run(STUDY).cells[0].figures["response_bytes"];
+    assert_eq!((size.rms, size.ci95, size.varied.len()), (0.0, None, 0));
+}
+
+#[test]
+fn a_spread_that_no_chance_made_has_no_interval() {
+    let study = study(STUDY);
+    let mut outcomes = outcomes(&study);
+    for outcome in outcomes.values_mut().flat_map(|repeats| repeats.values_mut()) {
+        outcome.as_mut().unwrap().varied.clear();
+    }
+    let run = summarise(&study, &outcomes, ABOUT()).unwrap();
+    let time = &run.cells[0].figures["transfer_time"];
+    assert_eq!(time.ci95, None);
+    assert!(time.rms > 0.0);
+}
+
+#[test]
+fn the_interval_is_that_of_runs_and_not_of_the_requests_in_them() {
+    let study = study(STUDY);
+    let mut outcomes = outcomes(&study);
+    for outcome in outcomes.values_mut().flat_map(|repeats| repeats.values_mut()) {
+        for requests in outcome.as_mut().unwrap().figures.values_mut() {
+            *requests = vec![requests[0]; 100];
+        }
+    }
+    let run_of_requests = summarise(&study, &outcomes, ABOUT()).unwrap();
+    let time = &run_of_requests.cells[0].figures["transfer_time"];
+    assert_eq!(time.n, 500);
+    assert_eq!(time.ci95, run(STUDY).cells[0].figures["transfer_time"].ci95);
+}
+
+#[test]
+fn a_ratio_is_paired_repeat_by_repeat_and_carries_what_was_published() {
+    let run = run(STUDY);
+    let found: Vec<_> = run
+        .ratios
+        .iter()
+        .map(|ratio| (ratio.name.as_str(), ratio.levels["link"].as_str(), ratio.mean))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("etdr", "wpt/3g", 0.5),
+            ("etdr", "wpt/cable", 0.5),
+            ("times", "wpt/3g", 0.5),
+            ("times", "wpt/cable", 0.5)
+        ]
+    );
+    let ratio = &run.ratios[0];
+    assert_eq!((ratio.n, ratio.rms, ratio.ci95, ratio.varied.len()), (5, 0.0, None, 0));
+    assert_eq!(ratio.published, Some(Published::Value(0.43)));
+    assert_eq!(run.ratios[1].published, Some(Published::Range([0.2, 0.4])));
+    assert_eq!(run.ratios[2].published, None);
+}
+
+#[test]
+fn a_failed_repeat_is_left_out_of_pairs_and_doubted() {
+    let study = study(STUDY);
+    let mut outcomes = outcomes(&study);
+    let plain = expand(&study).unwrap()[0].key();
+    outcomes
+        .get_mut(&plain)
+        .unwrap()
+        .insert(1, Err(Failure::new("it was reset")));
+    let run = summarise(&study, &outcomes, ABOUT()).unwrap();
+    let cell = &run.cells[0];
+    assert_eq!(
+        (
+            cell.repeats,
+            cell.failed,
+            cell.figures["transfer_time"].n,
+            run.ratios[0].n
+        ),
+        (5, 1, 4, 4)
+    );
+    let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.as_str()).collect();
+    assert_eq!(kinds, ["failed-runs", "few-runs"]);
+}
+
+#[test]
+fn a_cell_without_a_single_success_is_invalid_and_its_ratio_is_left_out() {
+    let study = study(STUDY);
+    let mut outcomes = outcomes(&study);
+    let plain = expand(&study).unwrap()[0].key();
+    for outcome in outcomes.get_mut(&plain).unwrap().values_mut() {
+        *outcome = Err(Failure::new("it was reset"));
+    }
+    let run = summarise(&study, &outcomes, ABOUT()).unwrap();
+    assert!(!run.cells[0].valid && run.cells[0].figures.is_empty());
+    assert_eq!(run.ratios.iter().filter(|ratio| ratio.name == "etdr").count(), 1);
+}
+
+#[test]
+fn a_doubt_of_the_experiment_is_shown_once_and_a_figure_that_is_missing_is_doubted() {
+    let study = study(&STUDY.replace(
+        "[factors]",
+        "[measure]\nfigures = ['transfer_time', 'goodput']\n[factors]",
+    ));
+    let mut outcomes = outcomes(&study);
+    for outcome in outcomes.values_mut().flat_map(|repeats| repeats.values_mut()) {
+        let doubt = Doubt {
+            kind: "saturated-cpu".into(),
+            text: "busy".into(),
+        };
+        outcome.as_mut().unwrap().doubts.push(doubt);
+    }
+    let cell = &summarise(&study, &outcomes, ABOUT()).unwrap().cells[0];
+    let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.as_str()).collect();
+    assert_eq!(kinds, ["saturated-cpu", "missing-figure"]);
+    assert_eq!(cell.figures.keys().collect::<Vec<_>>(), ["transfer_time"]);
+}
+
+#[test]
+fn a_chart_over_a_factor_names_its_levels_and_takes_the_published_points_it_has_a_place_for() {
+    let chart = &run(STUDY).charts[0];
+    assert_eq!(chart.x.scale, Scale::Named(vec!["wpt/3g".into(), "wpt/cable".into()]));
+    assert_eq!((chart.y.label.as_str(), chart.y.unit.as_str()), ("Transfer time", "s"));
+    let shown: Vec<_> = chart
+        .series
+        .iter()
+        .map(|series| {
+            (
+                series.name.as_str(),
+                series.source,
+                series.points.iter().map(|at| (at.x, at.y)).collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("identity", Source::Measured, vec![(0.0, 6.0), (1.0, 0.6)]),
+            ("gzip:6", Source::Measured, vec![(0.0, 3.0), (1.0, 0.3)]),
+            ("printed", Source::Published, vec![(1.0, 1.5)]),
+        ]
+    );
+}
+
+#[test]
+fn a_chart_of_ratios_lies_over_the_base_cells_figure_with_the_published_beside() {
+    let chart = &run(STUDY).charts[1];
+    assert_eq!((&chart.x.scale, chart.x.unit.as_str()), (&Scale::Log, "B"));
+    let [measured, published] = &chart.series[..] else {
+        panic!("{:?}", chart.series)
+    };
+    assert_eq!(measured.name, "Decrease of the time");
+    assert_eq!((measured.points[0].x, measured.points[0].y), (1000.0, 0.5));
+    assert_eq!(measured.points[0].label.as_deref(), Some("wpt/3g"));
+    assert_eq!(published.source, Source::Published);
+    assert_eq!(
+        (published.points[1].y, published.points[1].spread),
+        (f64::midpoint(0.2, 0.4), Some([0.2, 0.4]))
+    );
+}
+
+#[test]
+fn a_threshold_is_held_against_every_cell() {
+    let thresholds = run(STUDY).thresholds;
+    assert_eq!(
+        thresholds.iter().map(|rule| rule.held).collect::<Vec<_>>(),
+        [false, true, true, true]
+    );
+    assert_eq!(
+        (thresholds[0].rule.as_str(), thresholds[0].found),
+        ("max(transfer_time) < 8 s", 10.0)
+    );
+}
+
+#[test]
+fn the_record_does_not_depend_on_the_order_in_which_repeats_came() {
+    let study = study(STUDY);
+    let mut backwards = Outcomes::new();
+    for (key, repeats) in outcomes(&study).into_iter().rev() {
+        for (repeat, outcome) in repeats.into_iter().rev() {
+            backwards.entry(key.clone()).or_default().insert(repeat, outcome);
+        }
+    }
+    assert_eq!(summarise(&study, &backwards, ABOUT()).unwrap(), run(STUDY));
+}
+
+#[test]
+fn work_that_two_parts_share_is_shown_in_both() {
+    let run = run(&format!(
+        "{STUDY}\n[[part]]\nname = 'all'\n[[part]]\nname = 'slow'\n[part.fixed]\nlink = 'wpt/3g'\n"
+    ));
+    let part = |name: &str| {
+        run.cells
+            .iter()
+            .filter(|cell| cell.part.as_deref() == Some(name))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((part("all").len(), part("slow").len()), (4, 2));
+    assert_eq!(part("all")[0].figures, part("slow")[0].figures);
+    assert_eq!(
+        part("slow")[0].levels,
+        Levels::from([("codec".into(), "identity".into()), ("link".into(), "wpt/3g".into())])
+    );
+}
