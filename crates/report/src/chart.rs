@@ -4,19 +4,21 @@
 //! published ones hollow marks on a dashed line, predicted ones crosses on a dotted line. Series of one name share colour and
 //! shape, so that measured and published of one thing are seen as such. Colours are CSS variables, in [`CSS`], light and dark.
 //!
-//! [`axis`] decides where a value lies, [`label`] where text fits, [`mark`] what a point looks like.
+//! [`axis`] decides where a value lies, [`label`] where text fits, [`mark`] what a point looks like, [`legend`] says what it means.
 
 mod axis;
 mod label;
+mod legend;
 mod mark;
 #[cfg(test)]
 mod tests;
 
 use crate::markup::Text;
 use crate::number::{interval, quantity};
-use crate::record::{Axis, Chart, Point, Scale, Series, Source};
+use crate::record::{Axis, Chart, Point, Scale, Series};
 use axis::Fitted;
-use label::{Anchor, Area, Labels, text_width, wrap};
+use label::{Anchor, Area, Labels, shorten, text_width, wrap};
+use legend::Legend;
 use mark::{Style, legend_name};
 use std::fmt::Write;
 
@@ -57,8 +59,6 @@ impl Layout {
 
 /// Heights and gaps in px: our own choice, by eye, for text of 13 px.
 const LINE: f64 = 18.0;
-const LEGEND_SAMPLE: f64 = 34.0;
-const GAP: f64 = 18.0;
 const RIGHT: f64 = 16.0;
 
 /// Draws `chart` for a page that has [`CSS`]. `id` tells its elements from those of other charts on the page: letters and digits.
@@ -78,7 +78,7 @@ struct Drawing<'a> {
     x: Fitted,
     y: Fitted,
     styles: Vec<Style>,
-    legend: Vec<LegendItem>,
+    legend: Legend,
     /// Texts of the horizontal axis, in lines.
     x_texts: Vec<Vec<String>>,
     /// The edges of the plot.
@@ -87,12 +87,6 @@ struct Drawing<'a> {
     top: f64,
     bottom: f64,
     height: f64,
-}
-
-struct LegendItem {
-    left: f64,
-    row: usize,
-    text: String,
 }
 
 impl<'a> Drawing<'a> {
@@ -112,13 +106,11 @@ impl<'a> Drawing<'a> {
         let widest = y.ticks.iter().map(|tick| text_width(&tick.text)).fold(0.0, f64::max);
         let left = (widest + 12.0).clamp(24.0, width * 0.45);
         let right = width - RIGHT;
-        let legend = lay_legend(chart, right);
-        let legend_rows = legend.last().map_or(0, |item| item.row + 1);
-        let top = legend_rows as f64 * LINE + if legend_rows > 0 { 10.0 } else { 0.0 } + LINE + 8.0;
+        let legend = Legend::lay(chart, right);
+        let top = legend.height() + LINE + 8.0;
         let bottom = top + layout.plot_height();
         let room = x.slot().map_or(f64::INFINITY, |slot| slot * (right - left) - 6.0);
-        let x_texts: Vec<Vec<String>> = x.ticks.iter().map(|tick| wrap(&tick.text, room)).collect();
-        let x_lines = x_texts.iter().map(Vec::len).max().unwrap_or(1);
+        let (x_texts, x_lines) = lay_names(&x, room);
         let height = bottom + 8.0 + x_lines as f64 * LINE + LINE + 6.0;
         Self {
             chart,
@@ -155,7 +147,7 @@ impl<'a> Drawing<'a> {
             Text(title),
             Text(self.description(note)),
         )?;
-        self.write_legend(out)?;
+        self.legend.write(out, &self.chart.series, &self.styles)?;
         self.write_axes(out)?;
         let mut labels = Labels::new(Area {
             left: self.left,
@@ -197,26 +189,6 @@ impl<'a> Drawing<'a> {
         text
     }
 
-    fn write_legend(&self, out: &mut String) -> std::fmt::Result {
-        // One series needs no legend where it is this run's own: the title says what it is.
-        for (item, (series, style)) in self.legend.iter().zip(self.chart.series.iter().zip(&self.styles)) {
-            let middle = item.row as f64 * LINE + 11.0;
-            write!(out, "<g class=\"{}\">", style.class)?;
-            if series.joined {
-                style.write_line(out, &[(item.left, middle), (item.left + 26.0, middle)])?;
-            }
-            style.write_mark(out, item.left + 13.0, middle)?;
-            let x = px(item.left + LEGEND_SAMPLE);
-            writeln!(
-                out,
-                "<text class=\"legend\" x=\"{x}\" y=\"{}\">{}</text></g>",
-                px(middle + 4.5),
-                Text(&item.text)
-            )?;
-        }
-        Ok(())
-    }
-
     fn write_axes(&self, out: &mut String) -> std::fmt::Result {
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
         out.push_str("<g class=\"grid\">");
@@ -226,7 +198,7 @@ impl<'a> Drawing<'a> {
             write!(out, "<path d=\"M{} {}H{}\"/>", px(left), px(y), px(right))?;
             if ends - y >= 13.0 {
                 ends = y;
-                let text = label::shorten(&tick.text, left - 10.0);
+                let text = shorten(&tick.text, left - 10.0);
                 write!(
                     out,
                     "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
@@ -248,7 +220,7 @@ impl<'a> Drawing<'a> {
             let centre = x.min(self.layout.width() - half - 2.0);
             if named || centre - half > ends + 4.0 {
                 ends = centre + half;
-                for (row, line) in lines.iter().enumerate() {
+                for (row, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
                     let y = px(bottom + 18.0 + row as f64 * LINE);
                     write!(
                         out,
@@ -280,14 +252,14 @@ impl<'a> Drawing<'a> {
                 px(right)
             )?;
         }
-        let y_title = label::shorten(&self.y.title, right);
+        let y_title = shorten(&self.y.title, right);
         write!(
             out,
             "<text class=\"axis-title\" x=\"0\" y=\"{}\">{}</text>",
             px(top - 12.0),
             Text(y_title)
         )?;
-        let x_title = label::shorten(&self.x.title, right);
+        let x_title = shorten(&self.x.title, right);
         let y = px(self.height - 8.0);
         writeln!(
             out,
@@ -312,16 +284,13 @@ impl<'a> Drawing<'a> {
         }
         for (point, (x, y)) in &placed {
             write!(out, "<g><title>{}</title>", Text(self.tooltip(series, point)))?;
-            if let Some([low, high]) = point.spread
-                && let (Some(low), Some(high)) = (self.y.place(low), self.y.place(high))
-            {
-                let across = |at: f64| self.bottom - at.clamp(0.0, 1.0) * (self.bottom - self.top);
-                let (low, high) = (across(low), across(high));
+            if let Some(ends) = point.spread {
+                let [low, high] = ends.map(|end| self.bottom - self.y.nearest(end) * (self.bottom - self.top));
                 style.write_spread(out, *x, low, high)?;
                 labels.occupy(Area {
-                    left: x - 2.0,
+                    left: x - 4.0,
                     top: high,
-                    right: x + 2.0,
+                    right: x + 4.0,
                     bottom: low,
                 });
             }
@@ -332,13 +301,23 @@ impl<'a> Drawing<'a> {
         writeln!(out, "</g>")
     }
 
-    /// Labels are placed when every mark is known, so that none is covered.
+    /// Labels are placed when every mark is known, so that none is covered. One that stands beside a near point already, as where
+    /// measured and published of one thing are labelled alike, is not said twice.
     fn write_labels(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
+        const NEAR: f64 = 40.0;
+        let mut said: Vec<(&str, f64, f64)> = Vec::new();
         for (series, style) in self.chart.series.iter().zip(&self.styles) {
             let dodge = self.dodge(style);
             for point in &series.points {
                 let Some(text) = &point.label else { continue };
                 let Some((x, y)) = self.at(point, dodge) else { continue };
+                let near = |(same, there_x, there_y): &(&str, f64, f64)| {
+                    same == text && (there_x - x).abs() < NEAR && (there_y - y).abs() < NEAR
+                };
+                if said.iter().any(near) {
+                    continue;
+                }
+                said.push((text, x, y));
                 // A label that fits nowhere is left to the tool tip.
                 let Some((x, y, anchor)) = labels.place(x, y, text_width(text)) else {
                     continue;
@@ -409,25 +388,20 @@ fn range(axis: &Axis, [low, high]: [f64; 2]) -> String {
     }
 }
 
-/// Items from left to right, in as many rows as they need; none where there is nothing to tell apart.
-fn lay_legend(chart: &Chart, right: f64) -> Vec<LegendItem> {
-    if let [only] = chart.series.as_slice()
-        && only.source == Source::Measured
-    {
-        return Vec::new();
-    }
-    let (mut left, mut row) = (0.0, 0);
-    let mut items = Vec::new();
-    for series in &chart.series {
-        let text = label::shorten(&legend_name(series, &chart.series), right - LEGEND_SAMPLE);
-        let width = LEGEND_SAMPLE + text_width(&text);
-        if left > 0.0 && left + width > right {
-            (left, row) = (0.0, row + 1);
+/// The texts of a horizontal axis in lines, and how many lines the longest has. Names that are cut in their own place take that of
+/// their neighbour too, every second one a row lower.
+fn lay_names(x: &Fitted, room: f64) -> (Vec<Vec<String>>, usize) {
+    let wrapped = |room: f64| -> Vec<Vec<String>> { x.ticks.iter().map(|tick| wrap(&tick.text, room)).collect() };
+    let mut texts = wrapped(room);
+    if texts.iter().flatten().any(|line| line.ends_with('…')) {
+        texts = wrapped(room * 2.0);
+        let rows = texts.iter().step_by(2).map(Vec::len).max().unwrap_or(0);
+        for lower in texts.iter_mut().skip(1).step_by(2) {
+            lower.splice(0..0, vec![String::new(); rows]);
         }
-        items.push(LegendItem { left, row, text });
-        left += width + GAP;
     }
-    items
+    let lines = texts.iter().map(Vec::len).max().unwrap_or(1);
+    (texts, lines)
 }
 
 /// A coordinate to a tenth: finer is not seen, and every machine rounds to the same.

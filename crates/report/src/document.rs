@@ -145,13 +145,14 @@ impl From<&Table> for Grid {
 }
 
 /// The factors that differ among `all`, which tell its members apart; and the rest, with the level that all share.
-pub(crate) fn factors<'a>(all: impl Iterator<Item = &'a Levels> + Clone) -> (Vec<String>, Vec<(String, String)>) {
-    let names: BTreeSet<&String> = all.clone().flat_map(|levels| levels.keys()).collect();
+pub(crate) fn factors<'a>(all: impl IntoIterator<Item = &'a Levels>) -> (Vec<String>, Vec<(String, String)>) {
+    let all: Vec<&Levels> = all.into_iter().collect();
+    let names: BTreeSet<&String> = all.iter().flat_map(|levels| levels.keys()).collect();
     let (mut differ, mut shared) = (Vec::new(), Vec::new());
     for name in names {
-        let found: BTreeSet<Option<&String>> = all.clone().map(|levels| levels.get(name)).collect();
+        let found: BTreeSet<Option<&String>> = all.iter().map(|levels| levels.get(name)).collect();
         match found.into_iter().collect::<Vec<_>>().as_slice() {
-            [Some(level)] if all.clone().count() > 1 => shared.push((name.clone(), (*level).clone())),
+            [Some(level)] if all.len() > 1 => shared.push((name.clone(), (*level).clone())),
             _ => differ.push(name.clone()),
         }
     }

@@ -184,7 +184,8 @@ pub struct Chart {
 pub struct Axis {
     /// What is on it.
     pub label: String,
-    /// Its unit: `s`, `B`, `bit/s`, `1`, `1/s`. Ticks take an SI prefix; a ratio (`1`) is shown in per cent.
+    /// Its unit: `s`, `B`, `bit/s`, `1`, `1/s`. Ticks take an SI prefix; a ratio (`1`) is shown in per cent. A count has none (an
+    /// empty text) or what is counted, and is shown as it is.
     pub unit: String,
     /// How values are laid along it.
     pub scale: Scale,
@@ -206,7 +207,7 @@ pub enum Scale {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Its name in the legend. Series of one name and different sources show one thing: they share a colour, and the legend adds
-    /// whose figures they are.
+    /// whose figures they are where the name does not end in it: `ETDR, published`.
     pub name: String,
     /// Whose figures these are.
     pub source: Source,

@@ -64,14 +64,24 @@ impl Fitted {
 
     /// Where `value` lies, from 0 to 1; none where it has no place (0 on a logarithmic axis, no such name).
     pub(super) fn place(&self, value: f64) -> Option<f64> {
-        let at = match self.kind {
+        // Ends are rounded outwards, but by a hair less where a value is an end.
+        (-1e-6..=1.0 + 1e-6)
+            .contains(&self.share(value))
+            .then(|| self.share(value))
+    }
+
+    /// The place of `value`, or the end that it lies beyond: for the ends of spreads.
+    pub(super) fn nearest(&self, value: f64) -> f64 {
+        let share = self.share(value);
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        match self.kind {
             Kind::Linear { low, high } => (value - low) / (high - low),
             Kind::Log { low, high } => (libm::log10(value) - low) / (high - low),
-            Kind::Named { places } => {
-                return (value >= 0.0 && value < places as f64).then(|| (value.floor() + 0.5) / places as f64);
-            }
-        };
-        at.is_finite().then_some(at)
+            Kind::Named { places } => (value.floor() + 0.5) / places as f64,
+        }
     }
 
     /// The share of the axis that one name has; none where the axis has no names.
@@ -83,7 +93,7 @@ impl Fitted {
     }
 
     fn linear(axis: &Axis, values: &[f64], wanted: usize, from_zero: bool) -> Self {
-        let (mut low, mut high) = range(values.iter().copied().filter(|v| v.is_finite())).unwrap_or((0.0, 1.0));
+        let (mut low, mut high) = range(values.iter().copied().filter(|v| v.abs() < LARGEST)).unwrap_or((0.0, 1.0));
         if from_zero && low > 0.0 {
             low = 0.0;
         }
@@ -170,6 +180,9 @@ fn shown_unit(unit: &str, largest: f64) -> Prefixed {
         unit => prefix(largest, unit),
     }
 }
+
+/// No quantity we measure comes near; beyond it, differences and steps would overflow.
+const LARGEST: f64 = 1e100;
 
 /// Values of a logarithmic axis span prefixes, so each tick has its own unit: `500 ms`, `1 s`.
 fn log_text(value: f64, unit: &str) -> String {
@@ -283,9 +296,16 @@ mod tests {
     }
 
     #[test]
-    fn one_value_and_no_value_still_make_an_axis() {
+    fn one_value_no_value_and_absurd_values_still_make_an_axis() {
         for scale in [Scale::Linear, Scale::Log, Scale::Named(Vec::new())] {
-            for values in [&[][..], &[0.0][..], &[7.0][..]] {
+            for values in [
+                &[][..],
+                &[0.0][..],
+                &[7.0][..],
+                &[f64::MAX, f64::MIN],
+                &[1e-320, 0.0],
+                &[1e99, -1e99],
+            ] {
                 for tick in ticks("s", scale.clone(), values).1 {
                     assert!(!tick.contains("NaN"), "{tick}");
                 }

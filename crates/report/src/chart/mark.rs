@@ -34,21 +34,25 @@ const SHAPES: [Shape; 5] = [
 /// As many as chart.css names; with five shapes, 35 series differ before any two look alike.
 const COLOURS: usize = 7;
 
-/// One style a series; those of one name share colour and shape.
+/// One style a series; those of one thing share colour and shape.
 pub(super) fn styles(all: &[Series]) -> Vec<Style> {
-    let mut names: Vec<&str> = Vec::new();
+    let mut things: Vec<&str> = Vec::new();
     let mut styles = Vec::new();
     for (index, series) in all.iter().enumerate() {
-        let name = names.iter().position(|name| *name == series.name).unwrap_or_else(|| {
-            names.push(&series.name);
-            names.len() - 1
+        let source = source_name(series.source);
+        let thing = series
+            .name
+            .strip_suffix(source)
+            .map_or(series.name.as_str(), |rest| rest.trim_end_matches([',', ' ']));
+        let place = things.iter().position(|known| *known == thing).unwrap_or_else(|| {
+            things.push(thing);
+            things.len() - 1
         });
-        let class = format!("c{} {}", name % COLOURS + 1, source_name(series.source));
         styles.push(Style {
             index,
-            class,
+            class: format!("c{} {source}", place % COLOURS + 1),
             source: series.source,
-            shape: SHAPES[name % SHAPES.len()],
+            shape: SHAPES[place % SHAPES.len()],
         });
     }
     styles

@@ -68,6 +68,21 @@ fn measured_published_and_predicted_differ_without_colour() {
 }
 
 #[test]
+fn measured_and_published_of_one_thing_share_their_colour() {
+    let of = |name, source| series(name, source, vec![point(0.0, 0.4)]);
+    for published in ["etdr", "etdr, published"] {
+        let chart = saved(vec![
+            of("rssdr", Source::Measured),
+            of("etdr", Source::Measured),
+            of(published, Source::Published),
+        ]);
+        let drawn = svg(&chart, Layout::Wide, "a");
+        assert!(drawn.contains("c2 measured") && drawn.contains("c2 published") && !drawn.contains("c3"));
+        assert!(drawn.contains(">etdr, measured<") && drawn.contains(">etdr, published<"));
+    }
+}
+
+#[test]
 fn a_small_chart_is_drawn_like_this() {
     let mut points = vec![point(0.0, 0.4), point(1.0, -0.1)];
     points[0].spread = Some([0.35, 0.45]);

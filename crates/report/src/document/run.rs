@@ -27,12 +27,24 @@ pub(crate) fn exhibits(run: &Run) -> Vec<Block> {
     run.exhibits.iter().map(|table| Block::Grid(table.into())).collect()
 }
 
-/// One table a part: factors, then every figure with its spread.
+/// Tables of each part: factors, then figures with their spread, as many side by side as can be read.
 pub(crate) fn cells(run: &Run) -> Vec<Block> {
-    parts(run)
-        .into_iter()
-        .map(|(part, cells)| Block::Grid(part_grid(part, &cells)))
-        .collect()
+    const SIDE_BY_SIDE: usize = 5;
+    let mut blocks = Vec::new();
+    for (part, cells) in parts(run) {
+        let title = part.map_or_else(|| "Figures".to_owned(), |part| format!("Figures: {}", readable(part)));
+        let names: BTreeSet<&String> = cells.iter().flat_map(|cell| cell.figures.keys()).collect();
+        let names: Vec<&String> = names.into_iter().collect();
+        for (at, names) in names.chunks(SIDE_BY_SIDE).enumerate() {
+            let title = if at == 0 {
+                title.clone()
+            } else {
+                format!("{title}, continued")
+            };
+            blocks.push(Block::Grid(figures_grid(title, &cells, names)));
+        }
+    }
+    blocks
 }
 
 /// Every statistic of every figure, for who wants to know.
@@ -98,7 +110,10 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
         } else {
             ("no", Tone::Bad)
         };
-        let found = threshold.found.to_string();
+        // A threshold is of one figure, which its rule names and the cells give a unit.
+        let figure = threshold.rule.split(['(', ')']).nth(1).unwrap_or_default();
+        let unit = run.cells.iter().find_map(|cell| Some(&cell.figures.get(figure)?.unit));
+        let found = quantity(threshold.found, unit.map_or("1", String::as_str));
         let cells = vec![
             threshold.rule.clone(),
             levels_text(&threshold.levels),
@@ -163,11 +178,9 @@ fn parts(run: &Run) -> Vec<(Option<&str>, Vec<&Cell>)> {
     parts
 }
 
-fn part_grid(part: Option<&str>, cells: &[&Cell]) -> Grid {
+fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
     let (differ, shared) = factors(cells.iter().map(|cell| &cell.levels));
-    let names: BTreeSet<&String> = cells.iter().flat_map(|cell| cell.figures.keys()).collect();
     let per: BTreeMap<&String, &Figure> = cells.iter().flat_map(|cell| &cell.figures).collect();
-    let title = part.map_or_else(|| "Figures".to_owned(), |part| format!("Figures: {}", readable(part)));
     let mut grid = Grid::new(title, with_shared("Mean ± population deviation.", &shared))
         .words(&differ)
         .figures(["repeats"])
