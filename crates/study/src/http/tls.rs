@@ -1,0 +1,194 @@
+//! What does encryption add? TLS 1.3 by rustls, with a chain of certificates whose sizes never vary.
+//!
+//! A root that the client trusts, an intermediate and a leaf, with Ed25519 keys from fixed seeds, fixed serial numbers and a fixed
+//! validity: every handshake carries the same number of octets. An extension that means nothing brings the chain to [`CHAIN_SIZE`],
+//! about what chains of public authorities with ECDSA keys measure. Browsers also send a post-quantum key share of 1,216 octets, which
+//! this handshake lacks.
+//!
+//! Encryption is real, and so are its octets. What it costs to compute is not charged: the cost table has no such operation.
+//! Sessions are not resumed.
+
+use super::Version;
+use lastmile_units::Bytes;
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, CustomExtension, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    PKCS_ED25519, SerialNumber, date_time_ymd,
+};
+use rustls::client::Resumption;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use rustls::server::NoServerSessionStorage;
+use rustls::time_provider::TimeProvider;
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use std::io;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+/// The name on the leaf. One for every server, so that no handshake is longer for a longer name.
+const SERVER_NAME: &str = "server.lastmile.test";
+
+/// What the leaf and the intermediate measure together, in DER; a test holds it. Our own choice.
+pub const CHAIN_SIZE: Bytes = Bytes::new(2_000);
+
+/// What the extension that means nothing must hold for that.
+const LEAF_PADDING: usize = 692;
+const INTERMEDIATE_PADDING: usize = 668;
+
+/// Under the arc of identifiers that need no registration (ITU-T X.667).
+const PADDING_IDENTIFIER: [u64; 3] = [2, 25, 1];
+
+/// One side of TLS: what a client trusts, and that it speaks one version of HTTP.
+#[derive(Clone)]
+pub struct ClientTls(Arc<ClientConfig>);
+
+/// The other: what a server shows, and that it speaks one version of HTTP.
+#[derive(Clone)]
+pub struct ServerTls(Arc<ServerConfig>);
+
+impl ClientTls {
+    /// Trusts the servers of [`ServerTls`], and no other.
+    pub fn new(version: Version) -> Self {
+        let mut roots = RootCertStore::empty();
+        roots
+            .add(CHAIN.root.clone())
+            .expect("a certificate of our own making is a trust anchor");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_details(provider, Arc::new(FixedTime))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .expect("ring has cipher suites of TLS 1.3")
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![version.protocol_name().to_vec()];
+        config.resumption = Resumption::disabled();
+        Self(Arc::new(config))
+    }
+
+    /// The handshake, as the client.
+    pub(super) async fn open<S>(&self, stream: S) -> io::Result<tokio_rustls::client::TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let name = ServerName::try_from(SERVER_NAME).expect("the name is one of DNS");
+        TlsConnector::from(Arc::clone(&self.0)).connect(name, stream).await
+    }
+}
+
+impl ServerTls {
+    /// Shows the chain that [`ClientTls`] trusts.
+    pub fn new(version: Version) -> Self {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ServerConfig::builder_with_details(provider, Arc::new(FixedTime))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .expect("ring has cipher suites of TLS 1.3")
+            .with_no_client_auth()
+            .with_single_cert(CHAIN.shown.clone(), PrivateKeyDer::from(key_document(LEAF)))
+            .expect("the key is that of the leaf");
+        config.alpn_protocols = vec![version.protocol_name().to_vec()];
+        // Tickets are sent nevertheless, as servers do: two, rustls' own default.
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        Self(Arc::new(config))
+    }
+
+    /// The handshake, as the server.
+    pub(super) async fn accept<S>(&self, stream: S) -> io::Result<tokio_rustls::server::TlsStream<S>>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        TlsAcceptor::from(Arc::clone(&self.0)).accept(stream).await
+    }
+}
+
+/// Certificates are checked at the instant virtual time began.
+#[derive(Debug)]
+struct FixedTime;
+
+impl TimeProvider for FixedTime {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(super::EPOCH + Duration::from_secs(1)))
+    }
+}
+
+struct Chain {
+    root: CertificateDer<'static>,
+    /// The leaf, then the intermediate.
+    shown: Vec<CertificateDer<'static>>,
+}
+
+static CHAIN: LazyLock<Chain> = LazyLock::new(Chain::make);
+
+/// The seeds of the keys, and the serial numbers.
+const ROOT: u8 = 1;
+const INTERMEDIATE: u8 = 2;
+const LEAF: u8 = 3;
+
+impl Chain {
+    fn make() -> Self {
+        let signed = "a certificate of fixed contents is signed as it was when it was tested";
+        let root = authority("lastmile root", ROOT);
+        let root_certificate = root.self_signed(&key(ROOT)).expect(signed);
+        let mut intermediate = authority("lastmile intermediate", INTERMEDIATE);
+        intermediate.custom_extensions = vec![padding(INTERMEDIATE_PADDING)];
+        let intermediate_certificate: Certificate = intermediate
+            .signed_by(&key(INTERMEDIATE), &Issuer::from_params(&root, key(ROOT)))
+            .expect(signed);
+        let mut leaf = params(SERVER_NAME, LEAF, vec![SERVER_NAME.to_owned()]);
+        leaf.custom_extensions = vec![padding(LEAF_PADDING)];
+        let leaf = leaf
+            .signed_by(&key(LEAF), &Issuer::from_params(&intermediate, key(INTERMEDIATE)))
+            .expect(signed);
+        let shown = vec![leaf.der().clone(), intermediate_certificate.der().clone()];
+        Self {
+            root: root_certificate.der().clone(),
+            shown,
+        }
+    }
+}
+
+fn padding(size: usize) -> CustomExtension {
+    CustomExtension::from_oid_content(&PADDING_IDENTIFIER, vec![0; size])
+}
+
+fn authority(name: &str, number: u8) -> CertificateParams {
+    let mut params = params(name, number, Vec::new());
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+}
+
+fn params(name: &str, number: u8, names: Vec<String>) -> CertificateParams {
+    let mut params = CertificateParams::new(names).expect("the names are ones of DNS");
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.serial_number = Some(SerialNumber::from_slice(&[number; 16]));
+    params.not_before = date_time_ymd(2025, 1, 1);
+    params.not_after = date_time_ymd(2045, 1, 1);
+    params
+}
+
+fn key(seed: u8) -> KeyPair {
+    KeyPair::from_pkcs8_der_and_sign_algo(&key_document(seed), &PKCS_ED25519)
+        .expect("the document holds an Ed25519 key")
+}
+
+/// An Ed25519 private key in PKCS #8: the fixed octets of RFC 8410 section 7 before the key, which is `seed` 32 times.
+fn key_document(seed: u8) -> PrivatePkcs8KeyDer<'static> {
+    let mut document = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20".to_vec();
+    document.extend([seed; 32]);
+    PrivatePkcs8KeyDer::from(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chain_never_changes_its_size() {
+        let sizes: Vec<usize> = CHAIN.shown.iter().map(|certificate| certificate.len()).collect();
+        assert_eq!(Bytes::from(sizes.iter().sum::<usize>()), CHAIN_SIZE, "{sizes:?}");
+        assert_eq!(
+            Chain::make().shown,
+            CHAIN.shown,
+            "Ed25519 signatures are deterministic (RFC 8032 section 5.1.6)"
+        );
+    }
+}
