@@ -1,7 +1,7 @@
 //! How does a record become one HTML file that opens anywhere, offline, now and in ten years?
 //!
 //! No script is needed to read it, nothing is fetched, every foreign text is escaped. The record itself is inside, as JSON.
-//! [`block`] shows the pieces of a document, [`frame`] what is around them.
+//! `block` shows the pieces of a document, `frame` what is around them.
 
 mod block;
 mod frame;
