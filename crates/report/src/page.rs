@@ -30,10 +30,12 @@ pub fn run_page(run: &Run, provenance: &Provenance) -> String {
     let charts: Vec<Block> = run.charts.iter().cloned().map(Block::Chart).collect();
     let mut figures: Vec<Block> = ratios(run).into_iter().collect();
     figures.extend(cells(run));
-    figures.push(Block::Folded {
-        summary: "Every statistic of every figure".to_owned(),
-        blocks: statistics(run),
-    });
+    if !run.cells.is_empty() {
+        figures.push(Block::Folded {
+            summary: "Every statistic of every figure".to_owned(),
+            blocks: statistics(run),
+        });
+    }
     frame::page(&frame::Page {
         title: &run.study,
         kind: "study",

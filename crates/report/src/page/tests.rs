@@ -63,6 +63,22 @@ fn no_text_of_a_record_becomes_markup() {
 }
 
 #[test]
+fn a_run_of_nothing_is_still_a_page_and_a_table() {
+    let mut nothing = sample::run();
+    nothing.cells.clear();
+    nothing.ratios.clear();
+    nothing.exhibits[0].columns.clear();
+    nothing.charts[0].series.clear();
+    assert!(!run_page(&nothing, &provenance()).contains("<h2>Figures</h2>"));
+    let look = crate::terminal::Look {
+        width: 80,
+        colour: false,
+    };
+    assert!(crate::terminal::run(&nothing, look).starts_with("gzip-filter\n"));
+    assert!(crate::markdown::run(&nothing).starts_with("## gzip-filter\n"));
+}
+
+#[test]
 fn the_data_in_the_page_is_the_record() {
     let run = sample::hostile(&sample::run());
     let page = run_page(&run, &provenance());
