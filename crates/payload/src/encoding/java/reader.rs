@@ -4,103 +4,18 @@
 //! a value as soon as its last byte is there. What is half read waits on a stack of [frames](frame). Foreign bytes meet limits
 //! on depth and size, and errors that name the offset, what was found and what was expected.
 
+mod error;
 mod frame;
+mod input;
 
 use super::model::{ClassDescriptor, ClassKind, FieldType, Value};
+use super::tag;
 use super::writer::MAX_DEPTH;
-use super::{modified_utf8, tag};
 use bytes::Bytes;
+pub use error::{Limits, ReadError};
 use frame::{Frame, FrameKind, Part, PartialClass, Task, Want};
-use lastmile_units::Bytes as ByteCount;
+use input::{Input, Stop};
 use std::sync::Arc;
-
-/// Why bytes are no object stream. Offsets count from the stream's start.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReadError {
-    /// A byte that cannot stand there.
-    #[error(
-        "offset {offset}: expected {expected}, found byte {found:#04x}; is this a Java object stream, uncompressed?"
-    )]
-    Byte {
-        /// Where it is.
-        offset: u64,
-        /// What could.
-        expected: &'static str,
-        /// The byte.
-        found: u8,
-    },
-    /// A handle that does not stand for what belongs there.
-    #[error("offset {offset}: expected {expected}, found handle {handle:#010x}, which stands for {found}")]
-    Handle {
-        /// Where the reference begins.
-        offset: u64,
-        /// What belongs there.
-        expected: &'static str,
-        /// The handle.
-        handle: u32,
-        /// What it stands for.
-        found: &'static str,
-    },
-    /// A part that is well-formed but does not fit what it is part of.
-    #[error("before offset {offset}: expected {expected}")]
-    Part {
-        /// Where the part has just ended.
-        offset: u64,
-        /// What would fit.
-        expected: &'static str,
-    },
-    /// More than the reader's limits allow.
-    #[error(
-        "offset {offset}: {what} is above this reader's limit of {limit}; raise the limit if the stream is trusted"
-    )]
-    Limit {
-        /// Where it was noticed.
-        offset: u64,
-        /// What is too large.
-        what: &'static str,
-        /// The limit.
-        limit: u64,
-    },
-    /// A part of the protocol that this reader leaves out.
-    #[error("offset {offset}: {what} (byte {found:#04x}) is not supported; send plain objects")]
-    Unsupported {
-        /// Where it begins.
-        offset: u64,
-        /// Its name.
-        what: &'static str,
-        /// Its first byte.
-        found: u8,
-    },
-    /// The bytes end within a value.
-    #[error("offset {offset}: the stream ends within a value; {buffered} bytes of it were left over")]
-    CutOff {
-        /// Where it ends.
-        offset: u64,
-        /// How many bytes could not be used.
-        buffered: usize,
-    },
-}
-
-/// What a reader accepts. The defaults are our own choice: far above what a delivery study sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// How deep values may nest, through handles too; never above 500, which keeps dropping them within any stack.
-    pub depth: usize,
-    /// How many bytes one value at the top may take.
-    pub size: ByteCount,
-    /// How many parts (fields, elements, classes of a lineage) one value at the top may have.
-    pub parts: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            depth: MAX_DEPTH,
-            size: ByteCount::new(64 << 20),
-            parts: 4 << 20,
-        }
-    }
-}
 
 /// What a handle stands for.
 enum Known {
@@ -120,11 +35,7 @@ enum Known {
 #[derive(Default)]
 pub struct ObjectStreamReader {
     limits: Limits,
-    input: Vec<u8>,
-    /// The first byte of `input` that is not used yet.
-    at: usize,
-    /// The offset in the stream of `input[0]`.
-    before: u64,
+    input: Input,
     started: bool,
     /// Where the value at the top began, and the parts it has so far.
     top_offset: u64,
@@ -132,18 +43,6 @@ pub struct ObjectStreamReader {
     known: Vec<Known>,
     frames: Vec<Frame>,
     failed: Option<ReadError>,
-}
-
-/// Either the bytes do not suffice, or they are wrong.
-enum Stop {
-    Starved,
-    Failed(ReadError),
-}
-
-impl From<ReadError> for Stop {
-    fn from(error: ReadError) -> Self {
-        Self::Failed(error)
-    }
 }
 
 impl ObjectStreamReader {
@@ -165,12 +64,7 @@ impl ObjectStreamReader {
 
     /// Takes the next bytes of the stream, any number of them.
     pub fn feed(&mut self, bytes: &[u8]) {
-        if self.at > self.input.len() / 2 {
-            self.input.drain(..self.at);
-            self.before += self.at as u64;
-            self.at = 0;
-        }
-        self.input.extend_from_slice(bytes);
+        self.input.feed(bytes);
     }
 
     /// The next value, or nothing until more bytes come.
@@ -196,19 +90,19 @@ impl ObjectStreamReader {
     /// # Errors
     /// When they end within the header or a value.
     pub fn finish(&self) -> Result<(), ReadError> {
-        let buffered = self.input.len() - self.at;
+        let buffered = self.input.len();
         if self.started && self.frames.is_empty() && buffered == 0 {
             return Ok(());
         }
         Err(ReadError::CutOff {
-            offset: self.before + self.input.len() as u64,
+            offset: self.offset() + buffered as u64,
             buffered,
         })
     }
 
     /// How many bytes of the stream have become values, or parts of the one being read.
     pub fn offset(&self) -> u64 {
-        self.before + self.at as u64
+        self.input.offset()
     }
 
     fn advance(&mut self) -> Result<Value, Stop> {
@@ -237,7 +131,7 @@ impl ObjectStreamReader {
             match self.frames.last_mut() {
                 Some(frame) => {
                     let handle_due = frame.handle.is_none() && matches!(part, Part::Class { .. });
-                    let offset = self.before + self.at as u64;
+                    let offset = self.input.offset();
                     frame
                         .take(part)
                         .map_err(|expected| ReadError::Part { offset, expected })?;
@@ -284,7 +178,8 @@ impl ObjectStreamReader {
         const HEADER: [u8; 4] = [0xac, 0xed, 0x00, 0x05];
         debug_assert_eq!(HEADER[..2], tag::STREAM_MAGIC.to_be_bytes());
         debug_assert_eq!(HEADER[2..], tag::STREAM_VERSION.to_be_bytes());
-        for (at, (&found, expected)) in self.input.iter().zip(HEADER).enumerate() {
+        let there = self.input.len().min(HEADER.len());
+        for (at, (&found, expected)) in self.input.slice(0, there)?.iter().zip(HEADER).enumerate() {
             if found != expected {
                 let expected = "the header ac ed 00 05 of an object stream";
                 return Err(ReadError::Byte {
@@ -295,8 +190,8 @@ impl ObjectStreamReader {
                 .into());
             }
         }
-        self.need(HEADER.len())?;
-        self.at += HEADER.len();
+        self.input.peek::<{ HEADER.len() }>(0)?;
+        self.input.skip(HEADER.len());
         self.started = true;
         self.top_offset = self.offset();
         Ok(())
@@ -304,17 +199,16 @@ impl ObjectStreamReader {
 
     /// Reads what a tag begins: a whole part, or (nothing returned) a new frame on the stack.
     fn element(&mut self, want: Want) -> Result<Option<Part>, Stop> {
-        self.need(1)?;
-        let found = self.input[self.at];
+        let [found] = self.input.peek(0)?;
         let offset = self.offset();
         let is_object = matches!(want, Want::Top | Want::Content | Want::Reference);
         let frame = match found {
             tag::NULL if want == Want::Class => {
-                self.at += 1;
+                self.input.skip(1);
                 return Ok(Some(Part::Class { class: None, depth: 0 }));
             }
             tag::NULL if is_object => {
-                self.at += 1;
+                self.input.skip(1);
                 return Ok(Some(Part::Value {
                     value: Value::Null,
                     depth: 0,
@@ -326,11 +220,11 @@ impl ObjectStreamReader {
                 return self.block().map(Some);
             }
             tag::END_BLOCK_DATA if want == Want::Content => {
-                self.at += 1;
+                self.input.skip(1);
                 return Ok(Some(Part::End));
             }
             tag::RESET if want == Want::Top => {
-                self.at += 1;
+                self.input.skip(1);
                 self.known.clear();
                 return Ok(None);
             }
@@ -374,7 +268,7 @@ impl ObjectStreamReader {
                 .into());
             }
         };
-        self.at += 1;
+        self.input.skip(1);
         self.frames.push(frame);
         Ok(None)
     }
@@ -382,7 +276,7 @@ impl ObjectStreamReader {
     /// prevObject: TC_REFERENCE (int)handle
     fn reference(&mut self, want: Want) -> Result<Part, Stop> {
         let offset = self.offset();
-        let bytes = self.peek::<5>(0)?;
+        let bytes = self.input.peek::<5>(0)?;
         let handle = u32::from_be_bytes([bytes[1], bytes[2], bytes[3], bytes[4]]);
         let known = handle
             .checked_sub(tag::BASE_HANDLE)
@@ -423,20 +317,20 @@ impl ObjectStreamReader {
             handle,
             found,
         })?;
-        self.at += 5;
+        self.input.skip(5);
         Ok(part)
     }
 
     /// newString: TC_STRING newHandle (utf) | TC_LONGSTRING newHandle (long-utf)
     fn string(&mut self) -> Result<Part, Stop> {
-        let (ahead, length) = if self.input[self.at] == tag::STRING {
-            (3, u64::from(u16::from_be_bytes(self.peek(1)?)))
+        let (ahead, length) = if self.input.peek(0)? == [tag::STRING] {
+            (3, u64::from(u16::from_be_bytes(self.input.peek(1)?)))
         } else {
-            (9, u64::from_be_bytes(self.peek(1)?))
+            (9, u64::from_be_bytes(self.input.peek(1)?))
         };
         let length = self.within_size(length)?;
-        let value = Value::String(self.text(ahead, length)?.into());
-        self.at += ahead + length;
+        let value = Value::String(self.input.text(ahead, length)?.into());
+        self.input.skip(ahead + length);
         self.known.push(Known::Value {
             value: value.clone(),
             depth: 1,
@@ -446,31 +340,29 @@ impl ObjectStreamReader {
 
     /// blockdata: TC_BLOCKDATA (unsigned byte)size bytes | TC_BLOCKDATALONG (int)size bytes
     fn block(&mut self) -> Result<Part, Stop> {
-        let (ahead, length) = if self.input[self.at] == tag::BLOCK_DATA {
-            (2, u64::from(self.peek::<1>(1)?[0]))
+        let (ahead, length) = if self.input.peek(0)? == [tag::BLOCK_DATA] {
+            (2, u64::from(self.input.peek::<1>(1)?[0]))
         } else {
-            (5, u64::from(u32::from_be_bytes(self.peek(1)?)))
+            (5, u64::from(u32::from_be_bytes(self.input.peek(1)?)))
         };
         let length = self.within_size(length)?;
-        self.need(ahead + length)?;
-        let from = self.at + ahead;
-        let value = Value::Block(Bytes::copy_from_slice(&self.input[from..from + length]));
-        self.at += ahead + length;
+        let value = Value::Block(Bytes::copy_from_slice(self.input.slice(ahead, length)?));
+        self.input.skip(ahead + length);
         Ok(Part::Value { value, depth: 1 })
     }
 
     /// newClassDesc: TC_CLASSDESC className serialVersionUID newHandle classDescInfo, up to the count of its fields.
     fn begin_class(&mut self) -> Result<(), Stop> {
-        let length = usize::from(u16::from_be_bytes(self.peek(1)?));
-        let rest: [u8; 11] = self.peek(3 + length)?;
-        let name = self.text(3, length)?;
+        let length = usize::from(u16::from_be_bytes(self.input.peek(1)?));
+        let rest: [u8; 11] = self.input.peek(3 + length)?;
+        let name = self.input.text(3, length)?;
         let flags = rest[8];
         let class_kind = ClassKind::from_flags(flags).ok_or(ReadError::Byte {
             offset: self.offset() + (3 + length + 8) as u64,
             expected: "the flags of a class (00, 02, 03, 0c or 12)",
             found: flags,
         })?;
-        self.at += 3 + length + rest.len();
+        self.input.skip(3 + length + rest.len());
         let mut frame = Frame::new(FrameKind::Class(PartialClass {
             name,
             serial_version_uid: i64::from_be_bytes(rest[..8].try_into().expect("eight bytes")),
@@ -489,7 +381,7 @@ impl ObjectStreamReader {
 
     /// fieldDesc, but for the signature: prim_typecode fieldName | obj_typecode fieldName
     fn field_name(&mut self) -> Result<Part, Stop> {
-        let [code] = self.peek(0)?;
+        let [code] = self.input.peek(0)?;
         if FieldType::primitive(code).is_none() && code != b'L' && code != b'[' {
             let expected = "the type code of a field (one of BCDFIJSZL[)";
             return Err(ReadError::Byte {
@@ -499,30 +391,30 @@ impl ObjectStreamReader {
             }
             .into());
         }
-        let length = usize::from(u16::from_be_bytes(self.peek(1)?));
-        let name = self.text(3, length)?;
-        self.at += 3 + length;
+        let length = usize::from(u16::from_be_bytes(self.input.peek(1)?));
+        let name = self.input.text(3, length)?;
+        self.input.skip(3 + length);
         Ok(Part::FieldName { code, name })
     }
 
     fn primitive(&mut self, field_type: &FieldType) -> Result<Value, Stop> {
         let value = match field_type {
-            FieldType::Byte => Value::Byte(i8::from_be_bytes(self.peek(0)?)),
-            FieldType::Boolean => Value::Boolean(self.peek(0)? != [0]),
-            FieldType::Char => Value::Char(u16::from_be_bytes(self.peek(0)?)),
-            FieldType::Short => Value::Short(i16::from_be_bytes(self.peek(0)?)),
-            FieldType::Int => Value::Int(i32::from_be_bytes(self.peek(0)?)),
-            FieldType::Float => Value::Float(f32::from_be_bytes(self.peek(0)?)),
-            FieldType::Long => Value::Long(i64::from_be_bytes(self.peek(0)?)),
-            FieldType::Double => Value::Double(f64::from_be_bytes(self.peek(0)?)),
+            FieldType::Byte => Value::Byte(i8::from_be_bytes(self.input.peek(0)?)),
+            FieldType::Boolean => Value::Boolean(self.input.peek(0)? != [0]),
+            FieldType::Char => Value::Char(u16::from_be_bytes(self.input.peek(0)?)),
+            FieldType::Short => Value::Short(i16::from_be_bytes(self.input.peek(0)?)),
+            FieldType::Int => Value::Int(i32::from_be_bytes(self.input.peek(0)?)),
+            FieldType::Float => Value::Float(f32::from_be_bytes(self.input.peek(0)?)),
+            FieldType::Long => Value::Long(i64::from_be_bytes(self.input.peek(0)?)),
+            FieldType::Double => Value::Double(f64::from_be_bytes(self.input.peek(0)?)),
             FieldType::Object(_) | FieldType::Array(_) => unreachable!("references are elements"),
         };
-        self.at += field_type.width().expect("a primitive has a width");
+        self.input.skip(field_type.width().expect("a primitive has a width"));
         Ok(value)
     }
 
     fn length(&mut self) -> Result<Part, Stop> {
-        let bytes = self.peek(0)?;
+        let bytes = self.input.peek(0)?;
         let Ok(length) = u32::try_from(i32::from_be_bytes(bytes)) else {
             let expected = "the length of an array, which is not negative";
             return Err(ReadError::Byte {
@@ -534,16 +426,13 @@ impl ObjectStreamReader {
         };
         // Every element takes a byte at least.
         let length = self.within_size(u64::from(length))?;
-        self.at += 4;
+        self.input.skip(4);
         Ok(Part::Length(length))
     }
 
     fn some_bytes(&mut self, wanted: usize) -> Result<Part, Stop> {
-        self.need(1)?;
-        let until = self.input.len().min(self.at + wanted);
-        let bytes = self.input[self.at..until].to_vec();
-        self.at = until;
-        Ok(Part::Bytes(bytes))
+        self.input.peek::<1>(0)?;
+        Ok(Part::Bytes(self.input.take_up_to(wanted)))
     }
 
     fn finish_frame(&mut self) -> Part {
@@ -567,19 +456,6 @@ impl ObjectStreamReader {
         part
     }
 
-    fn text(&self, ahead: usize, length: usize) -> Result<String, Stop> {
-        self.need(ahead + length)?;
-        let from = self.at + ahead;
-        modified_utf8::decode(&self.input[from..from + length]).map_err(|(index, expected)| {
-            let offset = self.before + (from + index) as u64;
-            Stop::Failed(ReadError::Byte {
-                offset,
-                expected,
-                found: self.input[from + index],
-            })
-        })
-    }
-
     fn within_size(&self, length: u64) -> Result<usize, ReadError> {
         let limit = self.limits.size.get();
         if length > limit {
@@ -591,19 +467,5 @@ impl ObjectStreamReader {
             });
         }
         Ok(length as usize)
-    }
-
-    fn peek<const N: usize>(&self, ahead: usize) -> Result<[u8; N], Stop> {
-        self.need(ahead + N)?;
-        let from = self.at + ahead;
-        Ok(self.input[from..from + N].try_into().expect("N bytes were asked for"))
-    }
-
-    fn need(&self, bytes: usize) -> Result<(), Stop> {
-        if self.input.len() - self.at < bytes {
-            Err(Stop::Starved)
-        } else {
-            Ok(())
-        }
     }
 }
