@@ -9,6 +9,8 @@
 )]
 
 mod corpus;
+mod http;
+mod tls;
 
 use super::table::{AtSize, Costs, Samples};
 use super::{Operation, this_machine};
@@ -56,13 +58,31 @@ pub fn calibrate() -> Costs {
         operations.insert(Operation::Encode(codec).to_string(), both(&encoding));
         operations.insert(Operation::Decode(codec).to_string(), both(&decoding));
     }
-    operations.insert(Operation::WriteObject.to_string(), object_samples(|execution, _| {
-        drop(black_box(test_executions::stream(black_box(std::slice::from_ref(execution)))));
-    }));
-    operations.insert(Operation::ReadObject.to_string(), object_samples(|_, written| {
-        let mut decoder = WorkloadSpec::TestExecutions(TestExecutions::of_case(Case::F)).decoder();
-        black_box(decoder.feed(black_box(written)).expect("what was written can be read"));
-    }));
+    operations.insert(
+        Operation::WriteObject.to_string(),
+        object_samples(|execution, _| {
+            drop(black_box(test_executions::stream(black_box(std::slice::from_ref(
+                execution,
+            )))));
+        }),
+    );
+    operations.insert(
+        Operation::ReadObject.to_string(),
+        object_samples(|_, written| {
+            let mut decoder = WorkloadSpec::TestExecutions(TestExecutions::of_case(Case::F)).decoder();
+            black_box(decoder.feed(black_box(written)).expect("what was written can be read"));
+        }),
+    );
+    operations.insert(Operation::ServeRequest.to_string(), http::serve());
+    operations.insert(Operation::FetchRequest.to_string(), http::fetch());
+    let peers = tls::Peers::new();
+    operations.insert(Operation::AcceptTls.to_string(), peers.accept());
+    operations.insert(Operation::ConnectTls.to_string(), peers.connect());
+    let records = Samples {
+        small: peers.seal(&small),
+        large: Some(peers.seal(&large)),
+    };
+    operations.insert(Operation::ProtectRecords.to_string(), records);
     Costs {
         machine: this_machine(),
         operations,
@@ -72,11 +92,16 @@ pub fn calibrate() -> Costs {
 /// Times `call` on the smallest and the largest object of the GZIPFilter report, given as a value and as its stream.
 fn object_samples(call: impl Fn(&TestExecution, &[u8])) -> Samples {
     let at = |case| {
-        let executions = TestExecutions::of_case(case).generate(Seed::new(1)).expect("the report's cases can be made");
+        let executions = TestExecutions::of_case(case)
+            .generate(Seed::new(1))
+            .expect("the report's cases can be made");
         let written = test_executions::stream(&executions[..1]).concat();
         at_size(written.len(), || call(&executions[0], &written))
     };
-    Samples { small: at(Case::F), large: Some(at(Case::E)) }
+    Samples {
+        small: at(Case::F),
+        large: Some(at(Case::E)),
+    }
 }
 
 /// Times `call`, which works on so many bytes.
@@ -85,15 +110,20 @@ fn at_size(bytes: usize, mut call: impl FnMut()) -> AtSize {
     call();
     let once = timed(1, &mut call);
     let calls = (SHORTEST_TIMED.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
+    AtSize {
+        bytes: Bytes::from(bytes),
+        seconds: seconds_of(|| timed(calls, &mut call)),
+    }
+}
+
+/// Samples of what `sample` measures, in seconds: as many as fit.
+fn seconds_of(mut sample: impl FnMut() -> f64) -> Vec<f64> {
     let started = Instant::now();
     let mut samples = Vec::new();
     while samples.len() < SAMPLES_AT_LEAST || (samples.len() < SAMPLES && started.elapsed() < TIME_FOR_SAMPLES) {
-        samples.push(timed(calls, &mut call));
+        samples.push(sample());
     }
-    AtSize {
-        bytes: Bytes::from(bytes),
-        seconds: kept(samples),
-    }
+    kept(samples)
 }
 
 /// Seconds a call, over so many.

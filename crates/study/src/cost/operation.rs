@@ -14,6 +14,16 @@ pub enum Operation {
     WriteObject,
     /// Reading one back.
     ReadObject,
+    /// All that a server does for an HTTP/1.1 request besides making and sending a body.
+    ServeRequest,
+    /// All that a client does for one besides reading a body.
+    FetchRequest,
+    /// A server's part of a TLS 1.3 handshake that resumes nothing, with one Ed25519 certificate under a trusted root.
+    AcceptTls,
+    /// A client's part of it.
+    ConnectTls,
+    /// Sealing octets into TLS records, or opening them: the mean of both.
+    ProtectRecords,
 }
 
 impl Operation {
@@ -21,7 +31,16 @@ impl Operation {
     pub fn all() -> impl Iterator<Item = Self> {
         let codecs = || CodecSpec::all().filter(|codec| !codec.is_identity());
         let codings = codecs().map(Self::Encode).chain(codecs().map(Self::Decode));
-        codings.chain([Self::WriteObject, Self::ReadObject])
+        let others = [
+            Self::WriteObject,
+            Self::ReadObject,
+            Self::ServeRequest,
+            Self::FetchRequest,
+            Self::AcceptTls,
+            Self::ConnectTls,
+            Self::ProtectRecords,
+        ];
+        codings.chain(others)
     }
 
     /// Whether it costs nothing whatever the machine: identity hands on what it is given.
@@ -38,6 +57,11 @@ impl fmt::Display for Operation {
             Self::Decode(codec) => write!(f, "decode {codec}"),
             Self::WriteObject => f.write_str("write object"),
             Self::ReadObject => f.write_str("read object"),
+            Self::ServeRequest => f.write_str("serve request"),
+            Self::FetchRequest => f.write_str("fetch request"),
+            Self::AcceptTls => f.write_str("accept tls"),
+            Self::ConnectTls => f.write_str("connect tls"),
+            Self::ProtectRecords => f.write_str("protect records"),
         }
     }
 }

@@ -99,6 +99,12 @@ impl Samples {
 }
 
 impl AtSize {
+    /// These samples, of half of what was timed.
+    pub(super) fn halved(mut self) -> Self {
+        self.seconds.iter_mut().for_each(|seconds| *seconds /= 2.0);
+        self
+    }
+
     fn at_rank(&self, rank: f64) -> f64 {
         let index = (rank * self.seconds.len() as f64) as usize;
         self.seconds[index.min(self.seconds.len() - 1)]
