@@ -1,2 +1,16 @@
-//! The binary: verbs and flags only.
-fn main() {}
+//! The binary: verbs and flags only. What they do is in the crates below it; here is what they are called, and who hears of it.
+
+mod cli;
+mod clock;
+mod exit;
+mod fail_on;
+mod links;
+mod output;
+mod runs;
+mod verbs;
+
+use clap::Parser as _;
+
+fn main() -> std::process::ExitCode {
+    exit::told(verbs::dispatch(cli::Cli::parse()))
+}

@@ -1,0 +1,266 @@
+//! What can be typed? The verbs, their flags, and what the help says of them.
+
+use crate::output::Format;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use lastmile_study::cost::Choice;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+/// What a delivery choice costs on the link your users really have
+///
+/// lastmile measures encodings, compression and ways of delivery on your own traffic, over the links that you name, in a
+/// simulated network: no root, the same figures every time. stdout is data, stderr is progress and remarks.
+#[derive(Debug, Parser)]
+#[command(name = "lastmile", version, max_term_width = 120, after_help = EXIT_CODES)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+    0    all went well
+    2    wrong usage, configuration or input: the message names the file, the place and the remedy
+    3    this machine or this build cannot: the message says what is missing
+    4    some cells failed; the results of the others are kept
+   99    a threshold or a --fail-on rule was broken (said even where cells failed too)
+  130    stopped by Ctrl-C; a run says how to resume it
+
+NO_COLOR=1 turns colours off; there are none where stdout is no terminal.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Run(RunArgs),
+    Report(ReportArgs),
+    Compare(CompareArgs),
+    Studies(StudiesArgs),
+    Profiles(ProfilesArgs),
+    Completions(CompletionsArgs),
+    /// Print the manual page of the whole tool
+    #[command(after_help = "Examples:
+  lastmile man | man -l -                                     read it
+  lastmile man > ~/.local/share/man/man1/lastmile.1           install it")]
+    Man,
+}
+
+/// Run a study: every cell, repeated, measured, summed up
+///
+/// A study varies some factors, runs every combination of their levels (a cell) a number of times, and publishes each figure with
+/// its spread. The run is kept in a folder: the study as run, its journal, report.html.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile run bulk                                           a built-in study, as tables and a report
+  lastmile run mine.toml --format json > mine.json            a study of your own, as one JSON object
+  lastmile run mine.toml --dry-run                            which cells, and how long
+  lastmile run bulk --fail-on 'p95(transfer_time)>20s'        exit 99 where a cell takes longer
+  lastmile run --resume runs/bulk-20260131-142359             go on where a run was cut off
+
+Write a study of your own by beginning with one: lastmile studies show bulk > mine.toml")]
+pub(crate) struct RunArgs {
+    /// A built-in study's name (see `lastmile studies`), or the path of a study's TOML file
+    #[arg(value_name = "STUDY|FILE.toml", required_unless_present = "resume")]
+    pub(crate) study: Option<String>,
+
+    /// How often each cell runs, from 1 [default: the study's]
+    #[arg(long, value_name = "N")]
+    pub(crate) repeats: Option<NonZeroU64>,
+
+    /// The root of every random choice, from 0 to 2^64 - 1 [default: the study's]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Where cells run: sim in virtual time; emu over network namespaces, in real time [default: the study's]
+    #[arg(long, value_enum)]
+    pub(crate) world: Option<World>,
+
+    #[command(flatten)]
+    pub(crate) cpu: CpuArg,
+
+    /// Go on with a run that was cut off: the folder RUN, or else the latest of STUDY
+    #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["dry_run", "out"])]
+    pub(crate) resume: Option<Option<PathBuf>>,
+
+    /// Print the cells and the expected time, and run nothing
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) dry_run: bool,
+
+    /// How many cells run at once; the figures do not depend on it [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+
+    /// The folder that keeps the run [default: runs/STUDY-DATE-TIME, in UTC]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Write no report.html
+    #[arg(long)]
+    pub(crate) no_report: bool,
+
+    /// Exit 99 where a figure of a cell is like this: STATISTIC(FIGURE) > BOUND, or >=, <, <=
+    ///
+    /// The statistic is mean, min, max, or p0 to p100; the bound carries its unit (20s, 1MB, 1Mbit/s; none for counts). May be
+    /// given several times. A figure that no cell has breaks the rule too.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) fail_on: Vec<String>,
+}
+
+/// Show a run again: its tables, its record, its report
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile report runs/bulk-20260131-142359                   its tables
+  lastmile report runs/bulk-20260131-142359 --format csv      a row a figure
+  lastmile report runs/bulk-20260131-142359 --html            report.html anew, as this version draws it
+
+A run that was cut off is shown as far as it came.")]
+pub(crate) struct ReportArgs {
+    /// The run's folder
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+
+    /// Write the folder's report.html anew, and print its path
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) html: bool,
+}
+
+/// Compare two runs: what changed, and is it more than noise?
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile compare runs/bulk-20260131-142359 runs/bulk-20260201-091500
+  lastmile compare before.json after.json --fail-on 'p95(transfer_time)>+5%'     exit 99 where it grew by more
+  lastmile compare before.json after.json --fail-on 'mean<-2%' --format md       for the comment on a change")]
+pub(crate) struct CompareArgs {
+    /// The run to compare with: a folder, or a file that `lastmile run --format json` printed
+    #[arg(value_name = "BEFORE")]
+    pub(crate) before: PathBuf,
+
+    /// The run to compare, likewise
+    #[arg(value_name = "AFTER")]
+    pub(crate) after: PathBuf,
+
+    /// Exit 99 where a figure changed like this, in per cent: STATISTIC(FIGURE)>+5%, or <-5%
+    ///
+    /// The statistic is mean, median, p95 or p99. Without (FIGURE), > is held against every figure of which less is better, and <
+    /// against those of which more is. May be given several times.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) fail_on: Vec<lastmile_report::compare::rule::Rule>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+}
+
+/// List the built-in studies, or show one
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
+  lastmile studies                                            their names and questions
+  lastmile studies show bulk                                  one, as its TOML file
+  lastmile studies show bulk > mine.toml                      the beginning of your own"
+)]
+pub(crate) struct StudiesArgs {
+    #[command(subcommand)]
+    pub(crate) verb: Option<StudiesVerb>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudiesVerb {
+    /// Print a built-in study's TOML file
+    Show {
+        /// Its name
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
+/// List the link profiles, show a link, or tell two apart
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile profiles list                                      every profile, with its figures
+  lastmile profiles list wpt                                  those of one set
+  lastmile profiles show wpt/3g                               one, with the source of its figures
+  lastmile profiles show 'wpt/3g+loss=1%+jitter=20ms'         a profile with changes
+  lastmile profiles diff wpt/3g chrome/slow-3g                in what two differ")]
+pub(crate) struct ProfilesArgs {
+    #[command(subcommand)]
+    pub(crate) verb: ProfilesVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfilesVerb {
+    /// List the link profiles with their figures
+    List {
+        /// Only those of this set: chrome, wpt, seeds ... [default: all]
+        #[arg(value_name = "SET")]
+        set: Option<String>,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Show all there is to know of a link, its figures' source among it
+    Show {
+        /// A profile, with changes or without: wpt/3g, 'wpt/3g+loss=1%'
+        #[arg(value_name = "LINK")]
+        link: String,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Show in what two links differ
+    Diff {
+        /// One link
+        #[arg(value_name = "A")]
+        a: String,
+        /// The other
+        #[arg(value_name = "B")]
+        b: String,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+}
+
+/// Print what makes a shell complete verbs and flags
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile completions bash > ~/.local/share/bash-completion/completions/lastmile
+  lastmile completions fish > ~/.config/fish/completions/lastmile.fish
+  lastmile completions zsh > \"${fpath[1]}/_lastmile\"")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FormatArg {
+    /// How the record is printed on stdout
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CpuArg {
+    /// What computing costs: reference, measured, free, or a cost table's file [default: reference]
+    ///
+    /// reference is a table that ships with lastmile: the same figures everywhere. measured is one measured here before anything
+    /// runs, in about ten seconds, and is kept in the run's folder as costs.toml. free lets computing take no time.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) cpu: Option<Choice>,
+}
+
+/// Where cells run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum World {
+    /// In virtual time
+    Sim,
+    /// Over network namespaces, in real time
+    Emu,
+}

@@ -1,0 +1,88 @@
+//! Who hears what? stdout is data, stderr is progress and remarks; neither makes a fuss when nobody listens any more.
+
+use clap::ValueEnum;
+use lastmile_report::compare::Comparison;
+use lastmile_report::record::{Run, Table};
+use lastmile_report::terminal::Look;
+use lastmile_report::{csv, markdown, terminal};
+use serde::Serialize;
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+
+/// How a record is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Tables for a person
+    #[default]
+    Table,
+    /// One JSON object, as the schemas have it; the same bytes for the same figures
+    Json,
+    /// One head and one row a figure, in base units, for a spreadsheet, pandas or R
+    Csv,
+    /// Tables for an issue or a README
+    Md,
+}
+
+/// A record that can be printed in every format.
+pub(crate) trait Printed: Serialize {
+    /// For a terminal.
+    fn table(&self, look: Look) -> String;
+    /// For a spreadsheet.
+    fn csv(&self) -> String;
+    /// For an issue.
+    fn markdown(&self) -> String;
+}
+
+macro_rules! printed {
+    ($($record:ty: $name:ident),+) => {$(
+        impl Printed for $record {
+            fn table(&self, look: Look) -> String { terminal::$name(self, look) }
+            fn csv(&self) -> String { csv::$name(self) }
+            fn markdown(&self) -> String { markdown::$name(self) }
+        }
+    )+};
+}
+
+printed!(Run: run, Comparison: comparison, Table: table);
+
+/// Prints a record on stdout.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub(crate) fn record(record: &impl Printed, format: Format) -> io::Result<()> {
+    data(&match format {
+        Format::Table => record.table(look()),
+        Format::Json => json(record),
+        Format::Csv => record.csv(),
+        Format::Md => record.markdown(),
+    })
+}
+
+/// A record as JSON, for a person to read and a program to compare.
+pub(crate) fn json(record: &impl Serialize) -> String {
+    serde_json::to_string_pretty(record).expect("a record has text for keys, and nothing else can fail") + "\n"
+}
+
+/// Writes data to stdout. A reader that has seen enough (`| head`) is no error.
+///
+/// # Errors
+/// When stdout cannot be written for another reason: a full disk.
+pub(crate) fn data(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        ended => ended,
+    }
+}
+
+/// Says something on stderr, in a line or more. That nobody can hear it is no reason to stop.
+pub(crate) fn remark(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// What stdout can show: as wide as the terminal, in colour unless NO_COLOR is set (no-color.org). Without a terminal there is no
+/// colour, and tables are 120 columns wide at most, our own choice.
+fn look() -> Look {
+    let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let width = terminal_size::terminal_size().map_or(120, |(terminal_size::Width(width), _)| width);
+    Look { width, colour }
+}

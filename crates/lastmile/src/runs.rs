@@ -1,0 +1,221 @@
+//! Where are runs kept, and what does one say? Folders under `runs/`, the record that their journals add up to, its page.
+
+use crate::clock::Utc;
+use crate::output;
+use anyhow::{Context as _, bail};
+use lastmile_report::page::{self, Provenance};
+use lastmile_report::record::Run;
+use lastmile_study::file::Study;
+use lastmile_study::run_folder::{Kept, RunFolder};
+use lastmile_study::summary::{About, summarise};
+use lastmile_study::{builtin, cell, journal};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The version that records carry.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Where runs are kept unless said otherwise.
+const PARENT: &str = "runs";
+
+/// A folder for a run that begins now: `out`, or else `runs/<study>-<date>-<time>`, with a number behind it where that one is taken.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn create(out: Option<&Path>, study: &str) -> anyhow::Result<RunFolder> {
+    const REMEDY: &str = "a run is kept in a folder; name one that can be written with --out DIR";
+    if let Some(out) = out {
+        return RunFolder::at(out).context(REMEDY);
+    }
+    let parent = Path::new(PARENT);
+    let made = |path: &Path, made: std::io::Result<()>| {
+        made.with_context(|| format!("{} cannot be made", path.display()))
+            .context(REMEDY)
+    };
+    made(parent, fs::create_dir_all(parent))?;
+    let stamp = Utc::now().stamp();
+    for n in 1_u64.. {
+        let number = if n == 1 { String::new() } else { format!("-{n}") };
+        let path = parent.join(format!("{study}-{stamp}{number}"));
+        // Only one process makes a folder: two runs that begin in one second do not meet.
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => (),
+            ended => {
+                made(&path, ended)?;
+                return Ok(RunFolder::at(&path)?);
+            }
+        }
+    }
+    unreachable!("a folder cannot hold every number")
+}
+
+/// The latest run of a study under `runs/`.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn latest(study: &str) -> anyhow::Result<RunFolder> {
+    let begins = format!("{study}-");
+    let is_run = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stamp = name.strip_prefix(&begins).unwrap_or_default();
+        stamp.starts_with(|c: char| c.is_ascii_digit()) && path.join("meta.json").is_file()
+    };
+    let entries = fs::read_dir(PARENT).into_iter().flatten().flatten();
+    let newest = entries.map(|entry| entry.path()).filter(is_run).max();
+    let path = newest.with_context(|| {
+        format!("no run of {study} is under {PARENT}/ here to be resumed; name its folder: --resume RUN")
+    })?;
+    Ok(RunFolder::at(&path)?)
+}
+
+/// The folder at `path`, which must hold a run.
+///
+/// # Errors
+/// When it does not.
+pub(crate) fn existing(path: &Path) -> anyhow::Result<RunFolder> {
+    if !path.join("meta.json").is_file() {
+        let what = if path.exists() {
+            "holds no run (it has no meta.json)"
+        } else {
+            "does not exist"
+        };
+        bail!(
+            "{} {what}; give the folder that `lastmile run` named, like runs/bulk-20260131-142359",
+            path.display()
+        );
+    }
+    Ok(RunFolder::at(path)?)
+}
+
+/// The record that a run's journal adds up to, `study` being the kept one or one with further thresholds.
+///
+/// # Errors
+/// When the study's cells cannot be told apart.
+pub(crate) fn record(folder: &RunFolder, kept: &Kept, study: &Study) -> anyhow::Result<Run> {
+    let about = About {
+        cpu: kept.meta.cpu.clone(),
+        cpu_machine: kept.meta.cpu_machine.clone(),
+        version: kept.meta.version.clone(),
+        run: folder.path().display().to_string(),
+    };
+    Ok(summarise(study, &kept.outcomes, about)?)
+}
+
+/// The record of a run that is kept in a folder, or in a file that `lastmile run --format json` printed.
+///
+/// # Errors
+/// When it is neither.
+pub(crate) fn recorded(path: &Path) -> anyhow::Result<Run> {
+    if !path.is_file() {
+        let folder = existing(path)?;
+        let kept = folder.open()?;
+        remark_on_lacking(&folder, &kept)?;
+        return record(&folder, &kept, &kept.study);
+    }
+    let name = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
+    let run: Run = serde_json::from_str(&text).with_context(|| {
+        format!("{name} is no record of a run; give a run's folder, or what `lastmile run --format json` printed")
+    })?;
+    if run.schema != Run::SCHEMA {
+        bail!(
+            "{name} has the schema {:?}, and not {:?}; it is from another version",
+            run.schema,
+            Run::SCHEMA
+        );
+    }
+    Ok(run)
+}
+
+/// Says how much of a run is missing, where it was cut off.
+///
+/// # Errors
+/// When the study's cells cannot be told apart.
+pub(crate) fn remark_on_lacking(folder: &RunFolder, kept: &Kept) -> anyhow::Result<()> {
+    let asked = cell::expand(&kept.study)?
+        .iter()
+        .map(cell::Cell::key)
+        .collect::<std::collections::BTreeSet<_>>();
+    let total = asked.len() as u64 * kept.study.repeats.get();
+    let done = repeats_in(&kept.outcomes);
+    if done < total {
+        output::remark(&format!(
+            "{done} of {total} repeats are there; {}",
+            how_to_resume(folder.path())
+        ));
+    }
+    Ok(())
+}
+
+/// How a run that was stopped is gone on with.
+pub(crate) fn how_to_resume(folder: &Path) -> String {
+    format!(
+        "go on with: lastmile run --resume {}",
+        shell_word(&folder.display().to_string())
+    )
+}
+
+/// How many repeats have an outcome.
+pub(crate) fn repeats_in(outcomes: &journal::Outcomes) -> u64 {
+    outcomes.values().map(|repeats| repeats.len() as u64).sum()
+}
+
+/// Writes the page of a run into its folder, and tells where it is.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write_page(folder: &RunFolder, kept: &Kept, run: &Run) -> anyhow::Result<PathBuf> {
+    const PAGE: &str = "report.html";
+    // The journal was written last when the run was finished, so that its page is the same whenever it is made.
+    let finished = fs::metadata(folder.path().join("journal.jsonl")).and_then(|journal| journal.modified());
+    let provenance = Provenance {
+        command: command(kept),
+        machine: kept.meta.machine.clone(),
+        finished: finished.ok().map(|time| Utc::of(time).words()),
+        study: Some(kept.study.expanded()),
+    };
+    folder.write_whole(PAGE, page::run_page(run, &provenance).as_bytes())?;
+    Ok(folder.path().join(PAGE))
+}
+
+/// The command that makes a run again: by its name where it is a built-in study, or else from the study that its page shows.
+fn command(kept: &Kept) -> String {
+    let Study {
+        name, repeats, seed, ..
+    } = &kept.study;
+    let same = |toml: &str| {
+        let mut study = Study::parse(name, toml).expect("a built-in study is well-formed: a test reads them all");
+        (study.repeats, study.seed, study.world) = (*repeats, *seed, kept.study.world);
+        study == kept.study
+    };
+    let study = match builtin::find(name) {
+        Some(builtin) if same(builtin.toml) => format!("{name} --repeats {repeats} --seed {seed}"),
+        _ => "study.toml".to_owned(),
+    };
+    let cpu = match kept.meta.cpu.as_str() {
+        "measured" => "costs.toml",
+        other => other,
+    };
+    format!("lastmile run {study} --cpu {}", shell_word(cpu))
+}
+
+/// A word as a shell reads it back: in single quotes where it has to be.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_blanks_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_word("runs/bulk-1"), "runs/bulk-1");
+        assert_eq!(shell_word("my runs/it's"), r"'my runs/it'\''s'");
+    }
+}

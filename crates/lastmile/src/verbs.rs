@@ -1,0 +1,28 @@
+//! What does each verb do? One file a verb.
+
+mod compare;
+mod completions;
+mod man;
+mod profiles;
+mod report;
+mod run;
+mod studies;
+
+use crate::cli::{Cli, Verb};
+use crate::exit::Exit;
+
+/// Does what was typed.
+///
+/// # Errors
+/// As the verb has it; see [`crate::exit`] for the exit code of each.
+pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.verb {
+        Verb::Run(args) => run::run(&args),
+        Verb::Report(args) => report::report(&args),
+        Verb::Compare(args) => compare::compare(&args),
+        Verb::Studies(args) => studies::studies(&args),
+        Verb::Profiles(args) => profiles::profiles(args.verb),
+        Verb::Completions(args) => completions::completions(&args),
+        Verb::Man => man::man(),
+    }
+}

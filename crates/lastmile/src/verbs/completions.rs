@@ -1,0 +1,17 @@
+//! `lastmile completions`: what makes a shell complete verbs and flags?
+
+use crate::cli::{Cli, CompletionsArgs};
+use crate::exit::Exit;
+use crate::output;
+use clap::CommandFactory as _;
+
+/// Prints the shell's script.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "lastmile", &mut script);
+    output::data(&String::from_utf8(script)?)?;
+    Ok(Exit::Done)
+}

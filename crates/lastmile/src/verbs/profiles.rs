@@ -1,0 +1,83 @@
+//! `lastmile profiles`: which links are known, what is one like, and in what do two differ?
+
+use crate::cli::ProfilesVerb;
+use crate::exit::Exit;
+use crate::{links, output};
+use anyhow::bail;
+use lastmile_link::{LinkSpec, all_profiles, describe, diff};
+use lastmile_report::record::Table;
+use std::collections::BTreeSet;
+
+/// Lists, shows or compares links.
+///
+/// # Errors
+/// When a link or a set is unknown.
+pub(crate) fn profiles(verb: ProfilesVerb) -> anyhow::Result<Exit> {
+    let (table, format) = match verb {
+        ProfilesVerb::List { set, format } => (list(set.as_deref())?, format),
+        ProfilesVerb::Show { link, format } => (show(&links::link(&link)?), format),
+        ProfilesVerb::Diff { a, b, format } => (differences(&links::link(&a)?, &links::link(&b)?), format),
+    };
+    output::record(&table, format.format)?;
+    Ok(Exit::Done)
+}
+
+fn list(set: Option<&str>) -> anyhow::Result<Table> {
+    let profiles: Vec<_> = all_profiles()
+        .filter(|profile| set.is_none_or(|set| profile.set == set))
+        .collect();
+    if profiles.is_empty() {
+        let sets: BTreeSet<_> = all_profiles().map(|profile| profile.set.as_str()).collect();
+        let sets = sets.into_iter().collect::<Vec<_>>().join(", ");
+        bail!(
+            "no set of profiles is called {:?}; there are {sets}",
+            set.unwrap_or_default()
+        );
+    }
+    let figure = |link: &LinkSpec, what: &str| {
+        let row = describe(link).into_iter().find(|row| row.what == what);
+        row.map_or_else(String::new, |row| row.value)
+    };
+    let row = |profile: &lastmile_link::Profile| {
+        let link = &profile.spec;
+        let mut row = vec![profile.id.clone()];
+        row.extend([figure(link, "rate, down"), figure(link, "rate, up")]);
+        row.push(lastmile_units::duration::print(link.round_trip()));
+        row.push(figure(link, "loss, down"));
+        row.push(profile.certainty.label().to_owned());
+        row
+    };
+    Ok(Table {
+        title: "Link profiles".to_owned(),
+        note:
+            "`lastmile profiles show NAME` gives everything, with its source; `NAME+loss=1%+jitter=20ms` changes one."
+                .to_owned(),
+        columns: ["name", "rate down", "rate up", "round trip", "loss down", "known how"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: profiles.into_iter().map(row).collect(),
+    })
+}
+
+fn show(link: &LinkSpec) -> Table {
+    Table {
+        title: link.name(),
+        note: String::new(),
+        columns: ["what", "value"].map(str::to_owned).to_vec(),
+        rows: describe(link)
+            .into_iter()
+            .map(|row| vec![row.what, row.value])
+            .collect(),
+    }
+}
+
+fn differences(a: &LinkSpec, b: &LinkSpec) -> Table {
+    let rows: Vec<_> = diff(a, b).into_iter().map(|row| vec![row.what, row.a, row.b]).collect();
+    let note = if rows.is_empty() { "They are the same." } else { "" };
+    Table {
+        title: format!("{} and {}", a.name(), b.name()),
+        note: note.to_owned(),
+        columns: vec!["what".to_owned(), a.name(), b.name()],
+        rows,
+    }
+}

@@ -1,0 +1,232 @@
+//! `lastmile run`: a study is read, run, kept, summed up and shown.
+
+use crate::cli::{RunArgs, World};
+use crate::exit::{Exit, Unable};
+use crate::{fail_on, output, runs};
+use anyhow::{Context as _, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lastmile_study::builtin;
+use lastmile_study::cost::{Choice, CostTable};
+use lastmile_study::experiment::Simulated;
+use lastmile_study::file::{self, Rule, Study};
+use lastmile_study::journal::Outcomes;
+use lastmile_study::run_folder::{Kept, Meta, RunFolder};
+use lastmile_study::runner::{self, Ending, Progress};
+use std::io::{ErrorKind, IsTerminal as _};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Runs a study.
+///
+/// # Errors
+/// When the study, a rule or the cost table is not understood, the folder cannot be used, or a world is asked for that is not there.
+pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    let rules: Vec<Rule> = args
+        .fail_on
+        .iter()
+        .map(|text| fail_on::rule(text))
+        .collect::<Result<_, _>>()?;
+    let threads = args
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
+    let (folder, mut kept) = match &args.resume {
+        Some(run) => resumed(args, run.as_deref())?,
+        None => {
+            let study = asked(args)?;
+            if args.dry_run {
+                output::data(&runner::dry_run(&study, &Simulated, threads)?)?;
+                return Ok(Exit::Done);
+            }
+            begun(args, study)?
+        }
+    };
+
+    if execute(&folder, &mut kept, threads)? == Ending::Interrupted {
+        output::remark(&format!("stopped; {}", runs::how_to_resume(folder.path())));
+        return Ok(Exit::Interrupted);
+    }
+
+    // The rules of the command line are the caller's, and no part of the study that is kept.
+    let mut gated = kept.study.clone();
+    gated.thresholds.0.extend(rules);
+    let run = runs::record(&folder, &kept, &gated)?;
+    output::record(&run, args.format.format)?;
+    if args.no_report {
+        output::remark(&format!("run: {}", folder.path().display()));
+    } else {
+        let page = runs::write_page(&folder, &kept, &run)?;
+        output::remark(&format!("report: {}", page.display()));
+    }
+    Ok(fail_on::verdict(&gated, &run))
+}
+
+/// The study that was asked for, with what the command line sets over it, and able to run.
+fn asked(args: &RunArgs) -> anyhow::Result<Study> {
+    let name = args
+        .study
+        .as_deref()
+        .expect("clap asks for a study wherever --resume is not given");
+    let mut study = read(name)?;
+    overlay(args, &mut study);
+    able(&study)?;
+    Ok(study)
+}
+
+fn overlay(args: &RunArgs, study: &mut Study) {
+    study.repeats = args.repeats.unwrap_or(study.repeats);
+    study.seed = args.seed.unwrap_or(study.seed);
+    study.world = match args.world {
+        Some(World::Sim) => file::World::Simulated,
+        Some(World::Emu) => file::World::Emulated,
+        None => study.world,
+    };
+}
+
+/// Whether a study can be run by this build, every cell of it; said before any time is spent.
+fn able(study: &Study) -> anyhow::Result<()> {
+    if study.world == file::World::Emulated {
+        return Err(Unable(format!(
+            "study {:?} is to run in the emulated world, and this version of lastmile has none: what drives network namespaces and a \
+             TUN is missing from it; run it with --world sim",
+            study.name
+        ))
+        .into());
+    }
+    Ok(Simulated.check(study)?)
+}
+
+/// Reads a study: a built-in one by its name, or else a file.
+fn read(name: &str) -> anyhow::Result<Study> {
+    if let Some(builtin) = builtin::find(name) {
+        return Ok(Study::parse(name, builtin.toml)?);
+    }
+    let path = Path::new(name);
+    let is_path = path.extension().is_some() || path.components().count() > 1 || path.exists();
+    if !is_path {
+        let meant = builtin::nearest(name).map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        bail!("{name:?} is neither a built-in study nor a file{meant} (`lastmile studies` lists them)");
+    }
+    let text = match std::fs::read(path) {
+        Ok(octets) => String::from_utf8(octets)
+            .ok()
+            .with_context(|| format!("{name}: it is no text (UTF-8); a study is a TOML file"))?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            bail!("{name}: there is no such file; give a study's TOML file, or a name that `lastmile studies` lists")
+        }
+        Err(error) => return Err(error).with_context(|| format!("{name} cannot be read")),
+    };
+    if text.trim().is_empty() {
+        bail!("{name}: it is empty; `lastmile studies show bulk > {name}` gives one to begin with");
+    }
+    Ok(Study::parse(name, &text)?)
+}
+
+/// A new run in a folder of its own.
+fn begun(args: &RunArgs, study: Study) -> anyhow::Result<(RunFolder, Kept)> {
+    let choice = args.cpu.cpu.as_ref().unwrap_or(&Choice::Reference);
+    if *choice == Choice::Measured {
+        output::remark("measuring what computing costs here, for about ten seconds; the less else runs, the better");
+    }
+    let costs = CostTable::load(choice)?;
+    let folder = runs::create(args.out.as_deref(), &study.name)?;
+    let meta = Meta::new(&study, &costs, runs::VERSION);
+    let journal = folder.begin(&study, &costs, &meta)?;
+    Ok((
+        folder,
+        Kept {
+            study,
+            costs,
+            meta,
+            journal,
+            outcomes: Outcomes::new(),
+        },
+    ))
+}
+
+/// A run that goes on, in the folder it was begun in: the one named, or the latest of the study.
+fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kept)> {
+    let mut study = args.study.as_deref().map(read).transpose()?;
+    let folder = match (run, &study) {
+        (Some(run), _) => runs::existing(run)?,
+        (None, Some(study)) => runs::latest(&study.name)?,
+        (None, None) => bail!("which run is to go on? lastmile run --resume RUN, or lastmile run STUDY --resume"),
+    };
+    let (study, cpu) = match study.take() {
+        Some(study) => (study, None),
+        // Without a study named, it is the folder's own, and so is its cost table.
+        None => {
+            let kept = folder.open()?;
+            (kept.study, Some(kept.meta.cpu))
+        }
+    };
+    let mut study = study;
+    overlay(args, &mut study);
+    able(&study)?;
+    let cpu = match (&args.cpu.cpu, cpu) {
+        (Some(Choice::File(path)), _) => path.display().to_string(),
+        (Some(Choice::Measured), _) => "measured".to_owned(),
+        (Some(Choice::Free), _) => "free".to_owned(),
+        (Some(Choice::Reference), _) | (None, None) => "reference".to_owned(),
+        (None, Some(kept)) => kept,
+    };
+    let kept = folder.resume(&study, &cpu, runs::VERSION)?;
+    Ok((folder, kept))
+}
+
+/// Runs what is lacking, with a bar where someone watches, until Ctrl-C.
+fn execute(folder: &RunFolder, kept: &mut Kept, threads: NonZeroUsize) -> anyhow::Result<Ending> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    stop_on_ctrl_c(&interrupt, folder.path())?;
+    let bar = ProgressBar::with_draw_target(None, draw_target()).with_style(
+        ProgressStyle::with_template("{bar:30} {pos}/{len} repeats, {eta} to go   {wide_msg}")
+            .expect("the template is well-formed: every run reads it"),
+    );
+    let Kept {
+        study,
+        costs,
+        journal,
+        outcomes,
+        ..
+    } = kept;
+    let run = runner::Run {
+        study,
+        experiment: &Simulated,
+        costs,
+        captures: None,
+        threads,
+        interrupt: &interrupt,
+    };
+    let mut progress = |progress: Progress<'_>| {
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+        bar.set_message(progress.finished.describe());
+    };
+    let ended = run.execute(journal, outcomes, &mut progress);
+    bar.finish_and_clear();
+    Ok(ended?)
+}
+
+fn draw_target() -> ProgressDrawTarget {
+    if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    }
+}
+
+/// The first Ctrl-C (or SIGTERM) stops the run after the cells that are being run; the second stops it now, which loses no more than
+/// those cells.
+fn stop_on_ctrl_c(interrupt: &Arc<AtomicBool>, folder: &Path) -> anyhow::Result<()> {
+    let (interrupt, folder) = (Arc::clone(interrupt), folder.to_owned());
+    ctrlc::set_handler(move || {
+        if interrupt.swap(true, Ordering::Relaxed) {
+            output::remark(&format!("stopped at once; {}", runs::how_to_resume(&folder)));
+            process::exit(Exit::Interrupted.code().into());
+        }
+        output::remark("stopping after the cells that are being run; press Ctrl-C again to stop at once");
+    })
+    .context("Ctrl-C cannot be listened for")
+}
