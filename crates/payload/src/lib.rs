@@ -1,7 +1,7 @@
 //! What is delivered: the bytes of a study, and what codings make of them. Bytes in, bytes out: no clock, no socket.
 //!
 //! - [`codec`]: how bytes become fewer. Every content coding of HTTP at every level, streaming, with exact sizes.
-//! - [`encoding`]: how values become bytes. Java object streams.
+//! - [`encoding`]: how values become bytes. Java object streams, CCSDS packets.
 //! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
 //! - [`workload`]: what is delivered, made from a seed, with decoders.
 

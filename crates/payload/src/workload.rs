@@ -102,9 +102,7 @@ impl WorkloadSpec {
     /// When the description contradicts itself or asks for what cannot be.
     pub fn generate(&self, seed: Seed) -> Result<ObjectStream, WorkloadError> {
         match self {
-            Self::Bulk(bulk) => Ok(ObjectStream {
-                objects: vec![bulk.generate(seed)],
-            }),
+            Self::Bulk(bulk) => bulk.generate(seed),
             Self::TestExecutions(plan) => Ok(test_executions::stream(&plan.generate(seed)?)),
             Self::TmPackets(plan) => Ok(tm_packets::stream(&plan.generate(seed)?)),
         }
@@ -137,12 +135,27 @@ impl WorkloadSpec {
 }
 
 impl Bulk {
-    fn generate(&self, seed: Seed) -> Bytes {
+    fn generate(&self, seed: Seed) -> Result<ObjectStream, WorkloadError> {
+        if self.bytes == ByteCount::ZERO || self.bytes > LARGEST_STREAM {
+            let problem = format!(
+                "bytes is {}; it is 1 B at least and {LARGEST_STREAM} at most",
+                self.bytes
+            );
+            return Err(WorkloadError::Spec { kind: "bulk", problem });
+        }
         let mut bytes = vec![0; self.bytes.get() as usize];
         seed.derive("bulk").rng().fill_bytes(&mut bytes);
-        bytes.into()
+        Ok(ObjectStream {
+            objects: vec![bytes.into()],
+        })
     }
 }
+
+/// Streams are made in memory, so there is an end to them: our own choice.
+const LARGEST_STREAM: ByteCount = ByteCount::new(1_000_000_000);
+
+/// Likewise, in objects.
+const MOST_OBJECTS: usize = 1_000_000;
 
 /// The bytes that each object adds to a stream; the first ones begin with the stream's header and the class descriptors.
 #[derive(Debug, Clone, PartialEq, Eq)]

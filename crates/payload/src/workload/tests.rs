@@ -243,4 +243,8 @@ fn a_description_is_read_strictly_and_a_contradiction_is_said() {
         problem(r#"{"kind": "test-executions", "objects": 2, "total": "1 MB", "mixed": true}"#).contains("cannot add")
     );
     assert!(problem(r#"{"kind": "tm-packets", "packets": 0}"#).contains("at least 1"));
+    assert!(problem(r#"{"kind": "tm-packets", "packets": 1000000000000}"#).contains("at most 1000000"));
+    assert!(problem(r#"{"kind": "test-executions", "objects": 1000000000000, "growth": "1 kB"}"#).contains("at most"));
+    assert!(problem(r#"{"kind": "bulk", "bytes": "1000000 GB"}"#).contains("1 GB at most"));
+    assert!(problem(r#"{"kind": "bulk", "bytes": "0 B"}"#).contains("1 B at least"));
 }

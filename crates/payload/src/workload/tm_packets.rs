@@ -10,7 +10,7 @@
 mod housekeeping;
 
 use super::draw::{below, shuffle};
-use super::{ObjectError, ObjectStream, WorkloadError};
+use super::{MOST_OBJECTS, ObjectError, ObjectStream, WorkloadError};
 use crate::encoding::ccsds::{PRIMARY_HEADER, SpacePacket};
 use crate::encoding::java::{Array, ClassDescriptor, Elements, Field, FieldType, Object, ObjectStreamWriter, Value};
 pub use housekeeping::{HousekeepingError, HousekeepingReport};
@@ -131,12 +131,16 @@ impl TmPackets {
     /// The packets, the same for the same seed.
     ///
     /// # Errors
-    /// When none are asked for.
+    /// When none are asked for, or more than a million.
     pub fn generate(&self, seed: Seed) -> Result<Vec<TmPacket>, WorkloadError> {
-        if self.packets == 0 {
+        if self.packets == 0 || self.packets > MOST_OBJECTS {
+            let problem = format!(
+                "packets is {}; it is at least 1 and at most {MOST_OBJECTS}",
+                self.packets
+            );
             return Err(WorkloadError::Spec {
                 kind: "tm-packets",
-                problem: "packets is at least 1".to_owned(),
+                problem,
             });
         }
         let mut rng = seed.derive("telemetry packets").rng();
