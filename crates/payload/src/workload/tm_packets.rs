@@ -6,6 +6,9 @@
 //! with nothing adjusted. Each object holds one CCSDS Space Packet, as a `byte[]`, beside what a ground segment notes of it.
 //!
 //! The mix and the walk of the parameters are inferred from the printed total and compressed size; the report does not say them.
+//! So is the reading that a fixed 13 % of the parameters walk at every packet: with each parameter walking with probability 13 %, and
+//! finer times, gzip saved 74 % in a trial instead of the printed 84 %. The ratio of this workload therefore shows that such packets
+//! can give the printed one, not that the report's were such.
 
 mod housekeeping;
 
