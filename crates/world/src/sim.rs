@@ -176,7 +176,8 @@ impl World {
     /// # Errors
     /// [`Halt::Stalled`], or [`Halt::OutOfTime`] past the limit.
     pub fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
-        let ends = Instant::from_nanos(self.now().as_nanos().saturating_add(limit.as_nanos() as u64));
+        let limit_nanos = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        let ends = Instant::from_nanos(self.now().as_nanos().saturating_add(limit_nanos));
         let outcome = Rc::new(RefCell::new(None));
         let slot = Rc::clone(&outcome);
         self.spawn(async move {
@@ -191,7 +192,10 @@ impl World {
             let mut state = self.inner.state.borrow_mut();
             match state.agenda.next_at() {
                 None => return Err(Halt::Stalled { at: state.now }),
-                Some(at) if at > ends => return Err(Halt::OutOfTime { limit }),
+                Some(at) if at > ends => {
+                    state.now = ends;
+                    return Err(Halt::OutOfTime { limit });
+                }
                 Some(_) => state.step(),
             }
         }

@@ -90,9 +90,20 @@ impl Executor {
         self.ready.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// Lets go of every task. A task's end may wake others or end further ones, so none is dropped while the list is held.
+    /// Lets go of every task. A task's end may wake others or begin new ones, so none is dropped while the list is held, and
+    /// what began is let go as well.
     pub(super) fn clear(&self) {
-        let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
-        drop(tasks);
+        loop {
+            self.free.borrow_mut().clear();
+            let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
+            if tasks.is_empty() {
+                break;
+            }
+        }
+        // What waits to run holds the queue that holds it.
+        while self.next_ready().is_some() {}
     }
 }
+
+#[cfg(test)]
+mod tests;

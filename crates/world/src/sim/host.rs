@@ -152,7 +152,11 @@ impl Listener for SimListener {
 
 impl Drop for SimListener {
     fn drop(&mut self) {
-        self.inner.with(|state| state.network.unlisten(self.host, self.port));
+        self.inner.with(|state| {
+            state
+                .network
+                .unlisten(self.host, self.port, state.now, &mut state.agenda);
+        });
     }
 }
 

@@ -227,8 +227,19 @@ impl Network {
         Ok(())
     }
 
-    pub(super) fn unlisten(&mut self, host: usize, port: u16) {
-        self.hosts[host].listeners.remove(&port);
+    /// The listener is gone: what it has not accepted is reset.
+    pub(super) fn unlisten(&mut self, host: usize, port: u16, now: Instant, agenda: &mut Agenda) {
+        let listener = self.hosts[host].listeners.remove(&port);
+        for id in listener.into_iter().flat_map(|listener| listener.established) {
+            self.give_up(id, now, agenda);
+        }
+    }
+
+    fn give_up(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
+        let socket = self.socket(id);
+        socket.orphaned = true;
+        socket.connection.abort();
+        self.flush(id, now, agenda);
     }
 
     pub(super) fn accept(&mut self, host: usize, port: u16, waker: &Waker) -> Option<SocketId> {
@@ -258,15 +269,11 @@ impl Network {
             .expect("a socket lives as long as a program holds it")
     }
 
-    /// The program lets go: what it wrote is still delivered, unless what came in for it was never read.
+    /// The program lets go.
     pub(super) fn release(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
         let socket = self.socket(id);
         socket.orphaned = true;
-        if socket.connection.has_unread() {
-            socket.connection.abort();
-        } else {
-            socket.connection.shutdown();
-        }
+        socket.connection.close();
         self.flush(id, now, agenda);
     }
 
@@ -300,29 +307,46 @@ impl Network {
         if let Some(port) = socket.accepted_at.filter(|_| socket.connection.is_open()) {
             socket.accepted_at = None;
             let local = socket.connection.local();
-            self.offer_to_listener(id, *local.ip(), port);
-        } else if socket.connection.is_closed() && (socket.orphaned || socket.accepted_at.is_some()) {
-            self.remove(id);
+            if !self.offer_to_listener(id, *local.ip(), port) {
+                self.give_up(id, now, agenda);
+            }
+        } else if socket.connection.is_closed() {
+            let (pair, gone) = (
+                Self::pair(&socket.connection),
+                socket.orphaned || socket.accepted_at.is_some(),
+            );
+            // A closed connection is known to nobody but the program that still holds it; its port may be used again.
+            if self.by_address.get(&pair) == Some(&id) {
+                self.by_address.remove(&pair);
+            }
+            if gone {
+                self.remove(id);
+            }
         }
     }
 
-    fn offer_to_listener(&mut self, id: SocketId, address: Ipv4Addr, port: u16) {
-        let Some(host) = self.host_at(address) else { return };
-        if let Some(listener) = self.hosts[host].listeners.get_mut(&port) {
-            listener.established.push_back(id);
-            if let Some(waker) = listener.waker.take() {
-                waker.wake();
-            }
+    const fn pair(connection: &Connection) -> (SocketAddrV4, SocketAddrV4) {
+        (connection.local(), connection.remote())
+    }
+
+    /// False where nobody listens any more.
+    fn offer_to_listener(&mut self, id: SocketId, address: Ipv4Addr, port: u16) -> bool {
+        let host = self.host_at(address);
+        let Some(listener) = host.and_then(|host| self.hosts[host].listeners.get_mut(&port)) else {
+            return false;
+        };
+        listener.established.push_back(id);
+        if let Some(waker) = listener.waker.take() {
+            waker.wake();
         }
+        true
     }
 
     fn remove(&mut self, id: SocketId) {
         let Some(socket) = self.sockets[id.0].take() else {
             return;
         };
-        let (local, remote) = (socket.connection.local(), socket.connection.remote());
-        self.by_address.remove(&(local, remote));
-        if let Some(host) = self.host_at(*local.ip()) {
+        if let Some(host) = self.host_at(*socket.connection.local().ip()) {
             self.hosts[host].counters += socket.connection.counters();
         }
     }
@@ -383,7 +407,14 @@ impl Network {
             return;
         };
         self.tap(host, now, segment);
-        let known = self.by_address.get(&(segment.destination, segment.source)).copied();
+        let pair = (segment.destination, segment.source);
+        let mut known = self.by_address.get(&pair).copied();
+        if let Some(id) = known
+            && self.socket(id).connection.gives_way_to(segment)
+        {
+            self.by_address.remove(&pair);
+            known = None;
+        }
         if let Some(id) = known {
             if let Some(socket) = &mut self.sockets[id.0] {
                 socket.connection.on_segment(now, segment);

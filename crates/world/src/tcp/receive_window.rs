@@ -13,6 +13,9 @@ pub(super) struct ReceiveWindow {
     /// The right edge as advertised: it never moves back.
     advertised: u64,
     round_trip: Option<Duration>,
+    /// Where the window measured as a round trip began and ends: the data up to there was sent after it was offered.
+    window_began: Instant,
+    window_ends: u64,
     measuring_since: Instant,
     read_at_start: u64,
     read_last_round: u64,
@@ -20,12 +23,16 @@ pub(super) struct ReceiveWindow {
 
 impl ReceiveWindow {
     pub(super) fn new(initial: u64, maximum: u64, shift: u8, next: u64, now: Instant) -> Self {
+        // A window of less than one unit of its field could never open.
+        let initial = initial.max(1 << shift);
         Self {
             limit: initial,
             maximum: maximum.max(initial),
             shift,
             advertised: next,
             round_trip: None,
+            window_began: now,
+            window_ends: next + initial,
             measuring_since: now,
             read_at_start: next,
             read_last_round: initial / 2,
@@ -47,11 +54,12 @@ impl ReceiveWindow {
     pub(super) fn advertise(&mut self, next: u64, unread: u64, segment_size: u64) -> u16 {
         let edge = self.edge(next, unread);
         // RFC 9293 section 3.8.6.2.2: a small step of the edge is kept back.
-        if edge >= self.advertised + segment_size.min(self.limit / 2) || self.advertised <= next {
+        if edge >= self.advertised + segment_size.min(self.limit / 2) {
             self.advertised = edge;
         }
-        // Rounded up so that the edge does not move back; it never passes what was promised by more than the shift hides.
-        let window = (self.advertised - next).div_ceil(1 << self.shift);
+        // Rounded up, so that the edge does not move back by more than scaling hides (RFC 7323 section 2.4); what is promised
+        // beyond `advertised` is not added to it, so that the window does not creep.
+        let window = self.advertised.saturating_sub(next).div_ceil(1 << self.shift);
         window.min(0xffff) as u16
     }
 
@@ -64,7 +72,7 @@ impl ReceiveWindow {
     /// Whether reading has opened the window so far that the other end should hear of it (Linux: to twice what it has).
     pub(super) fn deserves_update(&self, next: u64, unread: u64, segment_size: u64) -> bool {
         let left = self.advertised.saturating_sub(next);
-        let possible = self.edge(next, unread) - next;
+        let possible = self.edge(next, unread).saturating_sub(next);
         possible >= left + 2 * segment_size.min(self.limit / 4) && possible >= 2 * left
     }
 
@@ -75,6 +83,15 @@ impl ReceiveWindow {
                 .map_or(sample, |known| known.min(sample))
                 .max(Duration::from_millis(1)),
         );
+    }
+
+    /// Everything before `next` has arrived. A window that has arrived in full took a round trip or longer, which is all there
+    /// is to know without timestamps (Linux's `tcp_rcv_rtt_measure`).
+    pub(super) fn on_arrival(&mut self, now: Instant, next: u64) {
+        if next >= self.window_ends {
+            self.on_round_trip(now.saturating_since(self.window_began));
+            (self.window_began, self.window_ends) = (now, self.advertised.max(next));
+        }
     }
 
     /// The program has read everything before `offset`.

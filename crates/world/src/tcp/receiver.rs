@@ -8,7 +8,6 @@ use super::segment::{Flags, SackBlocks, Segment, Timestamps};
 use super::sender::milliseconds;
 use super::sequence::Numbering;
 use lastmile_units::Instant;
-use std::time::Duration;
 
 /// The receiving half, from the moment the other end's SYN is known. Offsets are the other end's stream's.
 #[derive(Debug)]
@@ -21,6 +20,8 @@ pub(super) struct Receiver {
     segment_size: u64,
     /// TS.Recent of RFC 7323, where timestamps are in use.
     timestamp: Option<u32>,
+    /// The last acknowledgement that left (Last.ACK.sent of RFC 7323).
+    acknowledged: u64,
     /// Where the other end's stream ends, once its FIN was seen.
     fin_at: Option<u64>,
 }
@@ -43,6 +44,7 @@ impl Receiver {
                 .timestamps
                 .filter(|_| config.timestamps)
                 .map(|timestamps| timestamps.value),
+            acknowledged: CONTROL,
             fin_at: None,
         }
     }
@@ -77,7 +79,10 @@ impl Receiver {
         let length = segment.payload.len() as u64;
         self.segment_size = self.segment_size.max(length);
         match self.data.insert(offset, segment.payload.clone()) {
-            Arrival::InOrder => self.acknowledgement.on_data(now, length, self.segment_size),
+            Arrival::InOrder => {
+                self.acknowledgement.on_data(now, length, self.segment_size);
+                self.window.on_arrival(now, self.data.next());
+            }
             Arrival::FilledHole | Arrival::OutOfOrder | Arrival::Duplicate => self.acknowledgement.demand(),
         }
     }
@@ -86,12 +91,31 @@ impl Receiver {
         let (Some(recent), Some(timestamps)) = (&mut self.timestamp, segment.timestamps) else {
             return;
         };
-        if offset <= self.data.next() {
+        // RFC 7323 section 4.3: of segments that are acknowledged together, the first is timed; and time never goes back.
+        if offset <= self.acknowledged && !is_later(*recent, timestamps.value) {
             *recent = timestamps.value;
         }
         if !segment.payload.is_empty() && timestamps.echo != 0 {
-            let sample = milliseconds(now).wrapping_sub(timestamps.echo);
-            self.window.on_round_trip(Duration::from_millis(u64::from(sample)));
+            self.window.on_round_trip(timestamps.age(now));
+        }
+    }
+
+    /// Whether `sequence` is the very number expected next.
+    pub(super) fn expects(&self, sequence: u32) -> bool {
+        sequence == self.numbering.to_wire(self.next())
+    }
+
+    /// Whether `sequence` lies in the window, beyond what was taken.
+    pub(super) fn has_room_for(&self, sequence: u32) -> bool {
+        let offset = self.numbering.to_offset(sequence, self.next());
+        (self.next()..self.window.right_edge()).contains(&offset)
+    }
+
+    /// Whether all of this stream is older than `syn`: by its timestamp, or where that does not tell by its number.
+    pub(super) fn is_older_than(&self, syn: &Segment) -> bool {
+        match (self.timestamp, syn.timestamps) {
+            (Some(recent), Some(timestamps)) if timestamps.value != recent => is_later(timestamps.value, recent),
+            _ => self.numbering.to_offset(syn.sequence, self.next()) > self.next(),
         }
     }
 
@@ -140,7 +164,8 @@ impl Receiver {
     /// Writes acknowledgement, window, timestamps and blocks into a segment that is about to leave.
     pub(super) fn fill(&mut self, now: Instant, segment: &mut Segment) {
         segment.flags = segment.flags.and(Flags::ACK);
-        segment.acknowledgement = self.numbering.to_wire(self.next());
+        self.acknowledged = self.next();
+        segment.acknowledgement = self.numbering.to_wire(self.acknowledged);
         segment.window = self
             .window
             .advertise(self.next(), self.data.ready_bytes(), self.segment_size);
@@ -158,4 +183,9 @@ impl Receiver {
         }
         self.acknowledgement.on_sent(now, !segment.payload.is_empty());
     }
+}
+
+/// Whether timestamp `a` was set later than `b`, modulo 2^32 (RFC 7323 section 5.2).
+const fn is_later(a: u32, b: u32) -> bool {
+    a.wrapping_sub(b) as i32 > 0
 }

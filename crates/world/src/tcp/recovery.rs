@@ -155,11 +155,15 @@ impl Recovery {
             }
             _ => {}
         }
-        if self.is_open() && board.lost() > 0 {
+        let begins = self.is_open() && board.lost() > 0;
+        if begins {
             self.begin(progress.next, congestion);
         }
-        if let Phase::Fast { .. } = self.phase {
-            self.reduce(progress, board, congestion, found);
+        // Losses that only time has found leave the window as it is: it has room for them, since they are not under way. Those
+        // that begin a recovery count as one arrival (Linux's `tcp_rack_reo_timeout`).
+        let delivered = progress.delivered.max(u32::from(begins));
+        if delivered > 0 && matches!(self.phase, Phase::Fast { .. }) {
+            self.reduce(&Progress { delivered, ..*progress }, board, congestion, found);
         }
     }
 

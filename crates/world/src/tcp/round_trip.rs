@@ -20,8 +20,8 @@ pub(super) struct RoundTrip {
     backoff: u32,
 }
 
-/// RFC 6298 section 2.1: before the first sample.
-const INITIAL_TIMEOUT: Duration = Duration::from_secs(1);
+/// RFC 6298 section 5.7: before the first sample, which only a handshake that had to be repeated does not give.
+const INITIAL_TIMEOUT: Duration = Duration::from_secs(3);
 /// Linux's `TCP_RTO_MAX`.
 const MAXIMUM_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -89,10 +89,15 @@ impl RoundTrip {
 
     /// The timeout in force, doubled for each time it ran out since the last acknowledgement of new data.
     pub(super) fn timeout(&self) -> Duration {
+        self.timeout_doubled(self.backoff)
+    }
+
+    /// The timeout, doubled so often, up to its maximum.
+    pub(super) fn timeout_doubled(&self, times: u32) -> Duration {
         let base = self
             .smoothed
             .map_or(INITIAL_TIMEOUT, |smoothed| smoothed + self.variance);
-        base.saturating_mul(1 << self.backoff.min(16)).min(MAXIMUM_TIMEOUT)
+        base.saturating_mul(1 << times.min(16)).min(MAXIMUM_TIMEOUT)
     }
 
     /// How often the timeout ran out since new data was last acknowledged.
@@ -118,7 +123,7 @@ mod tests {
     #[test]
     fn a_steady_round_trip_gives_a_timeout_of_itself_and_200_ms() {
         let mut round_trip = RoundTrip::new(FLOOR);
-        assert_eq!(round_trip.timeout(), Duration::from_secs(1));
+        assert_eq!(round_trip.timeout(), Duration::from_secs(3));
         for offset in 1..200 {
             round_trip.sample(Duration::from_millis(100), offset, offset + 1);
         }
@@ -137,7 +142,7 @@ mod tests {
     fn each_time_it_runs_out_doubles_it_up_to_two_minutes() {
         let mut round_trip = RoundTrip::new(FLOOR);
         round_trip.back_off();
-        assert_eq!(round_trip.timeout(), Duration::from_secs(2));
+        assert_eq!(round_trip.timeout(), Duration::from_secs(6));
         for _ in 0..20 {
             round_trip.back_off();
         }

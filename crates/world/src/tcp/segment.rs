@@ -1,8 +1,10 @@
 //! What is on the wire? A segment with its addresses, and its size.
 
+use super::sender::milliseconds;
 use bytes::Bytes;
-use lastmile_units::Bytes as ByteCount;
+use lastmile_units::{Bytes as ByteCount, Instant};
 use std::net::SocketAddrV4;
+use std::time::Duration;
 
 /// A TCP segment in an IPv4 packet. The simulated network carries it as it is; [`crate::capture`] turns it into octets.
 #[derive(Debug, Clone)]
@@ -40,6 +42,13 @@ pub struct Timestamps {
     pub value: u32,
     /// The receiver's clock, as last seen by the sender.
     pub echo: u32,
+}
+
+impl Timestamps {
+    /// How long ago the echoed stamp was set. At least one tick: a stamp knows no less (Linux's `tcp_rtt_tsopt_us`).
+    pub(super) fn age(self, now: Instant) -> Duration {
+        Duration::from_millis(u64::from(milliseconds(now).wrapping_sub(self.echo).max(1)))
+    }
 }
 
 /// The control bits.

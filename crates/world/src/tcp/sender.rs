@@ -37,7 +37,9 @@ pub(super) struct Sender {
     retries: u32,
     timeout_at: Option<Instant>,
     probe_at: Option<Instant>,
+    /// Probes sent since the window closed, and since the other end was last heard of.
     probes: u32,
+    probes_unanswered: u32,
     probe_due: bool,
     last_sent: Option<Instant>,
     usage: WindowUsage,
@@ -128,6 +130,7 @@ impl Sender {
             timeout_at: None,
             probe_at: None,
             probes: 0,
+            probes_unanswered: 0,
             probe_due: false,
             last_sent: None,
             usage: WindowUsage::default(),
@@ -143,6 +146,13 @@ impl Sender {
         wanted
             .clamp(self.buffer_minimum, self.buffer_maximum)
             .saturating_sub(self.buffer.len())
+    }
+
+    /// Whether so much room is free that a program which waits for it should be woken: a third of the buffer (Linux's
+    /// `sk_stream_is_writeable`).
+    pub(super) fn has_room(&self) -> bool {
+        let room = self.room();
+        room > 0 && 2 * room >= self.buffer.len()
     }
 
     pub(super) fn write(&mut self, bytes: Bytes) {
@@ -200,6 +210,7 @@ impl Sender {
         if self.next > offset || offset > self.acknowledged {
             self.on_acknowledgement(now, offset, segment);
         }
+        self.probes_unanswered = 0;
         if self.may_send_new() > 0 {
             (self.probe_at, self.probes) = (None, 0);
         }
@@ -243,8 +254,8 @@ impl Sender {
 
         // RFC 6298 section 3 (Karn) and RFC 7323 section 4: what was resent is timed by its timestamp alone.
         let by_timestamp = || {
-            let echo = segment.timestamps.filter(|_| advanced)?.echo;
-            Some(Duration::from_millis(u64::from(milliseconds(now).wrapping_sub(echo))))
+            let timestamps = segment.timestamps.filter(|_| advanced)?;
+            Some(timestamps.age(now))
         };
         let sample = first_sent.map(|at| now.saturating_since(at)).or_else(by_timestamp);
         if let Some(sample) = sample {
@@ -328,12 +339,13 @@ impl Sender {
                 .on_progress(&progress, &self.board, &mut self.congestion, found);
         }
         if self.probe_at.is_some_and(|at| at <= now) {
-            if self.probes >= self.retries {
+            if self.probes_unanswered >= self.retries {
                 return false;
             }
             self.probes += 1;
+            self.probes_unanswered += 1;
             self.probe_due = true;
-            self.probe_at = Some(now + self.round_trip.timeout() * (1 << self.probes.min(6)));
+            self.probe_at = Some(now + self.round_trip.timeout_doubled(self.probes));
         }
         if self.timeout_at.is_some_and(|at| at <= now) {
             if self.round_trip.backoff() >= self.retries {
@@ -350,17 +362,20 @@ impl Sender {
 
     /// How many bytes (the FIN counts for one) may be sent for the first time now.
     fn may_send_new(&self) -> u64 {
-        let waiting = self.end() - self.next;
-        if waiting == 0 {
+        if self.next == self.end() {
             return 0;
         }
         let in_window = self.window_ends.saturating_sub(self.next);
-        let length = waiting.min(self.segment_size);
         let data = (self.buffer.end() - self.next).min(self.segment_size);
+        // The FIN rides on the last of the data, and pays no heed to Nagle.
+        let last = self.finishing && self.next + data == self.buffer.end();
+        let length = data + last as u64;
         if in_window >= length {
-            // All that is left, or a full segment; the FIN pays no heed to Nagle.
-            let full = data == self.segment_size || self.next + data == self.buffer.end() && self.finishing;
-            return if full || self.small_may_leave() { length } else { 0 };
+            return if data == self.segment_size || last || self.small_may_leave() {
+                length
+            } else {
+                0
+            };
         }
         // RFC 9293 section 3.8.6.2.1: a window too small for a segment is used when it is half of the largest seen, or when
         // nothing is outstanding.
@@ -383,8 +398,10 @@ impl Sender {
             // A segment without data, just before the window: it asks for an acknowledgement, as Linux does.
             return Some(Piece::nothing(self.acknowledged - 1));
         }
-        self.restart_after_idle(now);
         let new = self.may_send_new();
+        if new > 0 && self.board.is_empty() {
+            self.restart_after_idle(now);
+        }
         if self.board.in_flight() >= self.congestion.window() {
             self.note_usage(new > 0 || self.board.lost() > 0);
             return None;
@@ -456,13 +473,9 @@ impl Sender {
     }
 
     fn restart_after_idle(&mut self, now: Instant) {
-        let Some(last_sent) = self.last_sent else { return };
-        if self.board.is_empty() && self.next < self.end() && self.recovery.is_open() {
-            let idle = now.saturating_since(last_sent);
-            if idle >= self.round_trip.timeout() {
-                self.congestion.on_idle(idle, self.round_trip.timeout());
-                self.last_sent = Some(now);
-            }
+        if let Some(last_sent) = self.last_sent.replace(now) {
+            self.congestion
+                .on_idle(now.saturating_since(last_sent), self.round_trip.timeout());
         }
     }
 

@@ -1,0 +1,193 @@
+//! Claims about opening a connection.
+
+use super::*;
+
+fn is_syn(segment: &Segment) -> bool {
+    segment.flags.has(Flags::SYN)
+}
+
+fn is_syn_ack(segment: &Segment) -> bool {
+    segment.flags.has(Flags::SYN.and(Flags::ACK))
+}
+
+/// RFC 6298 section 2.1, and Linux's six repetitions.
+#[test]
+fn a_syn_is_repeated_after_1_3_7_15_31_and_63_seconds_and_given_up_after_127() {
+    let mut pipe = Pipe::new(Config::default(), Config::default());
+    pipe.judge = Box::new(|_, _, _| Fate::Lost);
+    assert_eq!(pipe.run_until_quiet(1000 * S), 127 * S);
+    assert_eq!(
+        pipe.times(Client, is_syn),
+        [0, 1, 3, 7, 15, 31, 63].map(|seconds| seconds * S)
+    );
+    assert_eq!(pipe.end(Client).error(), Some(io::ErrorKind::TimedOut));
+    assert!(pipe.end(Client).is_closed() && pipe.end(Client).is_readable() && pipe.end(Client).is_writable());
+}
+
+#[test]
+fn a_lost_syn_ack_is_repeated() {
+    let mut pipe = Pipe::new(Config::default(), Config::default());
+    let mut lost = 0;
+    pipe.judge = Box::new(move |_, segment, _| {
+        lost += u32::from(is_syn_ack(segment));
+        if is_syn_ack(segment) && lost == 1 {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
+    pipe.run_for(10 * S);
+    assert!(pipe.end(Client).is_open() && pipe.end(Server).is_open());
+    // The client's second SYN and the server's timer both bring it out again.
+    assert!(pipe.times(Server, is_syn_ack).len() >= 2);
+    assert_eq!(pipe.end(Client).counters().retransmissions, 1);
+    assert_eq!(pipe.end(Server).counters().retransmissions, 1);
+}
+
+/// RFC 6298 section 5.7 where there are no timestamps, RFC 7323 section 4 where there are: three round trips of 100 ms.
+#[test]
+fn after_a_repeated_handshake_the_timeout_is_three_seconds_unless_timestamps_tell_better() {
+    for (timestamps, timeout) in [(false, 3 * S), (true, 300 * MS)] {
+        let config = Config {
+            timestamps,
+            ..Config::default()
+        };
+        let mut pipe = Pipe::new(config.clone(), config);
+        pipe.judge = Box::new(|_, _, now| {
+            if now.since_start() < 100 * MS {
+                Fate::Lost
+            } else {
+                Fate::Arrives
+            }
+        });
+        pipe.run_for(10 * S);
+        pipe.judge = Box::new(|_, _, _| Fate::Lost);
+        pipe.sent.clear();
+        let from = pipe.now.since_start();
+        pipe.write(Client, b"x");
+        pipe.run_for(timeout);
+        assert_eq!(
+            pipe.times(Client, |segment| !segment.payload.is_empty()),
+            [from, from + timeout]
+        );
+    }
+}
+
+#[test]
+fn data_that_comes_before_the_last_acknowledgement_of_the_handshake_opens_the_connection() {
+    let mut pipe = Pipe::new(Config::default(), Config::default());
+    pipe.judge = Box::new(|from, segment, _| {
+        let bare = segment.flags == Flags::ACK && segment.payload.is_empty();
+        if from == Client && bare {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
+    pipe.run_for(110 * MS);
+    assert!(pipe.end(Client).is_open() && !pipe.end(Server).is_open());
+    pipe.write(Client, b"hello");
+    pipe.run_for(60 * MS);
+    assert!(pipe.end(Server).is_open());
+    assert_eq!(pipe.read(Server).unwrap(), (b"hello".to_vec(), false));
+}
+
+#[test]
+fn a_server_that_hears_nothing_more_repeats_its_syn_ack_and_the_client_answers_each() {
+    let mut pipe = Pipe::new(Config::default(), Config::default());
+    pipe.judge = Box::new(|from, segment, now| {
+        let early = now.since_start() < 2 * S;
+        if from == Client && !is_syn(segment) && early {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
+    pipe.run_for(10 * S);
+    assert!(pipe.end(Server).is_open());
+    assert_eq!(pipe.times(Server, is_syn_ack), [50 * MS, 50 * MS + S, 50 * MS + 3 * S]);
+    assert_eq!(pipe.times(Client, |segment| !is_syn(segment)).len(), 3);
+}
+
+#[test]
+fn where_nobody_listens_the_connection_is_refused_after_a_round_trip() {
+    let mut pipe = Pipe::new(Config::default(), Config::default());
+    pipe.listening = None;
+    assert_eq!(pipe.run_until_quiet(10 * S), 100 * MS);
+    assert_eq!(pipe.end(Client).error(), Some(io::ErrorKind::ConnectionRefused));
+}
+
+/// RFC 9293 section 3.10.7.3: a reset that does not acknowledge the SYN is not for this connection.
+#[test]
+fn a_reset_of_something_else_does_not_refuse_a_connection() {
+    let mut pipe = Pipe::new(Config::default(), Config::default());
+    let now = pipe.now;
+    let syn = pipe.end(Client).next_transmit(now).unwrap();
+    let mut reset = Connection::refuse(&syn).unwrap();
+    reset.acknowledgement = reset.acknowledgement.wrapping_add(1);
+    pipe.end(Client).on_segment(now, &reset);
+    assert!(!pipe.end(Client).is_closed());
+    reset.acknowledgement = reset.acknowledgement.wrapping_sub(1);
+    pipe.end(Client).on_segment(now, &reset);
+    assert!(pipe.end(Client).is_closed());
+}
+
+/// RFC 9293 section 3.10.7.3: the other end believes in a connection that this end knows nothing of; the reset clears the way.
+#[test]
+fn an_acknowledgement_of_something_else_is_answered_with_a_reset() {
+    let mut pipe = Pipe::new(Config::default(), Config::default());
+    let now = pipe.now;
+    let syn = pipe.end(Client).next_transmit(now).unwrap();
+    let mut stray = Connection::refuse(&syn).unwrap();
+    stray.flags = Flags::ACK;
+    stray.acknowledgement = 77;
+    pipe.end(Client).on_segment(now, &stray);
+    let answer = pipe.end(Client).next_transmit(now).unwrap();
+    assert!(answer.flags.has(Flags::RST));
+    assert_eq!(answer.sequence, 77);
+    assert!(pipe.end(Client).next_transmit(now).is_none() && !pipe.end(Client).is_closed());
+}
+
+#[test]
+fn what_both_ends_offer_is_used_and_what_one_does_not_is_not() {
+    let without = Config {
+        timestamps: false,
+        ..Config::default()
+    };
+    for (client, server, segment_size) in [
+        (Config::default(), Config::default(), 1448),
+        (without.clone(), Config::default(), 1460),
+        (Config::default(), without, 1460),
+    ] {
+        let mut pipe = Pipe::open(client, server);
+        for end in [Client, Server] {
+            pipe.sent.clear();
+            pipe.write(end, &content(1, 5000));
+            pipe.run_for(S);
+            assert_eq!(pipe.sizes(end)[0], segment_size);
+            let marked = pipe
+                .sent
+                .iter()
+                .filter(|sighting| sighting.segment.timestamps.is_some())
+                .count();
+            assert_eq!(marked, if segment_size == 1448 { pipe.sent.len() } else { 0 });
+        }
+    }
+}
+
+#[test]
+fn the_smaller_packet_size_of_the_two_ends_counts_in_both_directions() {
+    let mut pipe = Pipe::open(
+        Config {
+            mtu: 576,
+            ..Config::default()
+        },
+        Config::default(),
+    );
+    for end in [Client, Server] {
+        pipe.write(end, &content(1, 5000));
+        pipe.run_for(S);
+        assert_eq!(pipe.sizes(end)[0], 576 - 40 - 12);
+        assert_eq!(pipe.read(end.other()).unwrap().0, content(1, 5000));
+    }
+}
