@@ -199,6 +199,20 @@ impl Study {
         KEYS.iter().copied().filter(|key| axes.contains(key)).collect()
     }
 
+    /// Every level that a setting has somewhere in the study, as text.
+    fn levels_of(&self, key: &str) -> Vec<String> {
+        let layers = self.layers();
+        let fixed = layers.iter().map(|(_, fixed, _)| fixed.levels());
+        let axes = layers
+            .iter()
+            .flat_map(|(_, _, factors)| factors.axes())
+            .flat_map(|axis| axis.levels);
+        fixed
+            .chain(axes.map(|level| level.levels()))
+            .filter_map(|mut levels| levels.remove(key))
+            .collect()
+    }
+
     /// References inside the study, which serde does not see.
     fn check(&self) -> Result<(), String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -221,6 +221,26 @@ impl ChartSpec {
                 return Err(format!("{key:?} is no factor of this study{suggestion}"));
             }
         }
+        let places = self
+            .published
+            .iter()
+            .flat_map(|series| &series.points)
+            .map(|point| &point.x);
+        for place in places {
+            match (x, place) {
+                (Some(key), Place::Level(level)) => {
+                    let levels = study.levels_of(key.0);
+                    if !levels.contains(level) {
+                        let suggestion = crate::nearest::suggestion(level, levels.iter().map(String::as_str));
+                        return Err(format!("published: {level:?} is no level of {:?}{suggestion}", key.0));
+                    }
+                }
+                (None, Place::Level(level)) => {
+                    return Err(format!("published: x is {level:?}, and a figure is a number"));
+                }
+                (_, Place::At(_)) => (),
+            }
+        }
         let known = || study.ratios.iter().map(|ratio| ratio.name.as_str());
         match &self.y {
             Vertical::Ratios(names, _) => match names.iter().find(|name| !known().any(|ratio| ratio == *name)) {

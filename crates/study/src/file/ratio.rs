@@ -70,15 +70,8 @@ impl RatioSpec {
     /// Whether the study has what the ratio refers to.
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
         study.check_parts(&self.parts)?;
-        let layers = study.layers();
-        let axes: Vec<_> = layers.iter().flat_map(|(_, _, factors)| factors.axes()).collect();
         let key = self.factor.0;
-        let levels: Vec<String> = axes
-            .iter()
-            .filter(|axis| axis.key == key)
-            .flat_map(|axis| &axis.levels)
-            .flat_map(|level| level.levels().into_values())
-            .collect();
+        let levels = study.levels_of(key);
         for level in [&self.base, &self.treated] {
             if !levels.contains(level) {
                 let suggestion = crate::nearest::suggestion(level, levels.iter().map(String::as_str));

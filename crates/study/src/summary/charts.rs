@@ -39,7 +39,13 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[Measured<'_>], ratios: &[C
     let ruler = Ruler::new(&spec.x, drawn.iter().map(|point| point.at));
     let (y_label, y_unit, y_scale) = match &spec.y {
         Vertical::Figure(figure, scale) => (figure.0.title, figure.0.unit, *scale),
-        Vertical::Ratios(_, scale) => ("Ratio", "1", *scale),
+        Vertical::Ratios(names, scale) => {
+            let only = study
+                .ratios
+                .iter()
+                .find(|ratio| names.len() == 1 && names.contains(&ratio.name));
+            (only.map_or("Ratio", |ratio| ratio.title.as_str()), "1", *scale)
+        }
     };
     let on_y = |y: f64| y_scale != AxisScale::Log || y > 0.0;
 

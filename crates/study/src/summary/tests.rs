@@ -38,7 +38,7 @@ x = { factor = "link" }
 y = { figure = "transfer_time" }
 series = ["codec"]
 joined = true
-published = [{ name = "printed", points = [{ x = "wpt/cable", y = 1.5 }, { x = "wpt/dsl", y = 9.9 }] }]
+published = [{ name = "printed", points = [{ x = "wpt/cable", y = 1.5 }] }]
 
 [[chart]]
 title = "Decrease by size"
@@ -219,7 +219,7 @@ fn a_doubt_of_the_experiment_is_shown_once_and_a_figure_that_is_missing_is_doubt
 }
 
 #[test]
-fn a_chart_over_a_factor_names_its_levels_and_takes_the_published_points_it_has_a_place_for() {
+fn a_chart_over_a_factor_names_its_levels_and_puts_the_published_points_at_theirs() {
     let chart = &run(STUDY).charts[0];
     assert_eq!(chart.x.scale, Scale::Named(vec!["wpt/3g".into(), "wpt/cable".into()]));
     assert_eq!((chart.y.label.as_str(), chart.y.unit.as_str()), ("Transfer time", "s"));
