@@ -3,7 +3,7 @@
 //! Two methods, by the number of samples:
 //!
 //! - Below [`BOOTSTRAP_FROM`] samples, **Student's t** interval. A bootstrap resamples what it has: of five samples its spread is too
-//!   small by a factor of `sqrt(4/5)` and it uses the normal's 1.96 where t has 2.78, so that it covers the mean in some 83 % of the
+//!   small by a factor of `sqrt(4/5)` and it uses the normal's 1.96 where t has 2.78, so that it covers the mean in some 84 % of the
 //!   cases instead of 95 % (Hesterberg, "What Teachers Should Know About the Bootstrap", *The American Statistician* 69 (2015),
 //!   sections 3 and 5; a test beside this file measures it). t holds exactly for normal samples, and errs little for the mildly
 //!   skewed ones that repeats of a measurement give.
@@ -14,7 +14,7 @@
 
 pub mod bootstrap;
 mod normal;
-mod student;
+pub(crate) mod student;
 
 use super::{mean, sd, varies};
 use lastmile_units::Seed;

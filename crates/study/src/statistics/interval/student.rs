@@ -8,7 +8,7 @@ const CRITICAL: [f64; 18] = [
 ];
 
 /// The half width of a 95 % interval, in standard errors; none beyond the 18 degrees of freedom that are needed here.
-pub(super) fn critical_95(degrees_of_freedom: usize) -> Option<f64> {
+pub(crate) fn critical_95(degrees_of_freedom: usize) -> Option<f64> {
     CRITICAL.get(degrees_of_freedom.checked_sub(1)?).copied()
 }
 

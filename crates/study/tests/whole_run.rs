@@ -1,0 +1,110 @@
+//! A run from its file to its record: interrupted, resumed, and no different for it.
+
+use lastmile_study::cell::Cell;
+use lastmile_study::cost::CostTable;
+use lastmile_study::figure;
+use lastmile_study::file::Study;
+use lastmile_study::observation::{Observation, Outcome};
+use lastmile_study::run_folder::{Kept, Meta, RunFolder};
+use lastmile_study::runner::{Ending, Run, RunContext};
+use lastmile_study::summary::{About, summarise};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+const VERSION: &str = "0.1.0";
+
+const STUDY: &str = r#"
+name = "whole"
+question = "Does it matter that a run was cut off?"
+repeats = 4
+[factors]
+codec = ["identity", "gzip:6"]
+link = ["wpt/3g", "wpt/cable", "wpt/dsl"]
+[[ratio]]
+name = "etdr"
+title = "Decrease of the time"
+figure = "transfer_time"
+form = "decrease"
+factor = "codec"
+base = "identity"
+treated = "gzip:6"
+"#;
+
+/// A transfer that takes as long as its link's seed has it, and half as long where it is compressed.
+fn transfer(cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
+    let one = |repeat| {
+        let plain = (context.seeds(cell, repeat).link.get() % 1000 + 1) as f64 / 100.0;
+        let mut observation = Observation::default();
+        let half = if cell.levels["codec"] == "identity" { 1.0 } else { 0.5 };
+        observation.sample(figure::TRANSFER_TIME, plain * half);
+        observation.vary("loss");
+        Ok(observation)
+    };
+    context.repeats.clone().map(one).collect()
+}
+
+/// Runs what the folder lacks, until so many worlds are done.
+fn go_on(kept: &mut Kept, worlds: usize) -> Ending {
+    let interrupt = AtomicBool::new(false);
+    let done = AtomicUsize::new(0);
+    let counted = |cell: &Cell, context: &RunContext<'_>| {
+        if done.fetch_add(1, Ordering::Relaxed) + 1 >= worlds {
+            interrupt.store(true, Ordering::Relaxed);
+        }
+        transfer(cell, context)
+    };
+    let run = Run {
+        study: &kept.study,
+        experiment: &counted,
+        costs: &kept.costs,
+        captures: None,
+        threads: NonZeroUsize::MIN,
+        interrupt: &interrupt,
+    };
+    run.execute(&mut kept.journal, &mut kept.outcomes, &mut |_| ()).unwrap()
+}
+
+/// A run in a folder of its own, in one go or in pieces of so many worlds; its record.
+fn record(parent: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run {
+    let study = Study::parse("whole.toml", STUDY).unwrap();
+    let folder = RunFolder::create_numbered(parent, &study).unwrap();
+    let costs = CostTable::free();
+    folder
+        .begin(&study, &costs, &Meta::new(&study, &costs, VERSION))
+        .unwrap();
+    loop {
+        let mut kept = folder.resume(&study, "free", VERSION).unwrap();
+        if go_on(&mut kept, worlds_a_piece) == Ending::Complete {
+            let about = About {
+                cpu: kept.meta.cpu,
+                cpu_machine: kept.meta.cpu_machine,
+                version: kept.meta.version,
+                run: "runs/whole".to_owned(),
+            };
+            return summarise(&kept.study, &kept.outcomes, about).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_run_in_pieces_comes_to_the_record_of_a_run_in_one_go() {
+    let parent = tempfile::tempdir().unwrap();
+    let whole = record(parent.path(), usize::MAX);
+    assert_eq!(record(parent.path(), 1), whole);
+    assert_eq!(record(parent.path(), 4), whole);
+    assert_eq!((whole.cells.len(), whole.ratios.len()), (6, 3));
+    // Both cells of a pair meet the same link, so that the treatment alone is left: exactly half, in every repeat.
+    assert!(
+        whole
+            .ratios
+            .iter()
+            .all(|ratio| ratio.mean == 0.5 && ratio.rms == 0.0 && ratio.ci95.is_none())
+    );
+    assert!(
+        whole
+            .cells
+            .iter()
+            .all(|cell| cell.figures["transfer_time"].ci95.is_some())
+    );
+}
