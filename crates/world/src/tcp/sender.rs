@@ -43,7 +43,7 @@ pub(super) struct Sender {
     probe_due: bool,
     last_sent: Option<Instant>,
     usage: WindowUsage,
-    buffer_minimum: u64,
+    buffer_limit: u64,
     buffer_maximum: u64,
     counters: Counters,
 }
@@ -134,18 +134,22 @@ impl Sender {
             probe_due: false,
             last_sent: None,
             usage: WindowUsage::default(),
-            buffer_minimum: config.send_buffer.get(),
+            buffer_limit: config.send_buffer.get(),
             buffer_maximum: config.send_buffer_maximum.get(),
             counters: Counters::default(),
         }
     }
 
-    /// How many bytes may be written now: the buffer holds twice the congestion window, within its bounds.
+    /// How many bytes may be written now.
     pub(super) fn room(&self) -> u64 {
+        self.buffer_limit.saturating_sub(self.buffer.len())
+    }
+
+    /// The buffer grows to twice the congestion window, within its bounds; it never shrinks (Linux's `tcp_sndbuf_expand`), so
+    /// that a sender whose window was cut can still send beyond a hole.
+    fn grow_buffer(&mut self) {
         let wanted = 2 * u64::from(self.congestion.window()) * self.segment_size;
-        wanted
-            .clamp(self.buffer_minimum, self.buffer_maximum)
-            .saturating_sub(self.buffer.len())
+        self.buffer_limit = self.buffer_limit.max(wanted.min(self.buffer_maximum));
     }
 
     /// Whether so much room is free that a program which waits for it should be woken: a third of the buffer (Linux's
@@ -292,6 +296,7 @@ impl Sender {
                 window_limited,
             });
         }
+        self.grow_buffer();
         if advanced {
             self.arm_timeout(now);
         }

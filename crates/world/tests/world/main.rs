@@ -1,4 +1,9 @@
 //! Does the simulated world behave? Claims about whole worlds, by idea; those about the TCP alone stand beside it.
 
+mod adversity;
 mod bulk;
+mod captures;
+mod computing;
+mod http;
+mod programs;
 mod support;
