@@ -1,0 +1,175 @@
+//! Which readers are fuzzed, and what is claimed of them besides that they do not panic?
+//!
+//! Each claim is one that holds for every input: what is read in portions is what is read whole, what prints is read back as the
+//! same, what is offered is delivered, dropped or in flight.
+
+mod java_stream;
+mod link;
+mod portions;
+mod traffic;
+
+pub use java_stream::java_stream;
+pub use link::{link, trace};
+pub use traffic::{har, jsonl};
+
+use lastmile_filter::{AcceptEncoding, Choice};
+use lastmile_payload::codec::{Coding, Decoder, decode};
+use lastmile_study::cell::expand;
+use lastmile_study::file::Study;
+use lastmile_units::Bytes;
+
+/// A reader, and how it is driven.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name, and that of its folder in the corpus.
+    pub name: &'static str,
+    /// Feeds it an input; panics where a claim does not hold.
+    pub run: fn(&[u8]),
+    /// Words that its format knows, for mutations to put in.
+    pub words: &'static [&'static str],
+}
+
+/// Every target.
+pub const ALL: &[Target] = &[
+    Target {
+        name: "har",
+        run: har,
+        words: traffic::HAR_WORDS,
+    },
+    Target {
+        name: "jsonl",
+        run: jsonl,
+        words: traffic::JSONL_WORDS,
+    },
+    Target {
+        name: "java_stream",
+        run: java_stream,
+        words: java_stream::WORDS,
+    },
+    Target {
+        name: "study_toml",
+        run: study_toml,
+        words: STUDY_WORDS,
+    },
+    Target {
+        name: "link",
+        run: link,
+        words: link::LINK_WORDS,
+    },
+    Target {
+        name: "trace",
+        run: trace,
+        words: &["\n", "\r\n", "0\n", "4294967295\n", "-1\n", "1.5\n"],
+    },
+    Target {
+        name: "accept_encoding",
+        run: accept_encoding,
+        words: ACCEPT_ENCODING_WORDS,
+    },
+    Target {
+        name: "coded",
+        run: coded,
+        words: &["\u{1f}", "\u{28}", "\u{78}", "\u{0}", "\u{3}"],
+    },
+];
+
+const STUDY_WORDS: &[&str] = &[
+    "name = \"x\"\n",
+    "question = \"?\"\n",
+    "repeats = 0\n",
+    "seed = 18446744073709551615\n",
+    "interval = \"2m\"\n",
+    "[fixed]\n",
+    "[factors]\n",
+    "[[part]]\n",
+    "[part.factors]\n",
+    "[[ratio]]\n",
+    "[[chart]]\n",
+    "[measure]\n",
+    "[thresholds]\n",
+    "[emu]\n",
+    "codec = [\"identity\", \"gzip:6\"]\n",
+    "link = [\"wpt/3g\"]\n",
+    "workload = { kind = \"bulk\", bytes = \"1 MB\" }\n",
+    "world = \"emu\"\n",
+    "figures = [\"transfer_time\"]\n",
+    "\"p95(transfer_time)\" = \"< 20 s\"\n",
+    "nan",
+    "inf",
+    "-1",
+    "\"\"",
+    "[]",
+];
+
+const ACCEPT_ENCODING_WORDS: &[&str] = &[
+    "gzip", "x-gzip", "br", "zstd", "deflate", "identity", "*", ";q=", ";q=0", ";q=1.000", ";Q=0.5", ", ", "\t", "\n",
+];
+
+/// More than this is not read as a study, nor is a study with more cells than this expanded: a matter of time, not of safety.
+const STUDY_CELLS_MAX: usize = 10_000;
+
+/// A study file. What is read prints as a study that reads as the same; its cells can be told apart or are refused.
+pub fn study_toml(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else {
+        return;
+    };
+    let Ok(study) = Study::parse("input", text) else {
+        return;
+    };
+    let expanded = study.expanded();
+    let again = Study::parse("expanded", &expanded).expect("what a run folder keeps can be read again");
+    // Compared as text, since a published NaN is equal to nothing.
+    assert_eq!(again.expanded(), expanded);
+    let combinations = |levels: Vec<usize>| levels.into_iter().fold(1_usize, usize::saturating_mul);
+    let levels =
+        |factors: &lastmile_study::settings::Factors| factors.axes().iter().map(|axis| axis.levels.len()).collect();
+    let of_parts = study.parts.iter().map(|part| combinations(levels(&part.factors)));
+    let cells = of_parts.fold(combinations(levels(&study.factors)), |product, part| {
+        product.saturating_mul(part.max(1))
+    });
+    if cells <= STUDY_CELLS_MAX {
+        let _ = expand(&study);
+    }
+}
+
+/// `Accept-Encoding` lines. What is chosen was offered; no coding that is refused outright is ever chosen.
+pub fn accept_encoding(input: &[u8]) {
+    const OFFERED: [&str; 4] = ["zstd", "br", "gzip", "deflate"];
+    let lines = || input.split(|&octet| octet == b'\n');
+    let accept = AcceptEncoding::parse(lines());
+    match accept.choose(OFFERED) {
+        Choice::Coded(place) => {
+            assert!(place < OFFERED.len());
+            // One more line can only take weight away from what it names again.
+            let refusal = format!("{};q=0", OFFERED[place]);
+            let refused = AcceptEncoding::parse(lines().chain([refusal.as_bytes()])).choose(OFFERED);
+            assert_ne!(refused, Choice::Coded(place));
+        }
+        Choice::Identity => assert!(!accept.refuses_identity()),
+        Choice::Nothing => assert!(accept.refuses_identity()),
+    }
+}
+
+/// Enough for what small inputs hold, and little enough that a decompression bomb costs no time.
+const DECODED_MAX: Bytes = Bytes::new(256 << 10);
+
+/// A coded body, said to be each coding in turn. What is decoded in portions is what is decoded whole, and never passes the limit.
+pub fn coded(input: &[u8]) {
+    for coding in Coding::ALL {
+        let whole = decode(coding, input, DECODED_MAX);
+        let mut in_portions = Vec::new();
+        let mut decoder = Decoder::new(coding, DECODED_MAX);
+        let ended = portions::of(input)
+            .try_for_each(|portion| decoder.write(portion, &mut in_portions))
+            .and_then(|()| decoder.finish());
+        assert!(Bytes::from(in_portions.len()) <= DECODED_MAX);
+        match (whole, ended) {
+            (Ok(whole), Ok(())) => assert!(whole == in_portions, "{coding:?}"),
+            (Err(_), Err(_)) => {}
+            (whole, ended) => panic!(
+                "{coding:?}: whole {:?}, in portions {ended:?}",
+                whole.map(|octets| octets.len())
+            ),
+        }
+    }
+}

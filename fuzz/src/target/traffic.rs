@@ -1,0 +1,85 @@
+//! A user's traffic: what a browser or a proxy saved.
+
+use super::portions::Portions;
+use lastmile_payload::traffic::{Body, Traffic, TrafficError, har as har_format, jsonl as jsonl_format};
+
+pub(super) const HAR_WORDS: &[&str] = &[
+    "\"log\"",
+    "\"entries\"",
+    "\"request\"",
+    "\"response\"",
+    "\"content\"",
+    "\"text\"",
+    "\"encoding\": \"base64\"",
+    "\"size\": -1",
+    "\"bodySize\": 0",
+    "\"_transferSize\"",
+    "\"headers\": []",
+    "\"status\": 304",
+    "\"url\": \"data:,\"",
+    "\"wait\": null",
+    "null",
+    "true",
+    "{}",
+    "[]",
+    "\\u0000",
+    "\\ud800",
+    "1e400",
+    "-0",
+    "\u{feff}",
+    "9007199254740993",
+];
+
+pub(super) const JSONL_WORDS: &[&str] = &[
+    "\"url\": \"https://example.org/\"",
+    "\"body\": \"\"",
+    "\"body_base64\": \"AA==\"",
+    "\"content_type\": \"text/html\"",
+    "\"size\": 1",
+    "\"status\": 200",
+    "\"start\": \"1 s\"",
+    "\n",
+    "\r\n",
+    "{",
+    "}",
+    "\\ud83d\\ude00",
+    "null",
+    "\u{feff}",
+];
+
+/// A HAR.
+pub fn har(input: &[u8]) {
+    check(
+        input,
+        &har_format::read(input, "input"),
+        &har_format::read(Portions::new(input), "input"),
+    );
+}
+
+/// Lines of JSON.
+pub fn jsonl(input: &[u8]) {
+    check(
+        input,
+        &jsonl_format::read(input, "input"),
+        &jsonl_format::read(Portions::new(input), "input"),
+    );
+}
+
+/// What is read in portions is what is read whole; and a response is there, with what its type does not say of it.
+fn check(input: &[u8], whole: &Result<Traffic, TrafficError>, in_portions: &Result<Traffic, TrafficError>) {
+    assert_eq!(whole, in_portions);
+    match whole {
+        Err(error) => assert!(error.to_string().starts_with("input: "), "{error}"),
+        Ok(traffic) => {
+            assert!(!traffic.responses.is_empty());
+            for response in &traffic.responses {
+                let _ = response.kind();
+                assert!((100..=999).contains(&response.status));
+                if let Body::Present(octets) = &response.body {
+                    // JSON has no escape that is shorter than what it stands for, and base64 gives three octets for four.
+                    assert!(octets.len() <= input.len());
+                }
+            }
+        }
+    }
+}
