@@ -4,6 +4,7 @@
 //! [`runner::Experiment`] on all cores, kept in a [`run_folder::RunFolder`] line by line, and summed up by [`summary`] into the
 //! record that is published. Nothing here reads a clock but `cost::calibrate`, and nothing opens a socket.
 
+pub mod advise;
 pub mod builtin;
 pub mod cell;
 pub mod cost;

@@ -1,0 +1,104 @@
+//! What does one replay deliver for each response: how many octets, after how much computing?
+
+use super::page::{Item, Page};
+use crate::cost::{CostTable, Operation};
+use lastmile_payload::codec::{CodecSpec, Coding};
+use lastmile_payload::traffic::Origin;
+use lastmile_units::{Bytes, Seed};
+use std::time::Duration;
+
+/// How a response's body is carried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Delivery {
+    /// The body as carried.
+    pub(super) size: Bytes,
+    /// What is named in Content-Encoding.
+    pub(super) coding: Coding,
+    /// What it costs to make and to read; none where that is free or unknown.
+    pub(super) codec: Option<CodecSpec>,
+}
+
+impl Delivery {
+    /// As it is.
+    pub(super) const fn identity(size: Bytes) -> Self {
+        Self {
+            size,
+            coding: Coding::Identity,
+            codec: None,
+        }
+    }
+
+    /// By `codec`, unless that makes it no smaller: then as it is, as a server with a sensible least length does.
+    pub(super) fn coded(codec: CodecSpec, size: Bytes, plain: Bytes) -> Self {
+        if codec.is_identity() || size >= plain {
+            Self::identity(plain)
+        } else {
+            Self {
+                size,
+                coding: codec.coding(),
+                codec: Some(codec),
+            }
+        }
+    }
+}
+
+/// A response as the simulated programs see it.
+#[derive(Debug, Clone)]
+pub(super) struct Order {
+    pub(super) host: usize,
+    pub(super) gap: Duration,
+    pub(super) think: Duration,
+    pub(super) request_head: Bytes,
+    pub(super) response_head: Bytes,
+    pub(super) size: Bytes,
+    pub(super) plain: Bytes,
+    pub(super) coding: Coding,
+    /// Coding it while the client waits, on a reference core; zero for what was coded before.
+    pub(super) encoding: Duration,
+    /// Decoding it, on a reference core.
+    pub(super) decoding: Duration,
+    /// The orders that wait for this one's end.
+    pub(super) dependents: Vec<usize>,
+}
+
+/// The orders of one replay. Costs are drawn response by response from `seed`, so that one seed gives paired replays: a response's
+/// costs are of the same rank under every setting.
+pub(super) fn orders(page: &Page, deliveries: &[Delivery], costs: &CostTable, seed: Seed) -> Vec<Order> {
+    let mut orders: Vec<Order> = page
+        .items
+        .iter()
+        .zip(deliveries)
+        .enumerate()
+        .map(|(place, (item, delivery))| order(item, *delivery, costs, seed.derive_index(place as u64)))
+        .collect();
+    for (place, item) in page.items.iter().enumerate() {
+        if let Some(trigger) = item.trigger {
+            orders[trigger].dependents.push(place);
+        }
+    }
+    orders
+}
+
+fn order(item: &Item, delivery: Delivery, costs: &CostTable, seed: Seed) -> Order {
+    let draw = |name: &str, operation: fn(CodecSpec) -> Operation| {
+        delivery.codec.map_or(Duration::ZERO, |codec| {
+            costs.draw(&mut seed.derive(name).rng(), operation(codec), item.plain)
+        })
+    };
+    Order {
+        host: item.host,
+        gap: item.gap,
+        think: item.think,
+        request_head: item.request_head,
+        response_head: item.response_head,
+        size: delivery.size,
+        plain: item.plain,
+        coding: delivery.coding,
+        encoding: match item.origin {
+            Origin::Static => Duration::ZERO,
+            Origin::Dynamic => draw("encoding", Operation::Encode),
+        },
+        decoding: draw("decoding", Operation::Decode),
+        dependents: Vec::new(),
+    }
+}

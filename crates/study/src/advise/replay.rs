@@ -1,0 +1,168 @@
+//! How long does a page take? One replay: a world with the link, a browser on one side of it and the page's servers on the other.
+//!
+//! Every server stands right behind the one link, which is the client's access: what lies between it and them is not modelled.
+
+use super::browser::{Browser, Loaded};
+use super::order::{Delivery, Order, orders};
+use super::page::Page;
+use super::site;
+use super::{Options, ServerSpec};
+use crate::cost::CostTable;
+use crate::http::tls::{ClientTls, ServerTls};
+use crate::http::{Encryption, HttpError, serve};
+use hyper::service::service_fn;
+use lastmile_link::LinkSpec;
+use lastmile_report::advise::Connections;
+use lastmile_units::{Bytes, Seed};
+use lastmile_world::Host;
+use lastmile_world::sim::{CpuSpec, Halt, HostSpec, World};
+use lastmile_world::tcp::{Config, Nagle};
+use std::convert::Infallible;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// What every replay of a page has in common.
+pub(super) struct Scene<'a> {
+    pub(super) page: &'a Page,
+    pub(super) options: &'a Options,
+    pub(super) costs: &'a CostTable,
+}
+
+/// What a replay showed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Replayed {
+    /// Of each item: from its request sent to its last octet decoded.
+    pub(super) transfer_times: Vec<Duration>,
+    /// From the first request to the last response decoded.
+    pub(super) page_time: Duration,
+    /// What the link carried towards the client.
+    pub(super) bytes_down: Bytes,
+}
+
+/// A page that did not load.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReplayError {
+    #[error(transparent)]
+    Http(Rc<HttpError>),
+    #[error(transparent)]
+    Halt(#[from] Halt),
+}
+
+/// A page that has not loaded after this much virtual time never will: our own choice, a month.
+const PATIENCE: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The port of every server.
+const PORT: u16 = 443;
+
+/// A warmed connection has fetched twice what the link holds in a round trip (so that its window is above that), within these bounds.
+const WARMED_LEAST: u64 = 30_000;
+const WARMED_MOST: u64 = 500_000;
+
+/// Replays the page over `link`. All that is random comes from `seed`: equal seeds give pairs.
+pub(super) fn replay(
+    scene: &Scene<'_>,
+    link: &LinkSpec,
+    deliveries: &[Delivery],
+    seed: Seed,
+) -> Result<Replayed, ReplayError> {
+    let orders = orders(scene.page, deliveries, scene.costs, seed.derive("costs"));
+    run(
+        scene.options,
+        link,
+        scene.page.hosts,
+        orders.into(),
+        seed.derive("world"),
+    )
+}
+
+/// Replays orders of so many hosts.
+pub(super) fn run(
+    options: &Options,
+    link: &LinkSpec,
+    hosts: usize,
+    orders: Rc<[Order]>,
+    seed: Seed,
+) -> Result<Replayed, ReplayError> {
+    let world = World::new(seed);
+    let client = world.host(HostSpec {
+        cpu: client_cpu(options.slow_client),
+        tcp: tcp(),
+    });
+    let servers: Vec<_> = (0..hosts)
+        .map(|_| {
+            world.host(HostSpec {
+                cpu: options.server.cpu(),
+                tcp: tcp(),
+            })
+        })
+        .collect();
+    let wire = world.link(&link.down, &link.up, &[&client], &servers.iter().collect::<Vec<_>>());
+    let server_tls = options.tls.then(|| ServerTls::new(options.protocol));
+    for server in &servers {
+        let (host, orders) = (Rc::new(server.clone()), Rc::clone(&orders));
+        let service = service_fn(move |request| {
+            let (host, orders) = (Rc::clone(&host), Rc::clone(&orders));
+            async move { Ok::<_, Infallible>(site::answer(host, orders, request).await) }
+        });
+        let encryption = server_tls.clone().map_or(Encryption::None, Encryption::Tls);
+        serve(server, PORT, options.protocol, encryption, service).expect("nothing else listens in a new world");
+    }
+    let addresses: Vec<_> = servers.iter().map(|server| server.address(PORT)).collect();
+    let client_tls = options.tls.then(|| ClientTls::new(options.protocol));
+    let browser = Browser::new(client, options.protocol, client_tls, orders, &addresses);
+    if options.connections == Connections::Warm {
+        let (browser, size) = (browser.clone(), warming_size(link));
+        world
+            .run_for(PATIENCE, async move { browser.warm(size).await })?
+            .map_err(ReplayError::Http)?;
+    }
+    let (started, carried) = (world.now(), world.link_counters(wire).0.bytes_delivered);
+    let loaded = world
+        .run_for(PATIENCE, async move { browser.load().await })?
+        .map_err(ReplayError::Http)?;
+    let mut transfer_times = vec![Duration::ZERO; loaded.len()];
+    for Loaded { place, asked, decoded } in &loaded {
+        transfer_times[*place] = *decoded - *asked;
+    }
+    let ended = loaded.iter().map(|loaded| loaded.decoded).max().unwrap_or(started);
+    Ok(Replayed {
+        transfer_times,
+        page_time: ended - started,
+        bytes_down: world.link_counters(wire).0.bytes_delivered - carried,
+    })
+}
+
+fn client_cpu(slow_down: f64) -> CpuSpec {
+    CpuSpec {
+        slow_down,
+        ..CpuSpec::default()
+    }
+}
+
+impl ServerSpec {
+    fn cpu(&self) -> CpuSpec {
+        CpuSpec {
+            cores: self.cores,
+            slow_down: self.slow_down,
+            background_load: self.load,
+        }
+    }
+}
+
+/// Browsers and servers of HTTP send short segments at once (`TCP_NODELAY`).
+fn tcp() -> Config {
+    Config {
+        nagle: Nagle::Off,
+        ..Config::default()
+    }
+}
+
+fn warming_size(link: &LinkSpec) -> Bytes {
+    let rate = link.down.rate_mean().map_or(u64::MAX, |rate| rate.bits_per_second());
+    let held = u128::from(rate) * link.round_trip().as_nanos() / 8_000_000_000;
+    Bytes::new(
+        u64::try_from(2 * held)
+            .unwrap_or(u64::MAX)
+            .clamp(WARMED_LEAST, WARMED_MOST),
+    )
+}
