@@ -1,5 +1,7 @@
 //! Which studies come with lastmile? Their files, and what each has to say of its figures in words.
 
+mod gzip_filter;
+
 use lastmile_report::record::{Finding, Run, Table};
 
 /// A study that is compiled in.
@@ -16,12 +18,20 @@ pub struct Builtin {
 }
 
 /// Every built-in study, by name.
-pub const ALL: &[Builtin] = &[Builtin {
-    name: "bulk",
-    toml: include_str!("../../../studies/bulk.toml"),
-    findings: |_| Vec::new(),
-    exhibits: |_| Vec::new(),
-}];
+pub const ALL: &[Builtin] = &[
+    Builtin {
+        name: "gzip-filter",
+        toml: include_str!("../../../studies/gzip-filter.toml"),
+        findings: gzip_filter::findings,
+        exhibits: gzip_filter::exhibits,
+    },
+    Builtin {
+        name: "bulk",
+        toml: include_str!("../../../studies/bulk.toml"),
+        findings: |_| Vec::new(),
+        exhibits: |_| Vec::new(),
+    },
+];
 
 /// The built-in study of that name.
 pub fn find(name: &str) -> Option<&'static Builtin> {

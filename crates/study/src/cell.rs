@@ -50,7 +50,9 @@ impl Cell {
     /// numbers (Law, *Simulation Modeling and Analysis*, 5th ed., section 11.2), and their difference is the treatment's.
     pub fn seeds(&self, study: Seed, repeat: u64) -> Seeds {
         let text = |level: Option<String>| level.unwrap_or_default();
-        let workload = text(self.settings.delivered().map(ToString::to_string));
+        // By what it is, not by what it is called: two cases of one content deliver the same.
+        let content = |spec| toml::to_string(spec).expect("a workload consists of texts and numbers");
+        let workload = text(self.settings.delivered().map(|workload| content(workload.content())));
         let link = text(self.settings.link.as_ref().map(ToString::to_string));
         let seed = |purpose, level: &str| study.derive(purpose).derive(level).derive_index(repeat);
         Seeds {

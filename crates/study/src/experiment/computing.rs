@@ -37,8 +37,16 @@ struct Stream {
 
 impl Computing {
     pub(super) fn new(host: SimHost, costs: Rc<CostTable>, codec: CodecSpec, seed: Seed) -> Self {
-        let state = State { rng: seed.rng(), stream: None };
-        Self { host, costs, state: Rc::new(RefCell::new(state)), codec }
+        let state = State {
+            rng: seed.rng(),
+            stream: None,
+        };
+        Self {
+            host,
+            costs,
+            state: Rc::new(RefCell::new(state)),
+            codec,
+        }
     }
 
     /// Does one operation on `bytes`.
@@ -61,7 +69,11 @@ impl Computing {
         let mut state = self.state.borrow_mut();
         let State { rng, stream } = &mut *state;
         if work.first || stream.is_none() {
-            *stream = Some(Stream { rank: CostTable::rank(rng), bytes: Bytes::ZERO, charged: Duration::ZERO });
+            *stream = Some(Stream {
+                rank: CostTable::rank(rng),
+                bytes: Bytes::ZERO,
+                charged: Duration::ZERO,
+            });
         }
         let Some(stream) = stream else { return Duration::ZERO };
         stream.bytes += plain;

@@ -23,7 +23,7 @@ use lastmile_world::{Host, Listener};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::error::Error;
-use std::future::{Future, Ready, ready};
+use std::future::Future;
 use std::net::SocketAddrV4;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -58,8 +58,18 @@ pub(super) fn run(
 ) -> Result<Observation, Failure> {
     let wanted = stream.objects.len();
     let before = site.tally();
-    let at_server = Computing::new(site.server.clone(), Rc::clone(costs), objects.codec, compute.derive("server"));
-    let at_client = Computing::new(site.client.clone(), Rc::clone(costs), objects.codec, compute.derive("client"));
+    let at_server = Computing::new(
+        site.server.clone(),
+        Rc::clone(costs),
+        objects.codec,
+        compute.derive("server"),
+    );
+    let at_client = Computing::new(
+        site.client.clone(),
+        Rc::clone(costs),
+        objects.codec,
+        compute.derive("client"),
+    );
     let serving = serve(site.server.clone(), objects.clone(), stream, at_server);
     site.spawn(async move {
         // What fails here is seen by the client, as a response that ends too soon.
@@ -70,7 +80,10 @@ pub(super) fn run(
     let failed = |error: Box<dyn Error>| Failure::new(format!("extracting failed: {error}"));
     let extracted = site.run(extracting)?.map_err(failed)?;
     if extracted.objects != wanted {
-        return Err(Failure::new(format!("{} of {wanted} objects were extracted", extracted.objects)));
+        return Err(Failure::new(format!(
+            "{} of {wanted} objects were extracted",
+            extracted.objects
+        )));
     }
     let done = site.tally().since(before);
     let mut observation = Observation::default();
@@ -91,16 +104,29 @@ pub(super) fn run(
 }
 
 /// Serves one connection, as a servlet with the filter before it.
-async fn serve(host: SimHost, objects: Objects, stream: ObjectStream, computing: Computing) -> Result<(), Box<dyn Error>> {
+async fn serve(
+    host: SimHost,
+    objects: Objects,
+    stream: ObjectStream,
+    computing: Computing,
+) -> Result<(), Box<dyn Error>> {
     let connection = host.listen(PORT)?.accept().await?;
     let policy = Policy {
         offered: vec![objects.codec],
         minimum_size: Bytes::ZERO,
         media_types: MediaTypes::matching([OBJECT_STREAM]),
         flush: if objects.whole { Flush::AtEnd } else { Flush::EachChunk },
-        buffering: if objects.whole { Buffering::WholeResponse } else { Buffering::Stream },
+        buffering: if objects.whole {
+            Buffering::WholeResponse
+        } else {
+            Buffering::Stream
+        },
     };
-    let servlet = Servlet { objects: stream.objects.into(), object_time: objects.object_time, computing: computing.clone() };
+    let servlet = Servlet {
+        objects: stream.objects.into(),
+        object_time: objects.object_time,
+        computing: computing.clone(),
+    };
     let filtered = CompressionLayer::new(policy).with_compute(computing).layer(servlet);
     let service = hyper::service::service_fn(move |request| filtered.clone().call(request));
     hyper::server::conn::http1::Builder::new()
@@ -118,56 +144,89 @@ struct Servlet {
     computing: Computing,
 }
 
+impl Servlet {
+    /// Makes the object at `index`.
+    fn make(&self, index: usize) -> Making {
+        let size = self.objects.get(index).map_or(0, Octets::len);
+        let writing = self.computing.once(Operation::WriteObject, size.into());
+        let working = self.computing.work(self.object_time);
+        Box::pin(async move {
+            working.await;
+            writing.await;
+        })
+    }
+}
+
+/// An object being made.
+type Making = Pin<Box<dyn Future<Output = ()>>>;
+
 impl Service<Request<hyper::body::Incoming>> for Servlet {
     type Response = Response<ObjectBody>;
     type Error = Infallible;
-    type Future = Ready<Result<Self::Response, Infallible>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
+    /// The head leaves with the first object, as from a servlet container, which holds it until something is flushed.
     fn call(&mut self, _: Request<hyper::body::Incoming>) -> Self::Future {
-        let body = ObjectBody { servlet: self.clone(), next: 0, making: None, flushing: false };
-        let mut response = Response::new(body);
-        response.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static(OBJECT_STREAM));
-        ready(Ok(response))
+        let servlet = self.clone();
+        Box::pin(async move {
+            servlet.make(0).await;
+            let mut response = Response::new(ObjectBody {
+                servlet,
+                next: 0,
+                turn: Turn::Made,
+            });
+            response
+                .headers_mut()
+                .insert(CONTENT_TYPE, http::HeaderValue::from_static(OBJECT_STREAM));
+            Ok(response)
+        })
     }
 }
 
-/// The objects, each made when it is asked for and flushed before the next is begun.
+/// The objects, each made when it is asked for, and flushed before the next is begun.
 struct ObjectBody {
     servlet: Servlet,
     next: usize,
-    making: Option<Pin<Box<dyn Future<Output = ()>>>>,
-    flushing: bool,
+    turn: Turn,
+}
+
+/// What becomes of the next object.
+enum Turn {
+    /// The one before it is yet to be flushed.
+    Flush,
+    /// It is being made.
+    Make(Making),
+    /// It is ready.
+    Made,
 }
 
 impl Body for ObjectBody {
     type Data = Octets;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Octets>, Infallible>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Octets>, Infallible>>> {
         let this = &mut *self;
-        let Some(object) = this.servlet.objects.get(this.next) else { return Poll::Ready(None) };
-        if this.flushing {
-            // A body that is not ready makes the server write out what it holds: this is the servlet's flush.
-            this.flushing = false;
+        let Some(object) = this.servlet.objects.get(this.next) else {
+            return Poll::Ready(None);
+        };
+        if let Turn::Flush = this.turn {
+            // A body that is not ready makes the server write out what it holds.
+            this.turn = Turn::Make(this.servlet.make(this.next));
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let servlet = &this.servlet;
-        let making = this.making.get_or_insert_with(|| {
-            let writing = servlet.computing.once(Operation::WriteObject, object.len().into());
-            let working = servlet.computing.work(servlet.object_time);
-            Box::pin(async move {
-                working.await;
-                writing.await;
-            })
-        });
-        std::task::ready!(making.as_mut().poll(context));
+        if let Turn::Make(making) = &mut this.turn {
+            std::task::ready!(making.as_mut().poll(context));
+        }
         let object = object.clone();
-        (this.making, this.flushing) = (None, true);
+        this.turn = Turn::Flush;
         this.next += 1;
         Poll::Ready(Some(Ok(Frame::data(object))))
     }
@@ -188,28 +247,41 @@ async fn extract(
         // What fails here is seen by the request.
         let _ = connection.await;
     });
-    let mut request = Request::get("/objects").header(HOST, "server").header(USER_AGENT, "Mozilla(MSIE)");
+    let mut request = Request::get("/objects")
+        .header(HOST, "server")
+        .header(USER_AGENT, "Mozilla(MSIE)");
     if !objects.codec.is_identity() {
         request = request.header(ACCEPT_ENCODING, objects.codec.content_coding());
     }
     let response = sender.send_request(request.body(Empty::<Octets>::new())?).await?;
     let first_byte = host.now() - start;
     let carried = Rc::new(Cell::new(0));
-    let counted = response.map(|body| Counted { body, carried: Rc::clone(&carried) });
+    let counted = response.map(|body| Counted {
+        body,
+        carried: Rc::clone(&carried),
+    });
     let mut body = decode(counted, LARGEST_RESPONSE, computing.clone())?.into_body();
     let mut decoder = objects.workload.decoder();
+    let mut last_object = start;
     while let Some(frame) = body.frame().await {
         if let Ok(data) = frame?.into_data() {
             let completed = decoder.feed(&data)?;
             let each = Bytes::new(data.len() as u64 / completed.max(1) as u64);
             for _ in 0..completed {
                 computing.once(Operation::ReadObject, each).await;
+                last_object = host.now();
             }
         }
     }
     decoder.finish()?;
-    let time = host.now() - start;
-    Ok(Extracted { time, first_byte, handshake, response_bytes: carried.get(), objects: decoder.completed() })
+    let time = last_object - start;
+    Ok(Extracted {
+        time,
+        first_byte,
+        handshake,
+        response_bytes: carried.get(),
+        objects: decoder.completed(),
+    })
 }
 
 /// Counts the content as it is carried, before it is decoded.
@@ -222,7 +294,10 @@ impl Body for Counted {
     type Data = Octets;
     type Error = hyper::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Octets>, hyper::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Octets>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()

@@ -121,6 +121,11 @@ impl Objects {
             settings.filter != Some(Filter::Stream)
         };
         let object_time = settings.object_time.map_or(Duration::ZERO, |time| time.0);
-        Self { workload: workload.clone(), codec, whole, object_time }
+        Self {
+            workload: workload.clone(),
+            codec,
+            whole,
+            object_time,
+        }
     }
 }

@@ -1,0 +1,135 @@
+//! Where in the record of a run does a figure of this study stand?
+
+use lastmile_report::record::{Cell, Run};
+
+/// The two codecs that the study compares.
+pub(super) const PLAIN: &str = "identity";
+pub(super) const GZIP: &str = "gzip:6";
+
+/// The cell of `part` that has all of `levels`, where the run has it and it may be used.
+pub(super) fn cell<'a>(run: &'a Run, part: &str, levels: &[(&str, &str)]) -> Option<&'a Cell> {
+    let has = |cell: &Cell, key: &str, level: &str| cell.levels.get(key).is_some_and(|found| found == level);
+    run.cells
+        .iter()
+        .filter(|cell| cell.valid && cell.part.as_deref() == Some(part))
+        .find(|cell| levels.iter().all(|(key, level)| has(cell, key, level)))
+}
+
+/// The mean of a figure in such a cell.
+pub(super) fn mean(run: &Run, part: &str, levels: &[(&str, &str)], figure: &str) -> Option<f64> {
+    Some(cell(run, part, levels)?.figures.get(figure)?.mean)
+}
+
+/// The mean extracting time in such a cell, in seconds.
+pub(super) fn time(run: &Run, part: &str, levels: &[(&str, &str)]) -> Option<f64> {
+    mean(run, part, levels, "extract_time")
+}
+
+/// The levels of a factor that occur in a part, in the order of the run's cells.
+pub(super) fn levels_of<'a>(run: &'a Run, part: &str, factor: &str) -> Vec<&'a str> {
+    let mut levels: Vec<&str> = Vec::new();
+    for cell in run.cells.iter().filter(|cell| cell.part.as_deref() == Some(part)) {
+        if let Some(level) = cell.levels.get(factor)
+            && !levels.contains(&level.as_str())
+        {
+            levels.push(level);
+        }
+    }
+    levels
+}
+
+/// The part in which case I runs over a link.
+pub(super) fn part_of_link(link: &str) -> &'static str {
+    match link {
+        "seeds/dialup-56k" => "dial-up",
+        "seeds/intranet-100m" => "intranet",
+        "seeds/local-host" => "local-host",
+        _ => "bandwidths",
+    }
+}
+
+/// What the filter saves in a case of the `mechanisms` part, split into what buffering alone saves and the rest.
+pub(super) struct Split {
+    pub(super) per_object: f64,
+    pub(super) buffered: f64,
+    pub(super) filtered: f64,
+}
+
+impl Split {
+    pub(super) fn of(run: &Run, case: &str, round_trip: &str, nagle: &str) -> Option<Self> {
+        let common = [("case", case), ("round_trip", round_trip), ("nagle", nagle)];
+        let time = |codec, writes| {
+            let levels = [common.as_slice(), &[("codec", codec), ("writes", writes)]].concat();
+            time(run, "mechanisms", &levels)
+        };
+        Some(Self {
+            per_object: time(PLAIN, "per-object")?,
+            buffered: time(PLAIN, "buffered")?,
+            filtered: time(GZIP, "per-object")?,
+        })
+    }
+
+    /// The share of what the filter saves that buffering alone would save; none where the filter saves nothing.
+    pub(super) fn share_of_buffering(&self) -> Option<f64> {
+        let saved = self.per_object - self.filtered;
+        (saved > 0.0).then(|| (self.per_object - self.buffered) / saved)
+    }
+
+    pub(super) fn etdr(&self) -> f64 {
+        1.0 - self.filtered / self.per_object
+    }
+}
+
+/// A setting of the `reproductions` part, and how far its times are from the printed ones.
+pub(super) struct Reproduction<'a> {
+    pub(super) receive_window: &'a str,
+    pub(super) object_time: &'a str,
+    /// The geometric standard distance without and with the filter: 1 is equal, 2 a factor of two, up or down.
+    pub(super) plain: f64,
+    pub(super) gzip: f64,
+    pub(super) both: f64,
+}
+
+/// Every setting of the `reproductions` part that has all cases, the nearest to the printed times first.
+pub(super) fn reproductions(run: &Run) -> Vec<Reproduction<'_>> {
+    let part = "reproductions";
+    let mut found = Vec::new();
+    for receive_window in levels_of(run, part, "receive_window") {
+        for object_time in levels_of(run, part, "object_time") {
+            let distance = |case: &super::published::Case, codec, printed: f64| {
+                let levels = [
+                    ("case", case.name),
+                    ("codec", codec),
+                    ("receive_window", receive_window),
+                    ("object_time", object_time),
+                ];
+                time(run, part, &levels).map(|ours| libm::log(ours / printed))
+            };
+            let of = |codec, printed: fn(&super::published::Case) -> f64| {
+                super::published::CASES
+                    .iter()
+                    .map(|case| distance(case, codec, printed(case)))
+                    .collect::<Option<Vec<_>>>()
+            };
+            let (Some(plain), Some(gzip)) = (of(PLAIN, |case| case.plain_time), of(GZIP, |case| case.gzip_time)) else {
+                continue;
+            };
+            let both = [plain.as_slice(), &gzip].concat();
+            let geometric = |logs: &[f64]| {
+                libm::exp(libm::sqrt(
+                    logs.iter().map(|log| log * log).sum::<f64>() / logs.len() as f64,
+                ))
+            };
+            let (plain, gzip, both) = (geometric(&plain), geometric(&gzip), geometric(&both));
+            found.push(Reproduction {
+                receive_window,
+                object_time,
+                plain,
+                gzip,
+                both,
+            });
+        }
+    }
+    found.sort_by(|a, b| a.both.total_cmp(&b.both));
+    found
+}
