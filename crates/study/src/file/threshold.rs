@@ -132,6 +132,8 @@ fn in_base_unit(unit: &str, text: &str) -> Result<f64, String> {
             .map(|rate| rate.bits_per_second() as f64)
             .map_err(|error| error.to_string()),
         _ => {
+            // A count is written without a unit, and its last digit is none.
+            let unit = if unit == "1" { "" } else { unit };
             let number = text.strip_suffix(unit).unwrap_or(text).trim();
             number
                 .parse()
@@ -192,6 +194,11 @@ mod tests {
         assert!(refusal("mean(transfer_time)", "20 s").contains("write it like \"< 20 s\""));
         assert!(refusal("mean(transfer_time)", "< 20").contains("unit is missing"));
         assert!(refusal("max(queue_drops)", "< few").contains("not a number"));
+    }
+
+    #[test]
+    fn the_last_digit_of_a_count_is_no_unit() {
+        assert_eq!(Rule::parse("max(queue_drops)", "< 21").unwrap().bound, 21.0);
     }
 
     #[test]
