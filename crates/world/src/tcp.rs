@@ -1,7 +1,7 @@
 //! A lean TCP that does no input or output: it is given segments and times, and returns segments and deadlines.
 //!
 //! [`Connection`] is one end of a connection. Whoever drives it calls, in this order: one of [`Connection::on_segment`],
-//! [`Connection::on_timer`], [`Connection::write`], [`Connection::read`], [`Connection::shutdown`]; then
+//! [`Connection::on_timer`], [`Connection::write`], [`Connection::read`], [`Connection::shutdown`], [`Connection::close`]; then
 //! [`Connection::next_transmit`] until it returns nothing; then [`Connection::next_deadline`] to know when to call
 //! `on_timer`. Time is an argument and never goes back.
 //!
@@ -11,8 +11,8 @@
 //! | question | file |
 //! | --- | --- |
 //! | what is on the wire? | `segment` |
-//! | which state is the connection in? | `connection` |
-//! | what may be sent now? | `sender`, over `send_buffer`, `scoreboard` |
+//! | which state is the connection in? | `connection`: `handshake`, `arrival`, `departure` |
+//! | what may be sent now? | `sender`, over `send_buffer`, `scoreboard`, `peer_window` |
 //! | what was lost, and how fast may it be resent? | `recovery` |
 //! | how large is the congestion window? | `congestion`: `cubic`, `reno`, `hystart` |
 //! | how long is a round trip, and a timeout? | `round_trip` |
@@ -22,6 +22,7 @@ mod acknowledgement;
 mod config;
 mod congestion;
 mod connection;
+mod peer_window;
 mod reassembly;
 mod receive_window;
 mod receiver;

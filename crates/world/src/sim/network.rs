@@ -6,7 +6,7 @@ use crate::tcp::{Config, Connection, Counters as TcpCounters, Flags, Segment};
 use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
 use lastmile_units::{Instant, Rng, Seed};
 use rand_core::Rng as _;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::task::Waker;
@@ -30,8 +30,8 @@ pub(super) struct Network {
     /// Which medium carries from one host to another.
     routes: BTreeMap<(usize, usize), usize>,
     sockets: Vec<Option<Box<Socket>>>,
-    /// By local and remote address. Looked up, never iterated, so its order does not matter.
-    by_address: HashMap<(SocketAddrV4, SocketAddrV4), SocketId>,
+    /// By local and remote address; those that are closed are not in it.
+    by_address: BTreeMap<(SocketAddrV4, SocketAddrV4), SocketId>,
     delivered: Vec<Segment>,
     capture_error: Option<io::Error>,
 }
@@ -81,7 +81,7 @@ impl Network {
             media: Vec::new(),
             routes: BTreeMap::new(),
             sockets: Vec::new(),
-            by_address: HashMap::new(),
+            by_address: BTreeMap::new(),
             delivered: Vec::new(),
             capture_error: None,
         }

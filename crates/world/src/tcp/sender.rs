@@ -2,6 +2,7 @@
 
 use super::config::{Config, Nagle};
 use super::congestion::{Acknowledged, Congestion};
+use super::peer_window::PeerWindow;
 use super::recovery::{Progress, Recovery};
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
@@ -25,10 +26,7 @@ pub(super) struct Sender {
     acknowledged: u64,
     /// The next offset to be sent for the first time (SND.NXT).
     next: u64,
-    /// How far the receiver's window reaches.
-    window_ends: u64,
-    window_largest: u64,
-    window_shift: u8,
+    peer_window: PeerWindow,
     segment_size: u64,
     nagle: Nagle,
     /// One past the last segment sent that was not full (SND.SML of Minshall's).
@@ -36,11 +34,6 @@ pub(super) struct Sender {
     finishing: bool,
     retries: u32,
     timeout_at: Option<Instant>,
-    probe_at: Option<Instant>,
-    /// Probes sent since the window closed, and since the other end was last heard of.
-    probes: u32,
-    probes_unanswered: u32,
-    probe_due: bool,
     last_sent: Option<Instant>,
     usage: WindowUsage,
     buffer_limit: u64,
@@ -119,19 +112,13 @@ impl Sender {
             recovery: Recovery::new(),
             acknowledged: 1,
             next: 1,
-            window_ends: 1 + peer.window,
-            window_largest: peer.window,
-            window_shift: peer.window_shift,
+            peer_window: PeerWindow::new(peer.window, peer.window_shift),
             segment_size: peer.segment_size,
             nagle: config.nagle,
             small_ends: 0,
             finishing: false,
             retries: config.retries,
             timeout_at: None,
-            probe_at: None,
-            probes: 0,
-            probes_unanswered: 0,
-            probe_due: false,
             last_sent: None,
             usage: WindowUsage::default(),
             buffer_limit: config.send_buffer.get(),
@@ -195,10 +182,14 @@ impl Sender {
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        [self.timeout_at, self.probe_at, self.recovery.reordering_ends()]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.timeout_at,
+            self.peer_window.next_deadline(),
+            self.recovery.reordering_ends(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Takes the acknowledgement, window and blocks of a segment. Returns whether it was acceptable.
@@ -207,16 +198,12 @@ impl Sender {
         if offset > self.next || offset < self.acknowledged {
             return offset < self.acknowledged;
         }
-        // A receiver never takes back what it offered (RFC 9293 section 3.8.6), so the furthest offer stands.
-        let window = u64::from(segment.window) << self.window_shift;
-        self.window_ends = self.window_ends.max(offset + window);
-        self.window_largest = self.window_largest.max(window);
+        self.peer_window.on_offer(offset, segment.window);
         if self.next > offset || offset > self.acknowledged {
             self.on_acknowledgement(now, offset, segment);
         }
-        self.probes_unanswered = 0;
         if self.may_send_new() > 0 {
-            (self.probe_at, self.probes) = (None, 0);
+            self.peer_window.stop_probing();
         }
         true
     }
@@ -343,14 +330,8 @@ impl Sender {
             self.recovery
                 .on_progress(&progress, &self.board, &mut self.congestion, found);
         }
-        if self.probe_at.is_some_and(|at| at <= now) {
-            if self.probes_unanswered >= self.retries {
-                return false;
-            }
-            self.probes += 1;
-            self.probes_unanswered += 1;
-            self.probe_due = true;
-            self.probe_at = Some(now + self.round_trip.timeout_doubled(self.probes));
+        if !self.peer_window.on_timer(now, &self.round_trip, self.retries) {
+            return false;
         }
         if self.timeout_at.is_some_and(|at| at <= now) {
             if self.round_trip.backoff() >= self.retries {
@@ -370,22 +351,20 @@ impl Sender {
         if self.next == self.end() {
             return 0;
         }
-        let in_window = self.window_ends.saturating_sub(self.next);
+        let room = self.peer_window.room(self.next);
         let data = (self.buffer.end() - self.next).min(self.segment_size);
         // The FIN rides on the last of the data, and pays no heed to Nagle.
         let last = self.finishing && self.next + data == self.buffer.end();
-        let length = data + last as u64;
-        if in_window >= length {
+        let length = data + u64::from(last);
+        if room >= length {
             return if data == self.segment_size || last || self.small_may_leave() {
                 length
             } else {
                 0
             };
         }
-        // RFC 9293 section 3.8.6.2.1: a window too small for a segment is used when it is half of the largest seen, or when
-        // nothing is outstanding.
-        let worthwhile = in_window * 2 >= self.window_largest || (in_window > 0 && self.board.is_empty());
-        if worthwhile { in_window } else { 0 }
+        let used = self.peer_window.is_worth_using(room, !self.board.is_empty());
+        if used { room } else { 0 }
     }
 
     const fn small_may_leave(&self) -> bool {
@@ -398,8 +377,7 @@ impl Sender {
 
     /// The next piece to be sent, if anything may be sent. To be called until it returns nothing.
     pub(super) fn next_piece(&mut self, now: Instant) -> Option<Piece> {
-        if self.probe_due {
-            self.probe_due = false;
+        if self.peer_window.take_probe() {
             // A segment without data, just before the window: it asks for an acknowledgement, as Linux does.
             return Some(Piece::nothing(self.acknowledged - 1));
         }
@@ -416,7 +394,9 @@ impl Sender {
         }
         if new == 0 {
             self.note_usage(false);
-            self.arm_probe(now);
+            if self.next < self.end() && self.board.is_empty() && self.peer_window.room(self.next) == 0 {
+                self.peer_window.begin_probing(now, &self.round_trip);
+            }
             return None;
         }
         let (start, end) = (self.next, self.next + new);
@@ -481,14 +461,6 @@ impl Sender {
         if let Some(last_sent) = self.last_sent.replace(now) {
             self.congestion
                 .on_idle(now.saturating_since(last_sent), self.round_trip.timeout());
-        }
-    }
-
-    /// Where the receiver's window shuts the sender in and nothing is under way that would open it, asks from time to time.
-    fn arm_probe(&mut self, now: Instant) {
-        let shut = self.next < self.end() && self.board.is_empty() && self.window_ends <= self.next;
-        if shut && self.probe_at.is_none() {
-            self.probe_at = Some(now + self.round_trip.timeout());
         }
     }
 }

@@ -39,8 +39,7 @@ fn draw(seed: u64) -> (DirectionSpec, [HostSpec; 2]) {
             Loss::Bernoulli(probability(0.2)),
             Loss::Bernoulli(probability(0.02)),
             Loss::GilbertElliott(bursts),
-        ][pick(4) as usize]
-            .clone(),
+        ][pick(4) as usize],
         jitter: [
             Jitter::None,
             Jitter::Uniform { half_width: delay },

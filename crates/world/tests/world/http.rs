@@ -45,16 +45,19 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Inf
     Ok(Response::new(Full::new(content(2, size).into())))
 }
 
+/// Without a `Date`: hyper takes it from the wall clock, and its length under HPACK is another every second.
 async fn serve(version: Version, host: SimHost, stream: SimStream) {
     let io = TokioIo::new(stream);
     let served = match version {
         Version::Http1 => {
             server::conn::http1::Builder::new()
+                .auto_date_header(false)
                 .serve_connection(io, service_fn(answer))
                 .await
         }
         Version::Http2 => {
             server::conn::http2::Builder::new(OnHost(host))
+                .auto_date_header(false)
                 .serve_connection(io, service_fn(answer))
                 .await
         }

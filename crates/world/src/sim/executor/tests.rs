@@ -47,9 +47,9 @@ async fn hand_out(to: Rc<RefCell<Option<Waker>>>, polls: Rc<Cell<u32>>) {
     poll_fn(move |context| {
         polls.set(polls.get() + 1);
         *to.borrow_mut() = Some(context.waker().clone());
-        Poll::Pending
+        Poll::<()>::Pending
     })
-    .await
+    .await;
 }
 
 #[test]

@@ -176,7 +176,8 @@ mod tests {
         let plateau_after = libm::cbrt(30.0 / C);
         // A window of acknowledgements every 100 ms, as on a link of that round trip.
         for round in 0..60 {
-            for _ in 0..window {
+            let acknowledgements = window;
+            for _ in 0..acknowledgements {
                 window = cubic.avoid(&ack_at(f64::from(round) * 0.1), 1, window);
             }
             let from_plateau = f64::from(round + 1) * 0.1 - plateau_after;

@@ -66,7 +66,7 @@ impl Program {
                 connection.shutdown();
             }
         }
-        if rng.next_u32() % 4 > 0 && !self.ended {
+        if !rng.next_u32().is_multiple_of(4) && !self.ended {
             let mut bite = vec![0; 1 + rng.next_u32() as usize % 20_000];
             match connection.read(now, &mut bite)? {
                 Read::Bytes(read) => self.got.extend_from_slice(&bite[..read]),

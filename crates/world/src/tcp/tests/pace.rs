@@ -106,7 +106,7 @@ fn after_a_pause_a_sender_starts_from_the_initial_window() {
         pipe.sent.clear();
         pipe.write(Client, &burst);
         let flight = pipe.sizes(Client).len();
-        while pipe.read(Server).unwrap().0.len() > 0 || !pipe.under_way.is_empty() {
+        while !pipe.read(Server).unwrap().0.is_empty() || !pipe.under_way.is_empty() {
             pipe.run_for(10 * MS);
         }
         flight

@@ -20,12 +20,7 @@ fn a_reader_that_pauses_closes_the_window_and_opens_it_again() {
         write_on(&mut pipe, Server, &all, &mut written);
         pipe.run_for(100 * MS);
     }
-    let closed = pipe
-        .sent
-        .iter()
-        .filter(|sighting| sighting.from == Client)
-        .next_back()
-        .unwrap();
+    let closed = pipe.sent.iter().rfind(|sighting| sighting.from == Client).unwrap();
     assert_eq!(closed.segment.window, 0);
     while got.len() < all.len() {
         write_on(&mut pipe, Server, &all, &mut written);
