@@ -9,12 +9,13 @@
 //! | which settings are worth replaying? | `candidates` |
 //! | what happens in one replay? | `replay`: `order`, `site`, `browser` |
 //! | what do the replays say? | `measure`, `figures` |
-//! | which setting is recommended, and where does it stop paying? | `choose`, `break_even` |
+//! | which setting is recommended, and where does it stop paying? | `choose`, by what `alone` shows; `break_even` |
 //! | how is that told? | `answer`, `words`, `exhibits`, `snippets` |
 //!
 //! Replays of one repeat share their random choices under every setting, so that settings are compared in pairs. Work is spread over
 //! threads; results do not depend on how.
 
+mod alone;
 mod answer;
 mod break_even;
 mod browser;
@@ -92,13 +93,14 @@ pub struct ServerSpec {
 impl Default for Options {
     /// HTTP/2 as most pages are served today would hide what single responses take, so HTTP/1.1; over TLS, cold, 7 repeats. The
     /// client is 4 times slower, which is how Lighthouse turns a desktop into a mid-range phone (`cpuSlowdownMultiplier`). The
-    /// server has 4 cores, half busy: our own choice. Every level of gzip, br and zstd is considered, but zstd's 20 to 22, whose memory no
-    /// server would spend.
+    /// server has 4 cores, half busy: our own choice. Every level of gzip and br is considered; of zstd 1 to 11, 16 and 19: the levels
+    /// between those take as much memory and time as the next for a few thousandths of the size, and those above 19 take more memory
+    /// than a server would spend.
     fn default() -> Self {
         let considered = |codec: &CodecSpec| match codec.coding() {
             Coding::Identity | Coding::Deflate => false,
             Coding::Gzip | Coding::Brotli => true,
-            Coding::Zstd => codec.level() <= 19,
+            Coding::Zstd => codec.level() <= 11 || [16, 19].contains(&codec.level()),
         };
         Self {
             links: Vec::new(),
@@ -136,6 +138,8 @@ pub struct Progress {
 pub enum Phase {
     /// Bodies are coded, to learn their sizes.
     Coding,
+    /// Responses are replayed alone, to choose by.
+    Choosing,
     /// Pages are replayed under one setting for all.
     Replaying,
     /// Pages are replayed with the recommended mix.

@@ -122,6 +122,7 @@ fn varied(study: &Study<'_>, link: &LinkSpec) -> Vec<String> {
         .iter()
         .any(|direction| direction.reordering != Reordering::None);
     let all = [
+        (true, "start of requests"),
         (!study.costs.is_free(), "computing"),
         (loses, "random loss"),
         (jitters, "jitter"),

@@ -14,12 +14,12 @@
 use super::candidates::{Candidate, codes_on_request, typical};
 use super::choose::Chosen;
 use super::groups::Group;
-use super::measure::FirstRound;
+use super::measure::{FirstRound, calm};
 use super::order::Order;
 use super::parallel::Workers;
 use super::{AdviseError, Phase, Progress, Study, replay, site, words};
 use crate::cost::Operation;
-use lastmile_link::{Jitter, LinkSpec, Loss, Reordering};
+use lastmile_link::LinkSpec;
 use lastmile_payload::codec::CodecSpec;
 use lastmile_report::advise::{BreakEven, BreakEvenSearch};
 use lastmile_units::{BitRate, Bytes};
@@ -222,10 +222,5 @@ fn at_rate(link: &LinkSpec, rate: f64) -> Option<LinkSpec> {
         _ => 1.0,
     };
     let whole = |rate: f64| BitRate::new(rate.round().max(1.0) as u64);
-    let calm = link
-        .clone()
-        .with_loss(Loss::NONE)
-        .with_jitter(Jitter::None)
-        .with_reordering(Reordering::None);
-    Some(calm.with_rates(whole(rate)?, whole(rate * ratio)?))
+    Some(calm(link).with_rates(whole(rate)?, whole(rate * ratio)?))
 }

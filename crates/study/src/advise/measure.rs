@@ -1,14 +1,15 @@
 //! What do the replays show? Every link under every setting, then under the recommended mix, repeat by repeat.
 
+use super::alone::Alone;
 use super::break_even::{self, Search};
 use super::candidates::{as_seen, delivery, delivery_today};
 use super::choose::{Chosen, Tried, choose};
 use super::figures::Runs;
-use super::groups::Group;
 use super::order::Delivery;
 use super::parallel::Workers;
 use super::replay::{Replayed, Scene, replay};
 use super::{AdviseError, Phase, Progress, Study};
+use lastmile_link::{Jitter, LinkSpec, Loss, Reordering};
 use lastmile_payload::codec::CodecSpec;
 use std::collections::BTreeMap;
 
@@ -57,17 +58,12 @@ pub(super) fn measure(
     let asked: Vec<_> = (0..study.options.links.len())
         .flat_map(|link| alike.iter().map(move |(_, sent)| (link, &**sent)))
         .collect();
-    let mut outcomes = study
-        .replay_all(&asked, workers, Phase::Replaying, progress)?
-        .into_iter();
+    let alone = Alone::measure(study, workers, progress)?;
+    let mut outcomes = study.replay_all(&asked, workers, Phase::Replaying, progress)?.into_iter();
     let mut measured = Vec::new();
-    for (name, _) in &study.options.links {
-        let pages = alike
-            .iter()
-            .map(|(setting, _)| *setting)
-            .zip(outcomes.by_ref())
-            .collect();
-        measured.push(study.chosen(name, pages)?);
+    for link in 0..study.options.links.len() {
+        let pages = alike.iter().map(|(setting, _)| *setting).zip(outcomes.by_ref()).collect();
+        measured.push(study.chosen(link, pages, &alone)?);
     }
     let mixes: Vec<Vec<Delivery>> = measured.iter().map(|(_, _, chosen)| study.mix(chosen)).collect();
     let asked: Vec<_> = mixes.iter().enumerate().map(|(link, sent)| (link, &**sent)).collect();
@@ -168,36 +164,42 @@ impl Study<'_> {
             .collect())
     }
 
-    fn chosen(&self, link: &str, pages: BTreeMap<Setting, Vec<Outcome>>) -> Result<FirstRound, AdviseError> {
-        let (kept, _) = paired(link, pages.clone())?;
-        let tried: Vec<Vec<Tried>> = self
-            .groups
-            .iter()
-            .zip(0..)
-            .map(|(group, place)| self.tried(group, place, &kept))
-            .collect();
-        let chosen = self
-            .groups
-            .iter()
-            .zip(&tried)
-            .map(|(group, tried)| choose(tried, group, self.options))
-            .collect();
+    fn chosen(
+        &self,
+        link: usize,
+        pages: BTreeMap<Setting, Vec<Outcome>>,
+        alone: &Alone,
+    ) -> Result<FirstRound, AdviseError> {
+        let (kept, _) = paired(&self.options.links[link].0, pages.clone())?;
+        let tried: Vec<Vec<Tried>> =
+            (0..self.groups.len()).map(|group| self.tried(link, group, &kept, alone)).collect();
+        let chosen = self.groups.iter().zip(&tried).map(|(group, tried)| choose(tried, group, self.options)).collect();
         Ok((pages, tried, chosen))
     }
 
     /// The settings that were replayed on a group; of what is left as it is, identity alone.
-    fn tried(&self, group: &Group, place: usize, pages: &BTreeMap<Setting, Vec<Replayed>>) -> Vec<Tried> {
-        let replayed = self.candidates[place]
-            .iter()
-            .filter(|candidate| candidate.codec.is_identity() || !group.left_as_is)
-            .filter_map(|candidate| Some((candidate, pages.get(&Setting::All(candidate.codec))?)));
-        replayed
-            .map(|(candidate, pages)| Tried {
-                candidate: *candidate,
-                times: transfer_times(pages, &group.items),
+    fn tried(
+        &self,
+        link: usize,
+        place: usize,
+        pages: &BTreeMap<Setting, Vec<Replayed>>,
+        alone: &Alone,
+    ) -> Vec<Tried> {
+        let group = &self.groups[place];
+        let wanted = self.candidates[place].iter().filter(|candidate| candidate.codec.is_identity() || !group.left_as_is);
+        wanted
+            .filter_map(|candidate| {
+                let times = transfer_times(pages.get(&Setting::All(candidate.codec))?, &group.items);
+                let alone = alone.mean(link, candidate.codec, &group.items)?;
+                Some(Tried { candidate: *candidate, alone, times })
             })
             .collect()
     }
+}
+
+/// A link without random losses, jitter and reordering, so that one run says what it does.
+pub(super) fn calm(link: &LinkSpec) -> LinkSpec {
+    link.clone().with_loss(Loss::NONE).with_jitter(Jitter::None).with_reordering(Reordering::None)
 }
 
 /// Of some items, their transfer times in seconds, repeat by repeat.

@@ -5,6 +5,7 @@ use crate::cost::{CostTable, Operation};
 use lastmile_payload::codec::{CodecSpec, Coding};
 use lastmile_payload::traffic::Origin;
 use lastmile_units::{Bytes, Seed};
+use rand_core::Rng as _;
 use std::time::Duration;
 
 /// How a response's body is carried.
@@ -61,7 +62,7 @@ pub(super) struct Order {
     pub(super) dependents: Vec<usize>,
 }
 
-/// The orders of one replay. Costs are drawn response by response from `seed`, so that one seed gives paired replays: a response's
+/// The orders of one replay. Costs and gaps are drawn response by response from `seed`, so that one seed gives paired replays: a response's
 /// costs are of the same rank under every setting.
 pub(super) fn orders(page: &Page, deliveries: &[Delivery], costs: &CostTable, seed: Seed) -> Vec<Order> {
     let mut orders: Vec<Order> = page
@@ -79,6 +80,14 @@ pub(super) fn orders(page: &Page, deliveries: &[Delivery], costs: &CostTable, se
     orders
 }
 
+/// A browser does not repeat itself to the millisecond, and two that do would meet the same coincidences every time (which of two
+/// requests finds a connection free). Every gap is stretched by up to a fifth either way, and lengthened by up to 10 ms: our own choice.
+fn varied(gap: Duration, seed: Seed) -> Duration {
+    let mut rng = seed.derive("gap").rng();
+    let mut unit = || (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    gap.mul_f64(0.8 + 0.4 * unit()) + Duration::from_millis(10).mul_f64(unit())
+}
+
 fn order(item: &Item, delivery: Delivery, costs: &CostTable, seed: Seed) -> Order {
     let draw = |name: &str, operation: fn(CodecSpec) -> Operation| {
         delivery.codec.map_or(Duration::ZERO, |codec| {
@@ -87,7 +96,7 @@ fn order(item: &Item, delivery: Delivery, costs: &CostTable, seed: Seed) -> Orde
     };
     Order {
         host: item.host,
-        gap: item.gap,
+        gap: varied(item.gap, seed),
         think: item.think,
         request_head: item.request_head,
         response_head: item.response_head,

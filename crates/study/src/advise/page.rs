@@ -1,10 +1,11 @@
 //! What is replayed? The responses of a page in the order they were asked for, each with what it waits for.
 //!
-//! **When a request is made.** An archive says when each request began, and not why. A request's presumed trigger is the response that
-//! had finished last before it began; the request is made as long after its trigger's end as it was when recorded (the client was
-//! parsing, or thinking), so that a slower link delays what depends on it. A request that began before any response had finished is
-//! made as long after the first request as it was when recorded. The rule is our own; where an archive names initiators they are not used,
-//! since a request often waits for more than the one that names it.
+//! **When a request is made.** An archive says when each request began, and not why. Its presumed trigger is the response that had
+//! finished last before it began, among those that can lead to a request: documents, style sheets, scripts, data and redirects, but
+//! not images, fonts or empty answers. The request is made as long after its trigger's end as it was when recorded (the client was
+//! parsing, or thinking), so that a slower link delays what depends on it. A request that began before any such response had finished is
+//! made as long after the first request as it was when recorded. The rule is our own. Initiators that an archive names are not used:
+//! a request often waits for more than the one that names it.
 //!
 //! **How long the server thinks.** An archive's `wait` runs from the request sent to the first octet received, so it holds a
 //! round trip of the link it was recorded on. Of a dynamic response, what its wait exceeds the least wait of its host is taken for the
@@ -123,7 +124,8 @@ fn numbered<'a>(hosts: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeMap<(&'
 
 /// The response before that had finished last when a request began at `started`, and how long before that was.
 fn trigger(before: &[(usize, &Response)], started: Duration) -> (Option<usize>, Duration) {
-    let ends = before.iter().enumerate().filter_map(|(place, (_, response))| {
+    let leading = before.iter().enumerate().filter(|(_, (_, response))| can_lead_to_a_request(response));
+    let ends = leading.filter_map(|(place, (_, response))| {
         let ended = response.started + response.total?;
         (ended <= started).then_some((ended, place))
     });
@@ -134,6 +136,26 @@ fn trigger(before: &[(usize, &Response)], started: Duration) -> (Option<usize>, 
             started.saturating_sub(before.first().map_or(started, |(_, first)| first.started)),
         ),
     }
+}
+
+fn can_lead_to_a_request(response: &Response) -> bool {
+    let redirects = (300..400).contains(&response.status);
+    let read_by_a_program = match response.kind() {
+        ResponseKind::Html
+        | ResponseKind::Css
+        | ResponseKind::JavaScript
+        | ResponseKind::Json
+        | ResponseKind::PlainText
+        | ResponseKind::OtherText
+        | ResponseKind::Wasm => true,
+        ResponseKind::Svg
+        | ResponseKind::FontWoff
+        | ResponseKind::Image
+        | ResponseKind::Video
+        | ResponseKind::Archive
+        | ResponseKind::OtherBinary => false,
+    };
+    redirects || (read_by_a_program && response.status != 204)
 }
 
 /// Of each host with more than one response: the least wait.

@@ -11,61 +11,53 @@ use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::Finding;
 use lastmile_units::Bytes;
 
-/// Why `chosen` of what was tried, where `best` had the least time and burden.
+/// Why `chosen` of what was tried, where `best` keeps client and others waiting least.
 pub(super) fn why(tried: &[Tried], chosen: usize, best: usize, group: &Group, options: &Options) -> String {
     let of_one = |seconds: f64| quantity(seconds / group.items.len() as f64, "s");
     let own = &tried[chosen];
-    let time = quantity(own.time_mean(), "s");
+    let time = quantity(own.alone, "s");
     if group.left_as_is {
-        return format!(
-            "What a {} holds is compressed inside: a coding would leave it as large.",
-            group.kind
-        );
+        return "These are compressed inside, and a coding would leave them as large.".to_owned();
     }
     if own.candidate.codec.is_identity() {
-        return format!("Nothing arrives sooner by more than the noise: {time} on average as it is.");
+        return format!("Alone on the link, a response takes {time} on average as it is, and no setting saves more than it costs.");
     }
     let left = percent(own.candidate.size.as_f64() / group.plain.as_f64());
+    let computing = own.candidate.server.as_secs_f64();
     let mut why = match group.origin {
         traffic::Origin::Static => format!(
-            "It leaves {left}, and a response is there and decoded after {time} on average; compressing, {} for all, is done before \
-             anyone asks.",
-            quantity(own.candidate.server.as_secs_f64(), "s")
+            "It leaves {left}; alone on the link, a response is there and decoded after {time} on average. Compressing all takes {}, \
+             before anyone asks.",
+            quantity(computing, "s")
         ),
         traffic::Origin::Dynamic => format!(
-            "It leaves {left} for {} of computing a response, which is there and decoded after {time} on average.",
-            of_one(own.candidate.server.as_secs_f64())
+            "It leaves {left} for {} of computing a response; alone on the link, one is there and decoded after {time} on average.",
+            of_one(computing)
         ),
     };
-    if chosen != best {
-        let other = &tried[best];
-        let gain = own.time_mean() - other.time_mean();
-        why += &format!(
-            " {} is within the noise or a hundredth of that ({} {}) for {} of computing.",
-            other.candidate.codec,
-            quantity(gain.abs(), "s"),
-            if gain > 0.0 { "sooner" } else { "later" },
-            of_one(other.candidate.server.as_secs_f64())
-        );
-    } else if let (traffic::Origin::Dynamic, Some(sooner)) = (group.origin, soonest(tried)) {
-        let gain = own.time_mean() - sooner.time_mean();
-        if gain > 0.0 {
-            why += &format!(
-                " {} would be {} sooner, but computes for {}, and at a load of {} each second of that keeps other requests \
-                 waiting for {} s.",
-                sooner.candidate.codec,
-                quantity(gain, "s"),
-                of_one(sooner.candidate.server.as_secs_f64()),
+    let sooner = tried.iter().min_by(|a, b| a.alone.total_cmp(&b.alone)).filter(|sooner| sooner.alone < own.alone);
+    if let Some(sooner) = sooner {
+        let (name, gain) = (sooner.candidate.codec, quantity(own.alone - sooner.alone, "s"));
+        let others = of_one(sooner.candidate.server.as_secs_f64());
+        why += &match group.origin {
+            traffic::Origin::Static => format!(" {name} would be {gain} sooner, which is no difference, and is larger."),
+            traffic::Origin::Dynamic if tried[best].candidate.codec == sooner.candidate.codec => {
+                format!(" {name} would be {gain} sooner, which is no difference, for {others} of computing.")
+            }
+            traffic::Origin::Dynamic => format!(
+                " {name} would be {gain} sooner, but computes for {others}: at a load of {}, each second of computing keeps other \
+                 requests waiting for {} s.",
                 percent(options.server.load),
-                waiting_of_others(options.server.load),
-            );
-        }
+                round_to(waiting_of_others(options.server.load), 2),
+            ),
+        };
     }
     why
 }
 
-fn soonest(tried: &[Tried]) -> Option<&Tried> {
-    tried.iter().min_by(|a, b| a.time_mean().total_cmp(&b.time_mean()))
+fn round_to(value: f64, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    (value * scale).round() / scale
 }
 
 /// The break-even formula with its figures; what the symbols mean is in `break_even`.
