@@ -51,7 +51,11 @@ impl Sub for Instant {
     type Output = Duration;
     /// The time from `earlier` to here; panics where `earlier` is later, since that is a fault in a model.
     fn sub(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.0.checked_sub(earlier.0).expect("an earlier instant is subtracted from a later one"))
+        Duration::from_nanos(
+            self.0
+                .checked_sub(earlier.0)
+                .expect("an earlier instant is subtracted from a later one"),
+        )
     }
 }
 

@@ -33,7 +33,11 @@ impl Probability {
     }
 }
 
-const KIND: Kind = Kind { what: "a probability", example: "1 %", units: &[("%", 0.01), ("", 1.0)] };
+const KIND: Kind = Kind {
+    what: "a probability",
+    example: "1 %",
+    units: &[("%", 0.01), ("", 1.0)],
+};
 
 quantity_from_text!(Probability);
 
@@ -57,6 +61,12 @@ mod tests {
 
     #[test]
     fn more_than_certain_is_refused() {
-        assert!("101 %".parse::<Probability>().unwrap_err().to_string().contains("outside 0 to 100 %"));
+        assert!(
+            "101 %"
+                .parse::<Probability>()
+                .unwrap_err()
+                .to_string()
+                .contains("outside 0 to 100 %")
+        );
     }
 }

@@ -30,7 +30,10 @@ impl Kind {
             .map_or(trimmed.len(), |(at, _)| at);
         let (number, unit) = trimmed.split_at(number_ends);
         let unit = unit.trim();
-        let value: f64 = number.replace('_', "").parse().map_err(|_| self.error(text, "no number at its start"))?;
+        let value: f64 = number
+            .replace('_', "")
+            .parse()
+            .map_err(|_| self.error(text, "no number at its start"))?;
         if value < 0.0 {
             return Err(self.error(text, "it is negative"));
         }
@@ -50,13 +53,22 @@ impl Kind {
     }
 
     pub(crate) fn error(&self, found: &str, problem: impl Into<String>) -> ParseQuantityError {
-        ParseQuantityError { what: self.what, found: found.to_owned(), problem: problem.into(), example: self.example }
+        ParseQuantityError {
+            what: self.what,
+            found: found.to_owned(),
+            problem: problem.into(),
+            example: self.example,
+        }
     }
 }
 
 /// Prints `value` (in base units) in the largest of `units` that leaves it at 1 or more, with as many digits as it needs.
 pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
-    let (name, scale) = units.iter().rev().find(|(_, scale)| value >= *scale).unwrap_or(&units[0]);
+    let (name, scale) = units
+        .iter()
+        .rev()
+        .find(|(_, scale)| value >= *scale)
+        .unwrap_or(&units[0]);
     write!(f, "{} {name}", value / scale)
 }
 

@@ -63,7 +63,19 @@ mod tests {
 
     #[test]
     fn a_rate_of_zero_and_an_unknown_unit_are_refused() {
-        assert!("0 bit/s".parse::<BitRate>().unwrap_err().to_string().contains("below 1 bit/s"));
-        assert!("5 Mbps".parse::<BitRate>().unwrap_err().to_string().contains("unknown unit \"Mbps\""));
+        assert!(
+            "0 bit/s"
+                .parse::<BitRate>()
+                .unwrap_err()
+                .to_string()
+                .contains("below 1 bit/s")
+        );
+        assert!(
+            "5 Mbps"
+                .parse::<BitRate>()
+                .unwrap_err()
+                .to_string()
+                .contains("unknown unit \"Mbps\"")
+        );
     }
 }
