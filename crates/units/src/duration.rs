@@ -7,17 +7,30 @@ use std::time::Duration;
 const KIND: Kind = Kind {
     what: "a length of time",
     example: "50 ms",
-    units: &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("m", 60e9), ("h", 3600e9)],
+    units: &[
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("min", 60e9),
+        ("m", 60e9),
+        ("h", 3600e9),
+    ],
 };
+
+/// Up to here, some 26 days, what is printed is read back to the nanosecond: number and product are each off by at most a part in
+/// 2^53, which together is less than half a nanosecond.
+const NANOSECONDS_MAX: f64 = (1_u64 << 51) as f64;
 
 /// Reads `"50 ms"`, rounded to a nanosecond.
 ///
 /// # Errors
-/// When the number or its unit is missing or unknown, or it is longer than a year.
+/// When the number or its unit is missing or unknown, or it is longer than 26 days.
 pub fn parse(text: &str) -> Result<Duration, ParseQuantityError> {
     let nanoseconds = KIND.parse(text)?;
-    if nanoseconds > 365.0 * 24.0 * 3600e9 {
-        return Err(KIND.error(text, "it is longer than a year"));
+    if nanoseconds > NANOSECONDS_MAX {
+        return Err(KIND.error(text, "it is longer than 26 days"));
     }
     Ok(Duration::from_nanos(nanoseconds.round() as u64))
 }
@@ -62,10 +75,29 @@ mod tests {
 
     #[test]
     fn what_is_printed_can_be_read_back() {
-        for nanoseconds in [0, 1, 999, 1_000, 1_500_000, 50_000_000, 120_000_000_000] {
+        for nanoseconds in [
+            0,
+            1,
+            999,
+            1_000,
+            1_500_000,
+            50_000_000,
+            120_000_000_000,
+            2_161_727_694_999_997,
+        ] {
             let duration = Duration::from_nanos(nanoseconds);
             assert_eq!(parse(&print(duration)), Ok(duration));
         }
+    }
+
+    #[test]
+    fn what_could_not_be_read_back_exactly_is_refused() {
+        assert!(
+            parse("4294967.695 s")
+                .unwrap_err()
+                .to_string()
+                .contains("longer than 26 days")
+        );
     }
 
     #[test]
