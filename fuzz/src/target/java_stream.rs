@@ -28,22 +28,16 @@ pub(super) const WORDS: &[&str] = &[
 
 /// An object stream. It reads alike in portions and whole, and each value can be written and read again.
 pub fn java_stream(input: &[u8]) {
-    let (values, ended) = read([input]);
-    assert_eq!(
-        (&values, &ended),
-        (&read_in_portions(input).0, &read_in_portions(input).1)
-    );
-    for value in values {
-        // The writer refuses a few things that the reader takes, such as more fields than their class says.
+    let whole = read([input]);
+    assert_eq!(whole, read(portions::of(input)));
+    // Blocks apart: the writer divides octets into blocks as Java does, and leaves out empty ones.
+    for value in whole.0.into_iter().filter(|value| !matches!(value, Value::Block(_))) {
+        // The writer refuses what the reader takes and no Java program sends.
         if let Ok(bytes) = ObjectStreamWriter::new().write(&value) {
             let (again, ended) = read([&bytes[..]]);
             assert_eq!((again, ended), (vec![value], Ok(())));
         }
     }
-}
-
-fn read_in_portions(input: &[u8]) -> (Vec<Value>, Result<(), ReadError>) {
-    read(portions::of(input))
 }
 
 fn read<'a>(portions: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Value>, Result<(), ReadError>) {
