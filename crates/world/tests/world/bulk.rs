@@ -23,11 +23,11 @@ const PROFILES: [Profile; 8] = [
     profile("512 kbit/s", 50, Queue::Unlimited, 1_000_000, 16.390, 0.1),
     profile("512 kbit/s", 50, Queue::Packets(64), 1_000_000, 16.390, 0.1),
     profile("512 kbit/s", 50, Queue::Packets(20), 1_000_000, 16.390, 0.1),
-    profile("512 kbit/s", 50, Queue::Packets(10), 1_000_000, 16.390, 1.0),
-    profile("56 kbit/s", 75, Queue::Packets(10), 100_000, 15.290, 0.5),
-    profile("2 Mbit/s", 150, Queue::Packets(50), 3_000_000, 13.54, 1.0),
-    profile("2 Mbit/s", 300, Queue::Packets(30), 2_000_000, 11.361, 2.0),
-    profile("11 Mbit/s", 2, Queue::Packets(100), 10_000_000, 7.548, 0.2),
+    profile("512 kbit/s", 50, Queue::Packets(10), 1_000_000, 16.390, 0.1),
+    profile("56 kbit/s", 75, Queue::Packets(10), 100_000, 15.290, 0.2),
+    profile("2 Mbit/s", 150, Queue::Packets(50), 3_000_000, 13.54, 0.5),
+    profile("2 Mbit/s", 300, Queue::Packets(30), 2_000_000, 11.361, 1.0),
+    profile("11 Mbit/s", 2, Queue::Packets(100), 10_000_000, 7.548, 0.1),
 ];
 
 const fn profile(

@@ -1,0 +1,29 @@
+//! Which of the real programs that tests hold lastmile against are there? Says so, whatever else is shown of the tests' output, so
+//! that nobody takes a check for passed that was left out. `make peers` installs them.
+
+use std::process::Command;
+
+/// A real program, and the checks that need it.
+struct Peer {
+    program: &'static str,
+    checks: &'static str,
+}
+
+const PEERS: [Peer; 1] = [Peer {
+    program: "tshark",
+    checks: "that Wireshark reads the simulated world's captures and finds nothing wrong in them",
+}];
+
+fn main() {
+    println!("\nreal programs that tests use");
+    for Peer { program, checks } in PEERS {
+        match Command::new(program).arg("--version").output() {
+            Ok(output) => {
+                let told = String::from_utf8_lossy(&output.stdout);
+                println!("{program}: there, {}", told.lines().next().unwrap_or("of an unknown version"));
+            }
+            Err(_) => println!("{program}: MISSING, skipped: {checks} (make peers installs it)"),
+        }
+    }
+    println!();
+}
