@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// A run: its figures, ratios and exhibits as tables, then what follows from them.
 pub fn run(run: &Run) -> String {
-    blocks(&document::run::for_terminal(run))
+    blocks(&document::run::for_markdown(run))
 }
 
 /// An advice: the answer, one line a link and kind, then the detail and the lines to paste.

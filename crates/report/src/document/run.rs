@@ -1,14 +1,30 @@
 //! Which tables and sentences show a run?
 
 use super::{Block, Grid, Tone, factors, levels_text, readable, with_shared};
-use crate::number::{NO_NUMBER, interval, mean_and_spread, percent, plain, quantity};
+use crate::number::{interval, mean_and_spread, percent, plain, quantity};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The run in the order of a terminal, where the end is what is seen: tables first, what follows from them last.
 pub(crate) fn for_terminal(run: &Run) -> Vec<Block> {
+    in_order(run, CELLS_IN_A_TERMINAL)
+}
+
+/// The same with all cells, however many.
+pub(crate) fn for_markdown(run: &Run) -> Vec<Block> {
+    in_order(run, usize::MAX)
+}
+
+fn in_order(run: &Run, cells_at_most: usize) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(run.study.clone()), Block::Text(run.question.clone())];
-    blocks.extend(cells(run));
+    if run.cells.len() <= cells_at_most {
+        blocks.extend(cells(run));
+    } else {
+        let all = run.cells.len();
+        blocks.push(Block::Text(format!(
+            "The figures of its {all} cells, more than {cells_at_most}, are in the report, and in the forms json, csv and md."
+        )));
+    }
     blocks.extend(ratios(run));
     blocks.extend(exhibits(run));
     blocks.extend(thresholds(run));
@@ -16,6 +32,9 @@ pub(crate) fn for_terminal(run: &Run) -> Vec<Block> {
     blocks.push(Block::Text(measured_how(run)));
     blocks
 }
+
+/// More cells than that are not shown in a terminal, where they would push everything else out of sight. Our own choice.
+const CELLS_IN_A_TERMINAL: usize = 40;
 
 /// What follows from the figures.
 pub(crate) fn findings(run: &Run) -> Vec<Block> {
@@ -56,43 +75,42 @@ pub(crate) fn statistics(run: &Run) -> Vec<Block> {
         .collect()
 }
 
-/// Ratios, with what was published beside what was measured; none where the study has none.
-pub(crate) fn ratios(run: &Run) -> Option<Block> {
-    if run.ratios.is_empty() {
-        return None;
-    }
-    let (differ, shared) = factors(run.ratios.iter().map(|ratio| &ratio.levels));
-    let note = with_shared("Mean over pairs of repeats, ± population deviation.", &shared);
-    let mut grid = Grid::new("Ratios", note).words(["ratio"]).words(&differ).figures([
-        "measured",
-        "95 % interval",
-        "rms / mean",
-        "published",
-        "measured - published",
-    ]);
+/// Ratios, with what was published beside what was measured: a table for all of one name that are told apart by the same factors.
+pub(crate) fn ratios(run: &Run) -> Vec<Block> {
+    let mut groups: Vec<(&str, Vec<&String>, Vec<&Ratio>)> = Vec::new();
     for ratio in &run.ratios {
-        let mut cells = vec![ratio.name.clone()];
-        cells.extend(
-            differ
-                .iter()
-                .map(|name| ratio.levels.get(name).cloned().unwrap_or_default()),
-        );
+        let keys: Vec<&String> = ratio.levels.keys().collect();
+        match groups.iter_mut().find(|(name, known, _)| *name == ratio.name && *known == keys) {
+            Some((_, _, ratios)) => ratios.push(ratio),
+            None => groups.push((&ratio.name, keys, vec![ratio])),
+        }
+    }
+    groups.iter().map(|(name, _, ratios)| Block::Grid(ratios_grid(name, ratios))).collect()
+}
+
+fn ratios_grid(name: &str, ratios: &[&Ratio]) -> Grid {
+    let (differ, shared) = factors(ratios.iter().map(|ratio| &ratio.levels));
+    let note = with_shared("Mean over pairs of repeats, ± population deviation.", &shared);
+    let any_published = ratios.iter().any(|ratio| ratio.published.is_some());
+    let mut grid = Grid::new(format!("Ratio: {}", readable(name)), note).words(&differ).figures(["measured", "95 % interval"]);
+    if any_published {
+        grid = grid.figures(["published", "measured - published"]);
+    }
+    for ratio in ratios {
+        let mut cells: Vec<String> = differ.iter().map(|name| ratio.levels.get(name).cloned().unwrap_or_default()).collect();
         cells.push(if ratio.n < 2 {
             quantity(ratio.mean, "1")
         } else {
             crate::number::spread(ratio.mean, ratio.rms, "1")
         });
-        cells.push(
-            ratio
-                .ci95
-                .map_or_else(|| "nothing varied".to_owned(), |ci| interval(ci, "1")),
-        );
-        cells.push(ratio.rms_ratio.map_or_else(|| NO_NUMBER.to_owned(), percent));
-        cells.push(ratio.published.map_or_else(String::new, published));
-        cells.push(difference(ratio));
+        cells.push(ratio.ci95.map_or_else(|| "nothing varied".to_owned(), |ci| interval(ci, "1")));
+        if any_published {
+            cells.push(ratio.published.map_or_else(String::new, published));
+            cells.push(difference(ratio));
+        }
         grid.row(cells, Tone::Plain, &[]);
     }
-    Some(Block::Grid(grid))
+    grid
 }
 
 /// Thresholds, and whether they held; none where none was set.
