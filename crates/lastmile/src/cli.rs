@@ -32,6 +32,7 @@ NO_COLOR=1 turns colours off; there are none where stdout is no terminal.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Advise(AdviseArgs),
     Run(RunArgs),
     Report(ReportArgs),
     Compare(CompareArgs),
@@ -40,9 +41,85 @@ pub(crate) enum Verb {
     Completions(CompletionsArgs),
     /// Print the manual page of the whole tool
     #[command(after_help = "Examples:
-  lastmile man | man -l -                                     read it
-  lastmile man > ~/.local/share/man/man1/lastmile.1           install it")]
+  lastmile man | man -l -                              read it
+  lastmile man > ~/.local/share/man/man1/lastmile.1    install it")]
     Man,
+}
+
+/// Advise on compression: what to set for your traffic on your users' links
+///
+/// Your traffic is replayed in a simulated network under every setting worth trying. The answer says which to use for each kind of
+/// response, what that saves, where it stops paying, and how nginx, Apache and Caddy are told.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile advise shop.har --link wpt/3g              a page that was saved
+  lastmile advise dist/ --link wpt/3g,wpt/cable       a folder of files, two links
+  lastmile advise shop.har --link 'wpt/3g+loss=1%'    a link with changes
+  lastmile advise shop.har --link wpt/3g --format json > advice.json
+
+Save a HAR in a browser's network panel: \"Save all as HAR with content\", caches off.
+`lastmile profiles list` names the links.")]
+pub(crate) struct AdviseArgs {
+    /// What is replayed: a HAR, a folder of response bodies, or a file of JSON lines
+    #[arg(value_name = "TRAFFIC")]
+    pub(crate) traffic: PathBuf,
+
+    /// The links, with commas between: wpt/3g,'seeds/dialup-56k+loss=1%'
+    #[arg(long, value_name = "LINKS", required = true)]
+    pub(crate) link: Vec<String>,
+
+    /// The protocol: HTTP/1.1 over six connections a host, or HTTP/2 over one
+    #[arg(long, value_enum, default_value = "http/1.1")]
+    pub(crate) protocol: Protocol,
+
+    /// Connections without TLS [default: with TLS]
+    #[arg(long)]
+    pub(crate) no_tls: bool,
+
+    /// Connections that stand before the first request, their windows grown [default: each is opened when first needed]
+    #[arg(long)]
+    pub(crate) warm: bool,
+
+    /// How often each page is loaded under each setting, from 1 [default: 7]
+    #[arg(long, value_name = "N")]
+    pub(crate) repeats: Option<NonZeroU64>,
+
+    /// The root of every random choice, from 0 to 2^64 - 1
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    #[command(flatten)]
+    pub(crate) cpu: CpuArg,
+
+    /// How many times slower than the cost table's machine the client computes [default: 4, a telephone]
+    #[arg(long, value_name = "FACTOR")]
+    pub(crate) slow_client: Option<f64>,
+
+    /// How many replays run at once; the figures do not depend on it [default: the number of cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+
+    /// The report's file [default: runs/advise-DATE-TIME/report.html, in UTC]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Write no report
+    #[arg(long, conflicts_with = "report")]
+    pub(crate) no_report: bool,
+}
+
+/// The protocol between client and server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Protocol {
+    /// HTTP/1.1 over six connections a host, as browsers do
+    #[value(name = "http/1.1")]
+    Http11,
+    /// HTTP/2 over one connection a host
+    #[value(name = "h2")]
+    H2,
 }
 
 /// Run a study: every cell, repeated, measured, summed up
@@ -51,11 +128,11 @@ pub(crate) enum Verb {
 /// its spread. The run is kept in a folder: the study as run, its journal, report.html.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile run bulk                                           a built-in study, as tables and a report
-  lastmile run mine.toml --format json > mine.json            a study of your own, as one JSON object
-  lastmile run mine.toml --dry-run                            which cells, and how long
-  lastmile run bulk --fail-on 'p95(transfer_time)>20s'        exit 99 where a cell takes longer
-  lastmile run --resume runs/bulk-20260131-142359             go on where a run was cut off
+  lastmile run bulk                                       a built-in study
+  lastmile run mine.toml --format json > mine.json        a study of your own
+  lastmile run mine.toml --dry-run                        which cells, how long
+  lastmile run bulk --fail-on 'p95(transfer_time)>20s'    exit 99 where slower
+  lastmile run --resume runs/bulk-20260131-142359         go on with a run
 
 Write a study of your own by beginning with one: lastmile studies show bulk > mine.toml")]
 pub(crate) struct RunArgs {
@@ -112,9 +189,9 @@ pub(crate) struct RunArgs {
 /// Show a run again: its tables, its record, its report
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile report runs/bulk-20260131-142359                   its tables
-  lastmile report runs/bulk-20260131-142359 --format csv      a row a figure
-  lastmile report runs/bulk-20260131-142359 --html            report.html anew, as this version draws it
+  lastmile report runs/bulk-20260131-142359                 its tables
+  lastmile report runs/bulk-20260131-142359 --format csv    a row a figure
+  lastmile report runs/bulk-20260131-142359 --html          report.html anew
 
 A run that was cut off is shown as far as it came.")]
 pub(crate) struct ReportArgs {
@@ -134,8 +211,10 @@ pub(crate) struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile compare runs/bulk-20260131-142359 runs/bulk-20260201-091500
-  lastmile compare before.json after.json --fail-on 'p95(transfer_time)>+5%'     exit 99 where it grew by more
-  lastmile compare before.json after.json --fail-on 'mean<-2%' --format md       for the comment on a change")]
+  lastmile compare before.json after.json --fail-on 'p95(transfer_time)>+5%'
+  lastmile compare before.json after.json --fail-on 'p95>+5%' --format md
+
+The last two exit with 99 where a figure grew by more than 5 %.")]
 pub(crate) struct CompareArgs {
     /// The run to compare with: a folder, or a file that `lastmile run --format json` printed
     #[arg(value_name = "BEFORE")]
@@ -161,9 +240,9 @@ pub(crate) struct CompareArgs {
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
-  lastmile studies                                            their names and questions
-  lastmile studies show bulk                                  one, as its TOML file
-  lastmile studies show bulk > mine.toml                      the beginning of your own"
+  lastmile studies                          their names and questions
+  lastmile studies show bulk                one, as its TOML file
+  lastmile studies show bulk > mine.toml    the beginning of your own"
 )]
 pub(crate) struct StudiesArgs {
     #[command(subcommand)]
@@ -186,11 +265,11 @@ pub(crate) enum StudiesVerb {
 /// List the link profiles, show a link, or tell two apart
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile profiles list                                      every profile, with its figures
-  lastmile profiles list wpt                                  those of one set
-  lastmile profiles show wpt/3g                               one, with the source of its figures
-  lastmile profiles show 'wpt/3g+loss=1%+jitter=20ms'         a profile with changes
-  lastmile profiles diff wpt/3g chrome/slow-3g                in what two differ")]
+  lastmile profiles list                          all, with their figures
+  lastmile profiles list wpt                      those of one set
+  lastmile profiles show wpt/3g                   one, with its figures' source
+  lastmile profiles show 'wpt/3g+loss=1%'         a profile with changes
+  lastmile profiles diff wpt/3g chrome/slow-3g    in what two differ")]
 pub(crate) struct ProfilesArgs {
     #[command(subcommand)]
     pub(crate) verb: ProfilesVerb,
@@ -230,9 +309,9 @@ pub(crate) enum ProfilesVerb {
 /// Print what makes a shell complete verbs and flags
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile completions bash > ~/.local/share/bash-completion/completions/lastmile
   lastmile completions fish > ~/.config/fish/completions/lastmile.fish
-  lastmile completions zsh > \"${fpath[1]}/_lastmile\"")]
+  lastmile completions zsh > \"${fpath[1]}/_lastmile\"
+  source <(lastmile completions bash)                  in ~/.bashrc")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
@@ -254,6 +333,13 @@ pub(crate) struct CpuArg {
     /// runs, in about ten seconds, and is kept in the run's folder as costs.toml. free lets computing take no time.
     #[arg(long, value_name = "TABLE")]
     pub(crate) cpu: Option<Choice>,
+}
+
+impl CpuArg {
+    /// The table that was asked for.
+    pub(crate) fn choice(&self) -> &Choice {
+        self.cpu.as_ref().unwrap_or(&Choice::Reference)
+    }
 }
 
 /// Where cells run.

@@ -6,7 +6,6 @@ use crate::exit::Exit;
 use crate::output;
 use lastmile_report::number::quantity;
 use lastmile_report::record::Run;
-use lastmile_study::figure;
 use lastmile_study::file::{Rule, Study};
 
 /// A rule that could not be read.
@@ -85,15 +84,6 @@ pub(crate) fn verdict(study: &Study, run: &Run) -> Exit {
         (true, 0) => Exit::Done,
         (true, _) => Exit::CellsFailed,
     }
-}
-
-/// The figures that a rule can name, for the help.
-pub(crate) fn figures() -> String {
-    figure::ALL
-        .iter()
-        .map(|figure| figure.name)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 #[cfg(test)]

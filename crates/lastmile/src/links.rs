@@ -1,6 +1,6 @@
 //! Which links are named on the command line? Formulas, read, with the files of their delivery traces.
 
-use lastmile_link::{LinkError, LinkRequest, LinkSpec};
+use lastmile_link::{LinkError, LinkRequest, LinkSpec, parse_list};
 use std::fs;
 
 /// The link of a formula: `wpt/3g`, `wpt/3g+loss=1%`, `mine+trace=drive.up+one_way_delay=30ms`.
@@ -9,6 +9,20 @@ use std::fs;
 /// When the formula is not understood, no profile has its name, or a trace's file cannot be read.
 pub(crate) fn link(formula: &str) -> Result<LinkSpec, LinkError> {
     LinkRequest::parse(formula)?.resolve_with(&mut read_trace)
+}
+
+/// The links of lists such as `wpt/3g,seeds/dialup-56k`.
+///
+/// # Errors
+/// As [`link`], for the first that is wrong.
+pub(crate) fn list(lists: &[String]) -> Result<Vec<LinkSpec>, LinkError> {
+    let mut links = Vec::new();
+    for list in lists {
+        for request in parse_list(list)? {
+            links.push(request.resolve_with(&mut read_trace)?);
+        }
+    }
+    Ok(links)
 }
 
 fn read_trace(path: &str) -> Result<String, String> {

@@ -4,8 +4,10 @@ mod cli;
 mod clock;
 mod exit;
 mod fail_on;
+mod interrupt;
 mod links;
 mod output;
+mod progress;
 mod runs;
 mod verbs;
 

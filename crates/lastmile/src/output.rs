@@ -1,6 +1,7 @@
 //! Who hears what? stdout is data, stderr is progress and remarks; neither makes a fuss when nobody listens any more.
 
 use clap::ValueEnum;
+use lastmile_report::advise::Advice;
 use lastmile_report::compare::Comparison;
 use lastmile_report::record::{Run, Table};
 use lastmile_report::terminal::Look;
@@ -24,6 +25,10 @@ pub(crate) enum Format {
 
 /// A record that can be printed in every format.
 pub(crate) trait Printed: Serialize {
+    /// For a program.
+    fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a record has text for keys, and nothing else can fail") + "\n"
+    }
     /// For a terminal.
     fn table(&self, look: Look) -> String;
     /// For a spreadsheet.
@@ -42,7 +47,38 @@ macro_rules! printed {
     )+};
 }
 
-printed!(Run: run, Comparison: comparison, Table: table);
+printed!(Run: run, Advice: advice, Comparison: comparison);
+
+/// What is looked up: profiles, studies. It prints under a schema of its own.
+#[derive(Debug, Serialize)]
+pub(crate) struct Lookup {
+    schema: &'static str,
+    #[serde(flatten)]
+    table: Table,
+}
+
+impl From<Table> for Lookup {
+    fn from(table: Table) -> Self {
+        Self {
+            schema: "lastmile/table/1",
+            table,
+        }
+    }
+}
+
+impl Printed for Lookup {
+    fn table(&self, look: Look) -> String {
+        terminal::table(&self.table, look)
+    }
+
+    fn csv(&self) -> String {
+        csv::table(&self.table)
+    }
+
+    fn markdown(&self) -> String {
+        markdown::table(&self.table)
+    }
+}
 
 /// Prints a record on stdout.
 ///
@@ -51,15 +87,10 @@ printed!(Run: run, Comparison: comparison, Table: table);
 pub(crate) fn record(record: &impl Printed, format: Format) -> io::Result<()> {
     data(&match format {
         Format::Table => record.table(look()),
-        Format::Json => json(record),
+        Format::Json => record.json(),
         Format::Csv => record.csv(),
         Format::Md => record.markdown(),
     })
-}
-
-/// A record as JSON, for a person to read and a program to compare.
-pub(crate) fn json(record: &impl Serialize) -> String {
-    serde_json::to_string_pretty(record).expect("a record has text for keys, and nothing else can fail") + "\n"
 }
 
 /// Writes data to stdout. A reader that has seen enough (`| head`) is no error.

@@ -1,5 +1,6 @@
 //! What does each verb do? One file a verb.
 
+mod advise;
 mod compare;
 mod completions;
 mod man;
@@ -17,6 +18,7 @@ use crate::exit::Exit;
 /// As the verb has it; see [`crate::exit`] for the exit code of each.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.verb {
+        Verb::Advise(args) => advise::advise(&args),
         Verb::Run(args) => run::run(&args),
         Verb::Report(args) => report::report(&args),
         Verb::Compare(args) => compare::compare(&args),

@@ -29,7 +29,7 @@ fn page() -> io::Result<Vec<u8>> {
     for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
         verb_sections(verb, &mut page)?;
     }
-    whole.render_extra_section(&mut page)?;
+    verbatim(".SH \"EXIT CODES\"", &command, &mut page);
     Ok(page)
 }
 
@@ -42,10 +42,29 @@ fn verb_sections(verb: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     man.render_synopsis_section(&mut sections)?;
     man.render_description_section(&mut sections)?;
     man.render_options_section(&mut sections)?;
-    man.render_extra_section(&mut sections)?;
     page.extend(String::from_utf8_lossy(&sections).replace(".SH ", ".SS ").bytes());
+    verbatim(".SS \"EXAMPLES\"", verb, page);
     for below in verb.get_subcommands().filter(|below| below.get_name() != "help") {
         verb_sections(below, page)?;
     }
     Ok(())
+}
+
+/// What stands below the help of a command, its lines kept: examples, exit codes.
+fn verbatim(heading: &str, command: &Command, page: &mut Vec<u8>) {
+    let Some(text) = command.get_after_help().map(ToString::to_string) else {
+        return;
+    };
+    page.extend(format!("{heading}\n.nf\n").bytes());
+    // The first line says what the heading says.
+    for line in text.lines().skip(1) {
+        // A hyphen is one that can be copied and a quote is straight; no line begins with what roff obeys.
+        let line = line
+            .replace('\\', "\\e")
+            .replace('-', "\\-")
+            .replace('\'', "\\(aq")
+            .replace('`', "\\(ga");
+        page.extend(format!("\\&{line}\n").bytes());
+    }
+    page.extend(b".fi\n");
 }

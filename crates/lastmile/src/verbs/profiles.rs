@@ -2,7 +2,8 @@
 
 use crate::cli::ProfilesVerb;
 use crate::exit::Exit;
-use crate::{links, output};
+use crate::links;
+use crate::output::{self, Lookup};
 use anyhow::bail;
 use lastmile_link::{LinkSpec, all_profiles, describe, diff};
 use lastmile_report::record::Table;
@@ -18,7 +19,7 @@ pub(crate) fn profiles(verb: ProfilesVerb) -> anyhow::Result<Exit> {
         ProfilesVerb::Show { link, format } => (show(&links::link(&link)?), format),
         ProfilesVerb::Diff { a, b, format } => (differences(&links::link(&a)?, &links::link(&b)?), format),
     };
-    output::record(&table, format.format)?;
+    output::record(&Lookup::from(table), format.format)?;
     Ok(Exit::Done)
 }
 

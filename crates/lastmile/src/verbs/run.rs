@@ -2,22 +2,18 @@
 
 use crate::cli::{RunArgs, World};
 use crate::exit::{Exit, Unable};
-use crate::{fail_on, output, runs};
+use crate::{fail_on, interrupt, output, progress, runs};
 use anyhow::{Context as _, bail};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lastmile_study::builtin;
-use lastmile_study::cost::{Choice, CostTable};
+use lastmile_study::cost::Choice;
 use lastmile_study::experiment::Simulated;
 use lastmile_study::file::{self, Rule, Study};
 use lastmile_study::journal::Outcomes;
 use lastmile_study::run_folder::{Kept, Meta, RunFolder};
 use lastmile_study::runner::{self, Ending, Progress};
-use std::io::{ErrorKind, IsTerminal as _};
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::process;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Runs a study.
 ///
@@ -126,11 +122,7 @@ fn read(name: &str) -> anyhow::Result<Study> {
 
 /// A new run in a folder of its own.
 fn begun(args: &RunArgs, study: Study) -> anyhow::Result<(RunFolder, Kept)> {
-    let choice = args.cpu.cpu.as_ref().unwrap_or(&Choice::Reference);
-    if *choice == Choice::Measured {
-        output::remark("measuring what computing costs here, for about ten seconds; the less else runs, the better");
-    }
-    let costs = CostTable::load(choice)?;
+    let costs = runs::costs(args.cpu.choice())?;
     let folder = runs::create(args.out.as_deref(), &study.name)?;
     let meta = Meta::new(&study, &costs, runs::VERSION);
     let journal = folder.begin(&study, &costs, &meta)?;
@@ -178,12 +170,11 @@ fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kep
 
 /// Runs what is lacking, with a bar where someone watches, until Ctrl-C.
 fn execute(folder: &RunFolder, kept: &mut Kept, threads: NonZeroUsize) -> anyhow::Result<Ending> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    stop_on_ctrl_c(&interrupt, folder.path())?;
-    let bar = ProgressBar::with_draw_target(None, draw_target()).with_style(
-        ProgressStyle::with_template("{bar:30} {pos}/{len} repeats, {eta} to go   {wide_msg}")
-            .expect("the template is well-formed: every run reads it"),
-    );
+    let interrupt = interrupt::listen(
+        "stopping after the cells that are being run; press Ctrl-C again to stop at once, without those",
+        format!("stopped at once; {}", runs::how_to_resume(folder.path())),
+    )?;
+    let bar = progress::bar("repeats");
     let Kept {
         study,
         costs,
@@ -199,34 +190,12 @@ fn execute(folder: &RunFolder, kept: &mut Kept, threads: NonZeroUsize) -> anyhow
         threads,
         interrupt: &interrupt,
     };
-    let mut progress = |progress: Progress<'_>| {
+    let mut on_progress = |progress: Progress<'_>| {
         bar.set_length(progress.total);
         bar.set_position(progress.done);
         bar.set_message(progress.finished.describe());
     };
-    let ended = run.execute(journal, outcomes, &mut progress);
+    let ended = run.execute(journal, outcomes, &mut on_progress);
     bar.finish_and_clear();
     Ok(ended?)
-}
-
-fn draw_target() -> ProgressDrawTarget {
-    if std::io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
-    }
-}
-
-/// The first Ctrl-C (or SIGTERM) stops the run after the cells that are being run; the second stops it now, which loses no more than
-/// those cells.
-fn stop_on_ctrl_c(interrupt: &Arc<AtomicBool>, folder: &Path) -> anyhow::Result<()> {
-    let (interrupt, folder) = (Arc::clone(interrupt), folder.to_owned());
-    ctrlc::set_handler(move || {
-        if interrupt.swap(true, Ordering::Relaxed) {
-            output::remark(&format!("stopped at once; {}", runs::how_to_resume(&folder)));
-            process::exit(Exit::Interrupted.code().into());
-        }
-        output::remark("stopping after the cells that are being run; press Ctrl-C again to stop at once");
-    })
-    .context("Ctrl-C cannot be listened for")
 }

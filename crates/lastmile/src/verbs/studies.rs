@@ -2,7 +2,7 @@
 
 use crate::cli::{StudiesArgs, StudiesVerb};
 use crate::exit::Exit;
-use crate::output;
+use crate::output::{self, Lookup};
 use anyhow::bail;
 use lastmile_report::record::Table;
 use lastmile_study::file::Study;
@@ -14,7 +14,7 @@ use lastmile_study::{builtin, cell};
 /// When there is none of that name.
 pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
     match &args.verb {
-        None => output::record(&list()?, args.format.format)?,
+        None => output::record(&Lookup::from(list()?), args.format.format)?,
         Some(StudiesVerb::Show { name }) => {
             let Some(builtin) = builtin::find(name) else {
                 let meant = builtin::nearest(name).map_or_else(String::new, |meant| format!("; did you mean {meant}?"));

@@ -1,0 +1,99 @@
+//! Where nobody listens, nobody lives or nothing can be written.
+
+use crate::place::{Ended, LASTMILE, Place};
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+
+/// A reader that has seen enough is no error: `| head`. The record is longer than any pipe holds (64 KiB on Linux), so that writing it
+/// must meet the closed end.
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let place = Place::new();
+    let mut links = String::new();
+    for n in 1..=40 {
+        write!(
+            links,
+            "{{ name = 'l{n}', rate = '{n} Mbit/s', one_way_delay = '1 ms' }}, "
+        )
+        .unwrap();
+    }
+    let study = place.file(
+        "many.toml",
+        format!(
+            "name = 'many'\nquestion = ''\nrepeats = 1\n[fixed]\nworkload = {{ kind = 'bulk', bytes = '1 kB' }}\n\
+             delivery = 'tcp'\n[factors]\nlink = [{links}]"
+        ),
+    );
+    assert!(place.data(&["run", study, "--format", "json"]).len() > 65_536);
+    let mut command = place.command(&["run", study, "--format", "json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut head = [0; 10];
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut head).unwrap();
+    drop(stdout);
+    let ended = Ended::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("report: ") && ended.stderr.lines().count() == 1,
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn stderr_that_nobody_reads_is_no_error_either() {
+    let place = Place::new();
+    let mut child = place.command(&["run", "bulc"]).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}
+
+#[test]
+fn no_home_and_no_terminal_are_needed() {
+    let place = Place::new();
+    let ended = Ended::of(place.command(&["run", "bulk"]).env_clear().output().unwrap());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("16.4 s"));
+}
+
+/// Runs as nobody where the tests run as root, whom nothing keeps from writing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_said_with_the_way_out() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::os::unix::process::CommandExt as _;
+    const NOBODY: u32 = 65_534;
+
+    let place = Place::new();
+    // The binary may stand where nobody may not go.
+    let binary = place.path().join("lastmile");
+    std::fs::copy(LASTMILE, &binary).unwrap();
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
+    let writable = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(writable.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&binary);
+        command
+            .args(words)
+            .current_dir(place.path())
+            .env_clear()
+            .stdin(Stdio::null());
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        Ended::of(command.output().unwrap())
+    };
+    run(&["run", "bulk"]).refused(2, &["runs cannot be made", "--out DIR", "ermission denied"]);
+    run(&["run", "bulk", "--out", "here"]).refused(2, &["here", "--out DIR", "ermission denied"]);
+    assert_eq!(
+        run(&["run", "bulk", "--dry-run"]).code,
+        Some(0),
+        "what writes nothing needs no folder"
+    );
+    let out = writable.path().join("run").display().to_string();
+    let ended = run(&["run", "bulk", "--out", &out]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+}

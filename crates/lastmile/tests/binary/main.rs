@@ -1,0 +1,11 @@
+//! Does the binary keep its promises? Every verb end to end, as a shell runs it: stdout, stderr, exit code, files.
+
+mod advise;
+mod bulk;
+mod compare;
+mod environment;
+mod place;
+mod refusals;
+mod resume;
+mod run;
+mod verbs;

@@ -1,0 +1,76 @@
+//! What of a study that cannot be read? Exit 2, nothing on stdout, and the file, the place and the remedy on stderr.
+
+use crate::place::Place;
+use crate::run::LOSSY;
+
+#[test]
+fn a_study_that_is_not_there_is_named_with_the_nearest() {
+    let place = Place::new();
+    place
+        .run(&["run", "bulc"])
+        .refused(2, &["\"bulc\"", "did you mean bulk?", "lastmile studies"]);
+    place
+        .run(&["run", "nowhere.toml"])
+        .refused(2, &["nowhere.toml", "no such file"]);
+    place.run(&["run", "."]).refused(2, &["."]);
+    assert!(place.runs().is_empty(), "no folder is made for it");
+}
+
+#[test]
+fn a_file_that_is_no_study_is_refused() {
+    let place = Place::new();
+    let run = |content: &[u8]| place.run(&["run", place.file("mine.toml", content)]);
+    run(b"").refused(2, &["mine.toml", "empty"]);
+    run(b"\x7fELF\x02\x01\xff\xfe\x00").refused(2, &["mine.toml", "no text"]);
+    run(b"name = 'x").refused(2, &["mine.toml", "line 1"]);
+    run(b"name = 'x'").refused(2, &["mine.toml", "question"]);
+    run(LOSSY.replace("[factors]", "[factors").as_bytes()).refused(2, &["mine.toml", "line "]);
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
+    let place = Place::new();
+    let run = |from, to| place.run(&["run", place.file("mine.toml", LOSSY.replace(from, to))]);
+    run("repeats = 4", "repeat = 4").refused(2, &["mine.toml", "line 4", "repeat", "did you mean `repeats`?"]);
+    run("delivery =", "delivry =").refused(2, &["line 9", "delivry", "did you mean `delivery`?"]);
+    run("loss=2%", "los=2%").refused(2, &["line 12", "los", "loss"]);
+    run("wpt/cable+", "wpt/cabel+").refused(2, &["line 12", "\"wpt/cabel\"", "wpt/cable"]);
+    run("bytes = \"50 kB\"", "bytes = \"50\"").refused(2, &["line 8", "unit"]);
+}
+
+#[test]
+fn a_study_that_lacks_a_setting_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let study = place.file("mine.toml", "name = 'mine'\nquestion = ''\n[fixed]\ndelivery = 'tcp'");
+    place.run(&["run", study]).refused(2, &["link", "[fixed]"]);
+    assert!(place.runs().is_empty());
+}
+
+#[test]
+fn a_rule_or_a_cost_table_that_is_not_understood_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let rule = |rule| place.run(&["run", "bulk", "--fail-on", rule]);
+    rule("p95(transfer_time)").refused(2, &["--fail-on", "neither > nor <", "p95(transfer_time)>20s"]);
+    rule("p95(transfer_tim)>20s").refused(2, &["did you mean \"transfer_time\"?"]);
+    rule("p95(transfer_time)>+5%").refused(2, &["lastmile compare"]);
+    rule("p95(transfer_time)>20").refused(2, &["unit"]);
+    place
+        .run(&["run", "bulk", "--cpu", "measurd"])
+        .refused(2, &["measurd", "reference, measured, free"]);
+    let table = place.file("costs.toml", "machine = 3");
+    place
+        .run(&["run", "bulk", "--cpu", table])
+        .refused(2, &["costs.toml", "line 1"]);
+    assert!(place.runs().is_empty());
+}
+
+#[test]
+fn the_emulated_world_is_not_in_this_build_and_that_is_exit_3() {
+    let place = Place::new();
+    place
+        .run(&["run", "bulk", "--world", "emu"])
+        .refused(3, &["emulated", "missing", "--world sim"]);
+    let study = place.file("emu.toml", LOSSY.replace("seed = 3", "seed = 3\nworld = 'emu'"));
+    place.run(&["run", study]).refused(3, &["lossy", "--world sim"]);
+    place.data(&["run", study, "--world", "sim"]);
+}

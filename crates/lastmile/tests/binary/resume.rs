@@ -1,0 +1,139 @@
+//! Can a run that was cut off go on? After a journal that ends anywhere, and after Ctrl-C.
+
+use crate::place::{Place, parsed, without_run};
+use crate::run::LOSSY;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Cuts the journal of a run off after so many octets.
+fn cut(place: &Place, folder: &str, octets: usize) {
+    let path = place.path().join(folder).join("journal.jsonl");
+    let journal = std::fs::read(&path).unwrap();
+    assert!(octets < journal.len());
+    std::fs::write(path, &journal[..octets]).unwrap();
+}
+
+#[test]
+fn a_run_cut_off_anywhere_is_resumed_to_the_same_record() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    let whole = place.data(&["run", study, "--out", "run", "--format", "json"]);
+    let journal = place.read("run/journal.jsonl");
+    let second_line = journal.find('\n').unwrap() + 1;
+    // Nothing yet; a whole line; in the middle of a line.
+    for octets in [0, second_line, journal.len() / 2, journal.len() - 1] {
+        place.file("run/journal.jsonl", &journal[..octets]);
+        let ended = place.run(&["run", "--resume", "run", "--format", "json"]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert_eq!(ended.stdout, whole, "cut after {octets}");
+        let kept = journal[..octets].rfind('\n').map_or(0, |at| at + 1);
+        assert!(
+            place.read("run/journal.jsonl").starts_with(&journal[..kept]),
+            "what was there is not run again"
+        );
+    }
+}
+
+#[test]
+fn the_latest_run_of_a_study_is_resumed_where_none_is_named() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    let first = place.data(&["run", study, "--format", "json"]);
+    let second = place.data(&["run", study, "--format", "json"]);
+    let latest = parsed(&second)["run"].as_str().unwrap().to_owned();
+    cut(&place, &latest, 100);
+    let resumed = place.data(&["run", study, "--format", "json", "--resume"]);
+    assert_eq!(resumed, second);
+    assert_eq!(without_run(&resumed), without_run(&first));
+}
+
+#[test]
+fn a_run_that_differs_is_not_resumed_and_nothing_is_run() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    place.data(&["run", study, "--out", "run"]);
+    let line = place.read("run/journal.jsonl").find('\n').unwrap() + 1;
+    cut(&place, "run", line);
+    place
+        .run(&["run", study, "--resume", "run", "--seed", "8"])
+        .refused(2, &["run cannot be resumed", "seed"]);
+    place
+        .run(&["run", study, "--resume", "run", "--repeats", "8"])
+        .refused(2, &["run cannot be resumed", "repeats = 8"]);
+    place
+        .run(&["run", study, "--out", "run"])
+        .refused(2, &["run holds a run already"]);
+    assert_eq!(place.read("run/journal.jsonl").len(), line);
+}
+
+#[test]
+fn where_there_is_nothing_to_resume_that_is_said() {
+    let place = Place::new();
+    place
+        .run(&["run", "bulk", "--resume"])
+        .refused(2, &["no run of bulk", "--resume RUN"]);
+    place.run(&["run", "--resume"]).refused(2, &["which run is to go on?"]);
+    place
+        .run(&["run", "--resume", "nowhere"])
+        .refused(2, &["nowhere does not exist"]);
+    assert!(!place.path().join("nowhere").exists(), "it is not made either");
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_reported_as_far_as_it_came() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    place.data(&["run", study, "--out", "run"]);
+    let journal = place.read("run/journal.jsonl");
+    let lines: Vec<_> = journal.match_indices('\n').collect();
+    cut(&place, "run", lines[4].0 + 1);
+    let ended = place.run(&["report", "run", "--format", "json"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .contains("5 of 12 repeats are there; go on with: lastmile run --resume run"),
+        "{}",
+        ended.stderr
+    );
+    parsed(&ended.stdout);
+}
+
+/// Needs `kill`, and a run that does not end by itself while it is being stopped: a million repeats.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_in_good_order_and_says_how_to_go_on() {
+    let place = Place::new();
+    let study = place.file(
+        "long.toml",
+        LOSSY.replace("repeats = 4", "repeats = 1000000\nfresh = 'repeat'"),
+    );
+    let mut command = place.command(&["run", study, "--out", "long", "--threads", "1"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while lines_in(&place.path().join("long/journal.jsonl")) == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
+        std::thread::yield_now();
+    }
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(ended.stdout.is_empty(), "no record of a part");
+    assert!(
+        said.contains("Ctrl-C again") && said.contains("go on with: lastmile run --resume long"),
+        "{said}"
+    );
+    let journal = place.read("long/journal.jsonl");
+    assert!(journal.ends_with('\n'), "its last line is whole");
+}
+
+#[cfg(unix)]
+fn lines_in(path: &Path) -> usize {
+    std::fs::read_to_string(path).unwrap_or_default().lines().count()
+}

@@ -1,0 +1,199 @@
+//! `lastmile run`: the record, its formats, the folder, thresholds, and that it is the same every time.
+
+use crate::place::{Place, parsed, without_run};
+
+/// A study with everything that varies: loss, jitter and computing; two parts of a second.
+pub(crate) const LOSSY: &str = r#"
+name = "lossy"
+question = "Is it the same every time?"
+repeats = 4
+seed = 3
+
+[fixed]
+workload = { kind = "bulk", bytes = "50 kB" }
+delivery = "tcp"
+
+[factors]
+link = ["wpt/3g+loss=2%+jitter=20ms", "wpt/cable+loss=0.5%", "seeds/dialup-56k+loss=1%"]
+"#;
+
+#[test]
+fn two_runs_are_the_same_to_the_byte_but_for_their_folder_whatever_the_threads() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    let run = |threads| place.data(&["run", study, "--format", "json", "--threads", threads]);
+    let (one, four) = (run("1"), run("4"));
+    assert_eq!(without_run(&one), without_run(&four));
+    assert_ne!(one, four, "two runs do not share a folder");
+    let other_seed = place.data(&["run", study, "--format", "json", "--seed", "4"]);
+    assert_ne!(parsed(&one)["cells"], parsed(&other_seed)["cells"], "the seed decides");
+}
+
+#[test]
+fn the_gzip_filter_study_has_the_shape_of_its_schema() {
+    let place = Place::new();
+    let run = place.json(&[
+        "run",
+        "gzip-filter",
+        "--repeats",
+        "1",
+        "--format",
+        "json",
+        "--no-report",
+    ]);
+    assert_eq!(run["study"], "gzip-filter");
+    let names: Vec<_> = run["ratios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|ratio| ratio["name"].clone())
+        .collect();
+    assert!(
+        names.contains(&"rssdr".into()) && names.contains(&"etdr".into()),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_run_is_kept_in_a_folder_of_its_own_and_says_where_its_report_is() {
+    let place = Place::new();
+    let ended = place.run(&["run", "bulk"]);
+    assert_eq!(ended.code, Some(0));
+    let runs = place.runs();
+    let [folder] = runs.as_slice() else { panic!("{runs:?}") };
+    for file in ["study.toml", "costs.toml", "meta.json", "journal.jsonl", "report.html"] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    let folder = folder.strip_prefix(place.path()).unwrap().display().to_string();
+    let digits: String = folder
+        .chars()
+        .map(|c| if c.is_ascii_digit() { '9' } else { c })
+        .collect();
+    assert_eq!(digits, "runs/bulk-99999999-999999");
+    assert_eq!(
+        ended.stderr,
+        format!("report: {folder}/report.html\n"),
+        "no terminal, no bar"
+    );
+    let page = place.read(format!("{folder}/report.html"));
+    assert!(
+        page.contains("lastmile run bulk --repeats 1 --seed 1 --cpu reference"),
+        "how to make it again"
+    );
+}
+
+#[test]
+fn a_study_as_kept_runs_again_to_the_same_record() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    let first = place.data(&["run", study, "--out", "first", "--format", "json", "--seed", "9"]);
+    let again = place.data(&["run", "first/study.toml", "--cpu", "reference", "--format", "json"]);
+    assert_eq!(without_run(&first), without_run(&again));
+    assert!(
+        place
+            .read("first/report.html")
+            .contains("lastmile run study.toml --cpu reference")
+    );
+}
+
+#[test]
+fn every_format_is_printed_and_the_report_can_be_left_out() {
+    let place = Place::new();
+    let table = place.data(&["run", "bulk", "--out", "a", "--no-report"]);
+    assert!(table.contains("512k-50ms-q64") && table.contains("16.4 s"), "{table}");
+    assert!(!table.contains('\u{1b}'), "no terminal, no colour");
+    assert!(!place.path().join("a/report.html").exists());
+    let csv = place.data(&["run", "bulk", "--format", "csv"]);
+    assert!(csv.starts_with("part,link,workload,"), "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 8 * 4, "a head, and a row a cell and figure");
+    let markdown = place.data(&["run", "bulk", "--format", "md"]);
+    assert!(markdown.lines().any(|line| line.starts_with("| ")), "{markdown}");
+}
+
+#[test]
+fn a_dry_run_prints_the_cells_and_runs_none() {
+    let place = Place::new();
+    let text = place.data(&["run", "bulk", "--dry-run", "--repeats", "3"]);
+    assert!(
+        text.contains("queue-length: link 512k-50ms-q64, workload 1 MB\n"),
+        "{text}"
+    );
+    assert!(text.contains("8 cells of 3 repeats"), "{text}");
+    assert!(place.runs().is_empty());
+}
+
+#[test]
+fn a_rule_that_is_broken_exits_99_and_one_that_holds_does_not() {
+    let place = Place::new();
+    let run = |rule| place.run(&["run", "bulk", "--format", "json", "--fail-on", rule]);
+    let broken = run("p95(transfer_time)>16s");
+    assert_eq!(broken.code, Some(99), "{}", broken.stderr);
+    assert!(
+        broken.stderr.contains("broken: p95(transfer_time) <= 16s: 16."),
+        "{}",
+        broken.stderr
+    );
+    let thresholds = parsed(&broken.stdout)["thresholds"].as_array().unwrap().len();
+    assert_eq!(
+        thresholds, 8,
+        "a broken run is printed all the same, with the rule held against each cell"
+    );
+    assert_eq!(run("p95(transfer_time)>60s").code, Some(0));
+    let unchecked = run("mean(page_time)>1s");
+    assert_eq!(unchecked.code, Some(99), "a gate that checks nothing passes nothing");
+    assert!(
+        unchecked.stderr.contains("no cell has the figure page_time"),
+        "{}",
+        unchecked.stderr
+    );
+}
+
+#[test]
+fn a_threshold_of_the_study_exits_99_too() {
+    let place = Place::new();
+    let study = place.file(
+        "strict.toml",
+        format!("{LOSSY}\n[thresholds]\n'max(transfer_time)' = '< 1 ms'\n"),
+    );
+    let ended = place.run(&["run", study]);
+    assert_eq!(ended.code, Some(99), "{}", ended.stderr);
+    assert_eq!(
+        ended.stderr.matches("broken: max(transfer_time) < 1 ms").count(),
+        3,
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn cells_that_fail_exit_4_and_the_others_are_kept() {
+    let place = Place::new();
+    let study = place.file("dead.toml", LOSSY.replace("wpt/cable+loss=0.5%", "wpt/cable+loss=100%"));
+    let ended = place.run(&["run", study, "--format", "json"]);
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("4 repeats in 1 of 3 cells failed"),
+        "{}",
+        ended.stderr
+    );
+    let run = parsed(&ended.stdout);
+    let failed: Vec<_> = run["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| cell["failed"].as_u64().unwrap())
+        .collect();
+    assert_eq!(failed.iter().filter(|failed| **failed == 0).count(), 2, "{failed:?}");
+}
+
+#[test]
+fn a_cost_table_of_a_file_and_free_computing_are_named_in_the_record() {
+    let place = Place::new();
+    place.data(&["run", "bulk", "--out", "first"]);
+    let run = place.json(&["run", "bulk", "--cpu", "first/costs.toml", "--format", "json"]);
+    assert_eq!(run["cpu"], "first/costs.toml");
+    assert_eq!(
+        place.json(&["run", "bulk", "--cpu", "free", "--format", "json"])["cpu"],
+        "free"
+    );
+}

@@ -1,0 +1,174 @@
+//! The verbs that look things up, and what the help says.
+
+use crate::place::Place;
+
+const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
+
+#[test]
+fn studies_are_listed_and_one_that_is_shown_runs_as_a_file() {
+    let place = Place::new();
+    for format in FORMATS {
+        let list = place.data(&["studies", "--format", format]);
+        assert!(
+            list.contains("bulk") && list.contains("gzip-filter"),
+            "{format}: {list}"
+        );
+    }
+    let toml = place.data(&["studies", "show", "bulk"]);
+    let file = place.file("mine.toml", toml);
+    let (mine, builtin) = (
+        place.data(&["run", file, "--format", "csv"]),
+        place.data(&["run", "bulk", "--format", "csv"]),
+    );
+    assert_eq!(mine, builtin);
+    place
+        .run(&["studies", "show", "bulc"])
+        .refused(2, &["\"bulc\"", "did you mean bulk?"]);
+}
+
+#[test]
+fn profiles_are_listed_shown_and_told_apart() {
+    let place = Place::new();
+    for format in FORMATS {
+        let list = place.data(&["profiles", "list", "--format", format]);
+        assert!(
+            list.contains("wpt/3g") && list.contains("seeds/dialup-56k"),
+            "{format}: {list}"
+        );
+        let shown = place.data(&["profiles", "show", "wpt/3g+loss=1%", "--format", format]);
+        assert!(
+            shown.contains("WebPageTest") && shown.contains("1.6 Mbit/s") && shown.contains("1 %"),
+            "{format}: {shown}"
+        );
+        let told = place.data(&["profiles", "diff", "wpt/3g", "chrome/slow-3g", "--format", format]);
+        assert!(
+            told.contains("500 kbit/s") && told.contains("round trip"),
+            "{format}: {told}"
+        );
+    }
+    let set = place.data(&["profiles", "list", "wpt", "--format", "csv"]);
+    assert!(set.lines().skip(1).all(|line| line.starts_with("wpt/")), "{set}");
+    place.run(&["profiles", "list", "wtp"]).refused(2, &["\"wtp\"", "wpt"]);
+    place
+        .run(&["profiles", "show", "wpt/3gg"])
+        .refused(2, &["\"wpt/3gg\"", "did you mean wpt/3g?", "lastmile profiles list"]);
+    assert!(
+        place
+            .data(&["profiles", "diff", "wpt/3g", "wpt/3g"])
+            .contains("the same")
+    );
+}
+
+#[test]
+fn what_is_looked_up_has_the_shape_of_its_schema() {
+    let place = Place::new();
+    for words in [
+        &["studies"][..],
+        &["profiles", "list"],
+        &["profiles", "show", "wpt/3g"],
+        &["profiles", "diff", "wpt/3g", "wpt/2g"],
+    ] {
+        let table = place.json(&[words, &["--format", "json"]].concat());
+        let columns = table["columns"].as_array().unwrap().len();
+        for row in table["rows"].as_array().unwrap() {
+            assert_eq!(row.as_array().unwrap().len(), columns, "{words:?}: {row}");
+        }
+    }
+}
+
+#[test]
+fn a_link_may_follow_a_delivery_trace_of_a_file() {
+    let place = Place::new();
+    let trace = place.file("drive.up", "0\n12\n24\n");
+    let link = format!("drive+trace={trace}+one_way_delay=30ms");
+    assert!(place.data(&["profiles", "show", &link]).contains("3 opportunities"));
+    place
+        .run(&["profiles", "show", "drive+trace=none.up+one_way_delay=30ms"])
+        .refused(2, &["none.up", "cannot be read"]);
+}
+
+#[test]
+fn a_run_is_reported_again_as_it_was() {
+    let place = Place::new();
+    for format in FORMATS {
+        let printed = place.data(&["run", "bulk", "--out", format, "--format", format]);
+        assert_eq!(place.data(&["report", format, "--format", format]), printed);
+    }
+    let page = place.read("json/report.html");
+    assert_eq!(place.data(&["report", "json", "--html"]), "json/report.html\n");
+    assert_eq!(place.read("json/report.html"), page);
+    place
+        .run(&["report", "nowhere"])
+        .refused(2, &["nowhere does not exist", "lastmile run"]);
+    place.run(&["report", "."]).refused(2, &["holds no run"]);
+}
+
+#[test]
+fn every_shell_gets_its_completions() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.data(&["completions", shell]);
+        assert!(script.contains("lastmile") && script.contains("fail-on"), "{shell}");
+    }
+    place.run(&["completions", "basch"]).refused(2, &["basch", "bash"]);
+}
+
+#[test]
+fn the_manual_page_has_a_section_a_verb_with_its_examples() {
+    let place = Place::new();
+    let page = place.data(&["man"]);
+    assert!(page.contains(".TH lastmile 1"), "{page}");
+    for verb in verbs(&place) {
+        assert!(
+            page.contains(&format!(".SH \"LASTMILE {}\"", verb.to_uppercase())),
+            "{verb}"
+        );
+    }
+    assert!(
+        page.contains(r"lastmile run bulk \-\-fail\-on \(aqp95(transfer_time)>20s\(aq"),
+        "examples can be pasted"
+    );
+    assert!(page.contains(".SH \"EXIT CODES\""));
+}
+
+/// The verbs that the help names, each with its purpose in one line, `help` itself apart.
+fn verbs(place: &Place) -> Vec<String> {
+    let help = place.data(&["--help"]);
+    let list = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
+    let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let verbs: Vec<_> = list.map_while(first).filter(|verb| verb != "help").collect();
+    assert!(verbs.len() >= 8, "{verbs:?}");
+    verbs
+}
+
+#[test]
+fn the_help_of_every_verb_has_examples_and_says_what_each_flag_takes() {
+    let place = Place::new();
+    for verb in verbs(&place) {
+        let help = place.data(&[&verb, "--help"]);
+        assert!(
+            help.contains("Examples:\n  lastmile "),
+            "{verb} has no examples: {help}"
+        );
+        for line in help.lines().filter(|line| line.trim_start().starts_with("lastmile ")) {
+            assert!(
+                line.len() <= 80,
+                "{verb}: an example is wider than a narrow terminal: {line}"
+            );
+        }
+    }
+    assert!(place.data(&["--help"]).contains("Exit codes:"));
+}
+
+#[test]
+fn an_unknown_verb_or_flag_is_met_with_the_nearest() {
+    let place = Place::new();
+    place
+        .run(&["runs", "bulk"])
+        .refused(2, &["unrecognized subcommand 'runs'", "'run'"]);
+    place
+        .run(&["run", "bulk", "--repeat", "3"])
+        .refused(2, &["--repeat", "--repeats"]);
+    place.run(&["run", "bulk", "--repeats", "0"]).refused(2, &["--repeats"]);
+    place.run(&[]).refused(2, &["Usage: lastmile"]);
+}
