@@ -13,7 +13,7 @@ pub fn run(run: &Run) -> String {
 
 /// An advice: the answer, one line a link and kind, then the detail and the lines to paste.
 pub fn advice(advice: &Advice) -> String {
-    blocks(&document::advice::for_terminal(advice))
+    blocks(&document::advice::for_markdown(advice))
 }
 
 /// A comparison: verdicts counted, rules, then what is more than noise.

@@ -8,26 +8,43 @@ use crate::advise::{Options, PageOutcome, Protocol, Server, TrafficKind};
 use crate::number::{interval, mean_and_spread, percent, quantity, signed_percent};
 use crate::record::{Axis, Chart, Doubt, Point, Scale, Series, Source};
 
-/// The advice in the order of a terminal: the answer first, then why.
+/// The advice in the order of a terminal: the answer first, then what it is made of, as far as it fits on a few screens.
 pub(crate) fn for_terminal(advice: &Advice) -> Vec<Block> {
-    let mut blocks = vec![
-        Block::Answer(advice.answer.clone()),
-        recommendations(advice, Detail::Frontier),
-    ];
+    in_order(advice, Detail::Answer)
+}
+
+/// The same with every setting that no other one beats.
+pub(crate) fn for_markdown(advice: &Advice) -> Vec<Block> {
+    in_order(advice, Detail::Frontier)
+}
+
+fn in_order(advice: &Advice, detail: Detail) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(advice.answer.clone()), recommendations(advice, detail)];
     for link in &advice.links {
         blocks.push(Block::Heading(link.name.clone()));
-        blocks.extend(link_blocks(link, Detail::Frontier));
+        blocks.extend(link_blocks(link, detail));
     }
     blocks.extend(advice.findings.iter().cloned().map(Block::Finding));
     blocks.extend(snippets(advice));
     blocks.push(Block::Text(replayed_how(advice)));
+    if detail == Detail::Answer {
+        blocks.push(Block::Text(
+            "Why, kind by kind, with every setting tried, is in the report, and in the forms json, csv and md."
+                .to_owned(),
+        ));
+    }
     blocks.extend(doubts(advice));
     blocks
 }
 
+/// The settings that a short answer shows the page under: what is advised, what there is, and what servers have as they come.
+const KNOWN_SETTINGS: [&str; 7] = ["recommended", "today", "identity", "gzip:6", "br:5", "br:11", "zstd:3"];
+
 /// How much is said of each link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
+    /// The page under the settings that people know, and no kinds.
+    Answer,
     /// Settings that another one beats are left out, and counted.
     Frontier,
     /// Everything, with drawings.
@@ -37,7 +54,7 @@ pub(crate) enum Detail {
 /// One line a link and kind: what to use, and what it buys; the intervals where there is room.
 pub(crate) fn recommendations(advice: &Advice, detail: Detail) -> Block {
     let saved = |seconds: f64, ci95: Option<[f64; 2]>| match detail {
-        Detail::Frontier => quantity(seconds, "s"),
+        Detail::Answer | Detail::Frontier => quantity(seconds, "s"),
         Detail::All => with_interval(seconds, ci95),
     };
     let mut grid = Grid::new(
@@ -75,11 +92,12 @@ pub(crate) fn link_blocks(link: &LinkAdvice, detail: Detail) -> Vec<Block> {
     if detail == Detail::All && !link.page.is_empty() {
         blocks.push(Block::Chart(page_chart(link)));
     }
-    blocks.push(Block::Grid(page_grid(link)));
+    blocks.push(Block::Grid(page_grid(link, detail)));
     for kind in &link.kinds {
         let grid = Block::Grid(frontier(kind, detail));
         let why = Block::Text(why(kind));
         match detail {
+            Detail::Answer => {}
             Detail::Frontier => blocks.extend([grid, why]),
             Detail::All => {
                 let summary = format!("{} ({}): {}", kind.kind, kind.origin.name(), kind.recommended.setting);
@@ -166,14 +184,15 @@ fn describe(link: &LinkDescription) -> String {
     )
 }
 
-fn page_grid(link: &LinkAdvice) -> Grid {
+fn page_grid(link: &LinkAdvice, detail: Detail) -> Grid {
     let mut grid = Grid::new(
         "The whole page",
         "From the first request to the last response decoded: mean ± population deviation. Savings are of paired pages, with 95 % intervals.",
     )
     .words(["setting"])
     .figures(["page time", "median", "p95", "bytes down", "saved against identity", "saved against today"]);
-    for outcome in &link.page {
+    let known = |outcome: &&PageOutcome| detail != Detail::Answer || KNOWN_SETTINGS.contains(&outcome.setting.as_str());
+    for outcome in link.page.iter().filter(known) {
         let time = &outcome.page_time;
         let quantile = |p: &str| {
             time.quantiles

@@ -80,30 +80,45 @@ pub(crate) fn ratios(run: &Run) -> Vec<Block> {
     let mut groups: Vec<(&str, Vec<&String>, Vec<&Ratio>)> = Vec::new();
     for ratio in &run.ratios {
         let keys: Vec<&String> = ratio.levels.keys().collect();
-        match groups.iter_mut().find(|(name, known, _)| *name == ratio.name && *known == keys) {
+        match groups
+            .iter_mut()
+            .find(|(name, known, _)| *name == ratio.name && *known == keys)
+        {
             Some((_, _, ratios)) => ratios.push(ratio),
             None => groups.push((&ratio.name, keys, vec![ratio])),
         }
     }
-    groups.iter().map(|(name, _, ratios)| Block::Grid(ratios_grid(name, ratios))).collect()
+    groups
+        .iter()
+        .map(|(name, _, ratios)| Block::Grid(ratios_grid(name, ratios)))
+        .collect()
 }
 
 fn ratios_grid(name: &str, ratios: &[&Ratio]) -> Grid {
     let (differ, shared) = factors(ratios.iter().map(|ratio| &ratio.levels));
     let note = with_shared("Mean over pairs of repeats, ± population deviation.", &shared);
     let any_published = ratios.iter().any(|ratio| ratio.published.is_some());
-    let mut grid = Grid::new(format!("Ratio: {}", readable(name)), note).words(&differ).figures(["measured", "95 % interval"]);
+    let mut grid = Grid::new(format!("Ratio: {}", readable(name)), note)
+        .words(&differ)
+        .figures(["measured", "95 % interval"]);
     if any_published {
         grid = grid.figures(["published", "measured - published"]);
     }
     for ratio in ratios {
-        let mut cells: Vec<String> = differ.iter().map(|name| ratio.levels.get(name).cloned().unwrap_or_default()).collect();
+        let mut cells: Vec<String> = differ
+            .iter()
+            .map(|name| ratio.levels.get(name).cloned().unwrap_or_default())
+            .collect();
         cells.push(if ratio.n < 2 {
             quantity(ratio.mean, "1")
         } else {
             crate::number::spread(ratio.mean, ratio.rms, "1")
         });
-        cells.push(ratio.ci95.map_or_else(|| "nothing varied".to_owned(), |ci| interval(ci, "1")));
+        cells.push(
+            ratio
+                .ci95
+                .map_or_else(|| "nothing varied".to_owned(), |ci| interval(ci, "1")),
+        );
         if any_published {
             cells.push(ratio.published.map_or_else(String::new, published));
             cells.push(difference(ratio));
