@@ -293,7 +293,7 @@ impl<'a> Study<'a> {
                 phase: Phase::Coding,
                 done,
                 total,
-            })
+            });
         };
         let mut groups = groups::groups(&page);
         let mut sizes = Sizes::default();

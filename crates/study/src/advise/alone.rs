@@ -33,17 +33,46 @@ impl Alone {
         workers: &Workers<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, AdviseError> {
-        let items: Vec<usize> = study.groups.iter().flat_map(|group| group.items.iter().copied()).collect();
+        let items: Vec<usize> = study
+            .groups
+            .iter()
+            .flat_map(|group| group.items.iter().copied())
+            .collect();
         let links = 0..study.options.links.len();
-        let jobs: Vec<(usize, CodecSpec)> =
-            links.clone().flat_map(|link| study.settings.iter().map(move |codec| (link, *codec))).collect();
-        let options = Options { connections: Connections::Cold, tls: false, ..study.options.clone() };
-        let mut on_done = |done| progress(Progress { phase: Phase::Choosing, done, total: jobs.len() });
+        let jobs: Vec<(usize, CodecSpec)> = links
+            .clone()
+            .flat_map(|link| study.settings.iter().map(move |codec| (link, *codec)))
+            .collect();
+        let options = Options {
+            connections: Connections::Cold,
+            tls: false,
+            ..study.options.clone()
+        };
+        let mut on_done = |done| {
+            progress(Progress {
+                phase: Phase::Choosing,
+                done,
+                total: jobs.len(),
+            });
+        };
         let one = |&(link, codec): &(usize, CodecSpec)| {
-            let orders: Vec<Order> = items.iter().enumerate().map(|(place, item)| study.order(place, *item, codec)).collect();
+            let orders: Vec<Order> = items
+                .iter()
+                .enumerate()
+                .map(|(place, item)| study.order(place, *item, codec))
+                .collect();
             let chained = chained(orders);
-            replay::run(&options, &calm(&options.links[link].1), items.len(), chained.into(), options.root())
-                .map_err(|error| AdviseError::Link { link: options.links[link].0.clone(), why: error.to_string() })
+            replay::run(
+                &options,
+                &calm(&options.links[link].1),
+                items.len(),
+                chained.into(),
+                options.root(),
+            )
+            .map_err(|error| AdviseError::Link {
+                link: options.links[link].0.clone(),
+                why: error.to_string(),
+            })
         };
         let mut measured = workers.run(&jobs, one, &mut on_done)?.into_iter();
         let mut of_links = Vec::new();
@@ -51,7 +80,14 @@ impl Alone {
             let mut of_settings = BTreeMap::new();
             for (codec, replayed) in study.settings.iter().zip(measured.by_ref()) {
                 let times = replayed?.transfer_times;
-                of_settings.insert(*codec, items.iter().copied().zip(times.iter().map(Duration::as_secs_f64)).collect());
+                of_settings.insert(
+                    *codec,
+                    items
+                        .iter()
+                        .copied()
+                        .zip(times.iter().map(Duration::as_secs_f64))
+                        .collect(),
+                );
             }
             of_links.push(of_settings);
         }
@@ -71,9 +107,14 @@ fn chained(mut orders: Vec<Order>) -> Vec<Order> {
 impl Study<'_> {
     /// An item by itself, from a host of its own.
     fn order(&self, host: usize, item: usize, codec: CodecSpec) -> Order {
-        let (delivery, known): (Delivery, _) = (candidates::delivery(item, codec, &self.page, &self.sizes), &self.page.items[item]);
+        let (delivery, known): (Delivery, _) = (
+            candidates::delivery(item, codec, &self.page, &self.sizes),
+            &self.page.items[item],
+        );
         let cost = |operation: fn(CodecSpec) -> Operation| {
-            delivery.codec.map_or(Duration::ZERO, |codec| typical(self.costs, operation(codec), known.plain))
+            delivery.codec.map_or(Duration::ZERO, |codec| {
+                typical(self.costs, operation(codec), known.plain)
+            })
         };
         Order {
             host,
@@ -84,7 +125,11 @@ impl Study<'_> {
             size: delivery.size,
             plain: known.plain,
             coding: delivery.coding,
-            encoding: if codes_on_request(known.origin) { cost(Operation::Encode) } else { Duration::ZERO },
+            encoding: if codes_on_request(known.origin) {
+                cost(Operation::Encode)
+            } else {
+                Duration::ZERO
+            },
             decoding: cost(Operation::Decode),
             dependents: Vec::new(),
         }

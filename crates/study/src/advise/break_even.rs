@@ -77,7 +77,7 @@ pub(super) fn search_all(
             phase: Phase::BreakEven,
             done,
             total: jobs.len(),
-        })
+        });
     };
     let one = |&(link, group, chosen): &(usize, usize, &Chosen)| {
         let candidate = study.candidates[group]

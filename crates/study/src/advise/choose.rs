@@ -53,8 +53,15 @@ impl Tried {
     /// Whether `self` is at least as good as `other` in mean transfer time, size and computing on either side, and better in one.
     pub(super) fn dominates(&self, other: &Self) -> bool {
         let key = |tried: &Self| {
-            let Candidate { size, server, client, .. } = tried.candidate;
-            [tried.time_mean(), size.as_f64(), server.as_secs_f64(), client.as_secs_f64()]
+            let Candidate {
+                size, server, client, ..
+            } = tried.candidate;
+            [
+                tried.time_mean(),
+                size.as_f64(),
+                server.as_secs_f64(),
+                client.as_secs_f64(),
+            ]
         };
         let (own, others) = (key(self), key(other));
         own.iter().zip(&others).all(|(a, b)| a <= b) && own != others
@@ -78,17 +85,30 @@ pub(super) fn waiting_of_others(load: f64) -> f64 {
 /// Picks among what was tried on a group; there is identity at least.
 pub(super) fn choose(tried: &[Tried], group: &Group, options: &Options) -> Chosen {
     let burdens: Vec<f64> = tried.iter().map(|tried| tried.burden(group, options)).collect();
-    let best = (0..tried.len()).min_by(|a, b| burdens[*a].total_cmp(&burdens[*b])).expect("identity is always tried");
-    let equals: Vec<usize> =
-        (0..tried.len()).filter(|place| burdens[*place] - burdens[best] <= SAME_TIME * tried[best].alone).collect();
+    let best = (0..tried.len())
+        .min_by(|a, b| burdens[*a].total_cmp(&burdens[*b]))
+        .expect("identity is always tried");
+    let equals: Vec<usize> = (0..tried.len())
+        .filter(|place| burdens[*place] - burdens[best] <= SAME_TIME * tried[best].alone)
+        .collect();
     let chosen = match group.origin {
         Origin::Static => {
-            let least = equals.iter().map(|place| tried[*place].candidate.size.as_f64()).fold(f64::INFINITY, f64::min);
-            let small = equals.iter().filter(|place| tried[**place].candidate.size.as_f64() <= least * (1.0 + SAME_SIZE));
+            let least = equals
+                .iter()
+                .map(|place| tried[*place].candidate.size.as_f64())
+                .fold(f64::INFINITY, f64::min);
+            let small = equals
+                .iter()
+                .filter(|place| tried[**place].candidate.size.as_f64() <= least * (1.0 + SAME_SIZE));
             small.min_by_key(|place| (tried[**place].candidate.server, tried[**place].candidate.size))
         }
-        Origin::Dynamic => equals.iter().min_by_key(|place| (tried[**place].candidate.server, tried[**place].candidate.size)),
+        Origin::Dynamic => equals
+            .iter()
+            .min_by_key(|place| (tried[**place].candidate.server, tried[**place].candidate.size)),
     };
     let chosen = *chosen.expect("the best equals itself");
-    Chosen { codec: tried[chosen].candidate.codec, why: words::why(tried, chosen, best, group, options) }
+    Chosen {
+        codec: tried[chosen].candidate.codec,
+        why: words::why(tried, chosen, best, group, options),
+    }
 }

@@ -28,7 +28,7 @@ pub(super) enum Setting {
 #[derive(Debug)]
 pub(super) struct Measured {
     /// Of each setting, the repeats that loaded under every setting; the others are left out everywhere, to keep pairs.
-    pub(super) pages: BTreeMap<Setting, Vec<Replayed>>,
+    pub(super) pages: Pages,
     /// The first failure, and of how many repeats.
     pub(super) failed: Option<(u64, String)>,
     /// Of each group, what was tried on it, in the order of settings.
@@ -40,6 +40,9 @@ pub(super) struct Measured {
 }
 
 type Outcome = Result<Replayed, String>;
+
+/// Of each setting, the page in each repeat.
+type Pages = BTreeMap<Setting, Vec<Replayed>>;
 
 /// Replays everything.
 pub(super) fn measure(
@@ -59,10 +62,16 @@ pub(super) fn measure(
         .flat_map(|link| alike.iter().map(move |(_, sent)| (link, &**sent)))
         .collect();
     let alone = Alone::measure(study, workers, progress)?;
-    let mut outcomes = study.replay_all(&asked, workers, Phase::Replaying, progress)?.into_iter();
+    let mut outcomes = study
+        .replay_all(&asked, workers, Phase::Replaying, progress)?
+        .into_iter();
     let mut measured = Vec::new();
     for link in 0..study.options.links.len() {
-        let pages = alike.iter().map(|(setting, _)| *setting).zip(outcomes.by_ref()).collect();
+        let pages = alike
+            .iter()
+            .map(|(setting, _)| *setting)
+            .zip(outcomes.by_ref())
+            .collect();
         measured.push(study.chosen(link, pages, &alone)?);
     }
     let mixes: Vec<Vec<Delivery>> = measured.iter().map(|(_, _, chosen)| study.mix(chosen)).collect();
@@ -155,7 +164,7 @@ impl Study<'_> {
                 phase,
                 done,
                 total: jobs.len(),
-            })
+            });
         };
         let mut outcomes = workers.run(&jobs, one, &mut on_done)?.into_iter();
         Ok(asked
@@ -171,27 +180,33 @@ impl Study<'_> {
         alone: &Alone,
     ) -> Result<FirstRound, AdviseError> {
         let (kept, _) = paired(&self.options.links[link].0, pages.clone())?;
-        let tried: Vec<Vec<Tried>> =
-            (0..self.groups.len()).map(|group| self.tried(link, group, &kept, alone)).collect();
-        let chosen = self.groups.iter().zip(&tried).map(|(group, tried)| choose(tried, group, self.options)).collect();
+        let tried: Vec<Vec<Tried>> = (0..self.groups.len())
+            .map(|group| self.tried(link, group, &kept, alone))
+            .collect();
+        let chosen = self
+            .groups
+            .iter()
+            .zip(&tried)
+            .map(|(group, tried)| choose(tried, group, self.options))
+            .collect();
         Ok((pages, tried, chosen))
     }
 
     /// The settings that were replayed on a group; of what is left as it is, identity alone.
-    fn tried(
-        &self,
-        link: usize,
-        place: usize,
-        pages: &BTreeMap<Setting, Vec<Replayed>>,
-        alone: &Alone,
-    ) -> Vec<Tried> {
+    fn tried(&self, link: usize, place: usize, pages: &Pages, alone: &Alone) -> Vec<Tried> {
         let group = &self.groups[place];
-        let wanted = self.candidates[place].iter().filter(|candidate| candidate.codec.is_identity() || !group.left_as_is);
+        let wanted = self.candidates[place]
+            .iter()
+            .filter(|candidate| candidate.codec.is_identity() || !group.left_as_is);
         wanted
             .filter_map(|candidate| {
                 let times = transfer_times(pages.get(&Setting::All(candidate.codec))?, &group.items);
                 let alone = alone.mean(link, candidate.codec, &group.items)?;
-                Some(Tried { candidate: *candidate, alone, times })
+                Some(Tried {
+                    candidate: *candidate,
+                    alone,
+                    times,
+                })
             })
             .collect()
     }
@@ -199,7 +214,10 @@ impl Study<'_> {
 
 /// A link without random losses, jitter and reordering, so that one run says what it does.
 pub(super) fn calm(link: &LinkSpec) -> LinkSpec {
-    link.clone().with_loss(Loss::NONE).with_jitter(Jitter::None).with_reordering(Reordering::None)
+    link.clone()
+        .with_loss(Loss::NONE)
+        .with_jitter(Jitter::None)
+        .with_reordering(Reordering::None)
 }
 
 /// Of some items, their transfer times in seconds, repeat by repeat.
@@ -214,10 +232,7 @@ pub(super) fn transfer_times(pages: &[Replayed], items: &[usize]) -> Runs {
 }
 
 /// The repeats that loaded under every setting, and how many did not, with the first reason.
-fn paired(
-    link: &str,
-    pages: BTreeMap<Setting, Vec<Outcome>>,
-) -> Result<(BTreeMap<Setting, Vec<Replayed>>, Option<(u64, String)>), AdviseError> {
+fn paired(link: &str, pages: BTreeMap<Setting, Vec<Outcome>>) -> Result<(Pages, Option<(u64, String)>), AdviseError> {
     let repeats = pages.values().map(Vec::len).min().unwrap_or_default();
     let loads = |repeat: &usize| pages.values().all(|outcomes| outcomes[*repeat].is_ok());
     let kept: Vec<usize> = (0..repeats).filter(loads).collect();

@@ -111,3 +111,41 @@ fn order(item: &Item, delivery: Delivery, costs: &CostTable, seed: Seed) -> Orde
         dependents: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advise::tests::{response, text, traffic};
+    use crate::cost::Choice;
+    use lastmile_payload::traffic::Body;
+
+    #[test]
+    fn settings_share_their_random_choices_and_only_what_is_made_on_request_is_coded_then() {
+        let body = || Body::Present(text(10_000));
+        let responses = vec![
+            response("/", "text/html", Origin::Dynamic, body()),
+            response("/a.js", "text/javascript", Origin::Static, body()),
+        ];
+        let page = Page::of(&traffic(responses));
+        let costs = CostTable::load(&Choice::Reference).unwrap();
+        let of = |codec: &str, seed| {
+            let delivery = Delivery::coded(codec.parse().unwrap(), Bytes::new(3_000), Bytes::new(10_000));
+            orders(&page, &[delivery; 2], &costs, Seed::new(seed))
+        };
+        let (gzip, brotli, other) = (of("gzip:6", 1), of("br:5", 1), of("gzip:6", 2));
+        assert_eq!(gzip[0].gap, brotli[0].gap);
+        assert_ne!(gzip[0].gap, other[0].gap);
+        assert!(gzip[0].encoding > Duration::ZERO && gzip[0].encoding != brotli[0].encoding);
+        assert_eq!(gzip[1].encoding, Duration::ZERO);
+        assert!(gzip[1].decoding > Duration::ZERO);
+    }
+
+    #[test]
+    fn a_coding_that_saves_nothing_is_not_used() {
+        let codec = "gzip:6".parse().unwrap();
+        assert_eq!(
+            Delivery::coded(codec, Bytes::new(30), Bytes::new(30)),
+            Delivery::identity(Bytes::new(30))
+        );
+    }
+}

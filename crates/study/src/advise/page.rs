@@ -124,7 +124,10 @@ fn numbered<'a>(hosts: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeMap<(&'
 
 /// The response before that had finished last when a request began at `started`, and how long before that was.
 fn trigger(before: &[(usize, &Response)], started: Duration) -> (Option<usize>, Duration) {
-    let leading = before.iter().enumerate().filter(|(_, (_, response))| can_lead_to_a_request(response));
+    let leading = before
+        .iter()
+        .enumerate()
+        .filter(|(_, (_, response))| can_lead_to_a_request(response));
     let ends = leading.filter_map(|(place, (_, response))| {
         let ended = response.started + response.total?;
         (ended <= started).then_some((ended, place))
@@ -196,3 +199,6 @@ impl Page {
         reasons.into_iter().map(remark).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ use crate::http::{Encryption, HttpError, serve};
 use hyper::service::service_fn;
 use lastmile_link::LinkSpec;
 use lastmile_report::advise::Connections;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{BitRate, Bytes, Seed};
 use lastmile_world::Host;
 use lastmile_world::sim::{CpuSpec, Halt, HostSpec, World};
 use lastmile_world::tcp::{Config, Nagle};
@@ -158,7 +158,7 @@ fn tcp() -> Config {
 }
 
 fn warming_size(link: &LinkSpec) -> Bytes {
-    let rate = link.down.rate_mean().map_or(u64::MAX, |rate| rate.bits_per_second());
+    let rate = link.down.rate_mean().map_or(u64::MAX, BitRate::bits_per_second);
     let held = u128::from(rate) * link.round_trip().as_nanos() / 8_000_000_000;
     Bytes::new(
         u64::try_from(2 * held)
@@ -166,3 +166,6 @@ fn warming_size(link: &LinkSpec) -> Bytes {
             .clamp(WARMED_LEAST, WARMED_MOST),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -200,3 +200,36 @@ impl<H: Host> Body for Coded<H> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What HTTP/1.1 writes for the fields.
+    fn written(headers: &HeaderMap) -> usize {
+        headers
+            .iter()
+            .map(|(name, value)| name.as_str().len() + value.len() + 4)
+            .sum()
+    }
+
+    #[test]
+    fn a_head_is_brought_to_its_size_exactly() {
+        for wanted in [108, 163, 164, 165, 171, 172, 173, 500, 4_000, 11_999] {
+            let mut headers = HeaderMap::new();
+            pad(&mut headers, Bytes::new(wanted), 100);
+            assert_eq!(100 + written(&headers) as u64, wanted);
+            assert!(headers.len() <= MOST_FIELDS);
+        }
+    }
+
+    #[test]
+    fn a_head_is_never_cut_and_never_too_long() {
+        let size = |wanted| {
+            let mut headers = HeaderMap::new();
+            pad(&mut headers, Bytes::new(wanted), 100);
+            100 + written(&headers)
+        };
+        assert_eq!((size(0), size(107), size(1_000_000)), (100, 100, LONGEST_HEAD));
+    }
+}

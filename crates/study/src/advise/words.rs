@@ -20,7 +20,9 @@ pub(super) fn why(tried: &[Tried], chosen: usize, best: usize, group: &Group, op
         return "These are compressed inside, and a coding would leave them as large.".to_owned();
     }
     if own.candidate.codec.is_identity() {
-        return format!("Alone on the link, a response takes {time} on average as it is, and no setting saves more than it costs.");
+        return format!(
+            "Alone on the link, a response takes {time} on average as it is, and no setting saves more than it costs."
+        );
     }
     let left = percent(own.candidate.size.as_f64() / group.plain.as_f64());
     let computing = own.candidate.server.as_secs_f64();
@@ -35,12 +37,17 @@ pub(super) fn why(tried: &[Tried], chosen: usize, best: usize, group: &Group, op
             of_one(computing)
         ),
     };
-    let sooner = tried.iter().min_by(|a, b| a.alone.total_cmp(&b.alone)).filter(|sooner| sooner.alone < own.alone);
+    let sooner = tried
+        .iter()
+        .min_by(|a, b| a.alone.total_cmp(&b.alone))
+        .filter(|sooner| sooner.alone < own.alone);
     if let Some(sooner) = sooner {
         let (name, gain) = (sooner.candidate.codec, quantity(own.alone - sooner.alone, "s"));
         let others = of_one(sooner.candidate.server.as_secs_f64());
         why += &match group.origin {
-            traffic::Origin::Static => format!(" {name} would be {gain} sooner, which is no difference, and is larger."),
+            traffic::Origin::Static => {
+                format!(" {name} would be {gain} sooner, which is no difference, and is larger.")
+            }
             traffic::Origin::Dynamic if tried[best].candidate.codec == sooner.candidate.codec => {
                 format!(" {name} would be {gain} sooner, which is no difference, for {others} of computing.")
             }
