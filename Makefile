@@ -26,7 +26,7 @@ peers:           ## Install the real programs that tests hold lastmile against
 	@.ci/peers
 
 bench:           ## How fast lastmile is, beside what it aims at (NO_BUILD=1 leaves out the cold build)
-	cargo run -q -p lastmile-bench
+	cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build)
 
 fuzz:            ## Feed every reader of foreign bytes its corpus and MUTATIONS seeded mutations
 	cargo run -q -p lastmile-fuzz -- --mutations $(MUTATIONS)
