@@ -1,6 +1,7 @@
 //! What makes an advice suspect?
 
 use super::Study;
+use super::candidates::codes_on_request;
 use super::measure::Measured;
 use lastmile_report::record::Doubt;
 
@@ -55,6 +56,17 @@ pub(super) fn of_all(study: &Study<'_>) -> Vec<Doubt> {
             items.len()
         );
         doubts.push(doubt("unknown-heads", text));
+    }
+    let coded_on_request = items.iter().filter(|item| {
+        codes_on_request(item.origin) && study.traffic.responses[item.response].content_encoding.is_some()
+    });
+    let coded = coded_on_request.count();
+    if coded > 0 {
+        let text = format!(
+            "at which level {coded} responses were compressed on request is not in the traffic: as recorded, they compute as the level does \
+             whose size is nearest"
+        );
+        doubts.push(doubt("unknown-level", text));
     }
     doubts
 }

@@ -182,7 +182,18 @@ pub(super) fn findings(study: &Study<'_>, links: &[LinkAdvice]) -> Vec<Finding> 
         .filter_map(|(group, candidates)| left_as_is(group, candidates))
         .collect();
     findings.extend(links.iter().filter_map(faster_for_all));
+    findings.push(left_out_of_replays());
     findings
+}
+
+fn left_out_of_replays() -> Finding {
+    Finding {
+        title: "What the replays leave out".to_owned(),
+        text: "Looking up names, what TLS costs to compute, caches, priorities, bodies of requests, and all that lies behind the access \
+               link: every server stands right at its far end. What a browser parses, runs and paints is in the gaps of the recording."
+            .to_owned(),
+        inferred: false,
+    }
 }
 
 /// What is compressed inside, with the evidence.
