@@ -53,7 +53,7 @@ pub(crate) enum Verb {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile advise shop.har --link wpt/3g              a page that was saved
-  lastmile advise dist/ --link wpt/3g,wpt/cable       a folder of files, two links
+  lastmile advise dist/ --link wpt/3g,wpt/cable       two links
   lastmile advise shop.har --link 'wpt/3g+loss=1%'    a link with changes
   lastmile advise shop.har --link wpt/3g --format json > advice.json
 
@@ -333,13 +333,6 @@ pub(crate) struct CpuArg {
     /// runs, in about ten seconds, and is kept in the run's folder as costs.toml. free lets computing take no time.
     #[arg(long, value_name = "TABLE")]
     pub(crate) cpu: Option<Choice>,
-}
-
-impl CpuArg {
-    /// The table that was asked for.
-    pub(crate) fn choice(&self) -> &Choice {
-        self.cpu.as_ref().unwrap_or(&Choice::Reference)
-    }
 }
 
 /// Where cells run.

@@ -2,6 +2,7 @@
 
 mod cli;
 mod clock;
+mod costs;
 mod exit;
 mod fail_on;
 mod interrupt;

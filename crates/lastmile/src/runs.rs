@@ -5,7 +5,6 @@ use crate::output;
 use anyhow::{Context as _, bail};
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::record::Run;
-use lastmile_study::cost::{Choice, CostError, CostTable};
 use lastmile_study::file::Study;
 use lastmile_study::run_folder::{Kept, RunFolder};
 use lastmile_study::summary::{About, summarise};
@@ -87,17 +86,6 @@ pub(crate) fn existing(path: &Path) -> anyhow::Result<RunFolder> {
         );
     }
     Ok(RunFolder::at(path)?)
-}
-
-/// The cost table of that choice; measuring one takes its time, and that is said.
-///
-/// # Errors
-/// When its file cannot be read, or is no cost table.
-pub(crate) fn costs(choice: &Choice) -> Result<CostTable, CostError> {
-    if *choice == Choice::Measured {
-        output::remark("measuring what computing costs here, for about ten seconds; the less else runs, the better");
-    }
-    CostTable::load(choice)
 }
 
 /// The record that a run's journal adds up to, `study` being the kept one or one with further thresholds.

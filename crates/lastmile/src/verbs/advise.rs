@@ -3,7 +3,7 @@
 use crate::cli::{AdviseArgs, Protocol};
 use crate::clock::Utc;
 use crate::exit::Exit;
-use crate::{interrupt, links, output, progress, runs};
+use crate::{costs, interrupt, links, output, progress, runs};
 use lastmile_payload::traffic::Traffic;
 use lastmile_report::advise::{Advice, Connections};
 use lastmile_report::page::{self, Provenance};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     let links = links::list(&args.link)?;
     let traffic = Traffic::open(&args.traffic)?;
-    let costs = runs::costs(args.cpu.choice())?;
+    let costs = costs::load(&args.cpu)?;
     // The place of the report is made first: what takes long is not done in vain.
     let page = if args.no_report { None } else { Some(Page::open(args)?) };
     let defaults = Options::default();

@@ -2,10 +2,9 @@
 
 use crate::cli::{RunArgs, World};
 use crate::exit::{Exit, Unable};
-use crate::{fail_on, interrupt, output, progress, runs};
+use crate::{costs, fail_on, interrupt, output, progress, runs};
 use anyhow::{Context as _, bail};
 use lastmile_study::builtin;
-use lastmile_study::cost::Choice;
 use lastmile_study::experiment::Simulated;
 use lastmile_study::file::{self, Rule, Study};
 use lastmile_study::journal::Outcomes;
@@ -122,7 +121,7 @@ fn read(name: &str) -> anyhow::Result<Study> {
 
 /// A new run in a folder of its own.
 fn begun(args: &RunArgs, study: Study) -> anyhow::Result<(RunFolder, Kept)> {
-    let costs = runs::costs(args.cpu.choice())?;
+    let costs = costs::load(&args.cpu)?;
     let folder = runs::create(args.out.as_deref(), &study.name)?;
     let meta = Meta::new(&study, &costs, runs::VERSION);
     let journal = folder.begin(&study, &costs, &meta)?;
@@ -138,32 +137,20 @@ fn begun(args: &RunArgs, study: Study) -> anyhow::Result<(RunFolder, Kept)> {
     ))
 }
 
-/// A run that goes on, in the folder it was begun in: the one named, or the latest of the study.
+/// A run that goes on, in the folder it was begun in: the one named, or the latest of the study. What the command line does not say is
+/// as it was.
 fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kept)> {
-    let mut study = args.study.as_deref().map(read).transpose()?;
-    let folder = match (run, &study) {
+    let named = args.study.as_deref().map(read).transpose()?;
+    let folder = match (run, &named) {
         (Some(run), _) => runs::existing(run)?,
         (None, Some(study)) => runs::latest(&study.name)?,
         (None, None) => bail!("which run is to go on? lastmile run --resume RUN, or lastmile run STUDY --resume"),
     };
-    let (study, cpu) = match study.take() {
-        Some(study) => (study, None),
-        // Without a study named, it is the folder's own, and so is its cost table.
-        None => {
-            let kept = folder.open()?;
-            (kept.study, Some(kept.meta.cpu))
-        }
-    };
-    let mut study = study;
+    let begun = folder.open()?;
+    let mut study = named.unwrap_or(begun.study);
     overlay(args, &mut study);
     able(&study)?;
-    let cpu = match (&args.cpu.cpu, cpu) {
-        (Some(Choice::File(path)), _) => path.display().to_string(),
-        (Some(Choice::Measured), _) => "measured".to_owned(),
-        (Some(Choice::Free), _) => "free".to_owned(),
-        (Some(Choice::Reference), _) | (None, None) => "reference".to_owned(),
-        (None, Some(kept)) => kept,
-    };
+    let cpu = args.cpu.cpu.as_ref().map_or(begun.meta.cpu, costs::name);
     let kept = folder.resume(&study, &cpu, runs::VERSION)?;
     Ok((folder, kept))
 }

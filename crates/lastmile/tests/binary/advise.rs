@@ -114,6 +114,36 @@ fn every_flag_is_in_the_record() {
 }
 
 #[test]
+fn what_is_not_said_is_as_the_help_states() {
+    let place = Place::new();
+    let advice = place.json(&[
+        "advise",
+        site(&place),
+        "--link",
+        "wpt/cable",
+        "--no-report",
+        "--format",
+        "json",
+    ]);
+    let options = serde_json::json!({
+        "protocol": "http/1.1", "connections_per_host": 6, "tls": true, "connections": "cold", "repeats": 7, "slow_client": 4.0
+    });
+    assert_eq!(advice["options"], options);
+    assert_eq!((&advice["seed"], &advice["cpu"]), (&1.into(), &"reference".into()));
+    let help = place.data(&["advise", "-h"]);
+    for default in [
+        "from 1 [default: 7]",
+        "[default: 4, a telephone]",
+        "[default: http/1.1]",
+    ] {
+        assert!(
+            help.split_whitespace().collect::<Vec<_>>().join(" ").contains(default),
+            "{default}: {help}"
+        );
+    }
+}
+
+#[test]
 fn traffic_that_cannot_be_read_is_refused_with_the_place_and_no_folder_is_made() {
     let place = Place::new();
     let advise = |traffic: &str| place.run(&["advise", traffic, "--link", "wpt/3g"]);
