@@ -61,11 +61,9 @@ pub fn run_page(run: &Run, provenance: &Provenance) -> String {
 
 /// The page of an advice.
 pub fn advice_page(advice: &Advice, provenance: &Provenance) -> String {
-    use document::advice::{doubts, link_blocks, recommendations, replayed_how, snippets};
-    let mut answer = vec![
-        Block::Answer(advice.answer.clone()),
-        recommendations(advice, Detail::All),
-    ];
+    use document::advice::{answer, doubts, link_blocks, recommendations, replayed_how, snippets};
+    let mut answer = answer(advice);
+    answer.push(recommendations(advice, Detail::All));
     answer.extend(doubts(advice));
     let findings = advice.findings.iter().cloned().map(Block::Finding).collect();
     let mut sections = vec![

@@ -19,7 +19,8 @@ pub(crate) fn for_markdown(advice: &Advice) -> Vec<Block> {
 }
 
 fn in_order(advice: &Advice, detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(advice.answer.clone()), recommendations(advice, detail)];
+    let mut blocks = answer(advice);
+    blocks.push(recommendations(advice, detail));
     for link in &advice.links {
         blocks.push(Block::Heading(link.name.clone()));
         blocks.extend(link_blocks(link, detail));
@@ -35,6 +36,15 @@ fn in_order(advice: &Advice, detail: Detail) -> Vec<Block> {
     }
     blocks.extend(doubts(advice));
     blocks
+}
+
+/// The answer, a paragraph a link.
+pub(crate) fn answer(advice: &Advice) -> Vec<Block> {
+    advice
+        .links
+        .iter()
+        .map(|link| Block::Answer(link.summary.clone()))
+        .collect()
 }
 
 /// The settings that a short answer shows the page under: what is advised, what there is, and what servers have as they come.
@@ -85,10 +95,10 @@ pub(crate) fn recommendations(advice: &Advice, detail: Detail) -> Block {
 
 /// A link: the page under each setting, then kind by kind.
 pub(crate) fn link_blocks(link: &LinkAdvice, detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![
-        Block::Text(describe(&link.description)),
-        Block::Text(link.summary.clone()),
-    ];
+    let mut blocks = vec![Block::Text(describe(&link.description))];
+    if detail == Detail::All {
+        blocks.push(Block::Text(link.summary.clone()));
+    }
     if detail == Detail::All && !link.page.is_empty() {
         blocks.push(Block::Chart(page_chart(link)));
     }
@@ -310,13 +320,13 @@ fn why(kind: &KindAdvice) -> String {
     text.replace('\n', " ")
 }
 
-/// Where simulated, that; else by formula: `320 to 480 Mbit/s`, `never, up to 1 Gbit/s`.
+/// Where simulated, that; else by formula: `320 to 480 Mbit/s`, `never (to 1 Gbit/s)`.
 fn stops_paying(break_even: &BreakEven) -> String {
     match &break_even.by_simulation {
         None => format!("{} (formula)", by_formula(break_even)),
         Some(search) => match search.between_bit_per_second {
             Some(between) => interval(between, "bit/s"),
-            None => format!("never, up to {}", quantity(search.searched_bit_per_second[1], "bit/s")),
+            None => format!("never (to {})", quantity(search.searched_bit_per_second[1], "bit/s")),
         },
     }
 }

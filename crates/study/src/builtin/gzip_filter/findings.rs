@@ -133,7 +133,11 @@ fn buffering(run: &Run) -> Option<Finding> {
                 shown.push((case.to_owned(), text));
             }
             if largest.as_ref().is_none_or(|(most, _)| share > *most) {
-                let why = if nagle == "off" { ", where small writes leave as small segments, each with its header" } else { "" };
+                let why = if nagle == "off" {
+                    ", where small writes leave as small segments, each with its header"
+                } else {
+                    ""
+                };
                 largest = Some((share, format!("case {case}, Nagle {nagle}{why}")));
             }
         }
