@@ -20,7 +20,10 @@ fn main() {
         match Command::new(program).arg("--version").output() {
             Ok(output) => {
                 let told = String::from_utf8_lossy(&output.stdout);
-                println!("{program}: there, {}", told.lines().next().unwrap_or("of an unknown version"));
+                println!(
+                    "{program}: there, {}",
+                    told.lines().next().unwrap_or("of an unknown version")
+                );
             }
             Err(_) => println!("{program}: MISSING, skipped: {checks} (make peers installs it)"),
         }
