@@ -35,6 +35,7 @@ mod cpu;
 mod executor;
 mod host;
 mod network;
+mod socket;
 mod stream;
 
 pub use cpu::{CpuId, CpuSpec};

@@ -1,6 +1,6 @@
 //! What happens next, and when?
 
-use super::network::SocketId;
+use super::socket::SocketId;
 use lastmile_units::Instant;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -2,7 +2,8 @@
 
 use super::agenda::Due;
 use super::cpu::{CpuId, CpuSpec};
-use super::network::{Network, SocketId};
+use super::network::Network;
+use super::socket::SocketId;
 use super::stream::SimStream;
 use super::{Inner, State};
 use crate::tcp::{Config, Counters};

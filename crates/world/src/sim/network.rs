@@ -1,6 +1,7 @@
 //! Who is joined with whom, and what happens to a segment on its way? Hosts' sockets, links, and what is captured of them.
 
 use super::agenda::{Agenda, Due};
+use super::socket::{Socket, SocketId};
 use crate::capture::Capture;
 use crate::tcp::{Config, Connection, Counters as TcpCounters, Flags, Segment};
 use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
@@ -17,10 +18,6 @@ pub struct LinkId {
     down: usize,
     up: usize,
 }
-
-/// A socket that was opened in this world. Numbers are not used again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SocketId(usize);
 
 pub(super) struct Network {
     seed: Seed,
@@ -55,18 +52,6 @@ struct MediumState {
     link: Link<Segment>,
     /// The earliest entry on the agenda for it.
     armed: Option<Instant>,
-}
-
-struct Socket {
-    connection: Connection,
-    /// The earliest entry on the agenda for it.
-    armed: Option<Instant>,
-    reader: Option<Waker>,
-    writer: Option<Waker>,
-    /// The port whose listener is to be told when the handshake is done.
-    accepted_at: Option<u16>,
-    /// The program has let go of it.
-    orphaned: bool,
 }
 
 /// The first port that [`Network::connect`] hands out, as Linux's `ip_local_port_range`.
@@ -202,18 +187,9 @@ impl Network {
         now: Instant,
         agenda: &mut Agenda,
     ) -> SocketId {
-        let id = SocketId(self.sockets.len());
+        let id = SocketId::new(self.sockets.len());
         self.by_address.insert((connection.local(), connection.remote()), id);
-        let (armed, reader, writer, orphaned) = (None, None, None, false);
-        let socket = Socket {
-            connection,
-            armed,
-            reader,
-            writer,
-            accepted_at,
-            orphaned,
-        };
-        self.sockets.push(Some(Box::new(socket)));
+        self.sockets.push(Some(Box::new(Socket::new(connection, accepted_at))));
         self.flush(id, now, agenda);
         id
     }
@@ -264,7 +240,7 @@ impl Network {
     }
 
     fn socket(&mut self, id: SocketId) -> &mut Socket {
-        self.sockets[id.0]
+        self.sockets[id.index()]
             .as_mut()
             .expect("a socket lives as long as a program holds it")
     }
@@ -281,29 +257,19 @@ impl Network {
 
     /// Sends what a connection has to send, wakes who waits for it, and notes when it wants to be called.
     pub(super) fn flush(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
-        while let Some(segment) = self.sockets[id.0]
+        while let Some(segment) = self.sockets[id.index()]
             .as_mut()
             .and_then(|socket| socket.connection.next_transmit(now))
         {
             self.send(segment, now, agenda);
         }
-        let Some(socket) = &mut self.sockets[id.0] else { return };
-        if let Some(deadline) = socket.connection.next_deadline()
-            && socket.armed.is_none_or(|armed| deadline < armed)
-        {
-            socket.armed = Some(deadline);
+        let Some(socket) = &mut self.sockets[id.index()] else {
+            return;
+        };
+        if let Some(deadline) = socket.deadline_to_arm() {
             agenda.put(deadline, Due::Socket(id));
         }
-        if socket.connection.is_readable()
-            && let Some(waker) = socket.reader.take()
-        {
-            waker.wake();
-        }
-        if socket.connection.is_writable()
-            && let Some(waker) = socket.writer.take()
-        {
-            waker.wake();
-        }
+        socket.wake_who_waits();
         if let Some(port) = socket.accepted_at.filter(|_| socket.connection.is_open()) {
             socket.accepted_at = None;
             let local = socket.connection.local();
@@ -343,7 +309,7 @@ impl Network {
     }
 
     fn remove(&mut self, id: SocketId) {
-        let Some(socket) = self.sockets[id.0].take() else {
+        let Some(socket) = self.sockets[id.index()].take() else {
             return;
         };
         if let Some(host) = self.host_at(*socket.connection.local().ip()) {
@@ -416,7 +382,7 @@ impl Network {
             known = None;
         }
         if let Some(id) = known {
-            if let Some(socket) = &mut self.sockets[id.0] {
+            if let Some(socket) = &mut self.sockets[id.index()] {
                 socket.connection.on_segment(now, segment);
             }
             self.flush(id, now, agenda);
@@ -435,20 +401,13 @@ impl Network {
     }
 
     pub(super) fn on_socket_deadline(&mut self, id: SocketId, now: Instant, agenda: &mut Agenda) {
-        let Some(socket) = &mut self.sockets[id.0] else { return };
-        if socket.armed != Some(now) {
+        let Some(socket) = &mut self.sockets[id.index()] else {
             return;
+        };
+        if socket.is_armed_for(now) {
+            socket.on_deadline(now);
+            self.flush(id, now, agenda);
         }
-        socket.armed = None;
-        // Deadlines move away more often than they come: an entry that came too soon is put down again by flush.
-        if socket
-            .connection
-            .next_deadline()
-            .is_some_and(|deadline| deadline <= now)
-        {
-            socket.connection.on_timer(now);
-        }
-        self.flush(id, now, agenda);
     }
 
     fn tap(&mut self, host: usize, now: Instant, segment: &Segment) {

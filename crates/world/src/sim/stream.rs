@@ -1,7 +1,7 @@
 //! How does a program read and write a connection? tokio's traits, over a socket of the simulated network.
 
 use super::Inner;
-use super::network::SocketId;
+use super::socket::SocketId;
 use crate::tcp::Read;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};

@@ -4,8 +4,7 @@ use super::acknowledgement::Acknowledgement;
 use super::config::Config;
 use super::reassembly::{Arrival, Reassembly};
 use super::receive_window::ReceiveWindow;
-use super::segment::{Flags, SackBlocks, Segment, Timestamps};
-use super::sender::milliseconds;
+use super::segment::{Flags, SackBlocks, Segment, Timestamps, milliseconds};
 use super::sequence::Numbering;
 use lastmile_units::Instant;
 

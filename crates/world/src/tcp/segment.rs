@@ -1,6 +1,5 @@
 //! What is on the wire? A segment with its addresses, and its size.
 
-use super::sender::milliseconds;
 use bytes::Bytes;
 use lastmile_units::{Bytes as ByteCount, Instant};
 use std::net::SocketAddrV4;
@@ -49,6 +48,11 @@ impl Timestamps {
     pub(super) fn age(self, now: Instant) -> Duration {
         Duration::from_millis(u64::from(milliseconds(now).wrapping_sub(self.echo).max(1)))
     }
+}
+
+/// The clock of RFC 7323 timestamps: milliseconds since the world began, as Linux counts since boot.
+pub(super) const fn milliseconds(now: Instant) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32
 }
 
 /// The control bits.

@@ -464,8 +464,3 @@ impl Sender {
         }
     }
 }
-
-/// The clock of RFC 7323 timestamps: milliseconds since the world began, as Linux counts since boot.
-pub(super) const fn milliseconds(now: Instant) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32
-}

@@ -4,8 +4,9 @@ use super::{Connection, State};
 use crate::tcp::config::Config;
 use crate::tcp::receive_window::ReceiveWindow;
 use crate::tcp::receiver::Receiver;
+use crate::tcp::segment::milliseconds;
 use crate::tcp::segment::{Flags, Segment, Timestamps};
-use crate::tcp::sender::{Peer, Sender, milliseconds};
+use crate::tcp::sender::{Peer, Sender};
 use lastmile_units::Instant;
 use std::time::Duration;
 
