@@ -1,5 +1,6 @@
 //! Who hears what? stdout is data, stderr is progress and remarks; neither makes a fuss when nobody listens any more.
 
+use crate::exit::Unable;
 use clap::ValueEnum;
 use lastmile_report::advise::Advice;
 use lastmile_report::compare::Comparison;
@@ -84,7 +85,7 @@ impl Printed for Lookup {
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub(crate) fn record(record: &impl Printed, format: Format) -> io::Result<()> {
+pub(crate) fn record(record: &impl Printed, format: Format) -> Result<(), Unable> {
     data(&match format {
         Format::Table => record.table(look()),
         Format::Json => record.json(),
@@ -97,11 +98,13 @@ pub(crate) fn record(record: &impl Printed, format: Format) -> io::Result<()> {
 ///
 /// # Errors
 /// When stdout cannot be written for another reason: a full disk.
-pub(crate) fn data(text: &str) -> io::Result<()> {
+pub(crate) fn data(text: &str) -> Result<(), Unable> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        ended => ended,
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Unable(format!("stdout cannot be written: {error}")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -67,10 +67,10 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
             return Err(error.into());
         }
     };
-    output::record(&advice, args.format.format)?;
     if let Some(page) = page {
         page.write(&advice)?;
     }
+    output::record(&advice, args.format.format)?;
     Ok(Exit::Done)
 }
 

@@ -48,13 +48,14 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let mut gated = kept.study.clone();
     gated.thresholds.0.extend(rules);
     let run = runs::record(&folder, &kept, &gated)?;
-    output::record(&run, args.format.format)?;
+    // The page first: what a full disk or a lost pipe does to stdout, the run is kept and can be read.
     if args.no_report {
         output::remark(&format!("run: {}", folder.path().display()));
     } else {
         let page = runs::write_page(&folder, &kept, &run)?;
         output::remark(&format!("report: {}", page.display()));
     }
+    output::record(&run, args.format.format)?;
     Ok(fail_on::verdict(&gated, &run))
 }
 

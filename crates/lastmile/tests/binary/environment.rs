@@ -49,6 +49,18 @@ fn stderr_that_nobody_reads_is_no_error_either() {
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
+/// /dev/full refuses every octet, as a full disk does.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_stdout_cannot_be_written_the_run_is_kept_with_its_report() {
+    let place = Place::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = place.command(&["run", "bulk", "--out", "kept"]);
+    let ended = Ended::of(command.stdout(full).stderr(Stdio::piped()).output().unwrap());
+    ended.refused(3, &["report: kept/report.html", "stdout cannot be written"]);
+    assert!(place.path().join("kept/report.html").is_file());
+}
+
 #[test]
 fn no_home_and_no_terminal_are_needed() {
     let place = Place::new();
