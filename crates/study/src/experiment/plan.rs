@@ -4,7 +4,7 @@ use crate::settings::{CongestionControl, Delivery, Filter, Hosts, Nagle, RoundTr
 use lastmile_link::LinkSpec;
 use lastmile_payload::codec::CodecSpec;
 use lastmile_payload::workload::WorkloadSpec;
-use lastmile_units::Bytes;
+use lastmile_units::{Bytes, Probability};
 use lastmile_world::sim::CpuSpec;
 use lastmile_world::tcp;
 use std::time::Duration;
@@ -57,7 +57,7 @@ impl Plan {
         let slow_down = settings.cpu_slowdown.unwrap_or(SlowDown::NONE);
         let cpu = |slow_down: SlowDown| CpuSpec {
             slow_down: slow_down.get(),
-            background_load: settings.background_load.map_or(0.0, |load| load.get()),
+            background_load: settings.background_load.map_or(0.0, Probability::get),
             ..CpuSpec::default()
         };
         Ok(Self {
