@@ -1,6 +1,6 @@
 //! What is done in a cell? The programs of the simulated world: a server and a client on either side of the cell's link.
 //!
-//! A [`plan::Plan`] says what a cell's settings ask for; [`site`] builds the world they describe; each delivery has a program.
+//! A `plan::Plan` says what a cell's settings ask for; `site` builds the world they describe; each delivery has a program.
 //! Reading studies, repeating and summing up are others' business.
 
 mod bulk;
