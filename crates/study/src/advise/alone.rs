@@ -7,7 +7,7 @@
 
 use super::candidates::{codes_on_request, typical};
 use super::measure::calm;
-use super::order::{Delivery, Order};
+use super::order::{Delivery, Exchange, Order};
 use super::parallel::Workers;
 use super::{AdviseError, Options, Phase, Progress, Study, candidates, replay};
 use crate::cost::Operation;
@@ -67,6 +67,7 @@ impl Alone {
                 &calm(&options.links[link].1),
                 items.len(),
                 chained.into(),
+                replay::Handshakes::default(),
                 options.root(),
             )
             .map_err(|error| AdviseError::Link {
@@ -131,6 +132,7 @@ impl Study<'_> {
                 Duration::ZERO
             },
             decoding: cost(Operation::Decode),
+            exchange: Exchange::FREE,
             dependents: Vec::new(),
         }
     }

@@ -15,7 +15,7 @@ use super::candidates::{Candidate, codes_on_request, typical};
 use super::choose::Chosen;
 use super::groups::Group;
 use super::measure::{FirstRound, calm};
-use super::order::Order;
+use super::order::{Exchange, Order};
 use super::parallel::Workers;
 use super::{AdviseError, Phase, Progress, Study, replay, site, words};
 use crate::cost::Operation;
@@ -204,11 +204,13 @@ impl Typical {
             },
             encoding: if coded { self.encoding } else { Duration::ZERO },
             decoding: if coded { self.decoding } else { Duration::ZERO },
+            exchange: Exchange::FREE,
             dependents: Vec::new(),
         };
         let time = |coded| {
             let orders: Rc<[Order]> = Rc::new([order(coded)]);
-            let replayed = replay::run(study.options, &link, 1, orders, study.options.root()).ok()?;
+            let (handshakes, seed) = (replay::Handshakes::default(), study.options.root());
+            let replayed = replay::run(study.options, &link, 1, orders, handshakes, seed).ok()?;
             Some(replayed.transfer_times[0].as_secs_f64())
         };
         Some([time(false)?, time(true)?])

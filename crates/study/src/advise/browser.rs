@@ -171,15 +171,16 @@ impl<H: Host> Browser<H> {
         self.host.sleep_until(self.host.now() + order.gap).await;
         let mut link = self.acquire(order.host).await?;
         let asked = self.host.now();
+        self.host.compute(order.exchange.fetching).await;
         let response = link.send(site::request(place, order)).await.map_err(Rc::new)?;
         let mut body = response.into_body();
-        let mut read = 0;
-        let mut computed = Duration::ZERO;
+        let (mut read, mut computed) = (0, Duration::ZERO);
+        let reading = order.decoding + order.exchange.opening;
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| Rc::new(HttpError::from(error)))?;
             read += frame.data_ref().map_or(0, Octets::len) as u64;
-            // Decoding keeps step with what has come; its parts add up to the whole.
-            let share = u128::from(read) * order.decoding.as_nanos() / u128::from(order.size.get().max(1));
+            // Opening and decoding keep step with what has come; their parts add up to the whole.
+            let share = u128::from(read) * reading.as_nanos() / u128::from(order.size.get().max(1));
             let due = Duration::from_nanos(share as u64);
             self.host.compute(due.saturating_sub(computed)).await;
             computed = due;

@@ -58,19 +58,61 @@ pub(super) struct Order {
     pub(super) encoding: Duration,
     /// Decoding it, on a reference core.
     pub(super) decoding: Duration,
+    /// What the exchange costs besides.
+    pub(super) exchange: Exchange,
     /// The orders that wait for this one's end.
     pub(super) dependents: Vec<usize>,
 }
 
-/// The orders of one replay. Costs and gaps are drawn response by response from `seed`, so that one seed gives paired replays: a response's
+/// What a request and its response cost to exchange whatever they hold, on a reference core.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Exchange {
+    /// The server's part: reading the request and writing a head.
+    pub(super) serving: Duration,
+    /// The client's.
+    pub(super) fetching: Duration,
+    /// Sealing the body into TLS records; zero in the clear.
+    pub(super) sealing: Duration,
+    /// Opening them again.
+    pub(super) opening: Duration,
+}
+
+impl Exchange {
+    /// Nothing: where two settings are compared that share it, and only the difference matters.
+    pub(super) const FREE: Self = Self {
+        serving: Duration::ZERO,
+        fetching: Duration::ZERO,
+        sealing: Duration::ZERO,
+        opening: Duration::ZERO,
+    };
+
+    fn draw(costs: &CostTable, tls: bool, size: Bytes, seed: Seed) -> Self {
+        let draw = |name: &str, operation, bytes| costs.draw(&mut seed.derive(name).rng(), operation, bytes);
+        let records = |name| {
+            if tls {
+                draw(name, Operation::ProtectRecords, size)
+            } else {
+                Duration::ZERO
+            }
+        };
+        Self {
+            serving: draw("serving", Operation::ServeRequest, Bytes::ZERO),
+            fetching: draw("fetching", Operation::FetchRequest, Bytes::ZERO),
+            sealing: records("sealing"),
+            opening: records("opening"),
+        }
+    }
+}
+
+/// The orders of one replay, over TLS where `tls`. Costs and gaps are drawn response by response from `seed`, so that one seed gives paired replays: a response's
 /// costs are of the same rank under every setting.
-pub(super) fn orders(page: &Page, deliveries: &[Delivery], costs: &CostTable, seed: Seed) -> Vec<Order> {
+pub(super) fn orders(page: &Page, deliveries: &[Delivery], costs: &CostTable, tls: bool, seed: Seed) -> Vec<Order> {
     let mut orders: Vec<Order> = page
         .items
         .iter()
         .zip(deliveries)
         .enumerate()
-        .map(|(place, (item, delivery))| order(item, *delivery, costs, seed.derive_index(place as u64)))
+        .map(|(place, (item, delivery))| order(item, *delivery, costs, tls, seed.derive_index(place as u64)))
         .collect();
     for (place, item) in page.items.iter().enumerate() {
         if let Some(trigger) = item.trigger {
@@ -88,7 +130,7 @@ fn varied(gap: Duration, seed: Seed) -> Duration {
     gap.mul_f64(0.8 + 0.4 * unit()) + Duration::from_millis(10).mul_f64(unit())
 }
 
-fn order(item: &Item, delivery: Delivery, costs: &CostTable, seed: Seed) -> Order {
+fn order(item: &Item, delivery: Delivery, costs: &CostTable, tls: bool, seed: Seed) -> Order {
     let draw = |name: &str, operation: fn(CodecSpec) -> Operation| {
         delivery.codec.map_or(Duration::ZERO, |codec| {
             costs.draw(&mut seed.derive(name).rng(), operation(codec), item.plain)
@@ -108,6 +150,7 @@ fn order(item: &Item, delivery: Delivery, costs: &CostTable, seed: Seed) -> Orde
             Origin::Dynamic => draw("encoding", Operation::Encode),
         },
         decoding: draw("decoding", Operation::Decode),
+        exchange: Exchange::draw(costs, tls, delivery.size, seed),
         dependents: Vec::new(),
     }
 }
@@ -130,7 +173,7 @@ mod tests {
         let costs = CostTable::load(&Choice::Reference).unwrap();
         let of = |codec: &str, seed| {
             let delivery = Delivery::coded(codec.parse().unwrap(), Bytes::new(3_000), Bytes::new(10_000));
-            orders(&page, &[delivery; 2], &costs, Seed::new(seed))
+            orders(&page, &[delivery; 2], &costs, true, Seed::new(seed))
         };
         let (gzip, brotli, other) = (of("gzip:6", 1), of("br:5", 1), of("gzip:6", 2));
         assert_eq!(gzip[0].gap, brotli[0].gap);

@@ -7,7 +7,7 @@ use super::order::{Delivery, Order, orders};
 use super::page::Page;
 use super::site;
 use super::{Options, ServerSpec};
-use crate::cost::CostTable;
+use crate::cost::{CostTable, Operation};
 use crate::http::tls::{ClientTls, ServerTls};
 use crate::http::{Encryption, HttpError, serve};
 use hyper::service::service_fn;
@@ -65,14 +65,34 @@ pub(super) fn replay(
     deliveries: &[Delivery],
     seed: Seed,
 ) -> Result<Replayed, ReplayError> {
-    let orders = orders(scene.page, deliveries, scene.costs, seed.derive("costs"));
+    let tls = scene.options.tls;
+    let orders = orders(scene.page, deliveries, scene.costs, tls, seed.derive("costs"));
+    let handshakes = Handshakes::draw(scene.costs, seed.derive("handshakes"));
     run(
         scene.options,
         link,
         scene.page.hosts,
         orders.into(),
+        handshakes,
         seed.derive("world"),
     )
+}
+
+/// What a TLS handshake costs each side, on a reference core.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Handshakes {
+    accept: Duration,
+    connect: Duration,
+}
+
+impl Handshakes {
+    fn draw(costs: &CostTable, seed: Seed) -> Self {
+        let draw = |name: &str, operation| costs.draw(&mut seed.derive(name).rng(), operation, Bytes::ZERO);
+        Self {
+            accept: draw("accept", Operation::AcceptTls),
+            connect: draw("connect", Operation::ConnectTls),
+        }
+    }
 }
 
 /// Replays orders of so many hosts.
@@ -81,6 +101,7 @@ pub(super) fn run(
     link: &LinkSpec,
     hosts: usize,
     orders: Rc<[Order]>,
+    handshakes: Handshakes,
     seed: Seed,
 ) -> Result<Replayed, ReplayError> {
     let world = World::new(seed);
@@ -97,7 +118,9 @@ pub(super) fn run(
         })
         .collect();
     let wire = world.link(&link.down, &link.up, &[&client], &servers.iter().collect::<Vec<_>>());
-    let server_tls = options.tls.then(|| ServerTls::new(options.protocol));
+    let server_tls = options
+        .tls
+        .then(|| ServerTls::new(options.protocol).costing(handshakes.accept));
     for server in &servers {
         let (host, orders) = (Rc::new(server.clone()), Rc::clone(&orders));
         let service = service_fn(move |request| {
@@ -108,7 +131,9 @@ pub(super) fn run(
         serve(server, PORT, options.protocol, encryption, service).expect("nothing else listens in a new world");
     }
     let addresses: Vec<_> = servers.iter().map(|server| server.address(PORT)).collect();
-    let client_tls = options.tls.then(|| ClientTls::new(options.protocol));
+    let client_tls = options
+        .tls
+        .then(|| ClientTls::new(options.protocol).costing(handshakes.connect));
     let browser = Browser::new(client, options.protocol, client_tls, orders, &addresses);
     if options.connections == Connections::Warm {
         let (browser, size) = (browser.clone(), warming_size(link));

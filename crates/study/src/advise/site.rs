@@ -55,7 +55,7 @@ fn get(path: &str) -> Request<http_body_util::Empty<Octets>> {
 pub(super) async fn answer<H: Host, B>(host: Rc<H>, orders: Rc<[Order]>, request: Request<B>) -> Response<Coded<H>> {
     let path = request.uri().path();
     if let Some(size) = path.strip_prefix(WARMING).and_then(|size| size.parse().ok()) {
-        return Response::new(Coded::new(host, Bytes::new(size), Bytes::new(size), Duration::ZERO));
+        return Response::new(Coded::of_zeros(host, Bytes::new(size)));
     }
     let place: Option<usize> = path.strip_prefix('/').and_then(|place| place.parse().ok());
     let order = place
@@ -64,7 +64,8 @@ pub(super) async fn answer<H: Host, B>(host: Rc<H>, orders: Rc<[Order]>, request
     if !order.think.is_zero() {
         host.sleep_until(host.now() + order.think).await;
     }
-    let mut response = Response::new(Coded::new(host, order.size, order.plain, order.encoding));
+    host.compute(order.exchange.serving).await;
+    let mut response = Response::new(Coded::new(host, order));
     // The status line, `date` and the empty line; then what tells how the body ends.
     let mut written = 17 + 37 + 2;
     written += match response.body().size_hint().exact() {
@@ -129,7 +130,10 @@ const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
 pub(super) struct Coded<H> {
     host: Rc<H>,
     size: Bytes,
-    encoding: Duration,
+    /// Whether it is coded while the client waits: then its size is not known beforehand.
+    coding: bool,
+    /// Coding it and sealing it into records.
+    work: Duration,
     pieces: u64,
     /// How many pieces were made.
     made: u64,
@@ -139,17 +143,29 @@ pub(super) struct Coded<H> {
 }
 
 impl<H: Host> Coded<H> {
-    fn new(host: Rc<H>, size: Bytes, plain: Bytes, encoding: Duration) -> Self {
-        let pieces = if encoding.is_zero() {
-            1
+    fn new(host: Rc<H>, order: &Order) -> Self {
+        let coding = !order.encoding.is_zero();
+        let pieces = if coding {
+            order.plain.get().div_ceil(PIECE)
         } else {
-            plain.get().div_ceil(PIECE).max(1)
+            order.size.get().div_ceil(READY_PIECE)
         };
+        Self {
+            coding,
+            work: order.encoding + order.exchange.sealing,
+            pieces: pieces.max(1),
+            ..Self::of_zeros(host, order.size)
+        }
+    }
+
+    /// So many octets that cost nothing to make.
+    fn of_zeros(host: Rc<H>, size: Bytes) -> Self {
         Self {
             host,
             size,
-            encoding,
-            pieces,
+            coding: false,
+            work: Duration::ZERO,
+            pieces: 1,
             made: 0,
             waiting: 0,
             computing: None,
@@ -173,8 +189,8 @@ impl<H: Host> Body for Coded<H> {
             if this.made == this.pieces {
                 return Poll::Ready(None);
             }
-            if !this.encoding.is_zero() {
-                let work = Duration::from_nanos(this.part(this.encoding.as_nanos() as u64));
+            if !this.work.is_zero() {
+                let work = Duration::from_nanos(this.part(this.work.as_nanos() as u64));
                 let computing = this.computing.get_or_insert_with(|| Box::pin(this.host.compute(work)));
                 ready!(computing.as_mut().poll(context));
                 this.computing = None;
@@ -193,7 +209,7 @@ impl<H: Host> Body for Coded<H> {
 
     fn size_hint(&self) -> SizeHint {
         // A server that codes as it sends does not know how much it will be.
-        if self.encoding.is_zero() && self.made == 0 {
+        if !self.coding && self.made == 0 {
             SizeHint::with_exact(self.size.get())
         } else {
             SizeHint::default()

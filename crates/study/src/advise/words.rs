@@ -189,7 +189,7 @@ pub(super) fn findings(study: &Study<'_>, links: &[LinkAdvice]) -> Vec<Finding> 
 fn left_out_of_replays() -> Finding {
     Finding {
         title: "What the replays leave out".to_owned(),
-        text: "Looking up names, what TLS costs to compute, caches, priorities, bodies of requests, and all that lies behind the access \
+        text: "Looking up names, caches, priorities, bodies of requests, and all that lies behind the access \
                link: every server stands right at its far end. What a browser parses, runs and paints is in the gaps of the recording."
             .to_owned(),
         inferred: false,

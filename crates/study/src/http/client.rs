@@ -58,7 +58,11 @@ where
     let plain = host.connect(to).await?;
     let stream: Box<dyn Io> = match tls {
         None => Box::new(plain),
-        Some(tls) => Box::new(tls.open(plain).await?),
+        Some(tls) => {
+            let stream = tls.open(plain).await?;
+            host.compute(tls.cost()).await;
+            Box::new(stream)
+        }
     };
     let io = TokioIo::new(stream);
     // A connection's end is told to whoever waits for a response, so its own outcome says nothing new.

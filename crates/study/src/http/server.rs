@@ -42,11 +42,14 @@ where
         while let Ok(plain) = listener.accept().await {
             let (service, encryption, executor) = (service.clone(), encryption.clone(), executor.clone());
             let host = Rc::clone(&executor.0);
-            host.spawn(async move {
+            Rc::clone(&host).spawn(async move {
                 let stream: Box<dyn Io> = match encryption {
                     Encryption::None => Box::new(plain),
                     Encryption::Tls(tls) => match tls.accept(plain).await {
-                        Ok(stream) => Box::new(stream),
+                        Ok(stream) => {
+                            host.compute(tls.cost()).await;
+                            Box::new(stream)
+                        }
                         Err(_) => return,
                     },
                 };

@@ -5,8 +5,8 @@
 //! about what chains of public authorities with ECDSA keys measure. Browsers also send a post-quantum key share of 1,216 octets, which
 //! this handshake lacks.
 //!
-//! Encryption is real, and so are its octets. What it costs to compute is not charged: the cost table has no such operation.
-//! Sessions are not resumed.
+//! Encryption is real, and so are its octets. It takes no virtual time by itself: what a handshake costs to compute is told to
+//! `costing`, and charged when it is done; what records cost is for who sends and reads them. Sessions are not resumed.
 
 use super::Version;
 use lastmile_units::Bytes;
@@ -40,11 +40,17 @@ const PADDING_IDENTIFIER: [u64; 3] = [2, 25, 1];
 
 /// One side of TLS: what a client trusts, and that it speaks one version of HTTP.
 #[derive(Clone)]
-pub struct ClientTls(Arc<ClientConfig>);
+pub struct ClientTls {
+    config: Arc<ClientConfig>,
+    cost: Duration,
+}
 
 /// The other: what a server shows, and that it speaks one version of HTTP.
 #[derive(Clone)]
-pub struct ServerTls(Arc<ServerConfig>);
+pub struct ServerTls {
+    config: Arc<ServerConfig>,
+    cost: Duration,
+}
 
 impl ClientTls {
     /// Trusts the servers of [`ServerTls`], and no other.
@@ -61,7 +67,21 @@ impl ClientTls {
             .with_no_client_auth();
         config.alpn_protocols = vec![version.protocol_name().to_vec()];
         config.resumption = Resumption::disabled();
-        Self(Arc::new(config))
+        Self {
+            config: Arc::new(config),
+            cost: Duration::ZERO,
+        }
+    }
+
+    /// Charges each handshake with `cost`, on a reference core.
+    #[must_use]
+    pub const fn costing(mut self, cost: Duration) -> Self {
+        self.cost = cost;
+        self
+    }
+
+    pub(super) const fn cost(&self) -> Duration {
+        self.cost
     }
 
     /// The handshake, as the client.
@@ -70,7 +90,7 @@ impl ClientTls {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let name = ServerName::try_from(SERVER_NAME).expect("the name is one of DNS");
-        TlsConnector::from(Arc::clone(&self.0)).connect(name, stream).await
+        TlsConnector::from(Arc::clone(&self.config)).connect(name, stream).await
     }
 }
 
@@ -87,7 +107,21 @@ impl ServerTls {
         config.alpn_protocols = vec![version.protocol_name().to_vec()];
         // Tickets are sent nevertheless, as servers do: two, rustls' own default.
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        Self(Arc::new(config))
+        Self {
+            config: Arc::new(config),
+            cost: Duration::ZERO,
+        }
+    }
+
+    /// Charges each handshake with `cost`, on a reference core.
+    #[must_use]
+    pub const fn costing(mut self, cost: Duration) -> Self {
+        self.cost = cost;
+        self
+    }
+
+    pub(super) const fn cost(&self) -> Duration {
+        self.cost
     }
 
     /// The handshake, as the server.
@@ -95,7 +129,7 @@ impl ServerTls {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        TlsAcceptor::from(Arc::clone(&self.0)).accept(stream).await
+        TlsAcceptor::from(Arc::clone(&self.config)).accept(stream).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! Claims about single replays, by arithmetic.
 
 use super::*;
+use crate::advise::order::Exchange;
 use crate::http::Version;
 use lastmile_link::{Capacity, DirectionSpec};
 use lastmile_payload::codec::Coding;
@@ -20,6 +21,7 @@ fn order() -> Order {
         coding: Coding::Identity,
         encoding: Duration::ZERO,
         decoding: Duration::ZERO,
+        exchange: Exchange::FREE,
         dependents: Vec::new(),
     }
 }
@@ -59,7 +61,15 @@ fn link(rate: Option<&str>) -> LinkSpec {
 
 fn replayed(options: &Options, rate: Option<&str>, orders: Vec<Order>) -> Replayed {
     let hosts = 1 + orders.iter().map(|order| order.host).max().unwrap();
-    run(options, &link(rate), hosts, orders.into(), Seed::new(1)).unwrap()
+    run(
+        options,
+        &link(rate),
+        hosts,
+        orders.into(),
+        Handshakes::default(),
+        Seed::new(1),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -91,6 +101,35 @@ fn computing_is_slowed_on_either_side() {
         replayed(&cold(), None, vec![coded]).transfer_times,
         [(100 + 7 + 60 + 40) * MS]
     );
+}
+
+#[test]
+fn an_exchange_and_a_handshake_cost_both_sides_what_they_are_told_to() {
+    let exchange = Exchange {
+        serving: 3 * MS,
+        fetching: 2 * MS,
+        sealing: 5 * MS,
+        opening: MS,
+    };
+    // The server's 3 and 5 ms on a half busy core, the client's 2 and 1 ms on a core four times slower.
+    let costly = Order { exchange, ..order() };
+    assert_eq!(
+        replayed(&cold(), None, vec![costly]).transfer_times,
+        [(100 + 6 + 10 + 8 + 4) * MS]
+    );
+    let encrypted = options(Version::Http11, true, Connections::Cold);
+    let page = |handshakes| {
+        let orders: Rc<[Order]> = Rc::new([order()]);
+        run(&encrypted, &link(None), 1, orders, handshakes, Seed::new(1))
+            .unwrap()
+            .page_time
+    };
+    // The client's 2 ms before its first request; the server's 1 ms while that is on its way.
+    let handshakes = Handshakes {
+        accept: MS,
+        connect: 2 * MS,
+    };
+    assert_eq!(page(handshakes) - page(Handshakes::default()), 8 * MS);
 }
 
 #[test]
