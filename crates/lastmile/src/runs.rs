@@ -109,7 +109,7 @@ pub(crate) fn record(folder: &RunFolder, kept: &Kept, study: &Study) -> anyhow::
 pub(crate) fn recorded(path: &Path) -> anyhow::Result<Run> {
     if !path.is_file() {
         let folder = existing(path)?;
-        let kept = folder.open()?;
+        let kept = folder.read()?;
         remark_on_lacking(&folder, &kept)?;
         return record(&folder, &kept, &kept.study);
     }

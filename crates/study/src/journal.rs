@@ -60,6 +60,18 @@ enum Written {
 }
 
 impl Journal {
+    /// Reads the journal at `path`, and leaves it as it is: someone may be writing it. A last line without its end is ignored.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or a whole line of it is damaged.
+    pub fn read(path: &Path) -> Result<Outcomes, JournalError> {
+        let held = std::fs::read(path).map_err(|source| JournalError::File {
+            path: path.to_owned(),
+            source,
+        })?;
+        outcomes(path, &held[..whole(&held)])
+    }
+
     /// Opens the journal at `path`, which need not exist yet, and reads what it holds. A last line without its end is cut off: the
     /// run was stopped while it was being written.
     ///
@@ -79,35 +91,13 @@ impl Journal {
             .map_err(failed)?;
         let mut held = Vec::new();
         file.read_to_end(&mut held).map_err(failed)?;
-        let whole = held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let whole = whole(&held);
+        let outcomes = outcomes(path, &held[..whole])?;
         file.set_len(whole as u64)
             .and_then(|()| file.seek(SeekFrom::End(0)))
             .map_err(failed)?;
-
-        let mut outcomes = Outcomes::new();
-        for (at, line) in held[..whole]
-            .split(|byte| *byte == b'\n')
-            .enumerate()
-            .filter(|(_, line)| !line.is_empty())
-        {
-            let line: Line = serde_json::from_slice(line).map_err(|source| JournalError::Line {
-                path: path.to_owned(),
-                line: at + 1,
-                source,
-            })?;
-            let outcome = match line.outcome {
-                Written::Done(observation) => Ok(observation),
-                Written::Failed(failure) => Err(failure),
-            };
-            outcomes.entry(line.settings).or_default().insert(line.repeat, outcome);
-        }
-        Ok((
-            Self {
-                file,
-                path: path.to_owned(),
-            },
-            outcomes,
-        ))
+        let path = path.to_owned();
+        Ok((Self { file, path }, outcomes))
     }
 
     /// Appends what became of a repeat, and flushes it.
@@ -132,6 +122,30 @@ impl Journal {
             source,
         })
     }
+}
+
+/// How many octets of a journal are whole lines.
+fn whole(held: &[u8]) -> usize {
+    held.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+}
+
+/// What whole lines say; `path` names them in messages.
+fn outcomes(path: &Path, lines: &[u8]) -> Result<Outcomes, JournalError> {
+    let mut outcomes = Outcomes::new();
+    let lines = lines.split(|byte| *byte == b'\n').enumerate();
+    for (at, line) in lines.filter(|(_, line)| !line.is_empty()) {
+        let line: Line = serde_json::from_slice(line).map_err(|source| JournalError::Line {
+            path: path.to_owned(),
+            line: at + 1,
+            source,
+        })?;
+        let outcome = match line.outcome {
+            Written::Done(observation) => Ok(observation),
+            Written::Failed(failure) => Err(failure),
+        };
+        outcomes.entry(line.settings).or_default().insert(line.repeat, outcome);
+    }
+    Ok(outcomes)
 }
 
 #[cfg(test)]
@@ -181,6 +195,20 @@ mod tests {
             journal.append(&key("b"), 0, &took(2.0)).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), both, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn reading_ignores_a_cut_off_line_and_leaves_it_to_who_is_writing_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let (mut journal, _) = Journal::open(&path).unwrap();
+        journal.append(&key("a"), 0, &took(1.0)).unwrap();
+        let mut held = std::fs::read(&path).unwrap();
+        held.extend(b"{\"settings\":{");
+        std::fs::write(&path, &held).unwrap();
+        let read = Journal::read(&path).unwrap();
+        assert_eq!((read.len(), &read[&key("a")][&0]), (1, &took(1.0)));
+        assert_eq!(std::fs::read(&path).unwrap(), held);
     }
 
     #[test]

@@ -69,8 +69,6 @@ pub struct Kept {
     pub costs: CostTable,
     /// What made it.
     pub meta: Meta,
-    /// The journal, open for more.
-    pub journal: Journal,
     /// What the journal holds.
     pub outcomes: Outcomes,
 }
@@ -120,23 +118,6 @@ pub enum FolderError {
 }
 
 impl RunFolder {
-    /// A folder for a new run, `<parent>/<study>-<n>` with the first n that is free. It is made, and may be beaten to by nobody.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn create_numbered(parent: &Path, study: &Study) -> Result<Self, FolderError> {
-        fs::create_dir_all(parent).map_err(|source| failed(parent, source))?;
-        for n in 1_u64.. {
-            let path = parent.join(format!("{}-{n}", study.name));
-            match fs::create_dir(&path) {
-                Ok(()) => return Ok(Self { path }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
-                Err(source) => return Err(failed(&path, source)),
-            }
-        }
-        unreachable!("a folder cannot hold every number")
-    }
-
     /// The folder at `path`, made where it is not there yet.
     ///
     /// # Errors
@@ -180,36 +161,35 @@ impl RunFolder {
         Ok(Journal::open(&self.path.join(JOURNAL))?.0)
     }
 
-    /// Reads the folder back.
+    /// Reads the folder back, as far as its run has come. Nothing in it is written.
     ///
     /// # Errors
     /// When a file of it is missing or damaged.
-    pub fn open(&self) -> Result<Kept, FolderError> {
+    pub fn read(&self) -> Result<Kept, FolderError> {
         let path = self.path.join(META);
         let meta: Meta =
-            serde_json::from_str(&self.read(META)?).map_err(|source| FolderError::Meta { path, source })?;
-        let study = Study::parse(&self.path.join(STUDY).display().to_string(), &self.read(STUDY)?)?;
-        let costs = match self.read(COSTS)? {
+            serde_json::from_str(&self.text(META)?).map_err(|source| FolderError::Meta { path, source })?;
+        let study = Study::parse(&self.path.join(STUDY).display().to_string(), &self.text(STUDY)?)?;
+        let costs = match self.text(COSTS)? {
             toml if toml.is_empty() => CostTable::free(),
             toml => CostTable::parse(&meta.cpu, &toml)?,
         };
-        let (journal, outcomes) = Journal::open(&self.path.join(JOURNAL))?;
+        let outcomes = Journal::read(&self.path.join(JOURNAL))?;
         Ok(Kept {
             study,
             costs,
             meta,
-            journal,
             outcomes,
         })
     }
 
-    /// Reads the folder back to go on with its run, which must be that of `study`, `cpu` and `version`. The cost table is the one that
+    /// Reads the folder back and opens its journal, to go on with its run, which must be that of `study`, `cpu` and `version`. The cost table is the one that
     /// the folder holds: a measured one is not measured again.
     ///
     /// # Errors
-    /// When the folder holds another run, and how that differs; or as [`RunFolder::open`].
-    pub fn resume(&self, study: &Study, cpu: &str, version: &str) -> Result<Kept, FolderError> {
-        let kept = self.open()?;
+    /// When the folder holds another run, and how that differs; or as [`RunFolder::read`].
+    pub fn resume(&self, study: &Study, cpu: &str, version: &str) -> Result<(Kept, Journal), FolderError> {
+        let mut kept = self.read()?;
         let difference = if kept.meta.version != version {
             Some(format!(
                 "it was begun with lastmile {}, and this is {version}",
@@ -222,13 +202,15 @@ impl RunFolder {
         } else {
             difference(&kept.study.expanded(), &study.expanded())
         };
-        match difference {
-            Some(difference) => Err(FolderError::Differs {
+        if let Some(difference) = difference {
+            return Err(FolderError::Differs {
                 path: self.path.clone(),
                 difference,
-            }),
-            None => Ok(kept),
+            });
         }
+        let (journal, outcomes) = Journal::open(&self.path.join(JOURNAL))?;
+        kept.outcomes = outcomes;
+        Ok((kept, journal))
     }
 
     /// Writes a file of the folder so that it is there whole or not at all.
@@ -247,7 +229,7 @@ impl RunFolder {
         write().map_err(|source| failed(&path, source))
     }
 
-    fn read(&self, name: &str) -> Result<String, FolderError> {
+    fn text(&self, name: &str) -> Result<String, FolderError> {
         let path = self.path.join(name);
         fs::read_to_string(&path).map_err(|source| failed(&path, source))
     }

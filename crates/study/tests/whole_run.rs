@@ -4,6 +4,7 @@ use lastmile_study::cell::Cell;
 use lastmile_study::cost::CostTable;
 use lastmile_study::figure;
 use lastmile_study::file::Study;
+use lastmile_study::journal::Journal;
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::run_folder::{Kept, Meta, RunFolder};
 use lastmile_study::runner::{Ending, Run, RunContext};
@@ -45,7 +46,7 @@ fn transfer(cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
 }
 
 /// Runs what the folder lacks, until so many worlds are done.
-fn go_on(kept: &mut Kept, worlds: usize) -> Ending {
+fn go_on(kept: &mut Kept, journal: &mut Journal, worlds: usize) -> Ending {
     let interrupt = AtomicBool::new(false);
     let done = AtomicUsize::new(0);
     let counted = |cell: &Cell, context: &RunContext<'_>| {
@@ -62,20 +63,20 @@ fn go_on(kept: &mut Kept, worlds: usize) -> Ending {
         threads: NonZeroUsize::MIN,
         interrupt: &interrupt,
     };
-    run.execute(&mut kept.journal, &mut kept.outcomes, &mut |_| ()).unwrap()
+    run.execute(journal, &mut kept.outcomes, &mut |_| ()).unwrap()
 }
 
-/// A run in a folder of its own, in one go or in pieces of so many worlds; its record.
-fn record(parent: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run {
+/// A run in the folder at `path`, in one go or in pieces of so many worlds; its record.
+fn record(path: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run {
     let study = Study::parse("whole.toml", STUDY).unwrap();
-    let folder = RunFolder::create_numbered(parent, &study).unwrap();
+    let folder = RunFolder::at(path).unwrap();
     let costs = CostTable::free();
     folder
         .begin(&study, &costs, &Meta::new(&study, &costs, VERSION))
         .unwrap();
     loop {
-        let mut kept = folder.resume(&study, "free", VERSION).unwrap();
-        if go_on(&mut kept, worlds_a_piece) == Ending::Complete {
+        let (mut kept, mut journal) = folder.resume(&study, "free", VERSION).unwrap();
+        if go_on(&mut kept, &mut journal, worlds_a_piece) == Ending::Complete {
             let about = About {
                 cpu: kept.meta.cpu,
                 cpu_machine: kept.meta.cpu_machine,
@@ -90,9 +91,9 @@ fn record(parent: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run 
 #[test]
 fn a_run_in_pieces_comes_to_the_record_of_a_run_in_one_go() {
     let parent = tempfile::tempdir().unwrap();
-    let whole = record(parent.path(), usize::MAX);
-    assert_eq!(record(parent.path(), 1), whole);
-    assert_eq!(record(parent.path(), 4), whole);
+    let whole = record(&parent.path().join("whole"), usize::MAX);
+    assert_eq!(record(&parent.path().join("one"), 1), whole);
+    assert_eq!(record(&parent.path().join("four"), 4), whole);
     assert_eq!((whole.cells.len(), whole.ratios.len()), (6, 3));
     // Both cells of a pair meet the same link, so that the treatment alone is left: exactly half, in every repeat.
     assert!(

@@ -10,7 +10,7 @@ use crate::{output, runs};
 /// When the folder holds no run, is damaged, or cannot be written.
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let folder = runs::existing(&args.run)?;
-    let kept = folder.open()?;
+    let kept = folder.read()?;
     runs::remark_on_lacking(&folder, &kept)?;
     let run = runs::record(&folder, &kept, &kept.study)?;
     if args.html {

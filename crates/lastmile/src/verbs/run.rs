@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use lastmile_study::builtin;
 use lastmile_study::experiment::Simulated;
 use lastmile_study::file::{self, Rule, Study};
-use lastmile_study::journal::Outcomes;
+use lastmile_study::journal::{Journal, Outcomes};
 use lastmile_study::run_folder::{Kept, Meta, RunFolder};
 use lastmile_study::runner::{self, Ending, Progress};
 use std::io::ErrorKind;
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let threads = args
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-    let (folder, mut kept) = match &args.resume {
+    let (folder, mut kept, mut journal) = match &args.resume {
         Some(run) => resumed(args, run.as_deref())?,
         None => {
             let study = asked(args)?;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         }
     };
 
-    if execute(&folder, &mut kept, threads)? == Ending::Interrupted {
+    if execute(&folder, &mut kept, &mut journal, threads)? == Ending::Interrupted {
         output::remark(&format!("stopped; {}", runs::how_to_resume(folder.path())));
         return Ok(Exit::Interrupted);
     }
@@ -121,54 +121,52 @@ fn read(name: &str) -> anyhow::Result<Study> {
 }
 
 /// A new run in a folder of its own.
-fn begun(args: &RunArgs, study: Study) -> anyhow::Result<(RunFolder, Kept)> {
+fn begun(args: &RunArgs, study: Study) -> anyhow::Result<(RunFolder, Kept, Journal)> {
     let costs = costs::load(&args.cpu)?;
     let folder = runs::create(args.out.as_deref(), &study.name)?;
     let meta = Meta::new(&study, &costs, runs::VERSION);
     let journal = folder.begin(&study, &costs, &meta)?;
-    Ok((
-        folder,
-        Kept {
-            study,
-            costs,
-            meta,
-            journal,
-            outcomes: Outcomes::new(),
-        },
-    ))
+    let kept = Kept {
+        study,
+        costs,
+        meta,
+        outcomes: Outcomes::new(),
+    };
+    Ok((folder, kept, journal))
 }
 
 /// A run that goes on, in the folder it was begun in: the one named, or the latest of the study. What the command line does not say is
 /// as it was.
-fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kept)> {
+fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kept, Journal)> {
     let named = args.study.as_deref().map(read).transpose()?;
     let folder = match (run, &named) {
         (Some(run), _) => runs::existing(run)?,
         (None, Some(study)) => runs::latest(&study.name)?,
         (None, None) => bail!("which run is to go on? lastmile run --resume RUN, or lastmile run STUDY --resume"),
     };
-    let begun = folder.open()?;
+    let begun = folder.read()?;
     let mut study = named.unwrap_or(begun.study);
     overlay(args, &mut study);
     able(&study)?;
     let cpu = args.cpu.cpu.as_ref().map_or(begun.meta.cpu, costs::name);
-    let kept = folder.resume(&study, &cpu, runs::VERSION)?;
-    Ok((folder, kept))
+    let (kept, journal) = folder.resume(&study, &cpu, runs::VERSION)?;
+    Ok((folder, kept, journal))
 }
 
 /// Runs what is lacking, with a bar where someone watches, until Ctrl-C.
-fn execute(folder: &RunFolder, kept: &mut Kept, threads: NonZeroUsize) -> anyhow::Result<Ending> {
+fn execute(
+    folder: &RunFolder,
+    kept: &mut Kept,
+    journal: &mut Journal,
+    threads: NonZeroUsize,
+) -> anyhow::Result<Ending> {
     let interrupt = interrupt::listen(
         "stopping after the cells that are being run; press Ctrl-C again to stop at once, without those",
         format!("stopped at once; {}", runs::how_to_resume(folder.path())),
     )?;
     let bar = progress::bar("repeats");
     let Kept {
-        study,
-        costs,
-        journal,
-        outcomes,
-        ..
+        study, costs, outcomes, ..
     } = kept;
     let run = runner::Run {
         study,

@@ -100,6 +100,20 @@ fn a_run_that_was_cut_off_is_reported_as_far_as_it_came() {
     parsed(&ended.stdout);
 }
 
+#[test]
+fn a_report_or_a_comparison_leaves_the_journal_of_a_run_that_is_going_on_as_it_is() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    place.data(&["run", study, "--out", "run"]);
+    let half = place.read("run/journal.jsonl").len() / 2;
+    cut(&place, "run", half);
+    let journal = place.read("run/journal.jsonl");
+    assert!(!journal.ends_with('\n'), "the line is being written");
+    place.data(&["report", "run"]);
+    place.data(&["compare", "run", "run"]);
+    assert_eq!(place.read("run/journal.jsonl"), journal);
+}
+
 /// Needs `kill`, and a run that does not end by itself while it is being stopped: a million repeats.
 #[cfg(unix)]
 #[test]

@@ -8,7 +8,7 @@ fn study(more: &str) -> Study {
 }
 
 fn begun(parent: &Path, costs: &CostTable) -> RunFolder {
-    let folder = RunFolder::create_numbered(parent, &study("")).unwrap();
+    let folder = RunFolder::at(&parent.join(costs.name())).unwrap();
     folder
         .begin(&study(""), costs, &Meta::new(&study(""), costs, "0.1.0"))
         .unwrap();
@@ -16,29 +16,18 @@ fn begun(parent: &Path, costs: &CostTable) -> RunFolder {
 }
 
 #[test]
-fn folders_are_numbered_from_one() {
-    let parent = tempfile::tempdir().unwrap();
-    let names = [(); 3].map(|()| RunFolder::create_numbered(&parent.path().join("runs"), &study("")).unwrap());
-    let names = names.map(|folder| folder.path().file_name().unwrap().to_str().unwrap().to_owned());
-    assert_eq!(names, ["test-1", "test-2", "test-3"]);
-}
-
-#[test]
 fn a_run_is_read_back_as_it_was_begun() {
     let parent = tempfile::tempdir().unwrap();
     for costs in [CostTable::free(), CostTable::load(&Choice::Reference).unwrap()] {
         let folder = begun(parent.path(), &costs);
-        let mut kept = folder.open().unwrap();
+        let kept = folder.read().unwrap();
         assert_eq!((kept.study, kept.costs), (study(""), costs.clone()));
         assert_eq!(kept.meta, Meta::new(&study(""), &costs, "0.1.0"));
         assert!(kept.outcomes.is_empty());
-        kept.journal
-            .append(&Default::default(), 0, &Err(Failure::new("x")))
-            .unwrap();
-        assert_eq!(
-            folder.resume(&study(""), costs.name(), "0.1.0").unwrap().outcomes.len(),
-            1
-        );
+        let (_, mut journal) = folder.resume(&study(""), costs.name(), "0.1.0").unwrap();
+        journal.append(&Default::default(), 0, &Err(Failure::new("x"))).unwrap();
+        let (kept, _) = folder.resume(&study(""), costs.name(), "0.1.0").unwrap();
+        assert_eq!(kept.outcomes.len(), 1);
     }
 }
 
@@ -82,9 +71,9 @@ fn what_is_missing_or_damaged_is_named() {
     let parent = tempfile::tempdir().unwrap();
     let folder = begun(parent.path(), &CostTable::free());
     fs::write(folder.path().join(META), "{").unwrap();
-    assert!(folder.open().unwrap_err().to_string().contains("meta.json: "));
+    assert!(folder.read().unwrap_err().to_string().contains("meta.json: "));
     fs::remove_file(folder.path().join(META)).unwrap();
-    assert!(folder.open().unwrap_err().to_string().contains("meta.json: "));
+    assert!(folder.read().unwrap_err().to_string().contains("meta.json: "));
 }
 
 #[test]
@@ -102,4 +91,19 @@ fn nothing_unfinished_is_left_behind() {
         names,
         ["costs.toml", "journal.jsonl", "meta.json", "report.html", "study.toml"]
     );
+}
+
+#[test]
+fn a_run_that_is_read_or_refused_to_be_resumed_is_left_as_it_is() {
+    let parent = tempfile::tempdir().unwrap();
+    let folder = begun(parent.path(), &CostTable::free());
+    let journal = folder.path().join(JOURNAL);
+    fs::write(&journal, "{\"settings\":").unwrap();
+    assert!(folder.read().unwrap().outcomes.is_empty());
+    folder.resume(&study("seed = 7"), "free", "0.1.0").unwrap_err();
+    assert_eq!(fs::read_to_string(&journal).unwrap(), "{\"settings\":");
+    fs::remove_file(&journal).unwrap();
+    let error = folder.read().unwrap_err().to_string();
+    assert!(error.contains("journal.jsonl: "), "{error}");
+    assert!(!journal.exists(), "it is not made either");
 }
