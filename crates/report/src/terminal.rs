@@ -192,7 +192,7 @@ fn lines(text: &str) -> String {
 /// Foreign names may hold escape sequences, which a terminal would obey: control characters are shown as U+FFFD.
 fn clean(text: &str) -> String {
     let shown = |c: char| match c {
-        '\n' => ' ',
+        '\n' | '\t' => ' ',
         c if c.is_control() => '\u{fffd}',
         c => c,
     };

@@ -32,21 +32,21 @@ pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
         // The order is that of preference, where a client takes several.
         let zstd = zstd
             .and_then(level)
-            .map(|name| format!("\tzstd {name}\n"))
+            .map(|name| format!("    zstd {name}\n"))
             .unwrap_or_default();
         let gzip = gzip
-            .map(|codec| format!("\tgzip {}\n", codec.level()))
+            .map(|codec| format!("    gzip {}\n", codec.level()))
             .unwrap_or_default();
         text += &if zstd_first {
             format!("{zstd}{gzip}")
         } else {
             format!("{gzip}{zstd}")
         };
-        text += &format!("\tminimum_length {LEAST_LENGTH}\n\tmatch {{\n");
+        text += &format!("    minimum_length {LEAST_LENGTH}\n    match {{\n");
         for media_type in wanted.types(Origin::Dynamic) {
-            text += &format!("\t\theader Content-Type {media_type}*\n");
+            text += &format!("        header Content-Type {media_type}*\n");
         }
-        text += "\t}\n}\n";
+        text += "    }\n}\n";
     }
     let codings = [Coding::Brotli, Coding::Zstd, Coding::Gzip];
     let beforehand: Vec<&str> = codings
@@ -56,7 +56,7 @@ pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
         .collect();
     if !beforehand.is_empty() {
         text += "\n# Files, compressed beforehand: app.js.br, app.js.zst and app.js.gz beside app.js.\n";
-        text += &format!("file_server {{\n\tprecompressed {}\n}}\n", beforehand.join(" "));
+        text += &format!("file_server {{\n    precompressed {}\n}}\n", beforehand.join(" "));
     }
     let mut note = "In a site block. Caddy has no br of its own for what is made on request; its zstd has four levels. Its least length is \
                     512 B unless told otherwise, and looks at the first piece that is written: a stream whose first piece is shorter is not \
