@@ -6,6 +6,7 @@
 use crate::figure;
 use crate::observation::Failure;
 use crate::statistics::{mean, sd};
+use lastmile_report::number::quantity;
 use lastmile_report::record::Doubt;
 
 /// Fewer repeats than that leave an interval wide and its assumptions untested: our own choice, and what
@@ -59,7 +60,10 @@ pub(crate) fn slow_first_run(figure: &str, runs: &[f64]) -> Option<Doubt> {
     }
     let (centre, deviation) = (mean(rest)?, sd(rest)?);
     let slow = *first > 1.1 * centre && *first > centre + 3.0 * deviation;
-    let text = || format!("{figure}: the first run took {first:.3} s, the others {centre:.3} s: caches or warm-up");
+    let text = || {
+        let (first, others) = (quantity(*first, "s"), quantity(centre, "s"));
+        format!("{figure}: the first run took {first}, the others {others}: caches or warm-up")
+    };
     slow.then(|| doubt("slow-first-run", text()))
 }
 
@@ -92,6 +96,15 @@ mod tests {
             slow_first_run("response_bytes", &[900.0, 1.0, 1.0, 1.0]),
             None,
             "a size is not slow"
+        );
+    }
+
+    #[test]
+    fn a_slow_first_run_is_told_in_digits_that_show_it() {
+        let told = slow_first_run("extract_time", &[0.002_4, 0.002, 0.002, 0.002]).unwrap();
+        assert_eq!(
+            told.text,
+            "extract_time: the first run took 2.40 ms, the others 2 ms: caches or warm-up"
         );
     }
 
