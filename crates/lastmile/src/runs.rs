@@ -184,13 +184,13 @@ fn command(kept: &Kept) -> String {
     let Study {
         name, repeats, seed, ..
     } = &kept.study;
-    let same = |toml: &str| {
-        let mut study = Study::parse(name, toml).expect("a built-in study is well-formed: a test reads them all");
+    let same = |builtin: &builtin::Builtin| {
+        let mut study = builtin.study();
         (study.repeats, study.seed, study.world) = (*repeats, *seed, kept.study.world);
         study == kept.study
     };
     let study = match builtin::find(name) {
-        Some(builtin) if same(builtin.toml) => format!("{name} --repeats {repeats} --seed {seed}"),
+        Some(builtin) if same(builtin) => format!("{name} --repeats {repeats} --seed {seed}"),
         _ => "study.toml".to_owned(),
     };
     let cpu = match kept.meta.cpu.as_str() {

@@ -2,6 +2,7 @@
 
 mod gzip_filter;
 
+use crate::file::Study;
 use lastmile_report::record::{Finding, Run, Table};
 
 /// A study that is compiled in.
@@ -15,6 +16,13 @@ pub struct Builtin {
     pub findings: fn(&Run) -> Vec<Finding>,
     /// Further tables made from its figures.
     pub exhibits: fn(&Run) -> Vec<Table>,
+}
+
+impl Builtin {
+    /// The study that its file describes.
+    pub fn study(&self) -> Study {
+        Study::parse(self.name, self.toml).expect("a built-in study is well-formed: a test reads them all")
+    }
 }
 
 /// Every built-in study, by name.
@@ -38,6 +46,24 @@ pub fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)
 }
 
+/// The built-in study that `study` is a run of, however often, from whichever seed and in whichever world it runs, and whichever
+/// figures it shows and thresholds it sets. A study that has its name and other cells is none: what is said in words of the
+/// built-in one would not be true of it.
+pub fn of(study: &Study) -> Option<&'static Builtin> {
+    let same = |builtin: &&Builtin| {
+        let like = Study {
+            repeats: study.repeats,
+            seed: study.seed,
+            world: study.world,
+            measure: study.measure.clone(),
+            thresholds: study.thresholds.clone(),
+            ..builtin.study()
+        };
+        like == *study
+    };
+    find(&study.name).filter(same)
+}
+
 /// The name of the built-in study that someone who wrote `name` may have meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
     crate::nearest::nearest(name, ALL.iter().map(|builtin| builtin.name))
@@ -47,12 +73,11 @@ pub fn nearest(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::cell::expand;
-    use crate::file::Study;
 
     #[test]
     fn every_built_in_study_reads_under_its_own_name_and_has_cells() {
         for builtin in ALL {
-            let study = Study::parse(builtin.name, builtin.toml).unwrap();
+            let study = builtin.study();
             assert_eq!(study.name, builtin.name);
             assert!(!expand(&study).unwrap().is_empty());
         }
@@ -60,8 +85,28 @@ mod tests {
     }
 
     #[test]
+    fn a_study_of_ones_own_is_no_built_in_one_though_it_has_its_name() {
+        let own = "name = 'gzip-filter'\nquestion = ''\n[factors]\ncodec = ['identity', 'gzip:6']\n";
+        assert!(of(&Study::parse("mine.toml", own).unwrap()).is_none());
+        let mut study = find("gzip-filter").unwrap().study();
+        study.parts.pop();
+        assert!(of(&study).is_none());
+    }
+
+    #[test]
+    fn a_built_in_study_is_known_by_its_content_and_as_a_run_folder_keeps_it() {
+        for builtin in ALL {
+            let mut study = builtin.study();
+            (study.repeats, study.seed) = (std::num::NonZeroU64::MIN, 7);
+            study.measure.figures.truncate(1);
+            let kept = Study::parse("study.toml", &study.expanded()).unwrap();
+            assert_eq!(of(&kept).map(|found| found.name), Some(builtin.name));
+        }
+    }
+
+    #[test]
     fn the_bulk_study_has_the_eight_profiles() {
-        let study = Study::parse("bulk", find("bulk").unwrap().toml).unwrap();
+        let study = find("bulk").unwrap().study();
         assert_eq!(expand(&study).unwrap().len(), 8);
     }
 }

@@ -58,7 +58,7 @@ pub fn summarise(study: &Study, outcomes: &Outcomes, about: About) -> Result<Run
         exhibits: Vec::new(),
         thresholds: thresholds::held(study, &measured),
     };
-    if let Some(builtin) = crate::builtin::find(&study.name) {
+    if let Some(builtin) = crate::builtin::of(study) {
         run.findings = (builtin.findings)(&run);
         run.exhibits = (builtin.exhibits)(&run);
     }

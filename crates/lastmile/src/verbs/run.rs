@@ -97,7 +97,7 @@ fn able(study: &Study) -> anyhow::Result<()> {
 /// Reads a study: a built-in one by its name, or else a file.
 fn read(name: &str) -> anyhow::Result<Study> {
     if let Some(builtin) = builtin::find(name) {
-        return Ok(Study::parse(name, builtin.toml)?);
+        return Ok(builtin.study());
     }
     let path = Path::new(name);
     let is_path = path.extension().is_some() || path.components().count() > 1 || path.exists();

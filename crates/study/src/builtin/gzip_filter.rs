@@ -1,7 +1,7 @@
 //! What do the figures of the `gzip-filter` study say? Findings in words made from them, and the tables beside them.
 //!
 //! Everything here is computed from a [`Run`]; what the report's authors printed stands in `published`, and is compared, never
-//! mixed in. A run may lack cells (a user may leave parts out): what rests on those is left unsaid.
+//! mixed in. A run may lack cells (it may have been cut off): what rests on those is left unsaid.
 
 mod exhibits;
 mod figures;

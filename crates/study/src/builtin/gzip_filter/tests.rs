@@ -3,7 +3,6 @@ use super::{exhibits, findings};
 use crate::builtin::find;
 use crate::cost::{Choice, CostTable};
 use crate::experiment::Simulated;
-use crate::file::Study;
 use crate::journal::Journal;
 use crate::runner;
 use crate::summary::{About, summarise};
@@ -18,8 +17,7 @@ use std::sync::atomic::AtomicBool;
 fn run() -> &'static Run {
     static RUN: OnceLock<Run> = OnceLock::new();
     RUN.get_or_init(|| {
-        let builtin = find("gzip-filter").unwrap();
-        let mut study = Study::parse(builtin.name, builtin.toml).unwrap();
+        let mut study = find("gzip-filter").unwrap().study();
         study.repeats = 2.try_into().unwrap();
         Simulated.check(&study).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -50,6 +48,11 @@ fn no_cell_fails_and_every_finding_and_table_is_there() {
     assert!(run().cells.iter().all(|cell| cell.failed == 0 && cell.valid));
     assert_eq!(findings(run()).len(), 9);
     assert_eq!(exhibits(run()).len(), 6);
+    assert_eq!(
+        (run().findings.len(), run().exhibits.len()),
+        (9, 6),
+        "the record has them"
+    );
 }
 
 #[test]
