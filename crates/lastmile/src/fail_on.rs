@@ -60,7 +60,15 @@ pub(crate) fn verdict(study: &Study, run: &Run) -> Exit {
             .map(|(key, level)| format!("{key} {level}"))
             .collect();
         let found = quantity(threshold.found, unit);
-        output::remark(&format!("broken: {}: {found} in {}", threshold.rule, levels.join(", ")));
+        let part = threshold
+            .part
+            .as_ref()
+            .map_or_else(String::new, |part| format!("{part}: "));
+        output::remark(&format!(
+            "broken: {}: {found} in {part}{}",
+            threshold.rule,
+            levels.join(", ")
+        ));
     }
     let unchecked = |rule: &&Rule| {
         !run.thresholds

@@ -249,6 +249,9 @@ pub struct Point {
 pub struct Threshold {
     /// As written: `p95(transfer_time) < 20 s`.
     pub rule: String,
+    /// The part of the study that the cell belongs to, where a study has parts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// The cell it was held against.
     pub levels: Levels,
     /// The figure found, in the base unit.

@@ -233,6 +233,7 @@ pub(crate) fn run() -> Run {
         charts: vec![saved_by_case(), time_by_bandwidth()],
         thresholds: vec![Threshold {
             rule: "p95(extract_time) < 20 s".to_owned(),
+            part: None,
             levels: levels(&[("case", "A"), ("codec", "identity")]),
             found: 56.1,
             held: false,

@@ -131,10 +131,31 @@ fn a_rule_that_is_broken_exits_99_and_one_that_holds_does_not() {
         "{}",
         broken.stderr
     );
-    let thresholds = parsed(&broken.stdout)["thresholds"].as_array().unwrap().len();
+    let record = parsed(&broken.stdout);
+    let parts: Vec<_> = record["thresholds"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|held| &held["part"])
+        .collect();
     assert_eq!(
-        thresholds, 8,
-        "a broken run is printed all the same, with the rule held against each cell"
+        parts,
+        [
+            "queue-length",
+            "queue-length",
+            "queue-length",
+            "queue-length",
+            "dial-up",
+            "long",
+            "satellite",
+            "fast"
+        ],
+        "a broken run is printed all the same, with the rule held against each cell of each part"
+    );
+    assert!(
+        broken.stderr.contains(" in queue-length: link 512k-50ms-q64"),
+        "{}",
+        broken.stderr
     );
     assert_eq!(run("p95(transfer_time)>60s").code, Some(0));
     let unchecked = run("mean(page_time)>1s");

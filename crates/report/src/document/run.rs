@@ -133,8 +133,10 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
     if run.thresholds.is_empty() {
         return None;
     }
+    let any_part = run.thresholds.iter().any(|threshold| threshold.part.is_some());
+    let part_head = any_part.then_some("part");
     let mut grid = Grid::new("Thresholds", "")
-        .words(["rule", "cell"])
+        .words(["rule"].into_iter().chain(part_head).chain(["cell"]))
         .figures(["found"])
         .words(["held"]);
     for threshold in &run.thresholds {
@@ -147,12 +149,11 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
         let figure = threshold.rule.split(['(', ')']).nth(1).unwrap_or_default();
         let unit = run.cells.iter().find_map(|cell| Some(&cell.figures.get(figure)?.unit));
         let found = quantity(threshold.found, unit.map_or("1", String::as_str));
-        let cells = vec![
-            threshold.rule.clone(),
-            levels_text(&threshold.levels),
-            found,
-            held.to_owned(),
-        ];
+        let mut cells = vec![threshold.rule.clone()];
+        if any_part {
+            cells.push(threshold.part.as_deref().map_or_else(String::new, readable));
+        }
+        cells.extend([levels_text(&threshold.levels), found, held.to_owned()]);
         grid.row(cells, tone, &[]);
     }
     Some(Block::Grid(grid))

@@ -118,3 +118,20 @@ fn pages_can_be_looked_at() {
         }
     }
 }
+
+#[test]
+fn a_threshold_tells_its_part_where_there_are_parts() {
+    let mut run = sample::run();
+    run.thresholds[0].part = Some("far-away".to_owned());
+    let look = crate::terminal::Look {
+        width: 120,
+        colour: false,
+    };
+    for shown in [
+        run_page(&run, &provenance()),
+        crate::terminal::run(&run, look),
+        crate::markdown::run(&run),
+    ] {
+        assert!(shown.contains("far-away"), "{shown}");
+    }
+}

@@ -20,6 +20,7 @@ fn held_in(rule: &Rule, measured: &Measured<'_>) -> Option<Threshold> {
     }?;
     Some(Threshold {
         rule: rule.to_string(),
+        part: measured.cell.part.clone(),
         levels: measured.cell.levels.clone(),
         found,
         held: rule.comparison.holds(found, rule.bound),
