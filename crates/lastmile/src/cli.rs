@@ -159,6 +159,14 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN", num_args = 0..=1, conflicts_with_all = ["dry_run", "out"])]
     pub(crate) resume: Option<Option<PathBuf>>,
 
+    /// Keep the packets: a pcapng a vantage point, in the run's folder under captures/
+    ///
+    /// Each world of the study has two, the client's and the server's, with whole packets: Wireshark opens them. All repeats of a cell
+    /// are in one file, unless the study makes a fresh world for each. A file is about a tenth larger than what is delivered, more over a lossy link: 5
+    /// repeats of 10 MB make two of 54 MB. The figures do not depend on it. With --resume, what is yet to be run is kept.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) capture: bool,
+
     /// Print the cells and the expected time, and run nothing
     #[arg(long, conflicts_with = "format")]
     pub(crate) dry_run: bool,

@@ -1,9 +1,11 @@
 //! What is done in a cell? The programs of the simulated world: a server and a client on either side of the cell's link.
 //!
-//! A `plan::Plan` says what a cell's settings ask for; `site` builds the world they describe; each delivery has a program.
+//! A `plan::Plan` says what a cell's settings ask for; `site` builds the world they describe; each delivery has a program;
+//! `capture` keeps what passed, where that is asked for.
 //! Reading studies, repeating and summing up are others' business.
 
 mod bulk;
+mod capture;
 mod computing;
 mod objects;
 mod plan;
@@ -16,6 +18,7 @@ use crate::runner::{Experiment, RunContext};
 use plan::{Delivered, Plan};
 use site::Site;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The simulated world's experiment.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +51,12 @@ impl Experiment for Simulated {
         };
         // Repeats in one world share what is delivered, as the runs of one test do; a fresh world has contents of its own.
         let seeds = context.seeds(cell, context.repeats.start);
-        let site = Site::build(&plan, seeds.link);
+        let mut site = Site::build(&plan, seeds.link);
+        if let Some(folder) = context.captures
+            && let Err(failure) = site.capture(folder, &capture::name(cell, &context.repeats))
+        {
+            return vec![Err(failure)];
+        }
         let costs = Rc::new(context.costs.clone());
         let mut outcomes = Vec::new();
         for repeat in context.repeats.clone() {
@@ -65,15 +73,23 @@ impl Experiment for Simulated {
                     }
                 }
             };
-            let failed = outcome.is_err();
-            outcomes.push(outcome.map(|mut observation| {
+            let outcome = outcome.and_then(|mut observation| {
                 site.note_link_chance(&mut observation);
-                observation
-            }));
+                site.flush_captures().map(|()| observation)
+            });
+            let failed = outcome.is_err();
+            outcomes.push(outcome);
             if failed {
                 break;
             }
         }
         outcomes
     }
+
+    fn expected_time(&self, cell: &Cell) -> Duration {
+        Plan::of(&cell.settings).map_or(Duration::ZERO, |plan| plan.delivered.expected_time())
+    }
 }
+
+#[cfg(test)]
+mod tests;

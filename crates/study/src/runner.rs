@@ -8,6 +8,7 @@ use crate::cost::CostTable;
 use crate::file::{Fresh, Study, StudyError, World};
 use crate::journal::{Journal, JournalError, Outcomes};
 use crate::observation::{Failure, Outcome};
+use lastmile_report::number::quantity;
 use lastmile_units::Seed;
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -23,8 +24,8 @@ pub trait Experiment: Sync {
     /// order. Where a failure makes the rest impossible, the outcomes may end with it.
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome>;
 
-    /// About how long one repeat of the cell keeps a core busy: for `--dry-run`. A fifth of a second, where nothing better is
-    /// known, is our own guess.
+    /// About how long one repeat of the cell keeps a core busy, asked once a cell: for `--dry-run`. A fifth of a second, where
+    /// nothing better is known, is our own guess.
     fn expected_time(&self, cell: &Cell) -> Duration {
         let _ = cell;
         Duration::from_millis(200)
@@ -262,15 +263,18 @@ fn jobs(study: &Study) -> Result<Vec<Job>, StudyError> {
 pub fn dry_run(study: &Study, experiment: &dyn Experiment, threads: NonZeroUsize) -> Result<String, StudyError> {
     let cells = expand(study)?;
     let jobs = jobs(study)?;
-    let busy = |job: &Job| experiment.expected_time(&job.cell) * (job.repeats.end - job.repeats.start) as u32;
-    let expected = jobs.iter().map(busy).sum::<Duration>() / threads.get().min(jobs.len().max(1)) as u32;
     let repeats = study.repeats;
+    let first_of_cell = jobs.iter().filter(|job| job.repeats.start == 0);
+    let busy: f64 = first_of_cell
+        .map(|job| experiment.expected_time(&job.cell).as_secs_f64())
+        .sum();
+    let expected = busy * repeats.get() as f64 / threads.get().min(jobs.len().max(1)) as f64;
     let mut text: String = cells.iter().map(|cell| format!("{}\n", cell.describe())).collect();
     text += &format!(
-        "{} cells of {repeats} repeats, {} worlds, {threads} at once; about {:.1} s\n",
+        "{} cells of {repeats} repeats, {} worlds, {threads} at once; about {}\n",
         cells.len(),
         jobs.len(),
-        expected.as_secs_f64()
+        quantity(expected, "s")
     );
     Ok(text)
 }

@@ -24,22 +24,19 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         .iter()
         .map(|text| fail_on::rule(text))
         .collect::<Result<_, _>>()?;
-    let threads = args
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
     let (folder, mut kept, mut journal) = match &args.resume {
         Some(run) => resumed(args, run.as_deref())?,
         None => {
             let study = asked(args)?;
             if args.dry_run {
-                output::data(&runner::dry_run(&study, &Simulated, threads)?)?;
+                output::data(&runner::dry_run(&study, &Simulated, threads(args))?)?;
                 return Ok(Exit::Done);
             }
             begun(args, study)?
         }
     };
 
-    if execute(&folder, &mut kept, &mut journal, threads)? == Ending::Interrupted {
+    if execute(args, &folder, &mut kept, &mut journal)? == Ending::Interrupted {
         output::remark(&format!("stopped; {}", runs::how_to_resume(folder.path())));
         return Ok(Exit::Interrupted);
     }
@@ -57,6 +54,12 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     }
     output::record(&run, args.format.format)?;
     Ok(fail_on::verdict(&gated, &run))
+}
+
+/// How many cells run at once.
+fn threads(args: &RunArgs) -> NonZeroUsize {
+    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    args.threads.unwrap_or_else(cores)
 }
 
 /// The study that was asked for, with what the command line sets over it, and able to run.
@@ -154,12 +157,8 @@ fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kep
 }
 
 /// Runs what is lacking, with a bar where someone watches, until Ctrl-C.
-fn execute(
-    folder: &RunFolder,
-    kept: &mut Kept,
-    journal: &mut Journal,
-    threads: NonZeroUsize,
-) -> anyhow::Result<Ending> {
+fn execute(args: &RunArgs, folder: &RunFolder, kept: &mut Kept, journal: &mut Journal) -> anyhow::Result<Ending> {
+    let captures = args.capture.then(|| folder.captures()).transpose()?;
     let interrupt = interrupt::listen(
         "stopping after the cells that are being run; press Ctrl-C again to stop at once, without those",
         format!("stopped at once; {}", runs::how_to_resume(folder.path())),
@@ -172,8 +171,8 @@ fn execute(
         study,
         experiment: &Simulated,
         costs,
-        captures: None,
-        threads,
+        captures: captures.as_deref(),
+        threads: threads(args),
         interrupt: &interrupt,
     };
     let mut on_progress = |progress: Progress<'_>| {

@@ -185,6 +185,18 @@ fn a_threshold_of_the_study_exits_99_too() {
 }
 
 #[test]
+fn captures_are_kept_where_they_are_asked_for_and_change_nothing() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    let plain = place.data(&["run", study, "--out", "plain", "--format", "json"]);
+    let watched = place.data(&["run", study, "--out", "watched", "--format", "json", "--capture"]);
+    assert_eq!(without_run(&watched), without_run(&plain));
+    assert!(!place.path().join("plain/captures").exists());
+    let captures = std::fs::read_dir(place.path().join("watched/captures")).unwrap();
+    assert_eq!(captures.count(), 6, "two vantage points of three cells");
+}
+
+#[test]
 fn cells_that_fail_exit_4_and_the_others_are_kept() {
     let place = Place::new();
     let study = place.file("dead.toml", LOSSY.replace("wpt/cable+loss=0.5%", "wpt/cable+loss=100%"));

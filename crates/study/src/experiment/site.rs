@@ -1,5 +1,6 @@
 //! Where does a cell's program run? A client and a server, each on a host of the simulated world, joined by the cell's link.
 
+use super::capture::Captures;
 use super::plan::Plan;
 use crate::observation::{Failure, Observation};
 use crate::settings::Hosts;
@@ -8,6 +9,7 @@ use lastmile_units::{Probability, Seed};
 use lastmile_world::Host;
 use lastmile_world::sim::{HostSpec, LinkId, SimHost, World};
 use std::future::Future;
+use std::path::Path;
 use std::time::Duration;
 
 /// A world with two hosts and a link.
@@ -17,6 +19,7 @@ pub(super) struct Site {
     pub(super) server: SimHost,
     link: LinkId,
     spec: LinkSpec,
+    captures: Option<Captures>,
 }
 
 /// What links and hosts had done at some moment; the difference of two is what a run did.
@@ -57,7 +60,22 @@ impl Site {
             server,
             link,
             spec: plan.link.clone(),
+            captures: None,
         }
+    }
+
+    /// Captures what passes the client and the server from now on, into files of `folder` that begin with `name`.
+    pub(super) fn capture(&mut self, folder: &Path, name: &str) -> Result<(), Failure> {
+        let hosts = [("client", &self.client), ("server", &self.server)];
+        self.captures = Some(Captures::begin(&self.world, folder, name, &hosts)?);
+        Ok(())
+    }
+
+    /// Writes out what was captured, where anything is; a repeat whose packets could not be kept has failed.
+    pub(super) fn flush_captures(&mut self) -> Result<(), Failure> {
+        self.captures
+            .as_mut()
+            .map_or(Ok(()), |captures| captures.flush(&self.world))
     }
 
     /// Runs a program to its end.

@@ -198,7 +198,7 @@ fn a_dry_run_names_every_cell_and_the_expected_time() {
     assert!(text.starts_with("codec identity, link wpt/3g\n"), "{text}");
     // 8 cells x 3 repeats x 0.2 s on 2 threads.
     assert!(
-        text.ends_with("8 cells of 3 repeats, 8 worlds, 2 at once; about 2.4 s\n"),
+        text.ends_with("8 cells of 3 repeats, 8 worlds, 2 at once; about 2.40 s\n"),
         "{text}"
     );
 }

@@ -1,0 +1,100 @@
+//! Which files show what passed in a cell? One pcapng a vantage point a world, named by the cell; what went wrong in writing them.
+//!
+//! What a capture holds is the world's affair: whole packets, their headers, and virtual times.
+
+use crate::cell::Cell;
+use crate::observation::Failure;
+use lastmile_units::Seed;
+use lastmile_world::sim::{SimHost, World};
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The captures of a world.
+pub(super) struct Captures {
+    files: Vec<CaptureFile>,
+}
+
+/// A file that the world writes packets to, and that is flushed here. Clones are the same file.
+#[derive(Clone)]
+struct CaptureFile {
+    path: PathBuf,
+    to: Rc<RefCell<BufWriter<File>>>,
+}
+
+impl Captures {
+    /// Captures at every host, from now on, into `folder`: `<name>-<host>.pcapng`. What an earlier world of that name wrote is
+    /// written over.
+    pub(super) fn begin(world: &World, folder: &Path, name: &str, hosts: &[(&str, &SimHost)]) -> Result<Self, Failure> {
+        let mut files = Vec::new();
+        for (host, at) in hosts {
+            let path = folder.join(format!("{name}-{host}.pcapng"));
+            let begin = || {
+                let to = Rc::new(RefCell::new(BufWriter::new(File::create(&path)?)));
+                let file = CaptureFile { path: path.clone(), to };
+                world.capture(at, Box::new(file.clone()))?;
+                Ok(file)
+            };
+            files.push(begin().map_err(|error: io::Error| not_written(&path, &error))?);
+        }
+        Ok(Self { files })
+    }
+
+    /// Writes out what has been captured so far; otherwise what went wrong since the beginning.
+    pub(super) fn flush(&mut self, world: &World) -> Result<(), Failure> {
+        if let Some(error) = world.capture_error() {
+            return Err(Failure::new(error.to_string()));
+        }
+        let mut flushed = self.files.iter_mut().map(Write::flush);
+        flushed
+            .find_map(Result::err)
+            .map_or(Ok(()), |error| Err(Failure::new(error.to_string())))
+    }
+}
+
+impl Write for CaptureFile {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let written = self.to.borrow_mut().write(octets);
+        written.map_err(|error| io::Error::new(error.kind(), not_written(&self.path, &error)))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.to.borrow_mut().flush();
+        flushed.map_err(|error| io::Error::new(error.kind(), not_written(&self.path, &error)))
+    }
+}
+
+fn not_written(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("the capture {} cannot be written: {error}", path.display()))
+}
+
+/// The longest part of a name that is for reading: file systems take 255 octets, and the rest of the name and of what they are
+/// copied to want some. Our own choice.
+const READABLE: usize = 100;
+
+/// What the captures of a world are called: what the cell is, as far as a file's name can say it; a hash of all that is set in it,
+/// which no two cells share; and which runs.
+pub(super) fn name(cell: &Cell, repeats: &Range<u64>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+    let described = cell.describe();
+    let words = described.split(|c| !plain(c)).filter(|word| !word.is_empty());
+    let mut readable = words.collect::<Vec<_>>().join("-");
+    readable.truncate(READABLE);
+    let key: String = cell
+        .key()
+        .iter()
+        .map(|(key, level)| format!("{key}={level}\n"))
+        .collect();
+    let hash = Seed::new(0).derive(&key).get() >> 32;
+    let runs = match (repeats.start + 1, repeats.end) {
+        (first, last) if first >= last => format!("run-{first}"),
+        (first, last) => format!("runs-{first}-to-{last}"),
+    };
+    format!("{readable}-{hash:08x}-{runs}")
+}
+
+#[cfg(test)]
+mod tests;
