@@ -2,7 +2,7 @@
 //!
 //! What the content means is the affair of the crate that it belongs to.
 
-use lastmile_link::LinkSpec;
+use lastmile_link::{LinkRequest, LinkSpec};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -54,10 +54,21 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     }
 }
 
-/// A link, which reports show by its profile and what is changed of it, or by the name that its table gives it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A link, which reports show by its profile and what is changed of it, or by the name that its table gives it. It follows no
+/// delivery trace: a study, and the copy that its run folder keeps, say all there is to know of their links.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Link(pub LinkSpec);
+
+impl<'de> Deserialize<'de> for Link {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut no_traces = |_: &str| {
+            Err("a study's links cannot follow traces; give the link a rate, or use the trace with `lastmile advise --link`".to_owned())
+        };
+        let request = LinkRequest::deserialize(from)?;
+        request.resolve_with(&mut no_traces).map(Self).map_err(D::Error::custom)
+    }
+}
 
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -89,6 +100,29 @@ mod tests {
         );
         let nameless = read("{ kind = 'bulk', bytes = '1 kB' }").unwrap();
         assert_eq!(nameless.name(), r#"{ bytes = "1 kB", kind = "bulk" }"#);
+    }
+
+    #[test]
+    fn a_link_that_follows_a_trace_is_refused_with_the_place_where_traces_work() {
+        #[derive(Debug, Deserialize)]
+        struct Setting {
+            #[expect(dead_code, reason = "it is refused")]
+            link: Link,
+        }
+        for link in [
+            "'wpt/3g+trace=drive.down'",
+            "{ name = 'mine', trace = 'drive.down', one_way_delay = '30 ms' }",
+        ] {
+            let error = toml::from_str::<Setting>(&format!("link = {link}"))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.contains("line 1")
+                    && error.contains("\"drive.down\"")
+                    && error.contains("`lastmile advise --link`"),
+                "{error}"
+            );
+        }
     }
 
     #[test]
