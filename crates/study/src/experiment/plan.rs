@@ -109,7 +109,7 @@ impl Delivered {
             Self::Bytes(bytes) => bytes.as_f64() * SECONDS_A_BULK_BYTE,
             // Any seed will do: their sizes depend little on it. A workload that cannot be made fails at once.
             Self::Objects(objects) => objects.workload.generate(Seed::new(0)).map_or(0.0, |stream| {
-                let bytes: usize = stream.objects.iter().map(|object| object.len()).sum();
+                let bytes: usize = stream.objects.iter().map(bytes::Bytes::len).sum();
                 bytes as f64 * SECONDS_AN_OBJECT_BYTE
             }),
         };
