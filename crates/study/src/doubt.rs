@@ -1,7 +1,6 @@
 //! What makes a cell's figures suspect? Doubts are data: they travel with the figures into every table and page.
 //!
-//! Those that only an experiment can see (a saturated CPU) it makes itself, by the functions here; those that the repeats of a cell show
-//! are found here.
+//! Those that only an experiment can see it makes itself; those that the repeats of a cell show are found here.
 
 use crate::figure;
 use crate::observation::Failure;
@@ -13,25 +12,11 @@ use lastmile_report::record::Doubt;
 /// most of the published evaluations that the built-in studies follow ran.
 const FEW: usize = 5;
 
-/// A CPU that was busy for more of the time than this decided the times itself: our own choice.
-pub const SATURATED: f64 = 0.9;
-
 fn doubt(kind: &str, text: String) -> Doubt {
     Doubt {
         kind: kind.to_owned(),
         text,
     }
-}
-
-/// `saturated-cpu`: a virtual CPU was busy for a share of the time that is above [`SATURATED`]; none where it is not.
-pub fn saturated_cpu(host: &str, busy: f64) -> Option<Doubt> {
-    let text = || {
-        format!(
-            "the CPU of the {host} was busy {:.0} % of the time: it, and not the link, set the pace",
-            busy * 100.0
-        )
-    };
-    (busy > SATURATED).then(|| doubt("saturated-cpu", text()))
 }
 
 /// `failed-runs`: some repeats gave no figures.
@@ -119,16 +104,5 @@ mod tests {
         let failure = Failure::new("the connection was reset");
         let told = failed_runs(&[(1, &failure)], 5).unwrap();
         assert_eq!(told.text, "1 of 5 runs failed; run 2: the connection was reset");
-    }
-
-    #[test]
-    fn a_cpu_is_saturated_above_nine_tenths() {
-        assert_eq!(saturated_cpu("server", 0.9), None);
-        assert!(
-            saturated_cpu("server", 0.97)
-                .unwrap()
-                .text
-                .contains("server was busy 97 %")
-        );
     }
 }

@@ -15,9 +15,6 @@ use crate::statistics::mean;
 use lastmile_report::record::Run;
 use lastmile_units::Seed;
 
-/// The schema that the record follows.
-pub const SCHEMA: &str = "lastmile/run/1";
-
 /// What the record says of the run as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
@@ -42,7 +39,7 @@ pub fn summarise(study: &Study, outcomes: &Outcomes, about: About) -> Result<Run
         .collect();
     let ratios = ratios::ratios(study, &measured);
     let mut run = Run {
-        schema: SCHEMA.to_owned(),
+        schema: Run::SCHEMA.to_owned(),
         study: study.name.clone(),
         question: study.question.clone(),
         world: study.world.name().to_owned(),

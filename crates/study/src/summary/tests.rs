@@ -207,14 +207,14 @@ fn a_doubt_of_the_experiment_is_shown_once_and_a_figure_that_is_missing_is_doubt
     let mut outcomes = outcomes(&study);
     for outcome in outcomes.values_mut().flat_map(|repeats| repeats.values_mut()) {
         let doubt = Doubt {
-            kind: "saturated-cpu".into(),
+            kind: "lost-clock".into(),
             text: "busy".into(),
         };
         outcome.as_mut().unwrap().doubts.push(doubt);
     }
     let cell = &summarise(&study, &outcomes, ABOUT()).unwrap().cells[0];
     let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.as_str()).collect();
-    assert_eq!(kinds, ["saturated-cpu", "missing-figure"]);
+    assert_eq!(kinds, ["lost-clock", "missing-figure"]);
     assert_eq!(cell.figures.keys().collect::<Vec<_>>(), ["transfer_time"]);
 }
 
