@@ -6,7 +6,7 @@
 mod choice;
 mod named;
 
-pub use choice::{CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, SlowDown, Switch, Writes};
+pub use choice::{CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, SlowDown, Writes};
 pub use named::{Link, Named};
 
 use lastmile_payload::codec::CodecSpec;
@@ -96,10 +96,6 @@ settings! {
     round_trip: RoundTrip,
     /// How bytes are carried.
     delivery: Delivery,
-    /// Whether they are carried encrypted.
-    tls: Switch,
-    /// How many connections are open at once.
-    connections: NonZeroU32,
     /// Who grows the congestion window.
     congestion_control: CongestionControl,
     /// The congestion window that a connection starts with, in segments.

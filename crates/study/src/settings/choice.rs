@@ -127,48 +127,6 @@ impl fmt::Display for Delay {
     }
 }
 
-/// Something that is on or off; `true` and `false` are read as well.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Switch {
-    /// It is on.
-    On,
-    /// It is off.
-    Off,
-}
-
-impl Switch {
-    /// Whether it is on.
-    pub const fn is_on(self) -> bool {
-        matches!(self, Self::On)
-    }
-}
-
-impl fmt::Display for Switch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_on() { "on" } else { "off" })
-    }
-}
-
-impl Serialize for Switch {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Switch {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match toml::Value::deserialize(from)? {
-            toml::Value::Boolean(true) => Ok(Self::On),
-            toml::Value::Boolean(false) => Ok(Self::Off),
-            toml::Value::String(text) if text == "on" => Ok(Self::On),
-            toml::Value::String(text) if text == "off" => Ok(Self::Off),
-            other => Err(serde::de::Error::custom(format!(
-                "{other} is neither \"on\" nor \"off\""
-            ))),
-        }
-    }
-}
-
 /// The round trip of a link, without the time it takes to serialise a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoundTrip {
@@ -265,7 +223,6 @@ mod tests {
     #[test]
     fn a_wrong_value_is_refused_with_what_would_be_right() {
         assert!(refusal("nagle = 'yes'").contains("none of \"on\", \"classic\" and \"off\""));
-        assert!(refusal("tls = 'yes'").contains("neither \"on\" nor \"off\""));
         assert!(refusal("cpu_slowdown = 0").contains("0.01 to 1000000"));
         assert!(refusal("round_trip = 5").contains("expected a string"));
         assert!(refusal("round_trip = '5'").contains("\"link\" to keep"));
