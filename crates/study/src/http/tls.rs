@@ -38,18 +38,38 @@ const INTERMEDIATE_PADDING: usize = 668;
 /// Under the arc of identifiers that need no registration (ITU-T X.667).
 const PADDING_IDENTIFIER: [u64; 3] = [2, 25, 1];
 
-/// One side of TLS: what a client trusts, and that it speaks one version of HTTP.
+/// One side of TLS for one version of HTTP, and what its handshakes cost.
 #[derive(Clone)]
-pub struct ClientTls {
-    config: Arc<ClientConfig>,
+pub struct Tls<C> {
+    config: Arc<C>,
     cost: Duration,
 }
 
-/// The other: what a server shows, and that it speaks one version of HTTP.
-#[derive(Clone)]
-pub struct ServerTls {
-    config: Arc<ServerConfig>,
-    cost: Duration,
+/// What a client trusts.
+pub type ClientTls = Tls<ClientConfig>;
+
+/// What a server shows.
+pub type ServerTls = Tls<ServerConfig>;
+
+impl<C> Tls<C> {
+    /// Handshakes are free, unless they are charged by [`Tls::costing`].
+    fn of(config: C) -> Self {
+        Self {
+            config: Arc::new(config),
+            cost: Duration::ZERO,
+        }
+    }
+
+    /// Charges each handshake with `cost`, on a reference core.
+    #[must_use]
+    pub const fn costing(mut self, cost: Duration) -> Self {
+        self.cost = cost;
+        self
+    }
+
+    pub(super) const fn cost(&self) -> Duration {
+        self.cost
+    }
 }
 
 impl ClientTls {
@@ -67,21 +87,7 @@ impl ClientTls {
             .with_no_client_auth();
         config.alpn_protocols = vec![version.protocol_name().to_vec()];
         config.resumption = Resumption::disabled();
-        Self {
-            config: Arc::new(config),
-            cost: Duration::ZERO,
-        }
-    }
-
-    /// Charges each handshake with `cost`, on a reference core.
-    #[must_use]
-    pub const fn costing(mut self, cost: Duration) -> Self {
-        self.cost = cost;
-        self
-    }
-
-    pub(super) const fn cost(&self) -> Duration {
-        self.cost
+        Self::of(config)
     }
 
     /// The handshake, as the client.
@@ -107,21 +113,7 @@ impl ServerTls {
         config.alpn_protocols = vec![version.protocol_name().to_vec()];
         // Tickets are sent nevertheless, as servers do: two, rustls' own default.
         config.session_storage = Arc::new(NoServerSessionStorage {});
-        Self {
-            config: Arc::new(config),
-            cost: Duration::ZERO,
-        }
-    }
-
-    /// Charges each handshake with `cost`, on a reference core.
-    #[must_use]
-    pub const fn costing(mut self, cost: Duration) -> Self {
-        self.cost = cost;
-        self
-    }
-
-    pub(super) const fn cost(&self) -> Duration {
-        self.cost
+        Self::of(config)
     }
 
     /// The handshake, as the server.
