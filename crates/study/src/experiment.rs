@@ -15,6 +15,7 @@ use crate::cell::{Cell, expand};
 use crate::file::{Study, StudyError};
 use crate::observation::{Failure, Outcome};
 use crate::runner::{Experiment, RunContext};
+use lastmile_units::Seed;
 use plan::{Delivered, Plan};
 use site::Site;
 use std::rc::Rc;
@@ -43,6 +44,9 @@ impl Simulated {
     }
 }
 
+/// Delivers once on a site; the seed is for what computing costs.
+type Program<'a> = dyn Fn(&Site, Seed) -> Outcome + 'a;
+
 impl Experiment for Simulated {
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
         let plan = match Plan::of(&cell.settings) {
@@ -58,21 +62,22 @@ impl Experiment for Simulated {
             return vec![Err(failure)];
         }
         let costs = Rc::new(context.costs.clone());
+        // What is delivered is made once, and delivered in every repeat.
+        let deliver: Box<Program<'_>> = match &plan.delivered {
+            Delivered::Bytes(bytes) => Box::new(|site, _| bulk::run(site, *bytes)),
+            Delivered::Objects(objects) => match objects.workload.generate(seeds.workload) {
+                Ok(stream) => {
+                    Box::new(move |site, compute| objects::run(site, objects, stream.clone(), &costs, compute))
+                }
+                Err(error) => return vec![Err(Failure::new(error.to_string()))],
+            },
+        };
         let mut outcomes = Vec::new();
         for repeat in context.repeats.clone() {
             if repeat > context.repeats.start {
                 site.idle(context.interval);
             }
-            let outcome = match &plan.delivered {
-                Delivered::Bytes(bytes) => bulk::run(&site, *bytes),
-                Delivered::Objects(objects) => {
-                    let compute = context.seeds(cell, repeat).compute;
-                    match objects.workload.generate(seeds.workload) {
-                        Ok(stream) => objects::run(&site, objects, stream, &costs, compute),
-                        Err(error) => Err(Failure::new(error.to_string())),
-                    }
-                }
-            };
+            let outcome = deliver(&site, context.seeds(cell, repeat).compute);
             let outcome = outcome.and_then(|mut observation| {
                 site.note_link_chance(&mut observation);
                 site.flush_captures().map(|()| observation)
