@@ -144,6 +144,13 @@ impl From<&Table> for Grid {
     }
 }
 
+/// How a row begins: the part, where parts are told apart, and the level of each factor that differs.
+pub(crate) fn row_head(part: Option<&Option<String>>, levels: &Levels, differ: &[String]) -> Vec<String> {
+    let part = part.map(|part| part.clone().unwrap_or_default());
+    let level = |name: &String| levels.get(name).cloned().unwrap_or_default();
+    part.into_iter().chain(differ.iter().map(level)).collect()
+}
+
 /// The factors that differ among `all`, which tell its members apart; and the rest, with the level that all share.
 pub(crate) fn factors<'a>(all: impl IntoIterator<Item = &'a Levels>) -> (Vec<String>, Vec<(String, String)>) {
     let all: Vec<&Levels> = all.into_iter().collect();

@@ -105,15 +105,7 @@ fn changes(comparison: &Comparison) -> Grid {
         .words(["verdict"]);
     for cell in &comparison.cells {
         for (name, change) in cell.changes.iter().filter(|(_, change)| !noise(change)) {
-            let mut row: Vec<String> = parts
-                .then(|| cell.part.clone().unwrap_or_default())
-                .into_iter()
-                .collect();
-            row.extend(
-                differ
-                    .iter()
-                    .map(|name| cell.levels.get(name).cloned().unwrap_or_default()),
-            );
+            let mut row = super::row_head(parts.then_some(&cell.part), &cell.levels, &differ);
             row.push(readable(name));
             row.extend([change.before, change.after].map(|value| quantity(value, &change.unit)));
             row.push(change.change.map_or_else(|| NO_NUMBER.to_owned(), signed_percent));

@@ -269,15 +269,7 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
         ])
         .words(["varied"]);
     for (cell, figure) in having {
-        let mut row: Vec<String> = parts
-            .then(|| cell.part.clone().unwrap_or_default())
-            .into_iter()
-            .collect();
-        row.extend(
-            differ
-                .iter()
-                .map(|name| cell.levels.get(name).cloned().unwrap_or_default()),
-        );
+        let mut row = super::row_head(parts.then_some(&cell.part), &cell.levels, &differ);
         let show = |value: Option<f64>| value.map_or_else(String::new, |value| quantity(value, &figure.unit));
         let quantile = |p: &str| show(figure.quantiles.get(p).copied());
         row.push(figure.n.to_string());
