@@ -12,7 +12,7 @@
 //! | --- | --- |
 //! | what is on the wire? | `segment` |
 //! | which state is the connection in? | `connection`: `handshake`, `arrival`, `departure` |
-//! | what may be sent now? | `sender`, over `send_buffer`, `scoreboard`, `peer_window` |
+//! | what may be sent now? | `sender`: `arrival`, `departure`, `timer`, over `send_buffer`, `scoreboard`, `peer_window` |
 //! | what was lost, and how fast may it be resent? | `recovery` |
 //! | how large is the congestion window? | `congestion`: `cubic`, `reno`, `hystart` |
 //! | how long is a round trip, and a timeout? | `round_trip` |

@@ -1,0 +1,52 @@
+//! When does a sender do something though nothing arrives, and what?
+
+use super::Sender;
+use crate::tcp::recovery::Progress;
+use lastmile_units::Instant;
+
+impl Sender {
+    pub(in crate::tcp) fn next_deadline(&self) -> Option<Instant> {
+        [
+            self.timeout_at,
+            self.peer_window.next_deadline(),
+            self.recovery.reordering_ends(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    pub(super) fn arm_timeout(&mut self, now: Instant) {
+        self.timeout_at = (!self.board.is_empty()).then(|| now + self.round_trip.timeout());
+    }
+
+    /// Does what has become due. False where the other end must be given up.
+    pub(in crate::tcp) fn on_timer(&mut self, now: Instant) -> bool {
+        if self.recovery.reordering_ends().is_some_and(|at| at <= now) {
+            let found = self.recovery.find_lost(&mut self.board, &self.round_trip, now);
+            let (acknowledged, next) = (self.acknowledged, self.next);
+            let progress = Progress {
+                acknowledged,
+                next,
+                advanced: false,
+                delivered: 0,
+            };
+            self.recovery
+                .on_progress(&progress, &self.board, &mut self.congestion, found);
+        }
+        if !self.peer_window.on_timer(now, &self.round_trip, self.retries) {
+            return false;
+        }
+        if self.timeout_at.is_some_and(|at| at <= now) {
+            if self.round_trip.backoff() >= self.retries {
+                return false;
+            }
+            self.counters.timeouts += 1;
+            self.recovery
+                .on_timeout(&mut self.board, &self.round_trip, &mut self.congestion, now, self.next);
+            self.round_trip.back_off();
+            self.arm_timeout(now);
+        }
+        true
+    }
+}
