@@ -4,13 +4,15 @@
 //! of raw IPv4 and nanosecond times; virtual time zero is the epoch.
 
 use crate::tcp::Segment;
+use lastmile_link::DropCause;
 use lastmile_units::Instant;
 use std::io::{self, Write};
 
 /// A capture being written.
-pub struct Capture {
-    to: Box<dyn Write>,
+pub struct Capture<W> {
+    to: W,
     packet: Vec<u8>,
+    block: Vec<u8>,
 }
 
 const SECTION_HEADER_BLOCK: u32 = 0x0a0d_0d0a;
@@ -20,16 +22,19 @@ const ENHANCED_PACKET_BLOCK: u32 = 6;
 const LINK_TYPE_IPV4: u16 = 228;
 /// Option `if_tsresol` of an interface: times are in 10^-9 s.
 const OPTION_TIME_RESOLUTION: u16 = 9;
+/// Option `opt_comment` of a packet: text for whoever reads the capture.
+const OPTION_COMMENT: u16 = 1;
 
-impl Capture {
+impl<W: Write> Capture<W> {
     /// Begins a capture: writes the section and interface headers.
     ///
     /// # Errors
     /// Those of `to`.
-    pub fn new(to: Box<dyn Write>) -> io::Result<Self> {
+    pub fn new(to: W) -> io::Result<Self> {
         let mut capture = Self {
             to,
             packet: Vec::with_capacity(1600),
+            block: Vec::with_capacity(1600),
         };
         let mut section = Vec::new();
         section.extend(0x1a2b_3c4d_u32.to_le_bytes()); // Byte order.
@@ -49,24 +54,51 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Writes a segment that passed at `at`.
+    /// Writes a segment that passed at `at`, and what is to be said of it.
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn packet(&mut self, at: Instant, segment: &Segment) -> io::Result<()> {
-        self.packet.clear();
+    pub fn segment(&mut self, at: Instant, segment: &Segment, comment: Option<&str>) -> io::Result<()> {
         let mut packet = std::mem::take(&mut self.packet);
+        packet.clear();
         write_ipv4(segment, &mut packet);
-        let mut block = Vec::with_capacity(packet.len() + 32);
+        let written = self.packet(at, &packet, comment);
+        self.packet = packet;
+        written
+    }
+
+    /// Writes an IPv4 packet that passed at `at`, and what is to be said of it.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn packet(&mut self, at: Instant, packet: &[u8], comment: Option<&str>) -> io::Result<()> {
+        let mut block = std::mem::take(&mut self.block);
+        block.clear();
         block.extend(0u32.to_le_bytes()); // The only interface.
         block.extend(((at.as_nanos() >> 32) as u32).to_le_bytes());
         block.extend((at.as_nanos() as u32).to_le_bytes());
         block.extend((packet.len() as u32).to_le_bytes());
         block.extend((packet.len() as u32).to_le_bytes());
-        block.extend_from_slice(&packet);
+        block.extend_from_slice(packet);
         block.resize(block.len().next_multiple_of(4), 0);
-        self.packet = packet;
-        self.block(ENHANCED_PACKET_BLOCK, &block)
+        if let Some(comment) = comment {
+            block.extend(OPTION_COMMENT.to_le_bytes());
+            block.extend((comment.len() as u16).to_le_bytes());
+            block.extend_from_slice(comment.as_bytes());
+            block.resize(block.len().next_multiple_of(4), 0);
+            block.extend([0; 4]); // End of options.
+        }
+        let written = self.block(ENHANCED_PACKET_BLOCK, &block);
+        self.block = block;
+        written
+    }
+
+    /// Writes out what is held back, and tells what went wrong.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
     }
 
     fn block(&mut self, kind: u32, body: &[u8]) -> io::Result<()> {
@@ -76,6 +108,11 @@ impl Capture {
         self.to.write_all(body)?;
         self.to.write_all(&length)
     }
+}
+
+/// What a capture says of a packet that was dropped.
+pub(crate) fn dropped_comment(cause: DropCause) -> String {
+    format!("dropped: {cause}")
 }
 
 /// Writes the IPv4 packet of a segment (RFC 791 section 3.1, RFC 9293 section 3.1), checksums included.

@@ -40,9 +40,9 @@ mod stream;
 
 pub use cpu::{CpuId, CpuSpec};
 pub use host::{HostSpec, SimHost, SimListener};
-pub use network::LinkId;
 pub use stream::SimStream;
 
+use crate::{Halt, LinkId};
 use agenda::{Agenda, Due};
 use cpu::Cpus;
 use executor::Executor;
@@ -72,23 +72,6 @@ struct State {
     agenda: Agenda,
     network: Network,
     cpus: Cpus,
-}
-
-/// A world that cannot go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Halt {
-    /// The program waits, and nothing will ever happen.
-    #[error("at {at} the program waits for something that will never happen")]
-    Stalled {
-        /// When the last thing happened.
-        at: Instant,
-    },
-    /// Virtual time ran out.
-    #[error("the program is not done after {limit:?} of virtual time")]
-    OutOfTime {
-        /// The limit that was set.
-        limit: Duration,
-    },
 }
 
 impl World {
@@ -149,6 +132,14 @@ impl World {
         self.inner.state.borrow_mut().network.add_tap(host.index(), to)
     }
 
+    /// Writes every packet that `link` drops to `to`, as pcapng with the cause as a comment, from now on.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    pub fn capture_drops(&self, link: LinkId, to: Box<dyn Write>) -> std::io::Result<()> {
+        self.inner.state.borrow_mut().network.add_drop_tap(link, to)
+    }
+
     /// The first error of writing a capture.
     pub fn capture_error(&self) -> Option<std::io::Error> {
         self.inner.state.borrow_mut().network.take_capture_error()
@@ -200,6 +191,26 @@ impl World {
                 Some(_) => state.step(),
             }
         }
+    }
+}
+
+impl crate::World for World {
+    type Host = SimHost;
+
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        World::spawn(self, task);
+    }
+
+    fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
+        World::run_for(self, limit, program)
+    }
+
+    fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
+        World::link_counters(self, link)
+    }
+
+    fn retransmissions(&self, host: &SimHost) -> u64 {
+        host.tcp_counters().retransmissions
     }
 }
 

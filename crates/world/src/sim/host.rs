@@ -2,11 +2,11 @@
 
 use super::agenda::Due;
 use super::cpu::{CpuId, CpuSpec};
-use super::network::Network;
 use super::socket::SocketId;
 use super::stream::SimStream;
 use super::{Inner, State};
 use crate::tcp::{Config, Counters};
+use crate::world::address_of;
 use crate::{Host, Listener};
 use lastmile_units::Instant;
 use std::cell::Cell;
@@ -69,7 +69,7 @@ impl Host for SimHost {
     }
 
     fn address(&self, port: u16) -> SocketAddrV4 {
-        SocketAddrV4::new(Network::address(self.index), port)
+        SocketAddrV4::new(address_of(self.index), port)
     }
 
     async fn connect(&self, to: SocketAddrV4) -> io::Result<SimStream> {

@@ -2,22 +2,18 @@
 
 use super::agenda::{Agenda, Due};
 use super::socket::{Socket, SocketId};
-use crate::capture::Capture;
+use crate::capture::{Capture, dropped_comment};
 use crate::tcp::{Config, Connection, Counters as TcpCounters, Flags, Segment};
-use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
+use crate::world::{LinkId, address_of, host_number};
+use lastmile_link::{Counters, DirectionSpec, DropCause, Event, Frame, Link, Medium, Station};
 use lastmile_units::{Instant, Rng, Seed};
 use rand_core::Rng as _;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::rc::Rc;
 use std::task::Waker;
-
-/// Which link of a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkId {
-    down: usize,
-    up: usize,
-}
 
 pub(super) struct Network {
     seed: Seed,
@@ -39,7 +35,7 @@ struct HostState {
     listeners: BTreeMap<u16, ListenerState>,
     /// Of connections that are gone.
     counters: TcpCounters,
-    tap: Option<Capture>,
+    tap: Option<Tap>,
 }
 
 #[derive(Default)]
@@ -48,8 +44,13 @@ struct ListenerState {
     waker: Option<Waker>,
 }
 
+/// Where packets are written; the two directions of a link may share one.
+type Tap = Rc<RefCell<Capture<Box<dyn Write>>>>;
+
 struct MediumState {
     link: Link<Segment>,
+    /// Where what it drops is written.
+    drops: Option<Tap>,
     /// The earliest entry on the agenda for it.
     armed: Option<Instant>,
 }
@@ -99,6 +100,7 @@ impl Network {
         for (direction, name) in [(down, "down"), (up, "up")] {
             self.media.push(MediumState {
                 link: Link::new(direction, seed.derive(name)),
+                drops: None,
                 armed: None,
             });
         }
@@ -116,7 +118,14 @@ impl Network {
     }
 
     pub(super) fn add_tap(&mut self, host: usize, to: Box<dyn Write>) -> io::Result<()> {
-        self.hosts[host].tap = Some(Capture::new(to)?);
+        self.hosts[host].tap = Some(Rc::new(RefCell::new(Capture::new(to)?)));
+        Ok(())
+    }
+
+    pub(super) fn add_drop_tap(&mut self, link: LinkId, to: Box<dyn Write>) -> io::Result<()> {
+        let tap = Rc::new(RefCell::new(Capture::new(to)?));
+        self.media[link.down].drops = Some(Rc::clone(&tap));
+        self.media[link.up].drops = Some(tap);
         Ok(())
     }
 
@@ -124,19 +133,12 @@ impl Network {
         self.capture_error.take()
     }
 
-    /// The address of a host: 10.0.0.1 onwards.
-    pub(super) fn address(host: usize) -> Ipv4Addr {
-        let number = host as u32 + 1;
-        Ipv4Addr::from(0x0a00_0000 | number)
-    }
-
     fn host_at(&self, address: Ipv4Addr) -> Option<usize> {
-        let host = (u32::from(address) & 0x00ff_ffff).checked_sub(1)? as usize;
-        (host < self.hosts.len()).then_some(host)
+        host_number(address).filter(|host| *host < self.hosts.len())
     }
 
     pub(super) fn tcp_counters(&self, host: usize) -> TcpCounters {
-        let address = Self::address(host);
+        let address = address_of(host);
         let mut counters = self.hosts[host].counters;
         for socket in self.sockets.iter().flatten() {
             if *socket.connection.local().ip() == address {
@@ -172,7 +174,7 @@ impl Network {
             let state = &mut self.hosts[host];
             let port = state.next_port;
             state.next_port = if port == u16::MAX { FIRST_PORT } else { port + 1 };
-            let local = SocketAddrV4::new(Self::address(host), port);
+            let local = SocketAddrV4::new(address_of(host), port);
             if !self.by_address.contains_key(&(local, to)) {
                 return Ok(local);
             }
@@ -324,10 +326,11 @@ impl Network {
         ) else {
             return;
         };
-        self.tap(from, now, &segment);
         let Some(&medium) = self.routes.get(&(from, to)) else {
+            self.tap(from, now, &segment, Some("dropped: no link leads there"));
             return;
         };
+        let tapped = self.hosts[from].tap.is_some().then(|| segment.clone());
         let frame = Frame {
             from: Station(from as u16),
             to: Station(to as u16),
@@ -335,7 +338,14 @@ impl Network {
             payload: segment,
         };
         // A frame that finds the queue full is counted by the link, and found missing by TCP.
-        let _ = self.media[medium].link.offer(now, frame);
+        let rejected = self.media[medium].link.offer(now, frame).err();
+        let comment = rejected.as_ref().map(|rejected| dropped_comment(rejected.cause));
+        if let Some(segment) = tapped {
+            self.tap(from, now, &segment, comment.as_deref());
+        }
+        if let Some(rejected) = rejected {
+            self.tap_drop(medium, now, &rejected.frame.payload, rejected.cause);
+        }
         self.arm(medium, agenda);
     }
 
@@ -356,11 +366,14 @@ impl Network {
         }
         state.armed = None;
         let mut delivered = std::mem::take(&mut self.delivered);
-        state.link.poll(now, &mut |event| {
-            if let Event::Delivered { frame, .. } = event {
-                delivered.push(frame.payload);
-            }
+        let mut dropped = Vec::new();
+        state.link.poll(now, &mut |event| match event {
+            Event::Delivered { frame, .. } => delivered.push(frame.payload),
+            Event::Dropped { at, frame, cause } => dropped.push((at, frame.payload, cause)),
         });
+        for (at, segment, cause) in dropped {
+            self.tap_drop(medium, at, &segment, cause);
+        }
         self.arm(medium, agenda);
         for segment in delivered.drain(..) {
             self.on_segment(&segment, now, agenda);
@@ -372,7 +385,7 @@ impl Network {
         let Some(host) = self.host_at(*segment.destination.ip()) else {
             return;
         };
-        self.tap(host, now, segment);
+        self.tap(host, now, segment, None);
         let pair = (segment.destination, segment.source);
         let mut known = self.by_address.get(&pair).copied();
         if let Some(id) = known
@@ -410,12 +423,29 @@ impl Network {
         }
     }
 
-    fn tap(&mut self, host: usize, now: Instant, segment: &Segment) {
-        if let Some(tap) = &mut self.hosts[host].tap
-            && let Err(error) = tap.packet(now, segment)
-        {
-            self.hosts[host].tap = None;
-            self.capture_error.get_or_insert(error);
-        }
+    fn tap(&mut self, host: usize, now: Instant, segment: &Segment, comment: Option<&str>) {
+        let tap = &mut self.hosts[host].tap;
+        write_to(tap, &mut self.capture_error, now, segment, comment);
+    }
+
+    fn tap_drop(&mut self, medium: usize, at: Instant, segment: &Segment, cause: DropCause) {
+        let tap = &mut self.media[medium].drops;
+        write_to(tap, &mut self.capture_error, at, segment, Some(&dropped_comment(cause)));
+    }
+}
+
+/// Writes a segment, where it is captured; what cannot be written ends the capture.
+fn write_to(
+    tap: &mut Option<Tap>,
+    capture_error: &mut Option<io::Error>,
+    at: Instant,
+    segment: &Segment,
+    comment: Option<&str>,
+) {
+    let Some(capture) = tap else { return };
+    let written = capture.borrow_mut().segment(at, segment, comment);
+    if let Err(error) = written {
+        *tap = None;
+        capture_error.get_or_insert(error);
     }
 }

@@ -3,7 +3,7 @@
 use crate::support::{Pair, content, direction};
 use lastmile_link::{DirectionSpec, Loss};
 use lastmile_units::Probability;
-use lastmile_world::sim::Halt;
+use lastmile_world::Halt;
 use lastmile_world::{Host, Listener};
 use std::io::ErrorKind;
 use std::time::Duration;

@@ -3,7 +3,8 @@
 
 use lastmile_link::{Capacity, Counters, DirectionSpec};
 use lastmile_units::Seed;
-use lastmile_world::sim::{HostSpec, LinkId, SimHost, World};
+use lastmile_world::LinkId;
+use lastmile_world::sim::{HostSpec, SimHost, World};
 use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;

@@ -1,0 +1,126 @@
+//! How is the kernel told of interfaces, addresses and routes? By one request at a time over rtnetlink (rtnetlink(7)), each
+//! answered before the next.
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage, AddressScope};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// A way to speak to the kernel about one namespace: that which the calling thread was in as it was opened.
+pub(super) struct Netlink(Socket);
+
+/// An interface, by its number in its namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct InterfaceIndex(u32);
+
+impl InterfaceIndex {
+    /// Of the loopback interface, which is always first.
+    pub(super) const LOOPBACK: Self = Self(1);
+
+    pub(super) fn of(name: &str) -> io::Result<Self> {
+        Ok(Self(nix::net::if_::if_nametoindex(name)?))
+    }
+
+    pub(super) const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Netlink {
+    pub(super) fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self(socket))
+    }
+
+    /// Brings an interface up, after `attributes` have been set.
+    pub(super) fn bring_up(&self, interface: InterfaceIndex, attributes: Vec<LinkAttribute>) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = interface.get();
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        message.attributes = attributes;
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives an interface an address of its own.
+    pub(super) fn add_address(&self, interface: InterfaceIndex, address: Ipv4Addr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = 32;
+        message.header.scope = AddressScope::Universe;
+        message.header.index = interface.get();
+        message.attributes = vec![
+            AddressAttribute::Local(IpAddr::V4(address)),
+            AddressAttribute::Address(IpAddr::V4(address)),
+        ];
+        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Sends everything that has no other way by `interface`, under `metrics`.
+    ///
+    /// A route names its congestion control freely, where a namespace's default may only be one that the machine's root has
+    /// allowed (`tcp_allowed_congestion_control`).
+    pub(super) fn add_default_route(
+        &self,
+        interface: InterfaceIndex,
+        source: Ipv4Addr,
+        metrics: Vec<RouteMetric>,
+    ) -> io::Result<()> {
+        let attributes = vec![
+            RouteAttribute::Oif(interface.get()),
+            RouteAttribute::PrefSource(source.into()),
+            RouteAttribute::Metrics(metrics),
+        ];
+        self.add_route(
+            RouteHeader::RT_TABLE_MAIN,
+            RouteScope::Link,
+            RouteType::Unicast,
+            attributes,
+        )
+    }
+
+    fn add_route(
+        &self,
+        table: u8,
+        scope: RouteScope,
+        kind: RouteType,
+        attributes: Vec<RouteAttribute>,
+    ) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.table = table;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = scope;
+        message.header.kind = kind;
+        message.attributes = attributes;
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Asks, and waits for the answer.
+    fn ask(&self, request: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        let mut message = NetlinkMessage::new(header, NetlinkPayload::from(request));
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.0.send(&bytes, 0)?;
+        let (answer, _) = self.0.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
+        match answer.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! May this process make network namespaces, and what is missing where it may not?
+//!
+//! Root may. Anyone else may inside a user namespace of their own, where the machine allows those. Entering one changes the
+//! whole process, so it is done once, before any thread is started.
+
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{getegid, geteuid};
+use std::fs;
+use std::io;
+
+/// By what right namespaces are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privilege {
+    /// The process had the capabilities already, as root's have.
+    Given,
+    /// It is in a user namespace of its own, where its user and group are called as outside.
+    UserNamespace,
+}
+
+/// Why this machine has no emulated world to offer; the message ends with a remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {reason}; {remedy}")]
+pub struct Unavailable {
+    /// What could not be done.
+    pub what: String,
+    /// What the system said of it.
+    pub reason: String,
+    /// What the user can do about it.
+    pub remedy: String,
+}
+
+impl Unavailable {
+    pub(super) fn new(what: &str, reason: &dyn std::fmt::Display, remedy: &str) -> Self {
+        Self {
+            what: what.to_owned(),
+            reason: reason.to_string(),
+            remedy: remedy.to_owned(),
+        }
+    }
+}
+
+/// CAP_NET_ADMIN and CAP_SYS_ADMIN (capabilities(7)): to set up interfaces, and to make and enter namespaces.
+const CAPABILITIES: u64 = 1 << 12 | 1 << 21;
+
+/// Gets the right to make network namespaces, by entering a user namespace where that is needed. May be called again.
+///
+/// # Errors
+/// When the machine refuses, or a thread is running already where a user namespace is needed.
+pub fn acquire() -> Result<Privilege, Unavailable> {
+    if has_capabilities() {
+        return Ok(Privilege::Given);
+    }
+    let (user, group) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| refused(&error.into()))?;
+    let map = |file: &str, text: String| {
+        fs::write(format!("/proc/self/{file}"), text).map_err(|error| {
+            Unavailable::new(
+                &format!("writing /proc/self/{file}"),
+                &error,
+                "mount /proc writable, or run as root",
+            )
+        })
+    };
+    // An unprivileged process must give up changing groups before it may map its own (user_namespaces(7)).
+    map("setgroups", "deny".to_owned())?;
+    map("uid_map", format!("{user} {user} 1"))?;
+    map("gid_map", format!("{group} {group} 1"))?;
+    if !has_capabilities() {
+        return Err(refused(&io::Error::from(io::ErrorKind::PermissionDenied)));
+    }
+    Ok(Privilege::UserNamespace)
+}
+
+/// Whether the calling thread has what it takes.
+fn has_capabilities() -> bool {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    effective
+        .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+        .is_some_and(|set| set & CAPABILITIES == CAPABILITIES)
+}
+
+/// Why there is no user namespace, as far as the system tells.
+fn refused(error: &io::Error) -> Unavailable {
+    let setting = |name: &str| fs::read_to_string(format!("/proc/sys/{name}")).ok();
+    let is = |name: &str, value: &str| setting(name).is_some_and(|text| text.trim() == value);
+    let remedy = if is("user/max_user_namespaces", "0") {
+        "this machine allows none: `sysctl user.max_user_namespaces=10000` as root, or run as root"
+    } else if is("kernel/unprivileged_userns_clone", "0") {
+        "this machine keeps them to root: `sysctl kernel.unprivileged_userns_clone=1` as root, or run as root"
+    } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
+        "AppArmor takes their capabilities away: `sysctl kernel.apparmor_restrict_unprivileged_userns=0` as root, or run as root"
+    } else if error.kind() == io::ErrorKind::InvalidInput {
+        "the right must be had before any thread is started"
+    } else {
+        "in a container, allow the unshare call (docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN --device /dev/net/tun), or run as root"
+    };
+    Unavailable::new("making a user namespace", &error, remedy)
+}
