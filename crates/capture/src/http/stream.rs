@@ -1,0 +1,147 @@
+//! In which order do a direction's octets follow each other, and which of them were not captured?
+
+use std::collections::BTreeMap;
+
+/// What comes next in a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival<'a> {
+    /// These octets.
+    Octets(&'a [u8]),
+    /// So many that were not captured.
+    Missing(u64),
+}
+
+/// A direction's octets, put in order as segments arrive.
+#[derive(Debug, Default)]
+pub(super) struct Stream {
+    next: i64,
+    /// What came before its turn: where it ends, and as much of it as was captured.
+    early: BTreeMap<i64, (i64, Vec<u8>)>,
+    held: usize,
+}
+
+/// Octets that wait for their turn are not more than this: our own choice, as large a receive window as Linux grows by
+/// default. Where more would wait, what they wait for counts as missing.
+const HELD_MAX: usize = 6 << 20;
+
+impl Stream {
+    /// A stream that begins at `next`.
+    pub(super) fn new(next: i64) -> Self {
+        Self {
+            next,
+            ..Self::default()
+        }
+    }
+
+    /// What comes next.
+    pub(super) fn next(&self) -> i64 {
+        self.next
+    }
+
+    /// Octets arrive that lie `from` to `until`; `octets` are those of them that were captured, from the first on.
+    pub(super) fn arrive(&mut self, from: i64, until: i64, octets: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
+        if from > self.next {
+            let longer = self.early.get(&from).is_none_or(|(end, _)| *end < until);
+            if longer {
+                self.held += octets.len();
+                if let Some((_, shorter)) = self.early.insert(from, (until, octets.to_vec())) {
+                    self.held -= shorter.len();
+                }
+            }
+            while self.held > HELD_MAX
+                && let Some(first) = self.early.keys().next().copied()
+            {
+                self.pass_hole(first, sink);
+            }
+            return;
+        }
+        self.deliver(from, until, octets, sink);
+        self.drain(sink);
+    }
+
+    /// The other side has everything up to `until`; what did not come until now was not captured.
+    pub(super) fn pass(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
+        while self.next < until {
+            let first = self.early.keys().next().copied();
+            self.pass_hole(first.map_or(until, |first| first.min(until)), sink);
+        }
+    }
+
+    fn pass_hole(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
+        if until > self.next {
+            sink(Arrival::Missing((until - self.next) as u64));
+            self.next = until;
+        }
+        self.drain(sink);
+    }
+
+    fn drain(&mut self, sink: &mut dyn FnMut(Arrival<'_>)) {
+        while let Some(first) = self.early.first_entry().filter(|first| *first.key() <= self.next) {
+            let (from, (until, octets)) = first.remove_entry();
+            self.held -= octets.len();
+            self.deliver(from, until, &octets, sink);
+        }
+    }
+
+    fn deliver(&mut self, from: i64, until: i64, octets: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
+        if until <= self.next {
+            return;
+        }
+        let fresh = octets.get((self.next - from) as usize..).unwrap_or(&[]);
+        if !fresh.is_empty() {
+            sink(Arrival::Octets(fresh));
+        }
+        let missing = (until - self.next) as u64 - fresh.len() as u64;
+        if missing > 0 {
+            sink(Arrival::Missing(missing));
+        }
+        self.next = until;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collect(run: impl FnOnce(&mut Stream, &mut dyn FnMut(Arrival<'_>))) -> String {
+        let (mut stream, mut text) = (Stream::new(10), String::new());
+        run(&mut stream, &mut |arrival| match arrival {
+            Arrival::Octets(octets) => text += std::str::from_utf8(octets).unwrap(),
+            Arrival::Missing(count) => text += &format!("<{count}>"),
+        });
+        text
+    }
+
+    #[test]
+    fn octets_come_in_order_and_once() {
+        let text = collect(|stream, sink| {
+            stream.arrive(10, 13, b"abc", sink);
+            stream.arrive(16, 19, b"ghi", sink);
+            stream.arrive(12, 15, b"cde", sink);
+            stream.arrive(12, 17, b"cdefg", sink);
+        });
+        assert_eq!(text, "abcdefghi");
+    }
+
+    #[test]
+    fn what_was_not_captured_is_told_in_its_place() {
+        let text = collect(|stream, sink| {
+            stream.arrive(10, 20, b"abc", sink);
+            stream.arrive(25, 27, b"xy", sink);
+            stream.pass(30, sink);
+        });
+        assert_eq!(text, "abc<7><5>xy<3>");
+    }
+
+    #[test]
+    fn what_waits_for_ever_is_not_held_for_ever() {
+        let mut held = 0;
+        collect(|stream, sink| {
+            for n in 1..100 {
+                stream.arrive(n * (1 << 20), n * (1 << 20) + (1 << 19), &[b'x'; 1 << 19], sink);
+                held = held.max(stream.held);
+            }
+        });
+        assert!(held <= HELD_MAX, "{held}");
+    }
+}

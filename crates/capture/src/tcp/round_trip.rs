@@ -1,0 +1,124 @@
+//! How long after a segment does its acknowledgement pass? With every acknowledgement, and with those alone that Karn's rule leaves.
+//!
+//! A sample is the time from a segment to the first acknowledgement that ends where the segment ends. All samples count from the
+//! last time that the segment passed, as Wireshark's `tcp.analysis.ack_rtt` does. Under Karn's rule (RFC 6298 section 3) no sample
+//! is taken where the acknowledgement covers anything that was sent more than once, as Linux does it (`tcp_clean_rtx_queue`): it
+//! is not known which sending it answers.
+//!
+//! Both are times at the place of capture. Near the sender of the data that is the whole round trip; near its receiver, the time
+//! that the receiver takes to answer.
+
+use crate::distribution::Distribution;
+use lastmile_units::Instant;
+use std::collections::VecDeque;
+
+/// The samples of one direction's data, in seconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RoundTrips {
+    /// Under Karn's rule.
+    pub karn: Distribution,
+    /// Without it.
+    pub all: Distribution,
+}
+
+/// What has passed and is not acknowledged.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outstanding {
+    /// By their ends, which grow.
+    segments: VecDeque<Sent>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    from: i64,
+    until: i64,
+    last_sent: Instant,
+    resent: bool,
+}
+
+/// More are not kept track of, the oldest are forgotten: our own choice. Only a capture that sees no acknowledgements has more.
+const OUTSTANDING_MAX: usize = 1 << 16;
+
+impl Outstanding {
+    /// A segment passes that is not all old.
+    pub(super) fn sent(&mut self, from: i64, until: i64, at: Instant) {
+        if self.segments.len() == OUTSTANDING_MAX {
+            self.segments.pop_front();
+        }
+        let sent = Sent {
+            from,
+            until,
+            last_sent: at,
+            resent: false,
+        };
+        let place = self.segments.partition_point(|other| other.until < until);
+        self.segments.insert(place, sent);
+    }
+
+    /// Octets pass again.
+    pub(super) fn resent(&mut self, from: i64, until: i64, at: Instant) {
+        let first = self.segments.partition_point(|sent| sent.until <= from);
+        for sent in self.segments.iter_mut().skip(first).take_while(|sent| sent.from < until) {
+            (sent.last_sent, sent.resent) = (at, true);
+        }
+    }
+
+    /// Everything up to `until` is acknowledged.
+    pub(super) fn acknowledged(&mut self, until: i64, at: Instant, samples: &mut RoundTrips) {
+        let covered = self.segments.partition_point(|sent| sent.until <= until);
+        let mut ambiguous = false;
+        let mut last = None;
+        for sent in self.segments.drain(..covered) {
+            ambiguous |= sent.resent;
+            last = Some(sent);
+        }
+        if let Some(sent) = last.filter(|sent| sent.until == until) {
+            let sample = at.saturating_since(sent.last_sent).as_secs_f64();
+            samples.all.add(sample);
+            if !ambiguous {
+                samples.karn.add(sample);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(milliseconds: u64) -> Instant {
+        Instant::from_nanos(milliseconds * 1_000_000)
+    }
+
+    #[test]
+    fn a_segment_that_was_sent_once_gives_a_sample_to_both() {
+        let (mut outstanding, mut samples) = (Outstanding::default(), RoundTrips::default());
+        outstanding.sent(0, 10, ms(0));
+        outstanding.sent(10, 20, ms(1));
+        outstanding.acknowledged(20, ms(50), &mut samples);
+        assert_eq!((samples.karn.count(), samples.all.count()), (1, 1));
+        assert_eq!(samples.karn.mean(), Some(0.049));
+    }
+
+    #[test]
+    fn what_was_resent_gives_none_under_karns_rule_nor_does_what_is_acknowledged_with_it() {
+        let (mut outstanding, mut samples) = (Outstanding::default(), RoundTrips::default());
+        outstanding.sent(0, 10, ms(0));
+        outstanding.sent(10, 20, ms(1));
+        outstanding.resent(0, 10, ms(100));
+        outstanding.acknowledged(20, ms(150), &mut samples);
+        assert_eq!((samples.karn.count(), samples.all.count()), (0, 1));
+        outstanding.sent(20, 30, ms(200));
+        outstanding.acknowledged(25, ms(250), &mut samples);
+        assert_eq!(samples.all.count(), 1, "it answers no segment to its end");
+    }
+
+    #[test]
+    fn without_acknowledgements_what_is_outstanding_is_bounded() {
+        let mut outstanding = Outstanding::default();
+        for n in 0..3 * OUTSTANDING_MAX as i64 {
+            outstanding.sent(n, n + 1, ms(0));
+        }
+        assert_eq!(outstanding.segments.len(), OUTSTANDING_MAX);
+    }
+}

@@ -1,0 +1,157 @@
+//! Where in a direction's stream does a 32-bit sequence number lie, however often the numbers wrapped? And which octets of it
+//! were seen?
+
+use std::collections::BTreeMap;
+
+/// A direction's sequence numbers, laid out on a line of 64 bits that does not wrap.
+///
+/// A number is taken to be the one nearest to the newest seen, as RFC 9293 section 3.4 compares them: within 2^31 octets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    newest: Option<i64>,
+}
+
+impl Line {
+    /// The place of a sequence number. The first one lies within the second 2^32, so that there is room before it.
+    pub(super) fn place(self, sequence: u32) -> i64 {
+        match self.newest {
+            None => i64::from(sequence) + (1 << 32),
+            Some(newest) => newest + i64::from(sequence.wrapping_sub(newest as u32) as i32),
+        }
+    }
+
+    /// The end of what was seen furthest.
+    pub(super) fn newest(self) -> Option<i64> {
+        self.newest
+    }
+
+    pub(super) fn advance(&mut self, to: i64) {
+        self.newest = Some(self.newest.map_or(to, |newest| newest.max(to)));
+    }
+}
+
+/// No more islands are kept than this: our own choice. Only a capture that misses packets, and sees no acknowledgements, has more.
+const ISLANDS_MAX: usize = 4096;
+
+/// The octets of a stream that were seen: everything from `from` to `until`, and islands beyond.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    main: Option<(i64, i64)>,
+    /// Beginning and end; they neither overlap nor touch.
+    islands: BTreeMap<i64, i64>,
+}
+
+impl Seen {
+    /// Adds octets; tells how many of them had been seen before.
+    pub(super) fn add(&mut self, from: i64, until: i64) -> i64 {
+        if from >= until {
+            return 0;
+        }
+        let (first, end) = match self.main {
+            None => {
+                self.main = Some((from, until));
+                return 0;
+            }
+            Some(main) => main,
+        };
+        // What lies before the first octet that was seen is not kept track of: it counts as unseen.
+        let mut again = (until.min(end) - from.max(first)).max(0);
+        if from > end {
+            again += self.add_island(from, until);
+        } else if until > end {
+            again += self.reach(until);
+        }
+        again
+    }
+
+    /// Everything up to `until` counts as seen: the other side has acknowledged it, whether or not it was captured.
+    pub(super) fn acknowledged(&mut self, until: i64) {
+        if self.main.is_some_and(|(_, end)| until > end) {
+            self.reach(until);
+        }
+    }
+
+    /// Moves the end of the main part on to `until`, and over the islands that it meets; tells how much of them it covers.
+    fn reach(&mut self, until: i64) -> i64 {
+        let (first, _) = self.main.unwrap_or((until, until));
+        let (mut end, mut again) = (until, 0);
+        while let Some(island) = self.islands.first_entry().filter(|island| *island.key() <= end) {
+            let (from, to) = island.remove_entry();
+            again += to.min(until) - from;
+            end = end.max(to);
+        }
+        self.main = Some((first, end));
+        again
+    }
+
+    fn add_island(&mut self, mut from: i64, mut until: i64) -> i64 {
+        let mut again = 0;
+        while let Some((&start, &end)) = self.islands.range(..=until).next_back().filter(|(_, end)| **end >= from) {
+            again += (end.min(until) - start.max(from)).max(0);
+            self.islands.remove(&start);
+            (from, until) = (from.min(start), until.max(end));
+        }
+        self.islands.insert(from, until);
+        if self.islands.len() > ISLANDS_MAX
+            && let Some((_, end)) = self.islands.pop_first()
+        {
+            self.acknowledged(end);
+        }
+        again
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_on_where_they_wrap() {
+        let mut line = Line::default();
+        let first = line.place(u32::MAX - 9);
+        line.advance(first);
+        assert_eq!(line.place(5), first + 15);
+        line.advance(first + 15);
+        assert_eq!(line.place(u32::MAX), first + 9);
+        for step in 1..=10_u32 {
+            let next = line.place(5_u32.wrapping_add(step.wrapping_mul(1 << 30)));
+            assert_eq!(next, first + 15 + (i64::from(step) << 30));
+            line.advance(next);
+        }
+    }
+
+    #[test]
+    fn octets_that_come_again_are_counted_wherever_they_lie() {
+        let mut seen = Seen::default();
+        assert_eq!(seen.add(100, 200), 0);
+        assert_eq!(seen.add(150, 250), 50);
+        assert_eq!(seen.add(300, 400), 0, "an island");
+        assert_eq!(seen.add(500, 600), 0, "another");
+        assert_eq!(seen.add(350, 550), 100, "both overlapped, and joined");
+        assert_eq!(seen.add(260, 290), 0);
+        assert_eq!(seen.add(240, 310), 10 + 30 + 10);
+        assert_eq!(seen.main, Some((100, 600)));
+        assert!(seen.islands.is_empty());
+        assert_eq!(seen.add(50, 100), 0, "before the first");
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_taken_as_seen() {
+        let mut seen = Seen::default();
+        seen.add(0, 10);
+        seen.add(20, 30);
+        seen.add(40, 50);
+        seen.acknowledged(25);
+        assert_eq!(seen.add(0, 30), 30);
+        assert_eq!(seen.add(30, 40), 0);
+    }
+
+    #[test]
+    fn holes_that_nobody_fills_take_no_memory_without_bound() {
+        let mut seen = Seen::default();
+        for n in 0..100_000 {
+            seen.add(n * 10, n * 10 + 5);
+        }
+        assert!(seen.islands.len() <= ISLANDS_MAX);
+    }
+}
