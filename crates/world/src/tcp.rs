@@ -6,7 +6,7 @@
 //! `on_timer`. Time is an argument and never goes back.
 //!
 //! It behaves as a recent Linux does, so that figures transfer: what departs from an RFC follows the kernel, and says so
-//! where it stands. Absent for now: ECN, tail loss probes, F-RTO, undo of spurious recoveries, pacing.
+//! where it stands. Absent for now: ECN, tail loss probes, F-RTO, undo of spurious recoveries.
 //!
 //! | question | file |
 //! | --- | --- |
@@ -14,7 +14,8 @@
 //! | which state is the connection in? | `connection`: `handshake`, `arrival`, `departure` |
 //! | what may be sent now? | `sender`: `arrival`, `departure`, `timer`, over `send_buffer`, `scoreboard`, `peer_window` |
 //! | what was lost, and how fast may it be resent? | `recovery` |
-//! | how large is the congestion window? | `congestion`: `cubic`, `reno`, `hystart` |
+//! | how large is the congestion window? | `congestion`: `cubic`, `reno`, `hystart`; `bbr` |
+//! | how fast may segments leave, and how fast do they arrive? | `pacing`, `delivery_rate` |
 //! | how long is a round trip, and a timeout? | `round_trip` |
 //! | what has arrived, and when is it acknowledged? | `receiver`, over `reassembly`, `acknowledgement`, `receive_window` |
 
@@ -22,6 +23,8 @@ mod acknowledgement;
 mod config;
 mod congestion;
 mod connection;
+mod delivery_rate;
+mod pacing;
 mod peer_window;
 mod reassembly;
 mod receive_window;

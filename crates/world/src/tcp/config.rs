@@ -1,6 +1,6 @@
 //! What may be set on a connection, and what holds when nothing is?
 
-use lastmile_units::Bytes;
+use lastmile_units::{Bytes, Seed};
 use std::time::Duration;
 
 /// Settings of one end of a connection. The defaults are those of a recent Linux with Cubic.
@@ -14,6 +14,9 @@ pub struct Config {
     pub nagle: Nagle,
     /// How the congestion window moves.
     pub congestion_control: CongestionControl,
+    /// What is left to chance: at which step BBR's cycle of gains begins. Each connection has its own choices, by its initial
+    /// sequence number.
+    pub seed: Seed,
     /// Whether RFC 7323 timestamps are offered (12 bytes of every segment).
     pub timestamps: bool,
     /// The floor of the variance term of the retransmission timeout. RFC 6298 asks for 1 s in all; Linux takes 200 ms.
@@ -56,6 +59,8 @@ pub enum CongestionControl {
     Cubic,
     /// RFC 5681, with byte counting (RFC 3465).
     Reno,
+    /// BBR version 1, with pacing, as in Linux.
+    Bbr,
 }
 
 impl Default for Config {
@@ -65,6 +70,7 @@ impl Default for Config {
             initial_window: 10,
             nagle: Nagle::Minshall,
             congestion_control: CongestionControl::Cubic,
+            seed: Seed::new(0),
             timestamps: true,
             minimum_timeout_variance: Duration::from_millis(200),
             delayed_acknowledgement: Duration::from_millis(40),

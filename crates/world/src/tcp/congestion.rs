@@ -1,14 +1,19 @@
-//! How many segments may be outstanding? The window, and the algorithms that move it while nothing is being recovered.
+//! How many segments may be outstanding, and how fast may they leave? The window, and the algorithms that move it.
 //!
-//! Windows are counted in segments, as Linux counts them. What happens during recovery is [`super::recovery`]'s.
+//! Algorithms are of two kinds. One grows the window until it loses ([`Algorithm`]); during recovery [`super::recovery`] has
+//! the window, and nothing is paced. The other models the path ([`Bbr`]), keeps the window to itself and sets a pacing rate.
+//! Windows are counted in segments, as Linux counts them.
 
+mod bbr;
 mod cubic;
 mod hystart;
 mod reno;
 
 use super::config::{Config, CongestionControl};
+use super::delivery_rate::RateSample;
+use bbr::Bbr;
 use cubic::Cubic;
-use lastmile_units::Instant;
+use lastmile_units::{BitRate, Bytes, Instant, Seed};
 use reno::Reno;
 use std::time::Duration;
 
@@ -26,6 +31,53 @@ pub(super) struct Acknowledged {
     pub(super) next: u64,
     /// Whether the window, and not the program, held the sender back.
     pub(super) window_limited: bool,
+}
+
+/// What an algorithm that models the path is told of an acknowledgement. Counts are in segments.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Observed {
+    pub(super) now: Instant,
+    /// Newly known to have arrived, and newly thought lost.
+    pub(super) acknowledged: u32,
+    pub(super) lost: u32,
+    /// The round trip of the segment acknowledged last, where it is known.
+    pub(super) round_trip: Option<Duration>,
+    pub(super) smoothed_round_trip: Option<Duration>,
+    /// Whether the acknowledgement may have waited for a companion that never came.
+    pub(super) maybe_delayed: bool,
+    pub(super) rate: Option<RateSample>,
+    /// Delivered so far, and when the last of it was.
+    pub(super) delivered: u64,
+    pub(super) delivered_at: Instant,
+    /// Under way before this acknowledgement, and now.
+    pub(super) in_flight_before: u32,
+    pub(super) in_flight: u32,
+    /// When the next burst may leave.
+    pub(super) departs_at: Instant,
+    pub(super) phase: Phase,
+}
+
+/// What is being recovered from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing.
+    Open,
+    /// Losses that were found by what arrived.
+    Fast,
+    /// A timeout.
+    Timeout,
+}
+
+/// What is known of a connection when its congestion control begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beginning {
+    pub(super) now: Instant,
+    /// Payload of a full segment.
+    pub(super) segment_size: Bytes,
+    /// The round trip of the handshake, where it is known.
+    pub(super) handshake: Option<Duration>,
+    /// This connection's own.
+    pub(super) seed: Seed,
 }
 
 /// How a window grows past slow start, and shrinks on a loss. Windows are in segments.
@@ -50,23 +102,39 @@ pub(super) struct Congestion {
     window: u32,
     threshold: u32,
     initial: u32,
-    algorithm: Box<dyn Algorithm>,
+    control: Control,
+}
+
+/// Who moves the window.
+#[derive(Debug)]
+enum Control {
+    ByLoss(Box<dyn Algorithm>),
+    ByModel(Box<Bbr>),
 }
 
 /// No window is cut below this many segments by a loss (RFC 5681 section 3.1).
 pub(super) const MINIMUM_THRESHOLD: u32 = 2;
 
 impl Congestion {
-    pub(super) fn new(config: &Config) -> Self {
-        let algorithm: Box<dyn Algorithm> = match config.congestion_control {
-            CongestionControl::Cubic => Box::new(Cubic::new()),
-            CongestionControl::Reno => Box::new(Reno::new()),
+    pub(super) fn new(config: &Config, beginning: &Beginning) -> Self {
+        let control = match config.congestion_control {
+            CongestionControl::Cubic => Control::ByLoss(Box::new(Cubic::new())),
+            CongestionControl::Reno => Control::ByLoss(Box::new(Reno::new())),
+            CongestionControl::Bbr => Control::ByModel(Box::new(Bbr::new(beginning, config.initial_window))),
         };
         Self {
             window: config.initial_window,
             threshold: u32::MAX,
             initial: config.initial_window,
-            algorithm,
+            control,
+        }
+    }
+
+    /// The rate at which payload may leave; none where it is not paced.
+    pub(super) const fn pacing_rate(&self) -> Option<BitRate> {
+        match &self.control {
+            Control::ByLoss(_) => None,
+            Control::ByModel(bbr) => Some(bbr.pacing_rate()),
         }
     }
 
@@ -84,51 +152,83 @@ impl Congestion {
 
     /// Grows the window for an acknowledgement that arrived while nothing is being recovered.
     pub(super) fn on_ack(&mut self, ack: &Acknowledged) {
-        if self.in_slow_start() && self.algorithm.leaves_slow_start(ack, self.window) {
+        let Control::ByLoss(algorithm) = &mut self.control else {
+            return;
+        };
+        if self.window < self.threshold && algorithm.leaves_slow_start(ack, self.window) {
             self.threshold = self.window;
         }
         if !ack.window_limited {
             return;
         }
         let mut segments = ack.segments;
-        if self.in_slow_start() {
-            segments = self.slow_start(segments);
+        if self.window < self.threshold {
+            // One segment a segment, up to the threshold; avoidance has the rest.
+            let grown = self.window.saturating_add(segments).min(self.threshold);
+            segments -= grown - self.window;
+            self.window = grown;
         }
         if segments > 0 {
-            self.window = self.algorithm.avoid(ack, segments, self.window);
+            self.window = algorithm.avoid(ack, segments, self.window);
         }
     }
 
-    /// Grows by one segment a segment, up to the threshold; returns the segments that are left for avoidance.
-    pub(super) fn slow_start(&mut self, segments: u32) -> u32 {
-        let grown = self
-            .window
-            .saturating_add(segments)
-            .min(self.threshold.max(self.window));
-        let used = grown - self.window;
-        self.window = grown;
-        segments - used
+    /// Tells an algorithm that models the path of any acknowledgement. True where rates seen from now on are held down on
+    /// purpose.
+    pub(super) fn on_observed(&mut self, seen: &Observed) -> bool {
+        let Control::ByModel(bbr) = &mut self.control else {
+            return false;
+        };
+        self.window = bbr.on_ack(seen, self.window);
+        bbr.holds_back()
     }
 
     /// A loss was found: sets the threshold. The window itself is brought down by recovery.
     pub(super) fn on_loss(&mut self) {
-        self.threshold = self.algorithm.threshold_after_loss(self.window);
+        match &mut self.control {
+            Control::ByLoss(algorithm) => self.threshold = algorithm.threshold_after_loss(self.window),
+            Control::ByModel(bbr) => bbr.on_loss(self.window),
+        }
     }
 
     /// A timeout ran out while `outstanding` segments are still thought to be under way.
     pub(super) fn on_timeout(&mut self, outstanding: u32) {
-        self.algorithm.on_timeout();
+        match &mut self.control {
+            Control::ByLoss(algorithm) => algorithm.on_timeout(),
+            Control::ByModel(bbr) => bbr.on_timeout(),
+        }
         self.window = outstanding + 1;
     }
 
+    /// So many segments were found lost though nothing arrived, of which `delivered` had until `delivered_at`.
+    pub(super) fn on_losses_by_time(&mut self, lost: u32, delivered: u64, delivered_at: Instant) {
+        if let Control::ByModel(bbr) = &mut self.control {
+            bbr.on_losses_by_time(lost, delivered, delivered_at);
+        }
+    }
+
+    /// Recovery asks for this window. An algorithm that models the path takes no notice.
     pub(super) const fn set_window(&mut self, window: u32) {
-        self.window = window;
+        if let Control::ByLoss(_) = self.control {
+            self.window = window;
+        }
+    }
+
+    /// Sending begins, with nothing under way, after the program had nothing to send.
+    pub(super) fn on_restart(&mut self, now: Instant, delivered_at: Instant) {
+        if let Control::ByModel(bbr) = &mut self.control {
+            self.window = bbr.on_restart(now, delivered_at, self.window);
+        }
     }
 
     /// Nothing was sent for `idle`: halves the window for every timeout that passed, down to the initial window (RFC 5681
     /// section 4.1, RFC 2861; Linux's `tcp_slow_start_after_idle`).
     pub(super) fn on_idle(&mut self, idle: Duration, timeout: Duration) {
-        self.algorithm.on_idle(idle);
+        // A pacing rate does what the smaller window is for (Linux's `tcp_slow_start_after_idle_check`).
+        let Control::ByLoss(algorithm) = &mut self.control else {
+            return;
+        };
+        algorithm.on_idle(idle);
         if idle < timeout {
             return;
         }

@@ -85,6 +85,11 @@ impl Scoreboard {
         self.lost
     }
 
+    /// Segments that were lost, sent again, and are thought to be under way.
+    pub(super) const fn resent(&self) -> u32 {
+        self.resent
+    }
+
     pub(super) const fn highest_sacked(&self) -> u64 {
         self.highest_sacked
     }

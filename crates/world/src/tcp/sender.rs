@@ -1,14 +1,15 @@
 //! What does the sending half of a connection keep, and what does the program see of it?
 //!
 //! What an acknowledgement does to it is `arrival`'s, what it sends `departure`'s, and what it does when nothing arrives
-//! `timer`'s.
+//! `timer`'s. What a control that models the path needs besides is `paced`'s.
 
 mod arrival;
 mod departure;
+mod paced;
 mod timer;
 
 use super::config::{Config, Nagle};
-use super::congestion::Congestion;
+use super::congestion::{Beginning, Congestion};
 use super::peer_window::PeerWindow;
 use super::recovery::Recovery;
 use super::round_trip::RoundTrip;
@@ -16,7 +17,8 @@ use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::sequence::Numbering;
 use bytes::Bytes;
-use lastmile_units::Instant;
+use lastmile_units::{Bytes as ByteCount, Instant};
+use paced::Paced;
 use std::time::Duration;
 
 /// The sending half, from the moment the handshake is done. Offsets are the stream's: data begins at 1.
@@ -28,6 +30,8 @@ pub(super) struct Sender {
     round_trip: RoundTrip,
     congestion: Congestion,
     recovery: Recovery,
+    /// Where the congestion control sets a pacing rate.
+    paced: Option<Box<Paced>>,
     /// Everything before this offset has arrived (SND.UNA).
     acknowledged: u64,
     /// The next offset to be sent for the first time (SND.NXT).
@@ -104,18 +108,34 @@ pub(super) struct Peer {
 }
 
 impl Sender {
-    pub(super) fn new(config: &Config, numbering: Numbering, peer: Peer, handshake: Option<Duration>) -> Self {
+    /// Of a connection whose handshake, done at `now`, took `handshake`.
+    pub(super) fn new(
+        config: &Config,
+        numbering: Numbering,
+        peer: Peer,
+        now: Instant,
+        handshake: Option<Duration>,
+    ) -> Self {
         let mut round_trip = RoundTrip::new(config.minimum_timeout_variance);
         if let Some(sample) = handshake {
             round_trip.sample(sample, 1, 1);
         }
+        let beginning = Beginning {
+            now,
+            segment_size: ByteCount::new(peer.segment_size),
+            handshake,
+            seed: config.seed.derive_index(u64::from(numbering.to_wire(0))),
+        };
+        let congestion = Congestion::new(config, &beginning);
+        let paced = congestion.pacing_rate().map(|_| Box::new(Paced::new(&beginning)));
         Self {
             numbering,
             buffer: SendBuffer::new(1),
             board: Scoreboard::default(),
             round_trip,
-            congestion: Congestion::new(config),
+            congestion,
             recovery: Recovery::new(),
+            paced,
             acknowledged: 1,
             next: 1,
             peer_window: PeerWindow::new(peer.window, peer.window_shift),
@@ -138,10 +158,12 @@ impl Sender {
         self.buffer_limit.saturating_sub(self.buffer.len())
     }
 
-    /// The buffer grows to twice the congestion window, within its bounds; it never shrinks (Linux's `tcp_sndbuf_expand`), so
-    /// that a sender whose window was cut can still send beyond a hole.
+    /// The buffer grows to twice the congestion window, or where its algorithm may grow it during recovery to thrice, within
+    /// its bounds; it never shrinks (Linux's `tcp_sndbuf_expand`), so that a sender whose window was cut can still send beyond
+    /// a hole.
     fn grow_buffer(&mut self) {
-        let wanted = 2 * u64::from(self.congestion.window()) * self.segment_size;
+        let windows = if self.paced.is_some() { 3 } else { 2 };
+        let wanted = windows * u64::from(self.congestion.window()) * self.segment_size;
         self.buffer_limit = self.buffer_limit.max(wanted.min(self.buffer_maximum));
     }
 
@@ -153,6 +175,7 @@ impl Sender {
     }
 
     pub(super) fn write(&mut self, bytes: Bytes) {
+        self.note_write();
         self.buffer.push(bytes);
     }
 
@@ -177,6 +200,14 @@ impl Sender {
 
     pub(super) const fn next_offset(&self) -> u64 {
         self.next
+    }
+
+    /// A segment without data, which carries an acknowledgement.
+    pub(super) fn bare_piece(&mut self, now: Instant) -> Piece {
+        if let Some(paced) = &mut self.paced {
+            paced.on_bare_segment(now);
+        }
+        Piece::nothing(self.next)
     }
 
     pub(super) const fn counters(&self) -> Counters {

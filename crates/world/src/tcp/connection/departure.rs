@@ -2,7 +2,6 @@
 
 use super::{Connection, FirstFin, State};
 use crate::tcp::segment::{Flags, SackBlocks, Segment};
-use crate::tcp::sender::Piece;
 use bytes::Bytes;
 use lastmile_units::Instant;
 use std::io;
@@ -45,7 +44,7 @@ impl Connection {
                 }
                 let piece = match sender.next_piece(now) {
                     Some(piece) => piece,
-                    None if receiver.acknowledgement_is_due(now) => Piece::nothing(sender.next_offset()),
+                    None if receiver.acknowledgement_is_due(now) => sender.bare_piece(now),
                     None => return None,
                 };
                 sender.counters_mut().segments_sent += 1;

@@ -105,7 +105,7 @@ impl Connection {
             .sent_once_at
             .map(|at| now.saturating_since(at))
             .or(by_timestamp);
-        let sender = Sender::new(&self.config, self.numbering, peer, sample);
+        let sender = Sender::new(&self.config, self.numbering, peer, now, sample);
         self.state = State::Open {
             sender: Box::new(sender),
             receiver: Box::new(receiver),

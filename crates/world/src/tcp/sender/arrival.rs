@@ -1,6 +1,7 @@
 //! What does an acknowledgement do to a sender?
 
 use super::Sender;
+use super::paced::Arrived;
 use crate::tcp::congestion::Acknowledged;
 use crate::tcp::recovery::Progress;
 use crate::tcp::segment::{SackBlocks, Segment};
@@ -27,7 +28,9 @@ impl Sender {
         let advanced = offset > self.acknowledged;
         let minimum = self.round_trip.minimum();
         let highest_sacked = self.board.highest_sacked();
-        let (recovery, board) = (&mut self.recovery, &mut self.board);
+        let (in_flight_before, sacked_before) = (self.board.in_flight(), self.board.sacked());
+        let acknowledged_before = self.acknowledged;
+        let (recovery, board, paced) = (&mut self.recovery, &mut self.board, &mut self.paced);
         let mut delivered = 0;
         let (mut first_sent, mut last_sent) = (None, None);
         board.acknowledge(offset, |sent| {
@@ -36,6 +39,9 @@ impl Sender {
             }
             delivered += 1;
             recovery.on_arrival(sent, now, minimum);
+            if let Some(paced) = paced {
+                paced.on_delivered(sent);
+            }
             if !sent.retransmitted {
                 first_sent = first_sent.or(Some(sent.at));
                 last_sent = Some(sent.at);
@@ -48,6 +54,9 @@ impl Sender {
         self.board.select(&blocks[..count], |sent| {
             delivered += 1;
             self.recovery.on_arrival(sent, now, minimum);
+            if let Some(paced) = &mut self.paced {
+                paced.on_delivered(sent);
+            }
             if !sent.retransmitted {
                 last_sent = Some(sent.at);
                 if sent.end <= highest_sacked {
@@ -85,7 +94,21 @@ impl Sender {
         let timed_out = self.recovery.after_timeout();
         self.recovery
             .on_progress(&progress, &self.board, &mut self.congestion, found);
-        if self.recovery.is_open() || (timed_out && self.recovery.after_timeout() && advanced) {
+        if self.paced.is_some() {
+            let round_trip = last_sent.map(|at| now.saturating_since(at)).or(sample);
+            self.observe(
+                now,
+                &Arrived {
+                    acknowledged: offset,
+                    acknowledged_before,
+                    delivered,
+                    lost: found,
+                    round_trip,
+                    in_flight_before,
+                    sacked_before,
+                },
+            );
+        } else if self.recovery.is_open() || (timed_out && self.recovery.after_timeout() && advanced) {
             let round_trip = last_sent.map(|at| now.saturating_since(at));
             let (up_to, next, window_limited) = (offset, self.next, self.window_limited());
             let segments = delivered;

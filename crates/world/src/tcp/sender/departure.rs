@@ -48,12 +48,18 @@ impl Sender {
             // A segment without data, just before the window: it asks for an acknowledgement, as Linux does.
             return Some(Piece::nothing(self.acknowledged - 1));
         }
+        if let Some(paced) = &mut self.paced {
+            paced.stop_waiting();
+        }
         let new = self.may_send_new();
         if new > 0 && self.board.is_empty() {
             self.restart_after_idle(now);
         }
         if self.board.in_flight() >= self.congestion.window() {
             self.note_usage(new > 0 || self.board.lost() > 0);
+            return None;
+        }
+        if (new > 0 || self.board.lost() > self.board.resent()) && !self.may_depart(now) {
             return None;
         }
         if let Some(piece) = self.next_resend(now) {
@@ -72,6 +78,7 @@ impl Sender {
         if data_end - start < self.segment_size && data_end > start {
             self.small_ends = data_end;
         }
+        self.on_departure(now, end, data_end - start);
         self.next = end;
         self.board.push(start, end, now);
         if self.timeout_at.is_none() {
@@ -90,6 +97,7 @@ impl Sender {
     pub(super) fn next_resend(&mut self, now: Instant) -> Option<Piece> {
         let (start, end) = self.board.next_to_resend().map(|sent| (sent.start, sent.end))?;
         let is_head = self.board.head().is_some_and(|head| head.start == start);
+        self.on_departure(now, end, end.min(self.buffer.end()) - start);
         self.board.resend(start, now);
         if is_head {
             self.arm_timeout(now);

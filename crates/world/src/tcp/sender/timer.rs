@@ -3,6 +3,7 @@
 use super::Sender;
 use crate::tcp::recovery::Progress;
 use lastmile_units::Instant;
+use std::time::Duration;
 
 impl Sender {
     pub(in crate::tcp) fn next_deadline(&self) -> Option<Instant> {
@@ -10,6 +11,7 @@ impl Sender {
             self.timeout_at,
             self.peer_window.next_deadline(),
             self.recovery.reordering_ends(),
+            self.paced.as_ref().and_then(|paced| paced.next_deadline()),
         ]
         .into_iter()
         .flatten()
@@ -17,7 +19,9 @@ impl Sender {
     }
 
     pub(super) fn arm_timeout(&mut self, now: Instant) {
-        self.timeout_at = (!self.board.is_empty()).then(|| now + self.round_trip.timeout());
+        // A timeout allows for the wait of what is paced (Linux's `tcp_pacing_delay`).
+        let paced = self.paced.as_ref().map_or(Duration::ZERO, |paced| paced.delay(now));
+        self.timeout_at = (!self.board.is_empty()).then(|| now + self.round_trip.timeout() + paced);
     }
 
     /// Does what has become due. False where the other end must be given up.
@@ -33,6 +37,7 @@ impl Sender {
             };
             self.recovery
                 .on_progress(&progress, &self.board, &mut self.congestion, found);
+            self.observe_losses(found);
         }
         if !self.peer_window.on_timer(now, &self.round_trip, self.retries) {
             return false;
@@ -42,8 +47,13 @@ impl Sender {
                 return false;
             }
             self.counters.timeouts += 1;
+            let in_flight = self.board.in_flight();
             self.recovery
                 .on_timeout(&mut self.board, &self.round_trip, &mut self.congestion, now, self.next);
+            self.observe_losses(in_flight - self.board.in_flight());
+            if let Some(paced) = &mut self.paced {
+                paced.on_timeout(now);
+            }
             self.round_trip.back_off();
             self.arm_timeout(now);
         }

@@ -1,0 +1,495 @@
+//! How does BBR set rate and window? By a model of the path: how much it carries, and how long it takes when its queues are
+//! empty.
+//!
+//! What the path carries is `bandwidth`'s, what arrives in clumps `aggregation`'s, and whether it is policed `policer`'s.
+
+mod aggregation;
+mod bandwidth;
+mod policer;
+
+use super::{Beginning, Observed, Phase};
+use crate::tcp::pacing::segments_per_burst;
+use aggregation::Aggregation;
+use bandwidth::{Bandwidth, Gain, Maximum};
+use lastmile_units::{BitRate, Bytes, Instant, Rng};
+use policer::{Policer, Progress};
+use rand_core::Rng as _;
+use std::time::Duration;
+
+/// BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: congestion-based congestion control", ACM Queue 14
+/// (2016), and draft-cardwell-iccrg-bbr-congestion-control-00, as Linux's `tcp_bbr.c` has it: its roundings, its recovery by
+/// packet conservation, its allowance for aggregation and its detection of policers. Windows are in segments.
+///
+/// Departure: time is not rounded to ticks of the kernel's clock.
+#[derive(Debug)]
+pub(super) struct Bbr {
+    segment_size: Bytes,
+    chance: Rng,
+    mode: Mode,
+    pacing_gain: Gain,
+    pacing_rate: BitRate,
+    /// Whether the rate was set by a round trip, and not by a guess.
+    has_round_trip: bool,
+
+    bandwidth: Maximum,
+    policer: Policer,
+    aggregation: Aggregation,
+    round: u64,
+    /// A round ends when something arrives that was sent after so many segments were delivered.
+    round_ends: u64,
+    round_began: bool,
+
+    /// The least round trip of the last ten seconds, in whole microseconds, and when it was seen.
+    round_trip: Option<Duration>,
+    round_trip_seen: Instant,
+
+    full_pipe: FullPipe,
+    phase: Phase,
+    conserves_packets: bool,
+    /// The window to return to after recovery, or after the round trip was probed for.
+    window_before: u32,
+    restarts_after_idle: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// The rate doubles each round trip, until the bandwidth grows no more.
+    Startup,
+    /// The queue that this made is drained.
+    Drain,
+    /// The rate cycles around the bandwidth, to find more of it.
+    ProbeBandwidth { step: usize, since: Instant },
+    /// The window is kept small, so that queues empty and the round trip shows.
+    ProbeRoundTrip { ends: Option<ProbeEnd> },
+}
+
+/// When a probe for the round trip is over: not before `at`, and not before a round has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ProbeEnd {
+    at: Instant,
+    round_passed: bool,
+}
+
+/// Whether the bandwidth still grows in startup.
+#[derive(Debug)]
+struct FullPipe {
+    bandwidth: Bandwidth,
+    rounds_without_growth: u32,
+    reached: bool,
+}
+
+/// 2 / ln 2: the least gain by which the rate doubles each round trip (`bbr_high_gain`).
+const HIGH_GAIN: Gain = Gain(256 * 2885 / 1000 + 1);
+/// Its inverse, which drains in one round what startup queued.
+const DRAIN_GAIN: Gain = Gain(256 * 1000 / 2885);
+/// The window's gain while bandwidth is probed for: room for delayed acknowledgements.
+const WINDOW_GAIN: Gain = Gain(2 * 256);
+/// One step up, one step down to drain what that queued, and six at the bandwidth (`bbr_pacing_gain`).
+const CYCLE: [Gain; 8] = {
+    let mut cycle = [Gain::ONE; 8];
+    (cycle[0], cycle[1]) = (Gain(256 * 5 / 4), Gain(256 * 3 / 4));
+    cycle
+};
+/// The cycle begins at any step but the second.
+const FIRST_STEPS: u64 = 7;
+/// Rounds for which a bandwidth is remembered.
+const BANDWIDTH_ROUNDS: u64 = 10;
+/// For how long a round trip is.
+const ROUND_TRIP_VALIDITY: Duration = Duration::from_secs(10);
+const PROBE_ROUND_TRIP: Duration = Duration::from_millis(200);
+/// No window is smaller: two pairs of segments, since acknowledgements come for every second one.
+const MINIMUM_WINDOW: u32 = 4;
+/// Growth by which a bandwidth counts as larger, and rounds without it after which the pipe is full.
+const GROWTH: Gain = Gain(256 * 5 / 4);
+const ROUNDS_WITHOUT_GROWTH: u32 = 3;
+/// Where there is no round trip at all yet (RFC 6928).
+const INITIAL_WINDOW: u32 = 10;
+/// A rate before the first round trip assumes this one.
+const ROUND_TRIP_GUESS: Duration = Duration::from_millis(1);
+/// The largest burst that windows allow for, in segments.
+const LARGEST_BURST: u32 = 127;
+
+impl Bbr {
+    pub(super) fn new(beginning: &Beginning, window: u32) -> Self {
+        let Beginning {
+            now,
+            segment_size,
+            handshake,
+            seed,
+        } = *beginning;
+        Self {
+            segment_size,
+            chance: seed.derive("bbr").rng(),
+            mode: Mode::Startup,
+            pacing_gain: HIGH_GAIN,
+            pacing_rate: initial_rate(window, handshake, segment_size),
+            has_round_trip: handshake.is_some(),
+            bandwidth: Maximum::new(),
+            policer: Policer::new(now, segment_size),
+            aggregation: Aggregation::new(now),
+            round: 0,
+            round_ends: 0,
+            round_began: false,
+            round_trip: handshake.map(in_microseconds),
+            round_trip_seen: now,
+            full_pipe: FullPipe {
+                bandwidth: Bandwidth::ZERO,
+                rounds_without_growth: 0,
+                reached: false,
+            },
+            phase: Phase::Open,
+            conserves_packets: false,
+            window_before: 0,
+            restarts_after_idle: false,
+        }
+    }
+
+    pub(super) const fn pacing_rate(&self) -> BitRate {
+        self.pacing_rate
+    }
+
+    /// Whether rates seen now are kept low on purpose, and say nothing of the path.
+    pub(super) const fn holds_back(&self) -> bool {
+        matches!(self.mode, Mode::ProbeRoundTrip { .. })
+    }
+
+    /// Takes an acknowledgement; returns the window that follows `window`.
+    pub(super) fn on_ack(&mut self, seen: &Observed, window: u32) -> u32 {
+        self.update_bandwidth(seen);
+        if seen.rate.is_some() && seen.acknowledged > 0 {
+            let (at, bandwidth) = (seen.delivered_at, self.bandwidth());
+            self.aggregation
+                .observe(at, seen.acknowledged, self.round_began, bandwidth, window);
+        }
+        self.update_cycle(seen);
+        self.update_full_pipe(seen);
+        self.update_drain(seen);
+        let window = self.update_round_trip(seen, window);
+        self.update_pacing(seen.smoothed_round_trip, window);
+        self.next_window(seen, window)
+    }
+
+    /// What the path is taken to carry.
+    fn bandwidth(&self) -> Bandwidth {
+        self.policer.rate().unwrap_or_else(|| self.bandwidth.get())
+    }
+
+    fn update_bandwidth(&mut self, seen: &Observed) {
+        self.round_began = false;
+        self.policer.on_lost(seen.lost);
+        let Some(rate) = seen.rate else { return };
+        if rate.delivered_before >= self.round_ends {
+            self.round_ends = seen.delivered;
+            self.round += 1;
+            self.round_began = true;
+            self.conserves_packets = false;
+        }
+        self.watch_for_policer(seen, rate.program_limited);
+        let bandwidth = Bandwidth::of(rate.delivered, rate.interval);
+        // What the program held back tells nothing of the path, unless it is more than was known.
+        if !rate.program_limited || bandwidth >= self.bandwidth.get() {
+            self.bandwidth.observe(BANDWIDTH_ROUNDS, self.round, bandwidth);
+        }
+    }
+
+    fn watch_for_policer(&mut self, seen: &Observed, program_limited: bool) {
+        if self.policer.rate().is_none() {
+            let progress = Progress {
+                delivered_at: seen.delivered_at,
+                delivered: seen.delivered,
+                loses: seen.lost > 0,
+                round_began: self.round_began,
+                program_limited,
+            };
+            self.policer.observe(&progress);
+        } else if matches!(self.mode, Mode::ProbeBandwidth { .. }) && self.round_began && self.policer.ends_with_round()
+        {
+            self.probe_bandwidth(seen.delivered_at);
+        }
+    }
+
+    /// Moves to the next step of the cycle when this one has lasted for a round trip, or has done its work.
+    fn update_cycle(&mut self, seen: &Observed) {
+        let Mode::ProbeBandwidth { step, since } = self.mode else {
+            return;
+        };
+        let round_trip = self.round_trip.unwrap_or(Duration::MAX);
+        let has_lasted = seen.delivered_at.saturating_since(since) > round_trip;
+        let bandwidth = self.bandwidth.get();
+        let is_over = match self.pacing_gain {
+            Gain::ONE => has_lasted,
+            gain if gain > Gain::ONE => {
+                // A path with short queues may not hold as much as is probed for.
+                has_lasted
+                    && (seen.lost > 0
+                        || self.in_network(seen, seen.in_flight_before) >= self.in_flight_at(bandwidth, gain))
+            }
+            _ => has_lasted || self.in_network(seen, seen.in_flight_before) <= self.in_flight_at(bandwidth, Gain::ONE),
+        };
+        if is_over {
+            self.mode = Mode::ProbeBandwidth {
+                step: (step + 1) % CYCLE.len(),
+                since: seen.delivered_at,
+            };
+        }
+    }
+
+    fn update_full_pipe(&mut self, seen: &Observed) {
+        let program_limited = seen.rate.is_none_or(|rate| rate.program_limited);
+        if self.full_pipe.reached || !self.round_began || program_limited {
+            return;
+        }
+        let bandwidth = self.bandwidth.get();
+        if bandwidth >= self.full_pipe.bandwidth.times(GROWTH) {
+            (self.full_pipe.bandwidth, self.full_pipe.rounds_without_growth) = (bandwidth, 0);
+            return;
+        }
+        self.full_pipe.rounds_without_growth += 1;
+        self.full_pipe.reached = self.full_pipe.rounds_without_growth >= ROUNDS_WITHOUT_GROWTH;
+    }
+
+    fn update_drain(&mut self, seen: &Observed) {
+        if self.mode == Mode::Startup && self.full_pipe.reached {
+            self.mode = Mode::Drain;
+        }
+        if self.mode == Mode::Drain
+            && self.in_network(seen, seen.in_flight) <= self.in_flight_at(self.bandwidth.get(), Gain::ONE)
+        {
+            self.probe_bandwidth(seen.delivered_at);
+        }
+    }
+
+    fn probe_bandwidth(&mut self, since: Instant) {
+        let below = (u64::from(self.chance.next_u32()) * FIRST_STEPS) >> 32;
+        let step = (CYCLE.len() - below as usize) % CYCLE.len();
+        self.mode = Mode::ProbeBandwidth { step, since };
+    }
+
+    /// Keeps the least round trip, and probes for it where it is not seen for too long. Returns the window.
+    fn update_round_trip(&mut self, seen: &Observed, window: u32) -> u32 {
+        let expired = seen.now.saturating_since(self.round_trip_seen) > ROUND_TRIP_VALIDITY;
+        if let Some(sample) = seen.round_trip.map(in_microseconds)
+            && (self.round_trip.is_none_or(|least| sample < least) || (expired && !seen.maybe_delayed))
+        {
+            (self.round_trip, self.round_trip_seen) = (Some(sample), seen.now);
+        }
+        if expired && !self.restarts_after_idle && !self.holds_back() {
+            self.keep_window(window);
+            self.mode = Mode::ProbeRoundTrip { ends: None };
+        }
+        let mut window = window;
+        if let Mode::ProbeRoundTrip { ends } = &mut self.mode {
+            match ends {
+                None if seen.in_flight <= MINIMUM_WINDOW => {
+                    *ends = Some(ProbeEnd {
+                        at: seen.now + PROBE_ROUND_TRIP,
+                        round_passed: false,
+                    });
+                    self.round_ends = seen.delivered;
+                }
+                None => {}
+                Some(end) => {
+                    end.round_passed |= self.round_began;
+                    if end.round_passed {
+                        window = self.end_probe_when_due(seen.now, seen.delivered_at, window);
+                    }
+                }
+            }
+        }
+        if seen.acknowledged > 0 {
+            self.restarts_after_idle = false;
+        }
+        window
+    }
+
+    fn end_probe_when_due(&mut self, now: Instant, delivered_at: Instant, window: u32) -> u32 {
+        let Mode::ProbeRoundTrip { ends: Some(end) } = self.mode else {
+            return window;
+        };
+        if end.at >= now {
+            return window;
+        }
+        self.round_trip_seen = now;
+        if self.full_pipe.reached {
+            self.probe_bandwidth(delivered_at);
+        } else {
+            self.mode = Mode::Startup;
+        }
+        window.max(self.window_before)
+    }
+
+    fn update_pacing(&mut self, smoothed: Option<Duration>, window: u32) {
+        self.pacing_gain = match self.mode {
+            Mode::Startup => HIGH_GAIN,
+            Mode::Drain => DRAIN_GAIN,
+            Mode::ProbeBandwidth { .. } if self.policer.rate().is_some() => Gain::ONE,
+            Mode::ProbeBandwidth { step, .. } => CYCLE[step],
+            Mode::ProbeRoundTrip { .. } => Gain::ONE,
+        };
+        if !self.has_round_trip && smoothed.is_some() {
+            self.has_round_trip = true;
+            self.pacing_rate = initial_rate(window, smoothed, self.segment_size);
+        }
+        self.pace(self.pacing_gain);
+    }
+
+    /// Before the pipe is full the rate never falls.
+    fn pace(&mut self, gain: Gain) {
+        let rate = self.bandwidth().paced(gain, self.segment_size);
+        if self.full_pipe.reached || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// The window that follows, grown by what was acknowledged up to what the model asks for (`bbr_set_cwnd`).
+    fn next_window(&mut self, seen: &Observed, window: u32) -> u32 {
+        let mut next = window;
+        if seen.acknowledged > 0 {
+            let (recovered, conserves) = self.recover_or_restore(seen, window);
+            next = recovered;
+            if !conserves {
+                next = self.towards_target(seen, recovered);
+            }
+        }
+        if self.holds_back() {
+            next = next.min(MINIMUM_WINDOW);
+        }
+        next
+    }
+
+    fn towards_target(&self, seen: &Observed, window: u32) -> u32 {
+        let bandwidth = self.bandwidth();
+        let gain = match self.mode {
+            Mode::Startup | Mode::Drain => HIGH_GAIN,
+            Mode::ProbeBandwidth { .. } => WINDOW_GAIN,
+            Mode::ProbeRoundTrip { .. } => Gain::ONE,
+        };
+        let aggregated = if self.full_pipe.reached {
+            self.aggregation.allowance(bandwidth)
+        } else {
+            0
+        };
+        let target = self.with_bursts(self.product(bandwidth, gain) + aggregated);
+        let grown = window + seen.acknowledged;
+        let next = if self.full_pipe.reached {
+            grown.min(target)
+        } else if window < target || seen.delivered < u64::from(INITIAL_WINDOW) {
+            grown
+        } else {
+            window
+        };
+        next.max(MINIMUM_WINDOW)
+    }
+
+    /// Takes losses off the window. In the first round of a recovery only as much is sent as arrives; after it the window is
+    /// what it was before. Returns the window, and whether that is to be kept.
+    fn recover_or_restore(&mut self, seen: &Observed, window: u32) -> (u32, bool) {
+        let mut window = window.saturating_sub(seen.lost).max(1);
+        let arrived = seen.in_flight + seen.acknowledged;
+        if seen.phase == Phase::Fast && self.phase != Phase::Fast {
+            self.conserves_packets = true;
+            self.round_ends = seen.delivered;
+            window = arrived;
+        } else if seen.phase == Phase::Open && self.phase != Phase::Open {
+            window = window.max(self.window_before);
+            self.conserves_packets = false;
+        }
+        self.phase = seen.phase;
+        if self.conserves_packets {
+            (window.max(arrived), true)
+        } else {
+            (window, false)
+        }
+    }
+
+    fn keep_window(&mut self, window: u32) {
+        self.window_before = if self.phase == Phase::Open && !self.holds_back() {
+            window
+        } else {
+            self.window_before.max(window)
+        };
+    }
+
+    /// A loss was found, with a window of `window`.
+    pub(super) fn on_loss(&mut self, window: u32) {
+        self.keep_window(window);
+    }
+
+    /// A timeout ran out.
+    pub(super) fn on_timeout(&mut self) {
+        self.phase = Phase::Timeout;
+        self.full_pipe.bandwidth = Bandwidth::ZERO;
+    }
+
+    /// Losses were found though nothing arrived; where a timeout found them, that ends a round for the policer's sake.
+    pub(super) fn on_losses_by_time(&mut self, lost: u32, delivered: u64, delivered_at: Instant) {
+        self.policer.on_lost(lost);
+        if self.phase == Phase::Timeout && self.policer.rate().is_none() {
+            self.policer.observe(&Progress {
+                delivered_at,
+                delivered,
+                loses: true,
+                round_began: true,
+                program_limited: false,
+            });
+        }
+    }
+
+    /// Sending begins again after the program had nothing to send: there is no need for more than the bandwidth. Returns the
+    /// window.
+    pub(super) fn on_restart(&mut self, now: Instant, delivered_at: Instant, window: u32) -> u32 {
+        self.restarts_after_idle = true;
+        self.aggregation.restart(now);
+        match self.mode {
+            Mode::ProbeBandwidth { .. } => self.pace(Gain::ONE),
+            Mode::ProbeRoundTrip { .. } => return self.end_probe_when_due(now, delivered_at, window),
+            Mode::Startup | Mode::Drain => {}
+        }
+        window
+    }
+
+    /// bandwidth x least round trip x `gain`.
+    fn product(&self, bandwidth: Bandwidth, gain: Gain) -> u32 {
+        match self.round_trip {
+            Some(round_trip) => bandwidth.product(round_trip, gain),
+            None => INITIAL_WINDOW,
+        }
+    }
+
+    fn in_flight_at(&self, bandwidth: Bandwidth, gain: Gain) -> u32 {
+        self.with_bursts(self.product(bandwidth, gain))
+    }
+
+    /// A window with room for the bursts that both ends hold, made even to spare delayed acknowledgements
+    /// (`bbr_quantization_budget`).
+    fn with_bursts(&self, window: u32) -> u32 {
+        let even = (window + 3 * self.burst()).next_multiple_of(2);
+        match self.mode {
+            // A step up gets above even a small product.
+            Mode::ProbeBandwidth { step: 0, .. } => even + 2,
+            _ => even,
+        }
+    }
+
+    fn burst(&self) -> u32 {
+        segments_per_burst(self.pacing_rate, Bytes::new(0), self.segment_size).min(LARGEST_BURST)
+    }
+
+    /// How many of `in_flight` segments will be in the network when the next burst departs (`bbr_packets_in_net_at_edt`).
+    fn in_network(&self, seen: &Observed, in_flight: u32) -> u32 {
+        let until = seen.departs_at.saturating_since(seen.now);
+        let delivered = self.bandwidth().carried_in(until);
+        let burst = if self.pacing_gain > Gain::ONE { self.burst() } else { 0 };
+        u64::from(in_flight + burst).saturating_sub(delivered) as u32
+    }
+}
+
+/// What startup's gain makes of a window each round trip.
+fn initial_rate(window: u32, round_trip: Option<Duration>, segment_size: Bytes) -> BitRate {
+    let round_trip = round_trip.unwrap_or(ROUND_TRIP_GUESS);
+    Bandwidth::of(u64::from(window), round_trip).paced(HIGH_GAIN, segment_size)
+}
+
+fn in_microseconds(time: Duration) -> Duration {
+    Duration::from_micros(time.as_micros() as u64)
+}

@@ -1,0 +1,203 @@
+//! What does a sender do besides, whose congestion control models the path? It keeps to a pacing clock, takes samples of the
+//! delivery rate, and tells the control of every acknowledgement.
+
+use super::Sender;
+use crate::tcp::congestion::{Beginning, Observed, Phase};
+use crate::tcp::delivery_rate::DeliveryRate;
+use crate::tcp::pacing::{Pacing, segments_per_burst, short_path_allowance};
+use crate::tcp::scoreboard::Sent;
+use lastmile_units::{Bytes, Instant};
+use std::time::Duration;
+
+/// What only such a sender has.
+#[derive(Debug)]
+pub(super) struct Paced {
+    pacing: Pacing,
+    delivery: DeliveryRate,
+}
+
+/// What an acknowledgement brought.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arrived {
+    /// Everything before this offset has arrived, and had before the acknowledgement.
+    pub(super) acknowledged: u64,
+    pub(super) acknowledged_before: u64,
+    /// Segments newly known to have arrived, and newly thought lost.
+    pub(super) delivered: u32,
+    pub(super) lost: u32,
+    /// The round trip of the segment acknowledged last.
+    pub(super) round_trip: Option<Duration>,
+    /// Segments under way, and known to have arrived out of order, before the acknowledgement.
+    pub(super) in_flight_before: u32,
+    pub(super) sacked_before: u32,
+}
+
+/// Linux's `tcp_tso_should_defer`: a burst cut short by the window is put off only where the last was so long ago at most...
+const RECENT: Duration = Duration::from_millis(1);
+/// ...and where less than this part of the window is open (`tcp_tso_win_divisor`).
+const OPEN_PART: u32 = 3;
+
+impl Paced {
+    pub(super) fn new(beginning: &Beginning) -> Self {
+        Self {
+            pacing: Pacing::new(beginning.now),
+            delivery: DeliveryRate::new(beginning.now, beginning.handshake),
+        }
+    }
+
+    /// A segment is newly known to have arrived.
+    pub(super) fn on_delivered(&mut self, sent: &Sent) {
+        self.delivery.on_delivered(sent);
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        self.pacing.next_deadline()
+    }
+
+    /// How long the next burst has to wait.
+    pub(super) const fn delay(&self, now: Instant) -> Duration {
+        self.pacing.delay(now)
+    }
+
+    pub(super) const fn stop_waiting(&mut self) {
+        self.pacing.stop_waiting();
+    }
+
+    /// A segment without data leaves.
+    pub(super) fn on_bare_segment(&mut self, now: Instant) {
+        self.pacing.on_bare_segment(now);
+    }
+
+    /// A timeout ran out: what it resends does not wait for the clock.
+    pub(super) fn on_timeout(&mut self, now: Instant) {
+        self.pacing.begin(now, 1);
+    }
+}
+
+impl Sender {
+    /// Whether a segment may leave now that the window has room for, as far as pacing goes.
+    pub(super) fn may_depart(&mut self, now: Instant) -> bool {
+        let resends = self.board.lost() > self.board.resent();
+        let Some(paced) = &mut self.paced else { return true };
+        let Some(rate) = self.congestion.pacing_rate() else {
+            return true;
+        };
+        if paced.pacing.is_in_burst(now) {
+            return true;
+        }
+        if !paced.pacing.may_begin(now) {
+            return false;
+        }
+        if resends {
+            paced.pacing.begin(now, 1);
+            return true;
+        }
+        let segment_size = Bytes::new(self.segment_size);
+        let allowance = short_path_allowance(paced.delivery.round_trip_minimum().unwrap_or(Duration::MAX));
+        let burst = segments_per_burst(rate, allowance, segment_size);
+        if self.defers(now, burst) {
+            return false;
+        }
+        let window = self.congestion.window();
+        let room = window - self.board.in_flight();
+        let ready = (self.end() - self.next).div_ceil(self.segment_size);
+        let segments = burst.min((window / 2).max(1)).min(room).min(ready as u32);
+        if let Some(paced) = &mut self.paced {
+            paced.pacing.begin(now, segments);
+        }
+        true
+    }
+
+    /// Whether the window cuts a burst short that will soon have room (Linux's `tcp_tso_should_defer`).
+    fn defers(&self, now: Instant, burst: u32) -> bool {
+        let (Some(paced), Some(head), Some(smoothed)) = (&self.paced, self.board.head(), self.round_trip.smoothed())
+        else {
+            return false;
+        };
+        let window = self.congestion.window();
+        let room = u64::from(window - self.board.in_flight()) * self.segment_size;
+        let open = room.min(self.peer_window.room(self.next));
+        let idle = now.saturating_since(paced.pacing.departs_at());
+        self.recovery.is_open()
+            && burst > 1
+            && idle <= RECENT
+            && open < u64::from(burst) * self.segment_size
+            && open < u64::from(window / OPEN_PART) * self.segment_size
+            && open < self.end() - self.next
+            // The next acknowledgement will not be long in coming.
+            && now.saturating_since(head.at) >= smoothed / 2
+    }
+
+    /// A piece of the stream that ends at `end` is about to leave, with so many bytes of payload.
+    pub(super) fn on_departure(&mut self, now: Instant, end: u64, payload: u64) {
+        let Some(paced) = &mut self.paced else { return };
+        if self.board.in_flight() == 0 && paced.delivery.is_program_limited() {
+            self.congestion.on_restart(now, paced.delivery.delivered_at());
+        }
+        paced.delivery.on_sent(now, end);
+        if let Some(rate) = self.congestion.pacing_rate() {
+            paced.pacing.on_sent(Bytes::new(payload), rate);
+        }
+    }
+
+    /// The program writes: where it is what everything waited for, samples tell of its pace (Linux's
+    /// `tcp_rate_check_app_limited`).
+    pub(super) fn note_write(&mut self) {
+        let in_flight = self.board.in_flight();
+        let has_less_than_a_segment = self.buffer.end().saturating_sub(self.next) < self.segment_size;
+        let window_is_open = in_flight < self.congestion.window();
+        let nothing_waits_to_be_resent = self.board.lost() <= self.board.resent();
+        if has_less_than_a_segment
+            && window_is_open
+            && nothing_waits_to_be_resent
+            && let Some(paced) = &mut self.paced
+        {
+            paced.delivery.limit(in_flight);
+        }
+    }
+
+    /// Tells the congestion control of an acknowledgement, once losses were looked for.
+    pub(super) fn observe(&mut self, now: Instant, arrived: &Arrived) {
+        let Some(paced) = &mut self.paced else { return };
+        let delivered_before = paced.delivery.delivered() - u64::from(arrived.delivered);
+        let rate = paced.delivery.sample(now, arrived.acknowledged, arrived.round_trip);
+        let phase = match (self.recovery.is_open(), self.recovery.after_timeout()) {
+            (true, _) => Phase::Open,
+            (false, false) => Phase::Fast,
+            (false, true) => Phase::Timeout,
+        };
+        // A lone segment that was not full, with nothing else to be acknowledged.
+        let maybe_delayed = arrived.delivered == 1
+            && arrived.sacked_before == 0
+            && arrived.acknowledged - arrived.acknowledged_before < self.segment_size
+            && rate.is_some_and(|rate| rate.delivered_before == delivered_before);
+        let in_flight = self.board.in_flight();
+        let holds_back = self.congestion.on_observed(&Observed {
+            now,
+            acknowledged: arrived.delivered,
+            lost: arrived.lost,
+            round_trip: arrived.round_trip,
+            smoothed_round_trip: self.round_trip.smoothed(),
+            maybe_delayed,
+            rate,
+            delivered: paced.delivery.delivered(),
+            delivered_at: paced.delivery.delivered_at(),
+            in_flight_before: arrived.in_flight_before,
+            in_flight,
+            departs_at: paced.pacing.departs_at(),
+            phase,
+        });
+        if holds_back {
+            paced.delivery.limit(in_flight);
+        }
+    }
+
+    /// Tells the congestion control of losses that were found though nothing arrived.
+    pub(super) fn observe_losses(&mut self, lost: u32) {
+        if let Some(paced) = &self.paced {
+            let delivery = &paced.delivery;
+            self.congestion
+                .on_losses_by_time(lost, delivery.delivered(), delivery.delivered_at());
+        }
+    }
+}
