@@ -16,6 +16,27 @@ pub(crate) fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str
     nearest(word, known).map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }
 
+/// What the TOML reader found, with its line and caret, and the key that was probably meant.
+pub(crate) fn toml_problem(error: &toml::de::Error) -> String {
+    let shown = error.to_string();
+    let shown = shown.trim_end();
+    match meant(error.message()) {
+        Some(name) => format!("{shown}\ndid you mean `{name}`?"),
+        None => shown.to_owned(),
+    }
+}
+
+/// The name that was probably meant, where the message is serde's about an unknown key or word: "unknown field `x`, expected one
+/// of `a`, `b`". Every name stands between backticks there, the unknown one first.
+fn meant(message: &str) -> Option<&str> {
+    if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
+        return None;
+    }
+    let mut names = message.split('`').skip(1).step_by(2);
+    let unknown = names.next()?;
+    nearest(unknown, names)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,93 @@
+//! Is a peer there? Its programs, what its build leaves behind, and what it says its version is.
+
+use super::spec::PeerSpec;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A peer's version, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version(String);
+
+impl fmt::Display for Version {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// A peer is not there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("peer {name} is not installed: {what}; {remedy}")]
+pub struct Missing {
+    /// Which.
+    pub name: String,
+    /// What of it is missing.
+    pub what: String,
+    /// What brings it.
+    pub remedy: String,
+}
+
+impl PeerSpec {
+    /// Its version, where it is installed; asked of the program itself.
+    ///
+    /// # Errors
+    /// What is missing, and what brings it.
+    pub fn is_installed(&self) -> Result<Version, Missing> {
+        for program in &self.install.programs {
+            if find(program).is_none() {
+                return Err(self.missing(format!("there is no program {program}")));
+            }
+        }
+        for file in &self.install.files {
+            if !self.folder().join(file).exists() {
+                return Err(self.missing(format!("{} has not been built", file.display())));
+            }
+        }
+        let told = self.command(&self.version.command).output();
+        let told = told.map_err(|error| self.missing(format!("its version could not be asked for: {error}")))?;
+        let said = [told.stdout, told.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        if !told.status.success() {
+            return Err(self.missing(format!("asked for its version, it ended with {}: {first}", told.status)));
+        }
+        Ok(Version(first.rsplit(": ").next().unwrap_or_default().trim().to_owned()))
+    }
+
+    fn missing(&self, what: String) -> Missing {
+        let packages = self.install.debian.join(" ");
+        let remedy = match (self.install.debian.is_empty(), self.install.build.is_empty()) {
+            (true, true) => "install it by hand".to_owned(),
+            (false, true) => format!("`make peers` installs it (as root: apt-get install {packages})"),
+            (true, false) => format!("`make peers` builds it ({})", self.install.build.join(" ")),
+            (false, false) => format!(
+                "`make peers` installs and builds it (as root: apt-get install {packages}; then, in {}: {})",
+                self.folder().display(),
+                self.install.build.join(" ")
+            ),
+        };
+        Missing {
+            name: self.name.clone(),
+            what,
+            remedy,
+        }
+    }
+}
+
+/// Where programs are looked for: the caller's `PATH`, and where Debian puts servers, which an ordinary user's `PATH` leaves out.
+pub(super) fn path() -> OsString {
+    let mut path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    path.push(":/usr/sbin:/sbin");
+    path
+}
+
+fn find(program: &str) -> Option<PathBuf> {
+    std::env::split_paths(&path())
+        .map(|folder| folder.join(program))
+        .find(|candidate| is_executable(candidate))
+}
+
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}

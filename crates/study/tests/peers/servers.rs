@@ -1,0 +1,182 @@
+//! The claims that every server of `peers/` is held to.
+
+use super::http::get;
+use lastmile_payload::codec::{self, CodecSpec};
+use lastmile_payload::workload::WorkloadSpec;
+use lastmile_payload::workload::test_executions::{Case, TestExecutions};
+use lastmile_study::peer::{Inputs, PeerSpec, Program, Server, folder};
+use lastmile_units::{Bytes, Seed};
+use std::fs::Permissions;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+
+const MEDIA_TYPE: &str = "application/x-java-serialized-object";
+/// The user that owns nothing.
+const NOBODY: u32 = 65_534;
+
+/// Checks every server there is, and names those there are not.
+pub(crate) fn check_all() {
+    let peers = PeerSpec::all(&folder().expect("the peers of this tree")).expect("peers that are well described");
+    for peer in peers {
+        let Some(program) = &peer.server else { continue };
+        match peer.is_installed() {
+            Err(missing) => println!("{}: MISSING, skipped: {}: {missing}", peer.name, peer.purpose),
+            Ok(version) => {
+                let mut users = vec![None];
+                if nix::unistd::geteuid().is_root() {
+                    users.push(Some(NOBODY));
+                }
+                for &user in &users {
+                    a_server_keeps_to_the_contract(&peer, program, user);
+                }
+                a_higher_level_makes_fewer_bytes(&peer, program);
+                let as_whom = if users.len() > 1 {
+                    "as root and as nobody"
+                } else {
+                    "as an ordinary user"
+                };
+                println!("{}: there, {version}: keeps to the contract {as_whom}", peer.name);
+            }
+        }
+    }
+}
+
+/// It starts; answers with the bytes it was given, compressed where that is accepted; spends CPU time on it; and ends on SIGTERM.
+fn a_server_keeps_to_the_contract(peer: &PeerSpec, program: &Program, user: Option<u32>) {
+    let about = format!("peer {} as {}", peer.name, user.map_or("who runs this", |_| "nobody"));
+    for compression in [CodecSpec::IDENTITY, "gzip:6".parse().unwrap()] {
+        let site = Site::new(user);
+        let inputs = site.inputs(program, compression);
+        let server = start(peer, &inputs, user);
+        let before = server.cpu_time().unwrap();
+        for (path, body) in bodies() {
+            answer_holds(&format!("{about}, {compression}, {path}"), &inputs, path, &body);
+        }
+        assert!(server.cpu_time().unwrap() > before, "{about}: answers cost CPU time");
+        server.stop().unwrap_or_else(|error| panic!("{about}: {error}"));
+        assert_eq!(
+            processes_told_of(&site.state),
+            0,
+            "{about}: a server that was stopped is gone"
+        );
+    }
+}
+
+/// Whether the level is heeded; a server with one level alone heeds it as it is.
+fn a_higher_level_makes_fewer_bytes(peer: &PeerSpec, program: &Program) {
+    let [least, most] = ["gzip:1", "gzip:9"].map(|level| level.parse().unwrap());
+    if !program.compresses(least) || !program.compresses(most) {
+        return;
+    }
+    let [least, most] = [least, most].map(|compression| {
+        let site = Site::new(None);
+        let inputs = site.inputs(program, compression);
+        let _server = start(peer, &inputs, None);
+        get(inputs.address(), "/A/1", Some("gzip")).body.len()
+    });
+    assert!(
+        most < least,
+        "peer {}: {most} B at level 9, {least} B at level 1",
+        peer.name
+    );
+}
+
+/// The folders of a server.
+struct Site {
+    _folder: tempfile::TempDir,
+    state: PathBuf,
+    data: PathBuf,
+}
+
+impl Site {
+    /// With a blank in their names, and for that user to write to.
+    fn new(user: Option<u32>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (state, data) = (folder.path().join("its state"), folder.path().join("its data"));
+        for folder in [folder.path(), &state, &data.join("A")] {
+            std::fs::create_dir_all(folder).unwrap();
+            std::fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+        }
+        chown(&state, user, user).unwrap();
+        for (path, body) in bodies() {
+            std::fs::write(data.join(path), body).unwrap();
+        }
+        Self {
+            _folder: folder,
+            state,
+            data,
+        }
+    }
+
+    fn inputs(&self, program: &Program, compression: CodecSpec) -> Inputs {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        Inputs {
+            host: Ipv4Addr::LOCALHOST,
+            port: listener.local_addr().unwrap().port(),
+            operation: "get".to_owned(),
+            state: self.state.clone(),
+            data: self.data.clone(),
+            compression,
+            media_type: MEDIA_TYPE.to_owned(),
+            minimum_size: program.minimum_size,
+        }
+    }
+}
+
+/// An object stream, the same that the filter of the study is given; and a body that is hardly worth compressing.
+fn bodies() -> Vec<(&'static str, Vec<u8>)> {
+    let stream = WorkloadSpec::TestExecutions(TestExecutions::of_case(Case::B))
+        .generate(Seed::new(1))
+        .unwrap();
+    vec![("A/1", stream.concat()), ("small", "alike, ".repeat(10).into_bytes())]
+}
+
+fn answer_holds(about: &str, inputs: &Inputs, path: &str, body: &[u8]) {
+    let path = format!("/{path}");
+    let plain = get(inputs.address(), &path, None);
+    let accepted = get(inputs.address(), &path, Some("gzip"));
+    for answer in [&plain, &accepted] {
+        assert_eq!(answer.status, 200, "{about}");
+        assert_eq!(answer.fields["content-type"], MEDIA_TYPE, "{about}");
+    }
+    assert_eq!(plain.coding(), None, "{about}");
+    assert!(plain.body == body, "{about}: a plain answer is the file");
+    if inputs.compression.is_identity() {
+        assert_eq!(accepted.coding(), None, "{about}");
+        assert!(
+            accepted.body == body,
+            "{about}: an answer that is not compressed is the file"
+        );
+    } else {
+        assert_eq!(accepted.coding(), Some("gzip"), "{about}");
+        let limit = Bytes::from(body.len());
+        let decoded = codec::decode(codec::Coding::Gzip, &accepted.body, limit);
+        assert_eq!(
+            decoded.as_deref(),
+            Ok(body),
+            "{about}: a compressed answer decodes to the file"
+        );
+    }
+}
+
+fn start(peer: &PeerSpec, inputs: &Inputs, user: Option<u32>) -> Server {
+    let started = peer.start(inputs, &|command| {
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        Ok(())
+    });
+    started.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How many processes have that folder in their environment, as a server and all that it started have.
+fn processes_told_of(state: &Path) -> usize {
+    let state = state.as_os_str().as_encoded_bytes();
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|process| std::fs::read(process.path().join("environ")).ok())
+        .filter(|environ| environ.windows(state.len()).any(|window| window == state))
+        .count()
+}
