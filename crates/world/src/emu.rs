@@ -37,8 +37,10 @@ mod netlink;
 mod packet;
 mod privilege;
 mod settings;
+mod veth;
 
 pub use host::{EmuHost, EmuListener};
+pub use interface::Attachment;
 pub use lateness::Lateness;
 pub use namespace::Namespace;
 pub use privilege::{Privilege, Unavailable, acquire};
@@ -72,6 +74,8 @@ pub struct World {
     tasks: Rc<LocalSet>,
     runtime: Runtime,
     came_from: Namespace,
+    middle: Namespace,
+    attachment: Attachment,
 }
 
 impl World {
@@ -80,6 +84,14 @@ impl World {
     /// # Errors
     /// When namespaces cannot be made here.
     pub fn new(seed: Seed) -> Result<Self, Unavailable> {
+        Self::attached_by(Attachment::here(), seed)
+    }
+
+    /// An empty world whose hosts are attached by `attachment`, even where this machine has better.
+    ///
+    /// # Errors
+    /// As [`World::new`].
+    pub fn attached_by(attachment: Attachment, seed: Seed) -> Result<Self, Unavailable> {
         let failed = |error: io::Error| {
             Unavailable::new(
                 "making a network namespace",
@@ -88,7 +100,7 @@ impl World {
             )
         };
         let came_from = Namespace::of_this_thread().map_err(failed)?;
-        Namespace::move_into_new().map_err(failed)?;
+        let middle = Namespace::move_into_new().map_err(failed)?;
         let clock = Clock::start();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -102,6 +114,8 @@ impl World {
             tasks: Rc::new(LocalSet::new()),
             runtime,
             came_from,
+            middle,
+            attachment,
         })
     }
 
@@ -119,10 +133,8 @@ impl World {
         };
         let namespace = Namespace::new().map_err(failed)?;
         let index = self.forwarder.with(|network| network.attached());
-        let interface = namespace
-            .enter(|| interface::set_up(address_of(index), &spec))
-            .and_then(|interface| interface)
-            .map_err(failed)?;
+        let interface =
+            interface::set_up(self.attachment, &self.middle, &namespace, address_of(index), &spec).map_err(failed)?;
         self.forwarder.with(|network| network.attach(interface));
         Ok(EmuHost::new(
             index,
@@ -197,6 +209,11 @@ impl World {
     /// Packets that went nowhere: those for no host of this world, and those that a host's kernel would not take.
     pub fn packets_astray(&self) -> u64 {
         self.forwarder.with(|network| network.astray())
+    }
+
+    /// By what hosts are attached.
+    pub const fn attachment(&self) -> Attachment {
+        self.attachment
     }
 
     /// Whether the forwarding thread runs before every ordinary one, which ordinary users may not ask for.

@@ -17,7 +17,7 @@ fn main() {
 mod linux {
     use lastmile_link::{Capacity, DirectionSpec};
     use lastmile_units::Seed;
-    use lastmile_world::emu::{HostSpec, World, acquire};
+    use lastmile_world::emu::{Attachment, HostSpec, World, acquire};
     use lastmile_world::{Host, Listener, World as _};
     use std::time::Duration;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -27,11 +27,12 @@ mod linux {
             Ok(privilege) => println!("emulated: as {privilege:?}"),
             Err(error) => return println!("emulated: skipped, since {error}"),
         }
-        a_transfer_takes_what_the_link_says();
+        a_transfer_takes_what_the_link_says(Attachment::Tun);
+        a_transfer_takes_what_the_link_says(Attachment::Veth);
     }
 
-    fn a_transfer_takes_what_the_link_says() {
-        let world = World::new(Seed::new(1)).unwrap();
+    fn a_transfer_takes_what_the_link_says(attachment: Attachment) {
+        let world = World::attached_by(attachment, Seed::new(1)).unwrap();
         let (client, server) = (
             world.host(HostSpec::default()).unwrap(),
             world.host(HostSpec::default()).unwrap(),

@@ -4,6 +4,7 @@
 //! Deadlines are absolute: a packet that is late makes none after it late. How late each was is recorded.
 
 use super::clock::Clock;
+use super::interface::{Interface, MTU};
 use super::kernel;
 use super::lateness::Lateness;
 use super::packet;
@@ -15,8 +16,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +56,7 @@ pub(super) struct Network {
 
 /// Where a host is attached.
 struct Port {
-    interface: Arc<File>,
+    interface: Arc<Interface>,
     tap: Option<Tap>,
     on_request: Option<Box<RequestHook>>,
 }
@@ -143,7 +143,7 @@ impl Shared {
     }
 
     fn run(&self, clock: Clock) {
-        let mut interfaces: Vec<Arc<File>> = Vec::new();
+        let mut interfaces: Vec<Arc<Interface>> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
             let next_at = {
                 let mut network = self.lock();
@@ -161,10 +161,10 @@ impl Shared {
     }
 
     /// Sleeps for at most `time`: until a host sends something, or there is something to look at.
-    fn sleep(&self, time: Duration, interfaces: &[Arc<File>]) {
+    fn sleep(&self, time: Duration, interfaces: &[Arc<Interface>]) {
         let readable = |fd| PollFd::new(fd, PollFlags::POLLIN);
         let mut waited_for: Vec<_> = std::iter::once(self.wake.as_fd())
-            .chain(interfaces.iter().map(AsFd::as_fd))
+            .chain(interfaces.iter().map(|interface| interface.as_fd()))
             .map(readable)
             .collect();
         // A signal may interrupt it: then everything is looked at, as after any sleep.
@@ -175,7 +175,7 @@ impl Shared {
 
 impl Network {
     /// Attaches a host: what it sends is read from `interface`, what it receives is written there.
-    pub(super) fn attach(&mut self, interface: File) {
+    pub(super) fn attach(&mut self, interface: Interface) {
         self.ports.push(Port {
             interface: Arc::new(interface),
             tap: None,
@@ -237,8 +237,8 @@ impl Network {
             let mut read = 0;
             while read < BATCH {
                 let mut packet = self.spare.pop().unwrap_or_default();
-                packet.resize(super::interface::MTU as usize, 0);
-                let Ok(length) = (&*self.ports[from].interface).read(&mut packet) else {
+                packet.resize(MTU as usize, 0);
+                let Ok(length) = self.ports[from].interface.read(&mut packet) else {
                     self.spare.push(packet);
                     break;
                 };
@@ -306,7 +306,7 @@ impl Network {
         {
             hook(address);
         }
-        let taken = (&*port.interface).write(&packet).is_ok();
+        let taken = port.interface.write(&packet).is_ok();
         let now = clock.now();
         if taken {
             self.lateness.record(now.saturating_since(due));

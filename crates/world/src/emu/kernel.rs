@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use nix::libc;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -25,16 +26,24 @@ pub(super) const TUN_DEVICE: &str = "/dev/net/tun";
 /// # Errors
 /// When the device cannot be opened, or this process may not make interfaces in this namespace.
 pub(super) fn open_tun(name: &str) -> io::Result<File> {
-    let tun = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(TUN_DEVICE)?;
+    let tun = open_tun_device()?;
     let mut request = interface_request(name);
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: the request is a whole `ifreq` that outlives the call, as TUNSETIFF asks for.
     unsafe { set_tun_interface(tun.as_raw_fd(), &raw const request) }?;
     Ok(tun)
+}
+
+/// Opens the device that TUN interfaces are made with.
+///
+/// # Errors
+/// When there is none, or this user may not.
+pub(super) fn open_tun_device() -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(TUN_DEVICE)
 }
 
 /// A request about the interface `name`; all else in it is zero.
@@ -48,6 +57,118 @@ fn interface_request(name: &str) -> libc::ifreq {
     request
 }
 
+/// Opens a socket that reads every IPv4 packet that arrives at an interface of the calling thread's network namespace, with its
+/// Ethernet header, and writes such there (packet(7)). Nothing blocks.
+///
+/// # Errors
+/// When this process may not (CAP_NET_RAW), or the kernel is older than 4.20.
+pub(super) fn open_packet_socket(interface: u32) -> io::Result<File> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    // Without a protocol it hears nothing until it is bound.
+    let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
+    let on: libc::c_int = 1;
+    // What is written to the host would otherwise be read again.
+    // SAFETY: the option is an int, which outlives the call.
+    check(unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_IGNORE_OUTGOING,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    })?;
+    // SAFETY: `sockaddr_ll` is plain data, of which all zeroes is a valid value.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_IP as u16).to_be();
+    address.sll_ifindex = interface as libc::c_int;
+    // SAFETY: the address is a whole `sockaddr_ll` that outlives the call.
+    check(unsafe {
+        libc::bind(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of_val(&address) as libc::socklen_t,
+        )
+    })?;
+    Ok(File::from(socket))
+}
+
+/// How many packets found a packet socket's buffer full since this was last asked.
+///
+/// # Errors
+/// When it is no packet socket.
+pub(super) fn packets_overflowed(socket: &File) -> io::Result<u64> {
+    let mut statistics = libc::tpacket_stats {
+        tp_packets: 0,
+        tp_drops: 0,
+    };
+    let mut length = size_of_val(&statistics) as libc::socklen_t;
+    // SAFETY: `length` says how much room `statistics` has; both outlive the call.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            (&raw mut statistics).cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(statistics.tp_drops.into())
+}
+
+nix::ioctl_readwrite_bad!(
+    /// Asks an interface's driver something, or tells it (linux/ethtool.h).
+    ethtool,
+    libc::SIOCETHTOOL,
+    libc::ifreq
+);
+
+/// What an interface does for the kernel, by the number of the command that changes it (linux/ethtool.h).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Offload {
+    /// Checksums of what is sent, `ETHTOOL_STXCSUM`.
+    TransmitChecksum = 0x17,
+    /// TCP segments cut by the interface, `ETHTOOL_STSO`.
+    TransmitSegmentation = 0x1f,
+    /// Segments cut just before the interface, `ETHTOOL_SGSO`.
+    Segmentation = 0x24,
+    /// Segments that arrive made one, `ETHTOOL_SGRO`.
+    Merging = 0x2c,
+}
+
+/// Lets the interface `name` of the calling thread's network namespace no longer do something.
+///
+/// # Errors
+/// When it insists.
+pub(super) fn turn_off(name: &str, offload: Offload) -> io::Result<()> {
+    /// `struct ethtool_value` (linux/ethtool.h).
+    #[repr(C)]
+    struct Value {
+        command: u32,
+        data: u32,
+    }
+    let mut value = Value {
+        command: offload as u32,
+        data: 0,
+    };
+    let mut request = interface_request(name);
+    request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    // SAFETY: the request is a whole `ifreq`, and points to a whole `ethtool_value`; both outlive the call.
+    unsafe { ethtool(socket.as_raw_fd(), &raw mut request) }?;
+    Ok(())
+}
+
+/// The error of a system call that returned `result`, if it is one.
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(())
+    }
+}
+
 /// Lets the calling thread run before every ordinary one (`SCHED_FIFO`).
 ///
 /// # Errors
@@ -58,10 +179,7 @@ pub(super) fn run_before_others() -> io::Result<()> {
     // Any priority is before every ordinary thread; the lowest is enough.
     parameters.sched_priority = 1;
     // SAFETY: the parameters outlive the call; thread 0 is the calling one.
-    match unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
 }
 
 /// Lets tokio say when `descriptor` can be read from.

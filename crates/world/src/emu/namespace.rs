@@ -6,6 +6,7 @@
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
 /// A network namespace: interfaces, addresses, routes and ports of its own. Cloning gives another hold on the same one.
@@ -62,6 +63,13 @@ impl Namespace {
         let result = act();
         drop(back);
         Ok(result)
+    }
+}
+
+impl AsFd for Namespace {
+    /// The descriptor that holds it.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -1,11 +1,12 @@
 //! How is the kernel told of interfaces, addresses and routes? By one request at a time over rtnetlink (rtnetlink(7)), each
 //! answered before the next.
 
+use super::namespace::Namespace;
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage, AddressScope};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
@@ -14,6 +15,7 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::{AsFd, AsRawFd};
 
 /// A way to speak to the kernel about one namespace: that which the calling thread was in as it was opened.
 pub(super) struct Netlink(Socket);
@@ -21,6 +23,9 @@ pub(super) struct Netlink(Socket);
 /// An interface, by its number in its namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InterfaceIndex(u32);
+
+/// The address of an Ethernet interface.
+pub(super) type EthernetAddress = [u8; 6];
 
 impl InterfaceIndex {
     /// Of the loopback interface, which is always first.
@@ -43,14 +48,43 @@ impl Netlink {
         Ok(Self(socket))
     }
 
-    /// Brings an interface up, after `attributes` have been set.
-    pub(super) fn bring_up(&self, interface: InterfaceIndex, attributes: Vec<LinkAttribute>) -> io::Result<()> {
+    /// Brings an interface up, after `attributes` and `flags` have been set.
+    pub(super) fn bring_up(
+        &self,
+        interface: InterfaceIndex,
+        flags: LinkFlags,
+        attributes: Vec<LinkAttribute>,
+    ) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = interface.get();
-        message.header.flags = LinkFlags::Up;
-        message.header.change_mask = LinkFlags::Up;
+        message.header.flags = LinkFlags::Up | flags;
+        message.header.change_mask = LinkFlags::Up | flags;
         message.attributes = attributes;
         self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Makes a pair of virtual Ethernet interfaces (veth(4)): one here, the other in another namespace.
+    pub(super) fn add_veth(
+        &self,
+        here: (&str, EthernetAddress),
+        (name, address, there): (&str, EthernetAddress, &Namespace),
+    ) -> io::Result<()> {
+        let end = |(name, address): (&str, EthernetAddress)| {
+            vec![
+                LinkAttribute::IfName(name.to_owned()),
+                LinkAttribute::Address(address.to_vec()),
+            ]
+        };
+        let mut peer = LinkMessage::default();
+        peer.attributes = end((name, address));
+        peer.attributes.push(LinkAttribute::NetNsFd(there.as_fd().as_raw_fd()));
+        let mut message = LinkMessage::default();
+        message.attributes = end(here);
+        message.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+        ]));
+        self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Gives an interface an address of its own.
