@@ -170,7 +170,9 @@ impl Flows {
                 self.http.add(place, transaction);
             }
         }
-        self.http.listed.sort_by_key(|(place, transaction)| (transaction.began, *place));
+        self.http
+            .listed
+            .sort_by_key(|(place, transaction)| (transaction.began, *place));
         Ok(Analysis {
             format: packets.format(),
             file: Bytes::new(packets.octets()),

@@ -75,7 +75,9 @@ enum Step<'a> {
     /// The file ends here, as it should.
     End,
     /// The file ends in the midst of something.
-    CutOff { at: u64 },
+    CutOff {
+        at: u64,
+    },
 }
 
 impl Step<'_> {
@@ -108,7 +110,10 @@ impl<R: Read> Packets<R> {
     ///
     /// # Errors
     /// When the file is damaged, or cannot be read.
-    #[expect(clippy::should_implement_trait, reason = "a packet borrows from its reader, which no Iterator can say")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a packet borrows from its reader, which no Iterator can say"
+    )]
     pub fn next(&mut self) -> Result<Option<Packet<'_>>, CaptureError> {
         let step = match &mut self.layout {
             Layout::Pcap(pcap) => pcap.next(&mut self.source),
@@ -175,7 +180,10 @@ fn not_a_capture(begins: &[u8]) -> Problem {
         [0x1f, 0x8b, ..] => ("gzip's mark", "decompress it: gunzip -c FILE | lastmile inspect -"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => ("zstd's mark", "decompress it: zstd -dc FILE | lastmile inspect -"),
         [0xfd, b'7', b'z', b'X', ..] => ("xz's mark", "decompress it: xz -dc FILE | lastmile inspect -"),
-        _ if begins.iter().all(|octet| octet.is_ascii_graphic() || octet.is_ascii_whitespace()) => {
+        _ if begins
+            .iter()
+            .all(|octet| octet.is_ascii_graphic() || octet.is_ascii_whitespace()) =>
+        {
             ("text", "give what `tcpdump -w FILE` wrote, and not what it printed")
         }
         _ => ("", "convert it: editcap -F pcapng FILE NEW.pcapng"),

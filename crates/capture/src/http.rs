@@ -91,7 +91,15 @@ const FIELDS_MAX: usize = 128;
 
 /// The methods of RFC 9110 section 9.3, and PATCH (RFC 5789).
 const METHODS: [&[u8]; 9] = [
-    b"GET ", b"HEAD ", b"POST ", b"PUT ", b"DELETE ", b"CONNECT ", b"OPTIONS ", b"TRACE ", b"PATCH ",
+    b"GET ",
+    b"HEAD ",
+    b"POST ",
+    b"PUT ",
+    b"DELETE ",
+    b"CONNECT ",
+    b"OPTIONS ",
+    b"TRACE ",
+    b"PATCH ",
 ];
 
 impl Default for Dialogue {
@@ -116,7 +124,9 @@ impl Dialogue {
             }
         }
         let until = place + i64::from(segment.length);
-        self.follow(at, side, |stream, sink| stream.arrive(place, until, segment.payload, sink));
+        self.follow(at, side, |stream, sink| {
+            stream.arrive(place, until, segment.payload, sink)
+        });
     }
 
     /// A side will send nothing from `place` on.
@@ -201,12 +211,18 @@ impl Following {
         run: impl FnOnce(&mut Stream, &mut dyn FnMut(Arrival<'_>)),
     ) -> Goes {
         let is_request = side == self.requester;
-        let way = if is_request { &mut self.requests } else { &mut self.responses };
+        let way = if is_request {
+            &mut self.requests
+        } else {
+            &mut self.responses
+        };
         let (reader, open) = (&mut way.reader, &mut self.open);
         let mut goes = Goes::On;
         run(&mut way.stream, &mut |mut arrival| {
             while goes == Goes::On {
-                let Some(event) = reader.read(&mut arrival, at) else { break };
+                let Some(event) = reader.read(&mut arrival, at) else {
+                    break;
+                };
                 goes = if is_request {
                     request(event, reader, open)
                 } else {
@@ -214,7 +230,11 @@ impl Following {
                 };
             }
         });
-        if goes == Goes::On && way.closed.is_some_and(|closed| way.stream.next() >= closed) && way.reader.close() && !is_request {
+        if goes == Goes::On
+            && way.closed.is_some_and(|closed| way.stream.next() >= closed)
+            && way.reader.close()
+            && !is_request
+        {
             end(at, open, done);
         }
         goes

@@ -25,17 +25,57 @@ enum Framing {
 }
 
 const KNOWN: [Known; 10] = [
-    Known { number: 0, name: "BSD loopback", framing: Framing::Family },
-    Known { number: 1, name: "Ethernet", framing: Framing::Ethernet },
+    Known {
+        number: 0,
+        name: "BSD loopback",
+        framing: Framing::Family,
+    },
+    Known {
+        number: 1,
+        name: "Ethernet",
+        framing: Framing::Ethernet,
+    },
     // Raw IP has a number of its own in files; captures written with the numbers of BSD and OpenBSD are met as well.
-    Known { number: 12, name: "raw IP", framing: Framing::Ip },
-    Known { number: 14, name: "raw IP", framing: Framing::Ip },
-    Known { number: 101, name: "raw IP", framing: Framing::Ip },
-    Known { number: 108, name: "OpenBSD loopback", framing: Framing::Family },
-    Known { number: 113, name: "Linux cooked", framing: Framing::Cooked1 },
-    Known { number: 228, name: "raw IPv4", framing: Framing::Ip },
-    Known { number: 229, name: "raw IPv6", framing: Framing::Ip },
-    Known { number: 276, name: "Linux cooked 2", framing: Framing::Cooked2 },
+    Known {
+        number: 12,
+        name: "raw IP",
+        framing: Framing::Ip,
+    },
+    Known {
+        number: 14,
+        name: "raw IP",
+        framing: Framing::Ip,
+    },
+    Known {
+        number: 101,
+        name: "raw IP",
+        framing: Framing::Ip,
+    },
+    Known {
+        number: 108,
+        name: "OpenBSD loopback",
+        framing: Framing::Family,
+    },
+    Known {
+        number: 113,
+        name: "Linux cooked",
+        framing: Framing::Cooked1,
+    },
+    Known {
+        number: 228,
+        name: "raw IPv4",
+        framing: Framing::Ip,
+    },
+    Known {
+        number: 229,
+        name: "raw IPv6",
+        framing: Framing::Ip,
+    },
+    Known {
+        number: 276,
+        name: "Linux cooked 2",
+        framing: Framing::Cooked2,
+    },
 ];
 
 /// EtherTypes (IEEE registry): IPv4, IPv6, and the tags of VLANs (802.1Q, 802.1ad, and what preceded it).

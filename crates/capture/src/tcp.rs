@@ -150,7 +150,11 @@ impl Connection {
         for comment in comments {
             count(&mut self.comments, comment, COMMENTS_MAX);
         }
-        let side = if datagram.from == self.client { Side::Client } else { Side::Server };
+        let side = if datagram.from == self.client {
+            Side::Client
+        } else {
+            Side::Server
+        };
         let dropped = comments.iter().any(|comment| comment.starts_with(DROPPED));
         self.handshake.pass(at, side, segment);
         let (near, far) = match side {

@@ -77,8 +77,15 @@ mod tests {
     #[test]
     fn many_points_are_thinned_evenly_and_both_ends_are_near_the_true_ones() {
         let trace = grown(1_000_000, 1000);
-        assert!((POINTS_MAX / 4..=POINTS_MAX).contains(&trace.points().len()), "{}", trace.points().len());
-        assert_eq!(trace.points().last(), Some(&(Instant::from_nanos(999_999_000), 999_999)));
+        assert!(
+            (POINTS_MAX / 4..=POINTS_MAX).contains(&trace.points().len()),
+            "{}",
+            trace.points().len()
+        );
+        assert_eq!(
+            trace.points().last(),
+            Some(&(Instant::from_nanos(999_999_000), 999_999))
+        );
         assert!(trace.points()[0].1 < 1_000_000 / (POINTS_MAX as i64 / 4));
         assert!(trace.points().is_sorted());
     }

@@ -47,7 +47,11 @@ impl UdpFlow {
 
     pub(crate) fn pass(&mut self, at: Instant, datagram: &Datagram<'_>) {
         self.last = self.last.max(at);
-        let sent = if datagram.from == self.client { &mut self.up } else { &mut self.down };
+        let sent = if datagram.from == self.client {
+            &mut self.up
+        } else {
+            &mut self.down
+        };
         sent.packets += 1;
         sent.bytes += Bytes::new(datagram.length.into());
         sent.headers += Bytes::new(datagram.header_length.into());

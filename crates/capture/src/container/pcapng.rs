@@ -95,9 +95,17 @@ impl Pcapng {
             }
             let length = self.order.u32(head, 4);
             if length < FRAME as u32 || !length.is_multiple_of(4) {
-                return Err(damaged(at, "the length of a block", length, "a multiple of 4, from 12 up"));
+                return Err(damaged(
+                    at,
+                    "the length of a block",
+                    length,
+                    "a multiple of 4, from 12 up",
+                ));
             }
-            if !matches!(kind, INTERFACE_DESCRIPTION | OBSOLETE_PACKET | SIMPLE_PACKET | ENHANCED_PACKET) {
+            if !matches!(
+                kind,
+                INTERFACE_DESCRIPTION | OBSOLETE_PACKET | SIMPLE_PACKET | ENHANCED_PACKET
+            ) {
                 if !self.pass_over(source, at, length)? {
                     return Ok(Step::ended(false, source.seen()));
                 }
@@ -130,7 +138,12 @@ impl Pcapng {
             (_, BYTE_ORDER) => Order::Big,
             (found, _) => {
                 let found = format!("{found:#010x}");
-                return Err(damaged(at, "the byte order of a section", found, "0x1a2b3c4d in either order"));
+                return Err(damaged(
+                    at,
+                    "the byte order of a section",
+                    found,
+                    "0x1a2b3c4d in either order",
+                ));
             }
         };
         self.section = self.interfaces.len();
@@ -140,7 +153,9 @@ impl Pcapng {
     /// Takes a block that says nothing of packets; false where the file ends in it.
     fn pass_over<R: Read>(&self, source: &mut Source<R>, at: u64, length: u32) -> Result<bool, Problem> {
         let body = u64::from(length) - 4;
-        let taken = source.skip(body).map_err(|error| super::unreadable(source.seen(), error))?;
+        let taken = source
+            .skip(body)
+            .map_err(|error| super::unreadable(source.seen(), error))?;
         let trailer = super::read(source, 4)?;
         if taken < body || trailer.len() < 4 {
             return Ok(false);
@@ -163,13 +178,21 @@ impl Pcapng {
 
     fn describe(&mut self, at: u64, octets: &[u8]) -> Result<(), Problem> {
         if octets.len() < 8 {
-            return Err(damaged(at, "the length of an interface's description", octets.len() + 12, "20 or more"));
+            return Err(damaged(
+                at,
+                "the length of an interface's description",
+                octets.len() + 12,
+                "20 or more",
+            ));
         }
         if self.interfaces.len() - self.section >= INTERFACES_MAX || self.interfaces.len() >= 4 * INTERFACES_MAX {
             return Err(damaged(at, "the number of interfaces", "more than 65536", "fewer"));
         }
         // Without options, times are in microseconds (section 4.2 of the draft).
-        let mut clock = Clock { units: 1_000_000, offset: 0 };
+        let mut clock = Clock {
+            units: 1_000_000,
+            offset: 0,
+        };
         for (code, value) in options(self.order, &octets[8..]) {
             match (code, value.len()) {
                 (OPTION_TIME_RESOLUTION, 1) => clock.units = units_a_second(value[0]),
@@ -188,7 +211,12 @@ impl Pcapng {
     fn packet<'a>(&'a mut self, Body { at, kind, octets }: Body<'a>) -> Result<Packet<'a>, Problem> {
         let head = if kind == SIMPLE_PACKET { 4 } else { 20 };
         if octets.len() < head {
-            return Err(damaged(at, "the length of a packet's block", octets.len() + FRAME, "longer"));
+            return Err(damaged(
+                at,
+                "the length of a packet's block",
+                octets.len() + FRAME,
+                "longer",
+            ));
         }
         let number = |place| self.order.u32(octets, place);
         let interface = match kind {
@@ -198,16 +226,27 @@ impl Pcapng {
         };
         let place = (self.section as u64 + u64::from(interface)) as usize;
         let (Some(described), Some(clock)) = (self.interfaces.get(place), self.clocks.get(place)) else {
-            let wanted = format!("below {}, as many as are described before it", self.interfaces.len() - self.section);
+            let wanted = format!(
+                "below {}, as many as are described before it",
+                self.interfaces.len() - self.section
+            );
             return Err(damaged(at, "the interface of a packet", interface, &wanted));
         };
         let (nanoseconds, captured, length) = match kind {
             // A simple block has no time, and as many octets as the interface lets pass.
             SIMPLE_PACKET => {
-                let snapped = if described.snap_length == 0 { u32::MAX } else { described.snap_length };
+                let snapped = if described.snap_length == 0 {
+                    u32::MAX
+                } else {
+                    described.snap_length
+                };
                 (0, number(0).min(snapped).min((octets.len() - head) as u32), number(0))
             }
-            _ => (clock.nanoseconds(u64::from(number(4)) << 32 | u64::from(number(8))), number(12), number(16)),
+            _ => (
+                clock.nanoseconds(u64::from(number(4)) << 32 | u64::from(number(8))),
+                number(12),
+                number(16),
+            ),
         };
         let rest = &octets[head..];
         if captured as usize > rest.len() {
@@ -217,10 +256,15 @@ impl Pcapng {
         self.comments.clear();
         // Writers that do not pad the packet have no options behind it.
         if kind != SIMPLE_PACKET
-            && let Some(behind) = rest.get((captured as usize).next_multiple_of(4)..).filter(|behind| !behind.is_empty())
+            && let Some(behind) = rest
+                .get((captured as usize).next_multiple_of(4)..)
+                .filter(|behind| !behind.is_empty())
         {
-            let comments = options(self.order, behind).filter(|(code, _)| *code == OPTION_COMMENT).take(COMMENTS_MAX);
-            self.comments.extend(comments.map(|(_, text)| String::from_utf8_lossy(text).into_owned()));
+            let comments = options(self.order, behind)
+                .filter(|(code, _)| *code == OPTION_COMMENT)
+                .take(COMMENTS_MAX);
+            self.comments
+                .extend(comments.map(|(_, text)| String::from_utf8_lossy(text).into_owned()));
         }
         Ok(Packet {
             at: Instant::from_nanos(nanoseconds),

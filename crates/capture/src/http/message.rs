@@ -138,7 +138,10 @@ impl Reader {
             }
             State::UntilClose => (octets.len(), Some(Event::Content(octets.len() as u64))),
             State::ChunkLine(line) | State::Trailer(line) => {
-                let taken = octets.iter().position(|octet| *octet == b'\n').map_or(octets.len(), |end| end + 1);
+                let taken = octets
+                    .iter()
+                    .position(|octet| *octet == b'\n')
+                    .map_or(octets.len(), |end| end + 1);
                 line.extend_from_slice(&octets[..taken]);
                 if line.ends_with(b"\n") {
                     (taken, Some(self.line()))
@@ -219,15 +222,18 @@ impl Reader {
 
 /// Where the empty line ends that ends a head, looking from `from` on. Bare line feeds are taken, as RFC 9112 section 2.2 allows.
 fn end_of_head(head: &[u8], from: usize) -> Option<usize> {
-    (from..head.len()).filter(|at| head[*at] == b'\n').find_map(|at| match head.get(at + 1..)? {
-        [b'\n', ..] => Some(at + 2),
-        [b'\r', b'\n', ..] => Some(at + 3),
-        _ => None,
-    })
+    (from..head.len())
+        .filter(|at| head[*at] == b'\n')
+        .find_map(|at| match head.get(at + 1..)? {
+            [b'\n', ..] => Some(at + 2),
+            [b'\r', b'\n', ..] => Some(at + 3),
+            _ => None,
+        })
 }
 
 /// Whether a head may begin so: no binary octets in its first line.
 fn is_plausible(head: &[u8]) -> bool {
     let line = head.iter().take_while(|octet| **octet != b'\n');
-    line.take(64).all(|octet| (b' '..0x7f).contains(octet) || matches!(octet, b'\r' | b'\t' | 0x80..))
+    line.take(64)
+        .all(|octet| (b' '..0x7f).contains(octet) || matches!(octet, b'\r' | b'\t' | 0x80..))
 }

@@ -36,7 +36,7 @@ pub struct Sent {
     pub payload_once: Bytes,
     /// Segments that hold at least one octet that passed before, SYN and FIN counting as one.
     pub retransmissions: u64,
-    /// Those among them that hold nothing but what was already acknowledged.
+    /// Those among them that hold payload, and nothing but what was already acknowledged.
     pub spurious_retransmissions: u64,
     /// Octets in them that passed before, SYN and FIN counting as one.
     pub retransmitted: Bytes,
@@ -44,7 +44,8 @@ pub struct Sent {
     pub out_of_order: u64,
     /// Segments beyond a hole: what is missing was lost before it came here, or was not captured.
     pub after_hole: u64,
-    /// Acknowledgements that say once more what the last one said, while data is outstanding (RFC 5681 section 2).
+    /// Acknowledgements that say once more what the last one said, as RFC 5681 section 2 has it. Whether data is outstanding, which it
+    /// asks for, cannot be seen near a receiver; so, as in Wireshark, answers to keep-alives and window probes alone are left out.
     pub duplicate_acknowledgements: u64,
     /// Segments that ask whether the other side still lives.
     pub keep_alives: u64,
@@ -98,6 +99,8 @@ pub(super) struct Half {
     granted: Option<u16>,
     /// Since when its own window is zero.
     closed_since: Option<Instant>,
+    /// Whether its last segment was a keep-alive or a window probe, which asks for an answer that repeats the last.
+    is_asking: bool,
 }
 
 /// Where a segment lies in its direction.
@@ -128,7 +131,9 @@ impl Half {
         if dropped {
             self.sent.drawn.dropped.add(at, from - origin);
         }
+        let asked = self.sent.keep_alives + self.sent.window_probes;
         self.classify(at, from, segment);
+        self.is_asking = self.sent.keep_alives + self.sent.window_probes > asked;
         Place { payload }
     }
 
@@ -159,9 +164,9 @@ impl Half {
             if again > 0 {
                 self.sent.retransmissions += 1;
                 self.sent.retransmitted += Bytes::new(again as u64);
-                self.sent.spurious_retransmissions += u64::from(is_acknowledged);
+                self.sent.spurious_retransmissions += u64::from(is_acknowledged && length > 0);
                 drawn.retransmissions.add(at, from - origin);
-                self.outstanding.resent(from, until, at);
+                self.outstanding.resent(from, until);
             } else {
                 self.sent.out_of_order += 1;
                 drawn.out_of_order.add(at, from - origin);
@@ -182,8 +187,7 @@ impl Half {
         }
     }
 
-    /// The other side acknowledges. Tells whether it says what it said before, while something is outstanding; `segment` is
-    /// its own.
+    /// The other side acknowledges with `segment`. Tells whether it says what it said before, without being asked to.
     pub(super) fn acknowledge(&mut self, at: Instant, segment: &Segment<'_>) -> bool {
         if !segment.has(Segment::ACK) || segment.has(Segment::RST) {
             return false;
@@ -195,8 +199,7 @@ impl Half {
         }
         let bare = segment.length == 0 && !segment.has(Segment::SYN | Segment::FIN);
         let same = self.acknowledged == Some(until) && self.granted == Some(segment.window);
-        let is_outstanding = self.line.newest().is_some_and(|newest| until < newest);
-        let is_duplicate = bare && same && is_outstanding && segment.window > 0;
+        let is_duplicate = bare && same && segment.window > 0 && !self.is_asking;
         self.granted = Some(segment.window);
         if self.acknowledged.is_none_or(|acknowledged| until > acknowledged) {
             self.acknowledged = Some(until);

@@ -1,9 +1,9 @@
 //! How long after a segment does its acknowledgement pass? With every acknowledgement, and with those alone that Karn's rule leaves.
 //!
-//! A sample is the time from a segment to the first acknowledgement that ends where the segment ends. All samples count from the
-//! last time that the segment passed, as Wireshark's `tcp.analysis.ack_rtt` does. Under Karn's rule (RFC 6298 section 3) no sample
-//! is taken where the acknowledgement covers anything that was sent more than once, as Linux does it (`tcp_clean_rtx_queue`): it
-//! is not known which sending it answers.
+//! A sample is the time from a segment to the first acknowledgement that ends where the segment ends. Without Karn's rule it counts
+//! from the first time that the segment passed, as Wireshark's `tcp.analysis.ack_rtt` does, so that recovering it is in it. Under Karn's
+//! rule (RFC 6298 section 3) no sample is taken where the acknowledgement covers anything that was sent more than once, as Linux
+//! does it (`tcp_clean_rtx_queue`): it is not known which sending it answers.
 //!
 //! Both are times at the place of capture. Near the sender of the data that is the whole round trip; near its receiver, the time
 //! that the receiver takes to answer.
@@ -32,7 +32,7 @@ pub(super) struct Outstanding {
 struct Sent {
     from: i64,
     until: i64,
-    last_sent: Instant,
+    first_sent: Instant,
     resent: bool,
 }
 
@@ -48,7 +48,7 @@ impl Outstanding {
         let sent = Sent {
             from,
             until,
-            last_sent: at,
+            first_sent: at,
             resent: false,
         };
         let place = self.segments.partition_point(|other| other.until < until);
@@ -56,10 +56,15 @@ impl Outstanding {
     }
 
     /// Octets pass again.
-    pub(super) fn resent(&mut self, from: i64, until: i64, at: Instant) {
+    pub(super) fn resent(&mut self, from: i64, until: i64) {
         let first = self.segments.partition_point(|sent| sent.until <= from);
-        for sent in self.segments.iter_mut().skip(first).take_while(|sent| sent.from < until) {
-            (sent.last_sent, sent.resent) = (at, true);
+        for sent in self
+            .segments
+            .iter_mut()
+            .skip(first)
+            .take_while(|sent| sent.from < until)
+        {
+            sent.resent = true;
         }
     }
 
@@ -73,7 +78,7 @@ impl Outstanding {
             last = Some(sent);
         }
         if let Some(sent) = last.filter(|sent| sent.until == until) {
-            let sample = at.saturating_since(sent.last_sent).as_secs_f64();
+            let sample = at.saturating_since(sent.first_sent).as_secs_f64();
             samples.all.add(sample);
             if !ambiguous {
                 samples.karn.add(sample);
@@ -105,7 +110,7 @@ mod tests {
         let (mut outstanding, mut samples) = (Outstanding::default(), RoundTrips::default());
         outstanding.sent(0, 10, ms(0));
         outstanding.sent(10, 20, ms(1));
-        outstanding.resent(0, 10, ms(100));
+        outstanding.resent(0, 10);
         outstanding.acknowledged(20, ms(150), &mut samples);
         assert_eq!((samples.karn.count(), samples.all.count()), (0, 1));
         outstanding.sent(20, 30, ms(200));

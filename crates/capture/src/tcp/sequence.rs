@@ -86,7 +86,12 @@ impl Seen {
 
     fn add_island(&mut self, mut from: i64, mut until: i64) -> i64 {
         let mut again = 0;
-        while let Some((&start, &end)) = self.islands.range(..=until).next_back().filter(|(_, end)| **end >= from) {
+        while let Some((&start, &end)) = self
+            .islands
+            .range(..=until)
+            .next_back()
+            .filter(|(_, end)| **end >= from)
+        {
             again += (end.min(until) - start.max(from)).max(0);
             self.islands.remove(&start);
             (from, until) = (from.min(start), until.max(end));

@@ -1,0 +1,170 @@
+//! Which lossy captures are compared? Downloads and uploads over several links, with random and with bursty loss, seen from both
+//! ends, one connection after another.
+
+use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
+use lastmile_units::{Probability, Seed};
+use lastmile_world::sim::{HostSpec, SimHost, World};
+use lastmile_world::{Host, Listener};
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Where a capture was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Client,
+    Server,
+}
+
+/// A capture, and what went into it.
+pub(crate) struct Captured {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) pcapng: Vec<u8>,
+    /// What each connection carried.
+    pub(crate) down_bytes: u64,
+    pub(crate) up_bytes: u64,
+}
+
+/// A link, the same in both directions.
+struct Link {
+    name: &'static str,
+    rate: &'static str,
+    one_way_delay: Duration,
+    queue: u64,
+    loss: fn() -> Loss,
+}
+
+fn random(rate: f64) -> Loss {
+    Loss::Bernoulli(Probability::new(rate).unwrap())
+}
+
+fn bursty(rate: f64, burst: f64) -> Loss {
+    Loss::Bursty {
+        rate: Probability::new(rate).unwrap(),
+        burst,
+    }
+}
+
+const LINKS: [Link; 5] = [
+    Link {
+        name: "2 Mbit/s, random",
+        rate: "2 Mbit/s",
+        one_way_delay: Duration::from_millis(30),
+        queue: 20,
+        loss: || random(0.02),
+    },
+    Link {
+        name: "2 Mbit/s, bursty",
+        rate: "2 Mbit/s",
+        one_way_delay: Duration::from_millis(30),
+        queue: 20,
+        loss: || bursty(0.03, 4.0),
+    },
+    Link {
+        name: "modem, bursty",
+        rate: "56 kbit/s",
+        one_way_delay: Duration::from_millis(75),
+        queue: 8,
+        loss: || bursty(0.02, 2.0),
+    },
+    Link {
+        name: "20 Mbit/s, short queue",
+        rate: "20 Mbit/s",
+        one_way_delay: Duration::from_millis(5),
+        queue: 6,
+        loss: || Loss::NONE,
+    },
+    Link {
+        name: "satellite, random",
+        rate: "5 Mbit/s",
+        one_way_delay: Duration::from_millis(300),
+        queue: 100,
+        loss: || random(0.05),
+    },
+];
+const SEEDS: [u64; 3] = [1, 2, 3];
+const CONNECTIONS: usize = 2;
+
+/// Every capture.
+pub(crate) fn all() -> impl Iterator<Item = Captured> {
+    LINKS.iter().flat_map(|link| {
+        SEEDS
+            .iter()
+            .flat_map(move |seed| [false, true].into_iter().flat_map(move |up| made(link, *seed, up)))
+    })
+}
+
+/// One world, seen from both ends.
+fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
+    let bytes: u64 = if link.rate == "56 kbit/s" { 120_000 } else { 400_000 };
+    let (up_bytes, down_bytes) = if up { (bytes, 20) } else { (300, bytes) };
+    let world = World::new(Seed::new(seed));
+    let (client, server) = (world.host(HostSpec::default()), world.host(HostSpec::default()));
+    let direction = DirectionSpec {
+        capacity: Capacity::Rate(link.rate.parse().unwrap()),
+        one_way_delay: link.one_way_delay,
+        queue: Queue::Packets(link.queue),
+        loss: (link.loss)(),
+        ..DirectionSpec::IDEAL
+    };
+    world.link(&direction, &direction, &[&client], &[&server]);
+    let files = [&client, &server].map(|host| {
+        let file = Recording::default();
+        world.capture(host, Box::new(file.clone())).unwrap();
+        file
+    });
+    carry(&world, client, &server, up_bytes as usize, down_bytes as usize);
+    let way = if up { "upload" } else { "download" };
+    let captured = |place, file: &Recording| Captured {
+        name: format!("{way} over {}, seed {seed}, seen by the {place:?}", link.name),
+        place,
+        pcapng: file.0.borrow().clone(),
+        down_bytes,
+        up_bytes,
+    };
+    [captured(Place::Client, &files[0]), captured(Place::Server, &files[1])]
+}
+
+/// Connections one after another; each sends a request and reads a response, and is closed by the server.
+fn carry(world: &World, client: SimHost, server: &SimHost, up: usize, down: usize) {
+    let mut listener = server.listen(80).unwrap();
+    let address = server.address(80);
+    world.spawn(async move {
+        for _ in 0..CONNECTIONS {
+            let mut stream = listener.accept().await.unwrap();
+            let mut request = vec![0; up];
+            stream.read_exact(&mut request).await.unwrap();
+            stream.write_all(&vec![b'x'; down]).await.unwrap();
+        }
+    });
+    let program = async move {
+        for _ in 0..CONNECTIONS {
+            let mut stream = client.connect(address).await.unwrap();
+            stream.write_all(&vec![b'y'; up]).await.unwrap();
+            let mut response = Vec::new();
+            stream.read_to_end(&mut response).await.unwrap();
+            assert_eq!(response.len(), down);
+            drop(stream);
+        }
+        client.sleep_until(client.now() + Duration::from_secs(30)).await;
+    };
+    world.run(program).unwrap();
+}
+
+/// A file in memory that can be read while it is written.
+#[derive(Clone, Default)]
+struct Recording(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Recording {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(from);
+        Ok(from.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
