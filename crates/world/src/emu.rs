@@ -27,6 +27,7 @@
 //! ```
 
 mod clock;
+mod disturbance;
 mod forwarder;
 mod host;
 mod interface;
@@ -39,9 +40,10 @@ mod privilege;
 mod settings;
 mod veth;
 
+pub use disturbance::{Disturbance, Invalid, Losses};
 pub use host::{EmuHost, EmuListener};
 pub use interface::Attachment;
-pub use lateness::Lateness;
+pub use lateness::{Lateness, LatenessBound, TooLate};
 pub use namespace::Namespace;
 pub use privilege::{Privilege, Unavailable, acquire};
 pub use settings::HostSpec;
@@ -53,7 +55,7 @@ use clock::Clock;
 use forwarder::Forwarder;
 use lastmile_link::{Counters, DirectionSpec, Link};
 use lastmile_units::Seed;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::io::{self, Write};
 use std::net::SocketAddrV4;
@@ -76,6 +78,10 @@ pub struct World {
     came_from: Namespace,
     middle: Namespace,
     attachment: Attachment,
+    /// Of every host, by its number.
+    namespaces: RefCell<Vec<Namespace>>,
+    /// Of every link so far.
+    bound: Cell<Option<LatenessBound>>,
 }
 
 impl World {
@@ -116,6 +122,8 @@ impl World {
             came_from,
             middle,
             attachment,
+            namespaces: RefCell::default(),
+            bound: Cell::default(),
         })
     }
 
@@ -136,6 +144,7 @@ impl World {
         let interface =
             interface::set_up(self.attachment, &self.middle, &namespace, address_of(index), &spec).map_err(failed)?;
         self.forwarder.with(|network| network.attach(interface));
+        self.namespaces.borrow_mut().push(namespace.clone());
         Ok(EmuHost::new(
             index,
             namespace,
@@ -149,6 +158,9 @@ impl World {
     /// Joins every host of `near` with every host of `far` by one wire: `down` is towards `near`, `up` towards `far`. Hosts
     /// of one side share the wire.
     pub fn link(&self, down: &DirectionSpec, up: &DirectionSpec, near: &[&EmuHost], far: &[&EmuHost]) -> LinkId {
+        let bound = LatenessBound::of([down, up]);
+        self.bound
+            .set(Some(self.bound.get().map_or(bound, |least| least.min(bound))));
         // The same chance as in a simulated world of the same seed: what is lost there is lost here.
         let seed = self.seed.derive("link").derive_index(self.links.get());
         self.links.set(self.links.get() + 2);
@@ -206,7 +218,28 @@ impl World {
         self.forwarder.with(|network| network.lateness().clone())
     }
 
-    /// Packets that went nowhere: those for no host of this world, and those that a host's kernel would not take.
+    /// What has happened to packets so far that no link did, and whether figures count all the same. Figures taken between two
+    /// points in time are judged by the [difference](Disturbance::since).
+    pub fn disturbance(&self) -> Disturbance {
+        let of = |(host, namespace): (usize, &Namespace)| {
+            Losses::of(namespace, &self.forwarder.with(|network| network.interface(host)))
+        };
+        let losses: Losses = self.namespaces.borrow().iter().enumerate().map(of).sum();
+        let (lateness, refused) = self
+            .forwarder
+            .with(|network| (network.lateness().clone(), network.refused()));
+        Disturbance {
+            lateness,
+            bound: self.bound.get().unwrap_or_default(),
+            losses: losses
+                + Losses {
+                    before_link: 0,
+                    after_link: refused,
+                },
+        }
+    }
+
+    /// Packets for no host of this world.
     pub fn packets_astray(&self) -> u64 {
         self.forwarder.with(|network| network.astray())
     }

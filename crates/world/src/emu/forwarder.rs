@@ -46,8 +46,10 @@ pub(super) struct Network {
     /// Which medium carries from one host to another.
     routes: BTreeMap<(usize, usize), usize>,
     lateness: Lateness,
-    /// Packets that nobody could be found for, or whose receiver would not take them.
+    /// Packets that nobody could be found for.
     astray: u64,
+    /// Packets that their receiver's interface would not take.
+    refused: u64,
     capture_error: Option<io::Error>,
     /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
@@ -210,6 +212,15 @@ impl Network {
         self.astray
     }
 
+    pub(super) const fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Where a host is attached.
+    pub(super) fn interface(&self, host: usize) -> Arc<Interface> {
+        Arc::clone(&self.ports[host].interface)
+    }
+
     pub(super) fn tap(&mut self, host: usize, tap: Tap) {
         self.ports[host].tap = Some(tap);
     }
@@ -312,7 +323,7 @@ impl Network {
             self.lateness.record(now.saturating_since(due));
             write_to(&mut port.tap, &mut self.capture_error, now, &packet, None);
         } else {
-            self.astray += 1;
+            self.refused += 1;
         }
         self.spare.push(packet);
     }
