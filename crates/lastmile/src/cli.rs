@@ -152,6 +152,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum)]
     pub(crate) world: Option<World>,
 
+    /// With --world emu: every part, repeat and idle wait of the study, and not only its plan of some minutes
+    #[arg(long)]
+    pub(crate) full: bool,
+
     #[command(flatten)]
     pub(crate) cpu: CpuArg,
 

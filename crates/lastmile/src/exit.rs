@@ -53,7 +53,7 @@ pub(crate) fn told(ended: anyhow::Result<Exit>) -> ExitCode {
 fn code_of(error: &anyhow::Error) -> u8 {
     let unable = error.chain().any(|cause| {
         let run = cause.downcast_ref::<RunError>();
-        cause.is::<Unable>() || matches!(run, Some(RunError::NoSuchWorld { .. } | RunError::Journal(_)))
+        cause.is::<Unable>() || matches!(run, Some(RunError::Journal(_)))
     });
     if unable { UNABLE } else { USAGE }
 }

@@ -3,6 +3,7 @@
 mod cli;
 mod clock;
 mod costs;
+mod emulation;
 mod exit;
 mod fail_on;
 mod interrupt;

@@ -7,12 +7,14 @@
 mod draw;
 mod faulty_meter;
 pub mod report_text;
+mod request_response;
 pub mod site;
 mod stored_object;
 pub mod test_executions;
 pub mod tm_packets;
 
 pub use faulty_meter::faulty_meter;
+pub use request_response::RequestResponse;
 
 use crate::encoding::ccsds::{PacketError, SequenceCheck, SequenceGap};
 use crate::encoding::java::{CastError, ObjectStreamReader, ReadError, Value};
@@ -81,6 +83,8 @@ pub enum ObjectError {
 pub enum WorkloadSpec {
     /// One run of bytes that do not compress.
     Bulk(Bulk),
+    /// Requests and responses over a connection that stays open.
+    RequestResponse(RequestResponse),
     /// The GZIPFilter report's cases A to G.
     TestExecutions(TestExecutions),
     /// The GZIPFilter report's case H.
@@ -103,6 +107,7 @@ impl WorkloadSpec {
     pub fn generate(&self, seed: Seed) -> Result<ObjectStream, WorkloadError> {
         match self {
             Self::Bulk(bulk) => bulk.generate(seed),
+            Self::RequestResponse(exchanges) => exchanges.generate(seed),
             Self::TestExecutions(plan) => Ok(test_executions::stream(&plan.generate(seed)?)),
             Self::TmPackets(plan) => Ok(tm_packets::stream(&plan.generate(seed)?)),
         }
@@ -112,6 +117,7 @@ impl WorkloadSpec {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Bulk(_) => "bulk",
+            Self::RequestResponse(_) => "request-response",
             Self::TestExecutions(_) => "test-executions",
             Self::TmPackets(_) => "tm-packets",
         }
@@ -126,6 +132,9 @@ impl WorkloadSpec {
         let expected = match self {
             Self::Bulk(bulk) => Expected::Bytes {
                 missing: bulk.bytes.get(),
+            },
+            Self::RequestResponse(exchanges) => Expected::Bytes {
+                missing: exchanges.total().get(),
             },
             Self::TestExecutions(_) => objects(Check::TestExecutions),
             Self::TmPackets(_) => objects(Check::TmPackets(SequenceCheck::default())),

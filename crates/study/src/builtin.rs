@@ -46,7 +46,7 @@ pub fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)
 }
 
-/// The built-in study that `study` is a run of, however often, from whichever seed and in whichever world it runs, and whichever
+/// The built-in study that `study` is a run of, however often, from whichever seed, in whichever world and how much of it there, and whichever
 /// figures it shows and thresholds it sets. A study that has its name and other cells is none: what is said in words of the
 /// built-in one would not be true of it.
 pub fn of(study: &Study) -> Option<&'static Builtin> {
@@ -55,6 +55,8 @@ pub fn of(study: &Study) -> Option<&'static Builtin> {
             repeats: study.repeats,
             seed: study.seed,
             world: study.world,
+            interval: study.interval,
+            emu: study.emu.clone(),
             measure: study.measure.clone(),
             thresholds: study.thresholds.clone(),
             ..builtin.study()

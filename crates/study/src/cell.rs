@@ -1,10 +1,11 @@
 //! Which combinations of levels does a study ask for? Its cells, in a stable order, with the seeds of their repeats.
 
 use crate::file::{Study, StudyError};
-use crate::settings::Settings;
+use crate::settings::{Settings, World};
 use lastmile_report::record::Levels;
 use lastmile_units::Seed;
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 /// One combination of levels.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,6 +17,8 @@ pub struct Cell {
     pub levels: Levels,
     /// Everything that is set.
     pub settings: Settings,
+    /// How often it runs.
+    pub repeats: NonZeroU64,
 }
 
 /// What identifies the work of a cell: the text of everything that is set. Two parts that ask for the same share the work.
@@ -25,6 +28,11 @@ impl Cell {
     /// What identifies its work.
     pub fn key(&self) -> CellKey {
         self.settings.levels()
+    }
+
+    /// Where it runs.
+    pub fn world(&self) -> World {
+        self.settings.world.unwrap_or_default()
     }
 
     /// The levels as a person reads them: `case A, codec gzip:6`.
@@ -85,6 +93,10 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut known: BTreeMap<(String, String), Settings> = BTreeMap::new();
     for (part, fixed, factors) in study.layers() {
+        if part.is_some_and(|part| !study.runs(part)) {
+            continue;
+        }
+        let repeats = part.and_then(|part| part.repeats).unwrap_or(study.repeats);
         let mut combinations = vec![fixed];
         for axis in factors.axes() {
             combinations = combinations
@@ -93,7 +105,11 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
                 .collect();
         }
         let part = part.map(|part| part.name.clone());
-        for settings in combinations {
+        for mut settings in combinations {
+            // Without a word of it a cell is simulated; the other world is part of what identifies its work.
+            settings.world = settings
+                .world
+                .or(Some(study.world).filter(|world| *world == World::Emulated));
             let mut levels = settings.levels();
             for (key, text) in &levels {
                 let first = known
@@ -115,6 +131,7 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
                 part: part.clone(),
                 levels,
                 settings,
+                repeats,
             };
             if !cells.contains(&cell) {
                 cells.push(cell);
@@ -122,6 +139,16 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
         }
     }
     Ok(cells)
+}
+
+impl Study {
+    /// Whether a cell of it runs in the emulated world.
+    ///
+    /// # Errors
+    /// When its cells cannot be told apart.
+    pub fn emulates(&self) -> Result<bool, StudyError> {
+        Ok(expand(self)?.iter().any(|cell| cell.world() == World::Emulated))
+    }
 }
 
 #[cfg(test)]

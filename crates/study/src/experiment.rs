@@ -1,31 +1,38 @@
-//! What is done in a cell? The programs of the simulated world: a server and a client on either side of the cell's link.
+//! What is done in a cell? The programs of both worlds: a server and a client on either side of the cell's link.
 //!
-//! A `plan::Plan` says what a cell's settings ask for; `site` builds the world they describe; each delivery has a program;
-//! `capture` keeps what passed, where that is asked for.
+//! A `plan::Plan` says what a cell's settings ask for; `site` builds the world they describe, which `laboratory` gives the
+//! handles of; each delivery has a program; `capture` keeps what passed, where that is asked for.
 //! Reading studies, repeating and summing up are others' business.
 
 mod bulk;
 mod capture;
 mod computing;
+mod laboratory;
 mod objects;
 mod plan;
+mod request_response;
 mod site;
 
 use crate::cell::{Cell, expand};
+use crate::cost::CostTable;
+use crate::figure;
 use crate::file::{Study, StudyError};
 use crate::observation::{Failure, Outcome};
 use crate::runner::{Experiment, RunContext};
+use crate::settings::World;
+use laboratory::Laboratory;
 use lastmile_units::Seed;
+use objects::Served;
 use plan::{Delivered, Plan};
 use site::Site;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The simulated world's experiment.
+/// The programs that deliver what a cell's settings ask for, in the world that they name.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Simulated;
+pub struct Programs;
 
-impl Simulated {
+impl Programs {
     /// Whether every cell of a study can be run; said before an hour is spent on those that can.
     ///
     /// # Errors
@@ -44,56 +51,94 @@ impl Simulated {
     }
 }
 
-/// Delivers once on a site; the seed is for what computing costs.
-type Program<'a> = dyn Fn(&Site, Seed) -> Outcome + 'a;
-
-impl Experiment for Simulated {
+impl Experiment for Programs {
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
-        let plan = match Plan::of(&cell.settings) {
-            Ok(plan) => plan,
-            Err(problem) => return vec![Err(Failure::new(problem))],
-        };
-        // Repeats in one world share what is delivered, as the runs of one test do; a fresh world has contents of its own.
-        let seeds = context.seeds(cell, context.repeats.start);
-        let mut site = Site::build(&plan, seeds.link);
-        if let Some(folder) = context.captures
-            && let Err(failure) = site.capture(folder, &capture::name(cell, &context.repeats))
-        {
-            return vec![Err(failure)];
-        }
-        let costs = Rc::new(context.costs.clone());
-        // What is delivered is made once, and delivered in every repeat.
-        let deliver: Box<Program<'_>> = match &plan.delivered {
-            Delivered::Bytes(bytes) => Box::new(|site, _| bulk::run(site, *bytes)),
-            Delivered::Objects(objects) => match objects.workload.generate(seeds.workload) {
-                Ok(stream) => {
-                    Box::new(move |site, compute| objects::run(site, objects, stream.clone(), &costs, compute))
-                }
-                Err(error) => return vec![Err(Failure::new(error.to_string()))],
-            },
-        };
-        let mut outcomes = Vec::new();
-        for repeat in context.repeats.clone() {
-            if repeat > context.repeats.start {
-                site.idle(context.interval);
-            }
-            let outcome = deliver(&site, context.seeds(cell, repeat).compute);
-            let outcome = outcome.and_then(|mut observation| {
-                site.note_link_chance(&mut observation);
-                site.flush_captures().map(|()| observation)
+        let ran = Plan::of(&cell.settings)
+            .map_err(Failure::new)
+            .and_then(|plan| match cell.world() {
+                World::Simulated => deliver::<lastmile_world::sim::World>(&plan, cell, context),
+                #[cfg(target_os = "linux")]
+                World::Emulated => deliver::<lastmile_world::emu::World>(&plan, cell, context),
+                #[cfg(not(target_os = "linux"))]
+                World::Emulated => unreachable!("a plan for another world is refused"),
             });
-            let failed = outcome.is_err();
-            outcomes.push(outcome);
-            if failed {
-                break;
-            }
-        }
-        outcomes
+        ran.unwrap_or_else(|failure| vec![Err(failure)])
     }
 
     fn expected_time(&self, cell: &Cell) -> Duration {
-        Plan::of(&cell.settings).map_or(Duration::ZERO, |plan| plan.delivered.expected_time())
+        match cell.world() {
+            World::Simulated => Plan::of(&cell.settings).map_or(Duration::ZERO, |plan| plan.delivered.expected_time()),
+            World::Emulated => simulated_time(cell),
+        }
     }
+}
+
+/// What a repeat takes in virtual time, which is about what it takes in real time.
+fn simulated_time(cell: &Cell) -> Duration {
+    let mut likewise = cell.clone();
+    (likewise.settings.world, likewise.settings.server) = (None, None);
+    let context = RunContext {
+        seed: Seed::new(0),
+        repeats: 0..1,
+        interval: Duration::ZERO,
+        costs: &CostTable::free(),
+        captures: None,
+    };
+    let outcomes = Programs.run(&likewise, &context);
+    let figures = outcomes.iter().flatten().flat_map(|observation| &observation.figures);
+    let times =
+        figures.filter(|(name, _)| [figure::TRANSFER_TIME.name, figure::EXTRACT_TIME.name].contains(&name.as_str()));
+    let longest = times.flat_map(|(_, samples)| samples).copied().fold(0.0, f64::max);
+    Duration::from_secs_f64(longest)
+}
+
+/// Delivers once on a site; the seed is for what computing costs.
+type Program<'a, W> = dyn Fn(&Site<W>, Seed) -> Outcome + 'a;
+
+/// Runs the repeats of a cell in one new world, up to the first that fails.
+fn deliver<W: Laboratory>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
+    // Repeats in one world share what is delivered, as the runs of one test do; a fresh world has contents of its own.
+    let seeds = context.seeds(cell, context.repeats.start);
+    let mut site = Site::<W>::build(plan, seeds.link)?;
+    if let Some(folder) = context.captures {
+        site.capture(folder, &capture::name(cell, &context.repeats))?;
+    }
+    // Where programs really compute, that takes its time by itself.
+    let costs = Rc::new(if W::IS_EXACT {
+        context.costs.clone()
+    } else {
+        CostTable::free()
+    });
+    // What is delivered is made once, and delivered in every repeat.
+    let program: Box<Program<'_, W>> = match &plan.delivered {
+        Delivered::Bytes(bytes) => Box::new(|site, _| bulk::run(site, *bytes)),
+        Delivered::Exchanges(exchanges) => Box::new(|site, _| request_response::run(site, exchanges)),
+        Delivered::Objects(objects) => {
+            let stream = objects
+                .workload
+                .generate(seeds.workload)
+                .map_err(|error| Failure::new(error.to_string()))?;
+            let served = Served::start(&site, objects, &stream)?;
+            Box::new(move |site, compute| objects::run(site, objects, stream.clone(), &served, &costs, compute))
+        }
+    };
+    let mut outcomes = Vec::new();
+    for repeat in context.repeats.clone() {
+        if repeat > context.repeats.start {
+            site.idle(context.interval);
+        }
+        let outcome = program(&site, context.seeds(cell, repeat).compute).and_then(|mut observation| {
+            site.note_chance(&mut observation);
+            observation.doubts.extend(site.doubts());
+            site.flush_captures().map(|()| observation)
+        });
+        let failed = outcome.is_err();
+        outcomes.push(outcome);
+        if failed {
+            break;
+        }
+    }
+    Ok(outcomes)
 }
 
 #[cfg(test)]

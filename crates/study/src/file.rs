@@ -4,16 +4,19 @@
 //! from a study (its cells) is in `cell`; its ratios, charts and thresholds are described in `file/` and computed by `summary`.
 
 mod chart;
+mod emulation;
 mod error;
 mod ratio;
 mod threshold;
 
 pub use chart::{AxisScale, ChartSpec, Horizontal, Place, PublishedPoint, PublishedSeries, Vertical};
+pub use emulation::EmuPlan;
 pub use error::StudyError;
 pub use ratio::{Form, PublishedAt, RatioSpec};
 pub use threshold::{Comparison, Rule, Statistic, Thresholds};
 
 use crate::figure::FigureName;
+pub use crate::settings::World;
 use crate::settings::{Factors, KEYS, Settings};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -84,34 +87,18 @@ pub struct Part {
     /// How to read it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// The world that it is for, where it is for one alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world: Option<World>,
+    /// How often each of its cells runs, where that is not as often as those of the study.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<NonZeroU64>,
     /// Settings that all of its cells have.
     #[serde(default)]
     pub fixed: Settings,
     /// Settings that it varies.
     #[serde(default)]
     pub factors: Factors,
-}
-
-/// Where cells run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum World {
-    /// In virtual time.
-    #[default]
-    #[serde(rename = "sim")]
-    Simulated,
-    /// Over network namespaces, in real time.
-    #[serde(rename = "emu")]
-    Emulated,
-}
-
-impl World {
-    /// As studies and records write it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Simulated => "sim",
-            Self::Emulated => "emu",
-        }
-    }
 }
 
 /// What a new world is made for.
@@ -132,18 +119,6 @@ pub struct Measure {
     /// The figures that are published; where none is named, all that the experiment gives.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureName>,
-}
-
-/// How much of the study is run in the emulated world, where an hour takes an hour.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EmuPlan {
-    /// How often each cell runs there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub repeats: Option<NonZeroU64>,
-    /// The parts that run there; where none is named, all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<String>,
 }
 
 // Five repeats by default is our own choice: the fewest that many published evaluations, the five seeds among them, get by with.

@@ -5,9 +5,10 @@
 
 use crate::cell::{Cell, CellKey, Seeds, expand};
 use crate::cost::CostTable;
-use crate::file::{Fresh, Study, StudyError, World};
+use crate::file::{Fresh, Study, StudyError};
 use crate::journal::{Journal, JournalError, Outcomes};
 use crate::observation::{Failure, Outcome};
+use crate::settings::World;
 use lastmile_report::number::quantity;
 use lastmile_units::Seed;
 use std::num::NonZeroUsize;
@@ -89,12 +90,6 @@ pub enum RunError {
     /// Its journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// This build has no such world.
-    #[error("study {study:?} asks for world = \"emu\", which this version does not have; use world = \"sim\"")]
-    NoSuchWorld {
-        /// The study.
-        study: String,
-    },
 }
 
 /// One world to be made: a cell's work, and the repeats to run in it.
@@ -133,11 +128,6 @@ impl Run<'_> {
         outcomes: &mut Outcomes,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Ending, RunError> {
-        if self.study.world == World::Emulated {
-            return Err(RunError::NoSuchWorld {
-                study: self.study.name.clone(),
-            });
-        }
         let jobs = jobs(self.study)?;
         let total = jobs.iter().map(|job| job.repeats.end - job.repeats.start).sum();
         let lacking: Vec<_> = jobs.into_iter().filter(|job| !job.is_done(outcomes)).collect();
@@ -228,16 +218,21 @@ fn said(panic: &(dyn std::any::Any + Send)) -> &str {
         .unwrap_or("without a message")
 }
 
-/// The worlds that a study needs, each work once however many parts ask for it.
+/// The worlds that a study needs, each work once however many parts ask for it, and as often as any of them asks. What is
+/// simulated comes first: it is soon done, and then leaves the machine to what runs in real time.
 fn jobs(study: &Study) -> Result<Vec<Job>, StudyError> {
-    let mut jobs: Vec<Job> = Vec::new();
-    let mut known = std::collections::BTreeSet::new();
+    let mut works: Vec<(CellKey, Cell)> = Vec::new();
     for cell in expand(study)? {
         let key = cell.key();
-        if !known.insert(key.clone()) {
-            continue;
+        match works.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, known)) => known.repeats = known.repeats.max(cell.repeats),
+            None => works.push((key, cell)),
         }
-        let all = 0..study.repeats.get();
+    }
+    works.sort_by_key(|(_, cell)| cell.world() == World::Emulated);
+    let mut jobs = Vec::new();
+    for (key, cell) in works {
+        let all = 0..cell.repeats.get();
         match study.fresh {
             Fresh::Cell => jobs.push(Job {
                 cell,
@@ -256,6 +251,34 @@ fn jobs(study: &Study) -> Result<Vec<Job>, StudyError> {
     Ok(jobs)
 }
 
+/// About how long a run of the whole study takes.
+///
+/// # Errors
+/// When the study's cells cannot be told apart.
+pub fn expected_time(
+    study: &Study,
+    experiment: &dyn Experiment,
+    threads: NonZeroUsize,
+) -> Result<Duration, StudyError> {
+    Ok(expected(&jobs(study)?, experiment, threads))
+}
+
+/// The work of all jobs, shared by `threads`; but no less than the longest of them.
+fn expected(jobs: &[Job], experiment: &dyn Experiment, threads: NonZeroUsize) -> Duration {
+    let mut of_cell: Duration = Duration::ZERO;
+    let (mut busy, mut longest) = (Duration::ZERO, Duration::ZERO);
+    for job in jobs {
+        // The jobs of one cell follow each other.
+        if job.repeats.start == 0 {
+            of_cell = experiment.expected_time(&job.cell);
+        }
+        let takes = of_cell * (job.repeats.end - job.repeats.start) as u32;
+        busy += takes;
+        longest = longest.max(takes);
+    }
+    (busy / threads.get() as u32).max(longest)
+}
+
 /// What a run would do, as `--dry-run` prints it: one line a cell, and the expected time.
 ///
 /// # Errors
@@ -263,18 +286,14 @@ fn jobs(study: &Study) -> Result<Vec<Job>, StudyError> {
 pub fn dry_run(study: &Study, experiment: &dyn Experiment, threads: NonZeroUsize) -> Result<String, StudyError> {
     let cells = expand(study)?;
     let jobs = jobs(study)?;
-    let repeats = study.repeats;
-    let first_of_cell = jobs.iter().filter(|job| job.repeats.start == 0);
-    let busy: f64 = first_of_cell
-        .map(|job| experiment.expected_time(&job.cell).as_secs_f64())
-        .sum();
-    let expected = busy * repeats.get() as f64 / threads.get().min(jobs.len().max(1)) as f64;
+    let expected = expected(&jobs, experiment, threads);
+    let repeats: u64 = jobs.iter().map(|job| job.repeats.end - job.repeats.start).sum();
     let mut text: String = cells.iter().map(|cell| format!("{}\n", cell.describe())).collect();
     text += &format!(
-        "{} cells of {repeats} repeats, {} worlds, {threads} at once; about {}\n",
+        "{} cells, {repeats} repeats in all, {} worlds, {threads} at once; about {}\n",
         cells.len(),
         jobs.len(),
-        quantity(expected, "s")
+        quantity(expected.as_secs_f64(), "s")
     );
     Ok(text)
 }

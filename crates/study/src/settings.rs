@@ -6,7 +6,9 @@
 mod choice;
 mod named;
 
-pub use choice::{CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, SlowDown, Writes};
+pub use choice::{
+    CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, ServerName, SlowDown, World, Writes,
+};
 pub use named::{Link, Named};
 
 use lastmile_payload::codec::CodecSpec;
@@ -86,6 +88,8 @@ macro_rules! settings {
 }
 
 settings! {
+    /// In which world it is delivered; in the study's where this is not set.
+    world: World,
     /// What is delivered.
     workload: Named<WorkloadSpec>,
     /// The same as `workload`, for studies whose workloads are numbered cases; a cell has one or the other.
@@ -96,6 +100,8 @@ settings! {
     round_trip: RoundTrip,
     /// How bytes are carried.
     delivery: Delivery,
+    /// Which program serves; ours where this is not set.
+    server: ServerName,
     /// Who grows the congestion window.
     congestion_control: CongestionControl,
     /// The congestion window that a connection starts with, in segments.

@@ -42,7 +42,7 @@ pub fn summarise(study: &Study, outcomes: &Outcomes, about: About) -> Result<Run
         schema: Run::SCHEMA.to_owned(),
         study: study.name.clone(),
         question: study.question.clone(),
-        world: study.world.name().to_owned(),
+        world: study.world.to_string(),
         cpu: about.cpu,
         cpu_machine: about.cpu_machine,
         seed: study.seed,

@@ -33,6 +33,7 @@ mod host;
 mod interface;
 mod kernel;
 mod lateness;
+mod metered;
 mod namespace;
 mod netlink;
 mod packet;
@@ -275,6 +276,10 @@ impl crate::World for World {
 
     fn retransmissions(&self, host: &EmuHost) -> u64 {
         host.namespace().enter(settings::retransmissions).unwrap_or_default()
+    }
+
+    fn cpu_time(&self, host: &EmuHost) -> Duration {
+        host.cpu_time()
     }
 }
 

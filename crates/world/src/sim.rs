@@ -212,6 +212,10 @@ impl crate::World for World {
     fn retransmissions(&self, host: &SimHost) -> u64 {
         host.tcp_counters().retransmissions
     }
+
+    fn cpu_time(&self, host: &SimHost) -> Duration {
+        host.cpu_time()
+    }
 }
 
 impl Drop for World {

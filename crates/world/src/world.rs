@@ -26,6 +26,10 @@ pub trait World {
 
     /// How many segments that carry data or SYN the TCP of `host` has sent again.
     fn retransmissions(&self, host: &Self::Host) -> u64;
+
+    /// How long cores have worked for the programs of `host`: those that were [spawned](Host::spawn) on it, where programs really
+    /// compute, and whatever was [charged](Host::compute), where computing is simulated.
+    fn cpu_time(&self, host: &Self::Host) -> Duration;
 }
 
 /// Which link of a world.
@@ -56,8 +60,8 @@ pub enum Halt {
 const NETWORK: u32 = 0x0a00_0000;
 
 /// The address of a host: 10.0.0.1 onwards.
-pub(crate) fn address_of(host: usize) -> Ipv4Addr {
-    Ipv4Addr::from(NETWORK | (host as u32 + 1))
+pub(crate) const fn address_of(host: usize) -> Ipv4Addr {
+    Ipv4Addr::from_bits(NETWORK | (host as u32 + 1))
 }
 
 /// Which host an address in the world's network would be that of.

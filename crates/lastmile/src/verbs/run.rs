@@ -1,15 +1,16 @@
 //! `lastmile run`: a study is read, run, kept, summed up and shown.
 
 use crate::cli::{RunArgs, World};
-use crate::exit::{Exit, Unable};
-use crate::{costs, fail_on, interrupt, output, progress, runs};
+use crate::exit::Exit;
+use crate::{costs, emulation, fail_on, interrupt, output, progress, runs};
 use anyhow::{Context as _, bail};
 use lastmile_study::builtin;
-use lastmile_study::experiment::Simulated;
+use lastmile_study::experiment::Programs;
 use lastmile_study::file::{self, Rule, Study};
 use lastmile_study::journal::{Journal, Outcomes};
 use lastmile_study::run_folder::{Kept, Meta, RunFolder};
 use lastmile_study::runner::{self, Ending, Progress};
+use lastmile_units::duration;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         None => {
             let study = asked(args)?;
             if args.dry_run {
-                output::data(&runner::dry_run(&study, &Simulated, threads(args))?)?;
+                output::data(&runner::dry_run(&study, &Programs, threads(args, &study)?)?)?;
                 return Ok(Exit::Done);
             }
             begun(args, study)?
@@ -56,10 +57,18 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     Ok(fail_on::verdict(&gated, &run))
 }
 
-/// How many cells run at once.
-fn threads(args: &RunArgs) -> NonZeroUsize {
-    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    args.threads.unwrap_or_else(cores)
+/// How many cells run at once. Those that are emulated wait for packets most of the time, so a core carries several; whether it
+/// carried them without delay is measured, and told with their figures. Four is our own choice.
+fn threads(args: &RunArgs, study: &Study) -> anyhow::Result<NonZeroUsize> {
+    const EMULATED_ON_A_CORE: usize = 4;
+    let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let emulates = study.emulates()?;
+    let usual = if emulates {
+        cores.saturating_mul(NonZeroUsize::new(EMULATED_ON_A_CORE).expect("four is not zero"))
+    } else {
+        cores
+    };
+    Ok(args.threads.unwrap_or(usual))
 }
 
 /// The study that was asked for, with what the command line sets over it, and able to run.
@@ -75,26 +84,24 @@ fn asked(args: &RunArgs) -> anyhow::Result<Study> {
 }
 
 fn overlay(args: &RunArgs, study: &mut Study) {
-    study.repeats = args.repeats.unwrap_or(study.repeats);
     study.seed = args.seed.unwrap_or(study.seed);
-    study.world = match args.world {
+    let world = match args.world {
         Some(World::Sim) => file::World::Simulated,
         Some(World::Emu) => file::World::Emulated,
         None => study.world,
     };
+    *study = study.clone().in_world(world, args.full);
+    study.repeats = args.repeats.unwrap_or(study.repeats);
 }
 
-/// Whether a study can be run by this build, every cell of it; said before any time is spent.
+/// Whether a study can be run on this machine, every cell of it; said before any time is spent. Gets the right to make network
+/// namespaces where cells are emulated, which has to be before any thread is started.
 fn able(study: &Study) -> anyhow::Result<()> {
-    if study.world == file::World::Emulated {
-        return Err(Unable(format!(
-            "study {:?} is to run in the emulated world, and this version of lastmile has none: what drives network namespaces and a \
-             TUN is missing from it; run it with --world sim",
-            study.name
-        ))
-        .into());
+    Programs.check(study)?;
+    if study.emulates()? {
+        emulation::acquire(&study.name)?;
     }
-    Ok(Simulated.check(study)?)
+    Ok(())
 }
 
 /// Reads a study: a built-in one by its name, or else a file.
@@ -164,15 +171,20 @@ fn execute(args: &RunArgs, folder: &RunFolder, kept: &mut Kept, journal: &mut Jo
         format!("stopped at once; {}", runs::how_to_resume(folder.path())),
     )?;
     let bar = progress::bar("repeats");
+    let threads = threads(args, &kept.study)?;
+    if kept.study.emulates()? {
+        let expected = runner::expected_time(&kept.study, &Programs, threads)?;
+        output::remark(&format!("cells run in real time: about {}", duration::print(expected)));
+    }
     let Kept {
         study, costs, outcomes, ..
     } = kept;
     let run = runner::Run {
         study,
-        experiment: &Simulated,
+        experiment: &Programs,
         costs,
         captures: captures.as_deref(),
-        threads: threads(args),
+        threads,
         interrupt: &interrupt,
     };
     let mut on_progress = |progress: Progress<'_>| {

@@ -65,12 +65,11 @@ fn a_rule_or_a_cost_table_that_is_not_understood_is_refused_before_anything_runs
 }
 
 #[test]
-fn the_emulated_world_is_not_in_this_build_and_that_is_exit_3() {
+fn what_the_emulated_world_cannot_do_is_refused_before_anything_runs() {
     let place = Place::new();
+    let study = place.file("emu.toml", LOSSY.replace("[fixed]", "[fixed]\nnagle = 'classic'"));
     place
-        .run(&["run", "bulk", "--world", "emu"])
-        .refused(3, &["emulated", "missing", "--world sim"]);
-    let study = place.file("emu.toml", LOSSY.replace("seed = 3", "seed = 3\nworld = 'emu'"));
-    place.run(&["run", study]).refused(3, &["lossy", "--world sim"]);
+        .run(&["run", study, "--world", "emu"])
+        .refused(2, &["lossy", "nagle = \"classic\"", "simulated world alone"]);
     place.data(&["run", study, "--world", "sim"]);
 }

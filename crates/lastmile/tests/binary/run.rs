@@ -116,7 +116,7 @@ fn a_dry_run_prints_the_cells_and_runs_none() {
         text.contains("queue-length: link 512k-50ms-q64, workload 1 MB\n"),
         "{text}"
     );
-    assert!(text.contains("8 cells of 3 repeats"), "{text}");
+    assert!(text.contains("8 cells, 24 repeats in all"), "{text}");
     assert!(place.runs().is_empty());
 }
 

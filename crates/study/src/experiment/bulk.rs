@@ -2,6 +2,7 @@
 //!
 //! The client connects and sends one small request; the server sends the bytes. Times run from `connect`.
 
+use super::laboratory::Laboratory;
 use super::site::Site;
 use crate::figure;
 use crate::observation::{Failure, Observation};
@@ -23,11 +24,11 @@ struct Times {
     transfer: Duration,
 }
 
-pub(super) fn run(site: &Site, bytes: Bytes) -> Result<Observation, Failure> {
+pub(super) fn run<W: Laboratory>(site: &Site<W>, bytes: Bytes) -> Result<Observation, Failure> {
     let before = site.tally();
     let failed = |error: io::Error| Failure::new(format!("the transfer failed: {error}"));
     let mut listener = site.server.listen(PORT).map_err(failed)?;
-    site.spawn(async move {
+    site.server.spawn(async move {
         // What fails here is seen by the client, as a stream that ends too soon.
         if let Ok(mut stream) = listener.accept().await {
             let _ = serve(&mut stream, bytes).await;

@@ -1,50 +1,52 @@
 //! Which files show what passed in a cell? One pcapng a vantage point a world, named by the cell; what went wrong in writing them.
 //!
-//! What a capture holds is the world's affair: whole packets, their headers, and virtual times.
+//! What a capture holds is the world's affair: whole packets, their headers, and its times.
 
+use super::laboratory::Laboratory;
 use crate::cell::Cell;
 use crate::observation::Failure;
 use lastmile_units::Seed;
-use lastmile_world::sim::{SimHost, World};
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The captures of a world.
 pub(super) struct Captures {
     files: Vec<CaptureFile>,
 }
 
-/// A file that the world writes packets to, and that is flushed here. Clones are the same file.
+/// A file that a world writes packets to, and that is flushed here. Clones are the same file.
 #[derive(Clone)]
-struct CaptureFile {
+pub(super) struct CaptureFile {
     path: PathBuf,
-    to: Rc<RefCell<BufWriter<File>>>,
+    to: Arc<Mutex<BufWriter<File>>>,
 }
 
+/// What has something captured in a world: it is given the file.
+type Begin<'a> = &'a dyn Fn(CaptureFile) -> io::Result<()>;
+
 impl Captures {
-    /// Captures at every host, from now on, into `folder`: `<name>-<host>.pcapng`. What an earlier world of that name wrote is
-    /// written over.
-    pub(super) fn begin(world: &World, folder: &Path, name: &str, hosts: &[(&str, &SimHost)]) -> Result<Self, Failure> {
+    /// Captures at every vantage point, from now on, into `folder`: `<name>-<vantage point>.pcapng`. What an earlier world of
+    /// that name wrote is written over.
+    pub(super) fn begin(folder: &Path, name: &str, vantage_points: &[(&str, Begin<'_>)]) -> Result<Self, Failure> {
         let mut files = Vec::new();
-        for (host, at) in hosts {
-            let path = folder.join(format!("{name}-{host}.pcapng"));
-            let begin = || {
-                let to = Rc::new(RefCell::new(BufWriter::new(File::create(&path)?)));
+        for (vantage_point, begin) in vantage_points {
+            let path = folder.join(format!("{name}-{vantage_point}.pcapng"));
+            let begun = || {
+                let to = Arc::new(Mutex::new(BufWriter::new(File::create(&path)?)));
                 let file = CaptureFile { path: path.clone(), to };
-                world.capture(at, Box::new(file.clone()))?;
+                begin(file.clone())?;
                 Ok(file)
             };
-            files.push(begin().map_err(|error: io::Error| not_written(&path, &error))?);
+            files.push(begun().map_err(|error: io::Error| not_written(&path, &error))?);
         }
         Ok(Self { files })
     }
 
     /// Writes out what has been captured so far; otherwise what went wrong since the beginning.
-    pub(super) fn flush(&mut self, world: &World) -> Result<(), Failure> {
+    pub(super) fn flush(&mut self, world: &impl Laboratory) -> Result<(), Failure> {
         if let Some(error) = world.capture_error() {
             return Err(Failure::new(error.to_string()));
         }
@@ -57,12 +59,12 @@ impl Captures {
 
 impl Write for CaptureFile {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let written = self.to.borrow_mut().write(octets);
+        let written = self.to.lock().unwrap_or_else(PoisonError::into_inner).write(octets);
         written.map_err(|error| io::Error::new(error.kind(), not_written(&self.path, &error)))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.to.borrow_mut().flush();
+        let flushed = self.to.lock().unwrap_or_else(PoisonError::into_inner).flush();
         flushed.map_err(|error| io::Error::new(error.kind(), not_written(&self.path, &error)))
     }
 }

@@ -1,11 +1,10 @@
-//! What does computing cost a host of the simulated world? The filter's work, charged to a virtual CPU by the cost table.
+//! What does computing cost a host ? The filter's work, charged to its CPU by the cost table, which is free where programs really compute.
 
 use crate::cost::{CostTable, Operation};
 use lastmile_filter::{Compute, Operation as Coding, Work};
 use lastmile_payload::codec::CodecSpec;
 use lastmile_units::{Bytes, Rng, Seed};
 use lastmile_world::Host;
-use lastmile_world::sim::SimHost;
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
@@ -14,8 +13,8 @@ use std::time::Duration;
 
 /// The costs of one host's program. Clones share their draws.
 #[derive(Clone)]
-pub(super) struct Computing {
-    host: SimHost,
+pub(super) struct Computing<H> {
+    host: H,
     costs: Rc<CostTable>,
     state: Rc<RefCell<State>>,
     /// At which level a stream was coded, which decoding is not told.
@@ -35,8 +34,8 @@ struct Stream {
     charged: Duration,
 }
 
-impl Computing {
-    pub(super) fn new(host: SimHost, costs: Rc<CostTable>, codec: CodecSpec, seed: Seed) -> Self {
+impl<H: Host> Computing<H> {
+    pub(super) fn new(host: H, costs: Rc<CostTable>, codec: CodecSpec, seed: Seed) -> Self {
         let state = State {
             rng: seed.rng(),
             stream: None,
@@ -84,7 +83,7 @@ impl Computing {
     }
 }
 
-impl Compute for Computing {
+impl<H: Host> Compute for Computing<H> {
     type Spent = Pin<Box<dyn Future<Output = ()>>>;
 
     fn spend(&self, work: Work) -> Self::Spent {

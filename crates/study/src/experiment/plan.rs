@@ -1,9 +1,11 @@
 //! What do the settings of a cell ask for? Read once, so that what is missing or contradictory is said before anything runs.
 
-use crate::settings::{CongestionControl, Delivery, Filter, Hosts, Nagle, RoundTrip, Settings, SlowDown, Writes};
+use crate::settings::{
+    CongestionControl, Delivery, Filter, Hosts, Nagle, RoundTrip, ServerName, Settings, SlowDown, World, Writes,
+};
 use lastmile_link::LinkSpec;
 use lastmile_payload::codec::CodecSpec;
-use lastmile_payload::workload::WorkloadSpec;
+use lastmile_payload::workload::{RequestResponse, WorkloadSpec};
 use lastmile_units::{Bytes, Probability, Seed};
 use lastmile_world::sim::CpuSpec;
 use lastmile_world::tcp;
@@ -15,6 +17,9 @@ pub(super) struct Plan {
     pub(super) link: LinkSpec,
     pub(super) delivered: Delivered,
     pub(super) tcp: tcp::Config,
+    /// How real kernels are set, where they are.
+    #[cfg(target_os = "linux")]
+    pub(super) kernel: lastmile_world::emu::HostSpec,
     pub(super) server_cpu: CpuSpec,
     pub(super) client_cpu: CpuSpec,
     pub(super) hosts: Hosts,
@@ -25,6 +30,8 @@ pub(super) struct Plan {
 pub(super) enum Delivered {
     /// So many bytes over one TCP connection.
     Bytes(Bytes),
+    /// Exchanges over one TCP connection that stays open.
+    Exchanges(RequestResponse),
     /// Objects in one HTTP/1.1 response.
     Objects(Objects),
 }
@@ -37,6 +44,7 @@ pub(super) struct Objects {
     /// Whether the response is complete before its first octet leaves.
     pub(super) whole: bool,
     pub(super) object_time: Duration,
+    pub(super) server: ServerName,
 }
 
 impl Plan {
@@ -54,6 +62,7 @@ impl Plan {
             Some(RoundTrip::Of(round_trip)) => link.with_round_trip(round_trip),
             Some(RoundTrip::OfLink) | None => link,
         };
+        Self::check_world(settings)?;
         let slow_down = settings.cpu_slowdown.unwrap_or(SlowDown::NONE);
         let cpu = |slow_down: SlowDown| CpuSpec {
             slow_down: slow_down.get(),
@@ -64,10 +73,30 @@ impl Plan {
             link,
             delivered: Delivered::of(settings)?,
             tcp: Self::tcp(settings),
+            #[cfg(target_os = "linux")]
+            kernel: super::laboratory::emulated::kernel(settings),
             server_cpu: cpu(slow_down),
             client_cpu: cpu(settings.cpu_slowdown_client.unwrap_or(slow_down)),
             hosts: settings.hosts.unwrap_or(Hosts::Two),
         })
+    }
+
+    /// Whether the cell's world can do what is asked of it.
+    fn check_world(settings: &Settings) -> Result<(), String> {
+        match settings.world.unwrap_or_default() {
+            World::Simulated => match settings.server.as_ref().filter(|server| !server.is_ours()) {
+                Some(server) => Err(format!(
+                    "server {server} is a real program, and those run in the emulated world alone; set world = \"emu\" for this part"
+                )),
+                None => Ok(()),
+            },
+            #[cfg(target_os = "linux")]
+            World::Emulated => super::laboratory::emulated::check(settings),
+            #[cfg(not(target_os = "linux"))]
+            World::Emulated => {
+                Err("the emulated world is made of what Linux alone has; set world = \"sim\"".to_owned())
+            }
+        }
     }
 
     fn tcp(settings: &Settings) -> tcp::Config {
@@ -107,6 +136,7 @@ impl Delivered {
     pub(super) fn expected_time(&self) -> Duration {
         let seconds = match self {
             Self::Bytes(bytes) => bytes.as_f64() * SECONDS_A_BULK_BYTE,
+            Self::Exchanges(exchanges) => exchanges.total().as_f64() * SECONDS_A_BULK_BYTE,
             // Any seed will do: their sizes depend little on it. A workload that cannot be made fails at once.
             Self::Objects(objects) => objects.workload.generate(Seed::new(0)).map_or(0.0, |stream| {
                 let bytes: usize = stream.objects.iter().map(bytes::Bytes::len).sum();
@@ -122,11 +152,12 @@ impl Delivered {
         )?;
         match (settings.delivery.unwrap_or(Delivery::Http1), workload.content()) {
             (Delivery::Tcp, WorkloadSpec::Bulk(bulk)) => Ok(Self::Bytes(bulk.bytes)),
+            (Delivery::Tcp, WorkloadSpec::RequestResponse(exchanges)) => Ok(Self::Exchanges(exchanges.clone())),
             (Delivery::Http1, content @ (WorkloadSpec::TestExecutions(_) | WorkloadSpec::TmPackets(_))) => {
                 Ok(Self::Objects(Objects::of(content, settings)))
             }
             (delivery, content) => Err(format!(
-                "delivery {delivery} does not carry {} here; bulk goes over \"tcp\", objects over \"http/1.1\"",
+                "delivery {delivery} does not carry {} here; bulk and request-response go over \"tcp\", objects over \"http/1.1\"",
                 content.kind()
             )),
         }
@@ -147,6 +178,7 @@ impl Objects {
             codec,
             whole,
             object_time,
+            server: settings.server.clone().unwrap_or_default(),
         }
     }
 }

@@ -1,24 +1,23 @@
-//! Where does a cell's program run? A client and a server, each on a host of the simulated world, joined by the cell's link.
+//! Where does a cell's program run? A client and a server, each on a host of a world, joined by the cell's link.
 
 use super::capture::Captures;
+use super::laboratory::Laboratory;
 use super::plan::Plan;
 use crate::observation::{Failure, Observation};
-use crate::settings::Hosts;
 use lastmile_link::{DirectionSpec, Jitter, LinkSpec, Reordering};
+use lastmile_report::record::Doubt;
 use lastmile_units::{Probability, Seed};
-use lastmile_world::Host;
-use lastmile_world::LinkId;
-use lastmile_world::sim::{HostSpec, SimHost, World};
+use lastmile_world::{Host, LinkId};
 use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
 /// A world with two hosts and a link.
-pub(super) struct Site {
-    world: World,
-    pub(super) client: SimHost,
-    pub(super) server: SimHost,
-    link: LinkId,
+pub(super) struct Site<W: Laboratory> {
+    pub(super) world: W,
+    pub(super) client: W::Host,
+    pub(super) server: W::Host,
+    pub(super) link: LinkId,
     spec: LinkSpec,
     captures: Option<Captures>,
 }
@@ -34,41 +33,33 @@ pub(super) struct Tally {
     pub(super) client_cpu: Duration,
 }
 
-/// A program that has not ended after this much virtual time is given up. Our own choice: 25 MB at 56 kbit/s take an hour.
-const LIMIT: Duration = Duration::from_secs(30 * 24 * 3600);
-
-impl Site {
-    pub(super) fn build(plan: &Plan, seed: Seed) -> Self {
-        let world = World::new(seed);
-        let server_spec = HostSpec {
-            cpu: plan.server_cpu,
-            tcp: plan.tcp.clone(),
-        };
-        let client_spec = HostSpec {
-            cpu: plan.client_cpu,
-            tcp: plan.tcp.clone(),
-        };
-        let cpu = world.cpu(plan.server_cpu);
-        let server = world.host_on(cpu, server_spec);
-        let client = match plan.hosts {
-            Hosts::One => world.host_on(cpu, client_spec),
-            Hosts::Two => world.host(client_spec),
-        };
-        let link = world.link(&plan.link.down, &plan.link.up, &[&client], &[&server]);
-        Self {
+impl<W: Laboratory> Site<W> {
+    pub(super) fn build(plan: &Plan, seed: Seed) -> Result<Self, Failure> {
+        let (world, client, server) = W::with_hosts(plan, seed)?;
+        let link = world.join(&plan.link, &client, &server);
+        Ok(Self {
             world,
             client,
             server,
             link,
             spec: plan.link.clone(),
             captures: None,
-        }
+        })
     }
 
-    /// Captures what passes the client and the server from now on, into files of `folder` that begin with `name`.
+    /// Captures what passes the client and the server from now on, and what the link drops, into files of `folder` that begin
+    /// with `name`.
     pub(super) fn capture(&mut self, folder: &Path, name: &str) -> Result<(), Failure> {
-        let hosts = [("client", &self.client), ("server", &self.server)];
-        self.captures = Some(Captures::begin(&self.world, folder, name, &hosts)?);
+        let captures = Captures::begin(
+            folder,
+            name,
+            &[
+                ("client", &|file| self.world.capture_host(&self.client, file)),
+                ("server", &|file| self.world.capture_host(&self.server, file)),
+                ("drops", &|file| self.world.capture_drops_of(self.link, file)),
+            ],
+        )?;
+        self.captures = Some(captures);
         Ok(())
     }
 
@@ -82,13 +73,8 @@ impl Site {
     /// Runs a program to its end.
     pub(super) fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Failure> {
         self.world
-            .run_for(LIMIT, program)
+            .run_for(W::LIMIT, program)
             .map_err(|halt| Failure::new(halt.to_string()))
-    }
-
-    /// Runs a program beside the others.
-    pub(super) fn spawn(&self, program: impl Future<Output = ()> + 'static) {
-        self.world.spawn(program);
     }
 
     /// Lets time pass.
@@ -96,24 +82,33 @@ impl Site {
         let client = self.client.clone();
         let until = client.now() + time;
         // A sleep always ends.
-        let _ = self.world.run(async move { client.sleep_until(until).await });
+        let _ = self
+            .world
+            .run_for(W::LIMIT, async move { client.sleep_until(until).await });
     }
 
     pub(super) fn tally(&self) -> Tally {
         let (down, up) = self.world.link_counters(self.link);
-        let (server, client) = (self.server.tcp_counters(), self.client.tcp_counters());
         Tally {
             bytes_down: down.bytes_delivered.get(),
             queue_drops: down.dropped_by_full_queue + up.dropped_by_full_queue,
             link_losses: down.dropped_by_random_loss + up.dropped_by_random_loss,
-            retransmissions: server.retransmissions + client.retransmissions,
-            server_cpu: self.server.cpu_time(),
-            client_cpu: self.client.cpu_time(),
+            retransmissions: self.world.retransmissions(&self.server) + self.world.retransmissions(&self.client),
+            server_cpu: self.world.cpu_time(&self.server),
+            client_cpu: self.world.cpu_time(&self.client),
         }
     }
 
-    /// Says which of the link's properties were drawn at random.
-    pub(super) fn note_link_chance(&self, observation: &mut Observation) {
+    /// What makes the figures of what ran since the last call suspect, as far as the world can tell.
+    pub(super) fn doubts(&self) -> Vec<Doubt> {
+        self.world.doubts()
+    }
+
+    /// Says what was drawn at random: by the link, and by the machine where time is its.
+    pub(super) fn note_chance(&self, observation: &mut Observation) {
+        if !W::IS_EXACT {
+            observation.vary("machine");
+        }
         let directions = [&self.spec.down, &self.spec.up];
         let any = |has: fn(&DirectionSpec) -> bool| directions.into_iter().any(has);
         if any(|direction| direction.loss.rate() > Probability::NEVER) {

@@ -6,7 +6,7 @@ fn expected(settings: &str) -> Duration {
         &format!("name = 't'\nquestion = ''\n[fixed]\nlink = 'wpt/3g'\n{settings}"),
     );
     let cells = expand(&study.unwrap()).unwrap();
-    Simulated.expected_time(&cells[0])
+    Programs.expected_time(&cells[0])
 }
 
 #[test]

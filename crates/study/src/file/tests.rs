@@ -156,3 +156,35 @@ fn a_file_that_is_no_toml_is_refused_without_a_panic() {
         assert!(Study::parse("x.toml", text).is_err(), "{text:?}");
     }
 }
+
+#[test]
+fn the_plan_for_the_emulated_world_says_how_much_is_run_there() {
+    let study = Study::parse("bulk.toml", WHOLE).unwrap();
+    let cells = |study: &Study| crate::cell::expand(study).unwrap();
+    let simulated = cells(&study).len();
+    let planned = study.clone().in_world(World::Emulated, false);
+    assert_eq!((planned.repeats.get(), planned.interval), (3, Duration::ZERO));
+    assert!(cells(&planned).iter().all(|cell| cell.part.as_deref() == Some("cases")));
+    assert!(
+        cells(&planned)
+            .iter()
+            .all(|cell| cell.repeats.get() == 3 && cell.world() == World::Emulated)
+    );
+    let full = study.clone().in_world(World::Emulated, true);
+    assert_eq!((full.repeats, full.interval), (study.repeats, study.interval));
+    assert_eq!(cells(&full).len(), simulated);
+}
+
+#[test]
+fn a_part_may_be_for_one_world_and_have_repeats_of_its_own() {
+    let toml = WHOLE.replacen("name = \"cases\"", "name = \"cases\"\nworld = \"emu\"\nrepeats = 30", 1);
+    let study = Study::parse("bulk.toml", &toml).unwrap();
+    let cells = crate::cell::expand(&study).unwrap();
+    assert!(cells.iter().all(|cell| cell.part.as_deref() != Some("cases")));
+    let cells = crate::cell::expand(&study.in_world(World::Emulated, true)).unwrap();
+    assert!(
+        cells
+            .iter()
+            .any(|cell| cell.part.as_deref() == Some("cases") && cell.repeats.get() == 30)
+    );
+}

@@ -175,20 +175,18 @@ fn work_that_two_parts_ask_for_is_done_once() {
 }
 
 #[test]
-fn the_emulated_world_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
-    let (study, costs, interrupt) = (study("world = 'emu'"), CostTable::free(), AtomicBool::new(false));
-    let run = Run {
-        study: &study,
-        experiment: &draw,
-        costs: &costs,
-        captures: None,
-        threads: NonZeroUsize::MIN,
-        interrupt: &interrupt,
-    };
-    let error = run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap_err();
-    assert!(matches!(error, RunError::NoSuchWorld { .. }), "{error}");
+fn what_is_simulated_is_run_before_what_takes_real_time() {
+    let study = Study::parse(
+        "test.toml",
+        "name = 'test'\nquestion = ''\n[factors]\nworld = ['emu', 'sim']\nlink = ['wpt/3g', 'wpt/cable']",
+    )
+    .unwrap();
+    let worlds: Vec<_> = jobs(&study)
+        .unwrap()
+        .iter()
+        .map(|job| job.cell.world().to_string())
+        .collect();
+    assert_eq!(worlds, ["sim", "sim", "emu", "emu"]);
 }
 
 #[test]
@@ -198,7 +196,7 @@ fn a_dry_run_names_every_cell_and_the_expected_time() {
     assert!(text.starts_with("codec identity, link wpt/3g\n"), "{text}");
     // 8 cells x 3 repeats x 0.2 s on 2 threads.
     assert!(
-        text.ends_with("8 cells of 3 repeats, 8 worlds, 2 at once; about 2.40 s\n"),
+        text.ends_with("8 cells, 24 repeats in all, 8 worlds, 2 at once; about 2.40 s\n"),
         "{text}"
     );
 }

@@ -23,6 +23,18 @@ macro_rules! choice {
 }
 
 choice! {
+    /// Where cells run.
+    #[derive(Default)]
+    World {
+        /// In virtual time.
+        #[default]
+        Simulated = "sim",
+        /// Over network namespaces, in real time.
+        Emulated = "emu",
+    }
+}
+
+choice! {
     /// How bytes are carried.
     Delivery {
         /// As a bare TCP stream.
@@ -113,6 +125,51 @@ impl<'de> Deserialize<'de> for Nagle {
                 "{other} is none of \"on\", \"classic\" and \"off\""
             ))),
         }
+    }
+}
+
+/// Which program serves: `lastmile` is ours, any other is the name of a peer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct ServerName(String);
+
+impl ServerName {
+    /// Whether it is ours.
+    pub fn is_ours(&self) -> bool {
+        self.0 == OURS
+    }
+
+    /// As studies and records write it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+const OURS: &str = "lastmile";
+
+impl Default for ServerName {
+    fn default() -> Self {
+        Self(OURS.to_owned())
+    }
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for ServerName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        // It names a folder, and is nothing but a name.
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(serde::de::Error::custom(format!(
+                "{name:?} names no server: it is \"{OURS}\" or the name of a peer, in letters, digits and '-'"
+            )));
+        }
+        Ok(Self(name))
     }
 }
 

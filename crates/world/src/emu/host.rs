@@ -2,6 +2,7 @@
 
 use super::clock::Clock;
 use super::kernel;
+use super::metered::Meter;
 use super::namespace::Namespace;
 use super::settings::HostSpec;
 use crate::world::address_of;
@@ -29,6 +30,7 @@ pub struct EmuHost {
     clock: Clock,
     runtime: Handle,
     tasks: Rc<LocalSet>,
+    cpu: Meter,
 }
 
 /// How many connections wait to be accepted; more than any program of ours has.
@@ -50,6 +52,7 @@ impl EmuHost {
             clock,
             runtime,
             tasks,
+            cpu: Meter::default(),
         }
     }
 
@@ -60,6 +63,15 @@ impl EmuHost {
     /// The network namespace that this machine is: sockets that are opened and processes that are started inside are its own.
     pub const fn namespace(&self) -> &Namespace {
         &self.namespace
+    }
+
+    /// How long cores have worked for the programs that were [spawned](Host::spawn) here, the kernel's work in their name included.
+    pub fn cpu_time(&self) -> Duration {
+        self.cpu.total()
+    }
+
+    pub(super) fn spec(&self) -> &HostSpec {
+        &self.spec
     }
 
     fn socket(&self) -> io::Result<TcpSocket> {
@@ -104,7 +116,7 @@ impl Host for EmuHost {
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + 'static) {
-        self.tasks.spawn_local(task);
+        self.tasks.spawn_local(self.cpu.metering(task));
     }
 }
 

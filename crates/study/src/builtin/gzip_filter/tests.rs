@@ -2,7 +2,7 @@ use super::published::CASES;
 use super::{exhibits, findings};
 use crate::builtin::find;
 use crate::cost::{Choice, CostTable};
-use crate::experiment::Simulated;
+use crate::experiment::Programs;
 use crate::journal::Journal;
 use crate::runner;
 use crate::summary::{About, summarise};
@@ -19,13 +19,13 @@ fn run() -> &'static Run {
     RUN.get_or_init(|| {
         let mut study = find("gzip-filter").unwrap().study();
         study.repeats = 2.try_into().unwrap();
-        Simulated.check(&study).unwrap();
+        Programs.check(&study).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
         let costs = CostTable::load(&Choice::Reference).unwrap();
         let run = runner::Run {
             study: &study,
-            experiment: &Simulated,
+            experiment: &Programs,
             costs: &costs,
             captures: None,
             threads: NonZeroUsize::new(2).unwrap(),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::cell::expand;
 use crate::cost::CostTable;
-use crate::experiment::Simulated;
+use crate::experiment::Programs;
 use crate::file::Study;
 use crate::observation::Outcome;
 use crate::runner::{Experiment, RunContext};
@@ -24,7 +24,7 @@ fn outcomes(cell: &Cell, captures: Option<&Path>) -> Vec<Outcome> {
         costs: &costs,
         captures,
     };
-    Simulated.run(cell, &context)
+    Programs.run(cell, &context)
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -1,0 +1,89 @@
+//! What is delivered by exchanges? So many responses of one size, each to a request of one size.
+
+use super::{LARGEST_STREAM, ObjectStream, WorkloadError};
+use bytes::Bytes;
+use lastmile_units::{Bytes as ByteCount, Seed};
+use rand_core::Rng as _;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// Exchanges, one after another: `{ kind = "request-response", requests = 20, request = "200 B", response = "2 kB" }`.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestResponse {
+    /// How many.
+    pub requests: NonZeroU32,
+    /// The size of a request.
+    pub request: ByteCount,
+    /// The size of a response.
+    pub response: ByteCount,
+    /// How long the client waits between a response and the next request.
+    #[serde(
+        default,
+        with = "lastmile_units::duration::text",
+        skip_serializing_if = "Duration::is_zero"
+    )]
+    pub pause: Duration,
+}
+
+impl RequestResponse {
+    /// The size of all responses.
+    pub fn total(&self) -> ByteCount {
+        ByteCount::new(u64::from(self.requests.get()).saturating_mul(self.response.get()))
+    }
+
+    /// The responses, of bytes that do not compress.
+    pub(super) fn generate(&self, seed: Seed) -> Result<ObjectStream, WorkloadError> {
+        let refused = |problem| WorkloadError::Spec {
+            kind: "request-response",
+            problem,
+        };
+        if self.request == ByteCount::ZERO || self.response == ByteCount::ZERO {
+            return Err(refused("a request and a response are of 1 B at least".to_owned()));
+        }
+        if self.total() > LARGEST_STREAM || self.request > LARGEST_STREAM {
+            return Err(refused(format!(
+                "{} responses of {} are more than {LARGEST_STREAM}, the most there may be",
+                self.requests, self.response
+            )));
+        }
+        let mut rng = seed.derive("request-response").rng();
+        let mut response = || {
+            let mut bytes = vec![0; self.response.get() as usize];
+            rng.fill_bytes(&mut bytes);
+            Bytes::from(bytes)
+        };
+        Ok(ObjectStream {
+            objects: (0..self.requests.get()).map(|_| response()).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::WorkloadSpec;
+    use super::*;
+
+    fn exchanges(toml: &str) -> Result<ObjectStream, WorkloadError> {
+        let spec: WorkloadSpec = toml::from_str(toml).unwrap();
+        spec.generate(Seed::new(1))
+    }
+
+    #[test]
+    fn each_response_is_an_object_of_its_size() {
+        let stream =
+            exchanges("kind = 'request-response'\nrequests = 3\nrequest = '100 B'\nresponse = '2 kB'").unwrap();
+        assert_eq!(stream.objects.len(), 3);
+        assert!(stream.objects.iter().all(|response| response.len() == 2000));
+        assert_ne!(stream.objects[0], stream.objects[1]);
+    }
+
+    #[test]
+    fn what_is_empty_or_too_much_is_refused() {
+        let kind = "kind = 'request-response'\n";
+        let empty = exchanges(&format!("{kind}requests = 3\nrequest = '0 B'\nresponse = '2 kB'"));
+        assert!(empty.unwrap_err().to_string().contains("1 B at least"));
+        let huge = exchanges(&format!("{kind}requests = 1000000\nrequest = '1 B'\nresponse = '2 MB'"));
+        assert!(huge.unwrap_err().to_string().contains("the most there may be"));
+    }
+}

@@ -1,0 +1,93 @@
+//! What does an experiment need of a world, besides what programs need of its hosts?
+//!
+//! The simulated world gives it here; the emulated one, which Linux alone has, in a file of its own.
+
+#[cfg(target_os = "linux")]
+pub(super) mod emulated;
+
+use super::capture::CaptureFile;
+use super::plan::Plan;
+use crate::observation::Failure;
+use lastmile_link::LinkSpec;
+use lastmile_report::record::Doubt;
+use lastmile_units::Seed;
+use lastmile_world::sim::{self, HostSpec, SimHost};
+use lastmile_world::{Host, LinkId, World};
+use std::io;
+use std::time::Duration;
+
+/// A world that cells are delivered in.
+pub(super) trait Laboratory: World<Host: Host> + Sized {
+    /// A program that has not ended after this much of the world's time is given up.
+    const LIMIT: Duration;
+    /// Whether the same seed gives the same figures, to the last digit.
+    const IS_EXACT: bool;
+
+    /// A new world with a client and a server as the plan has them.
+    fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, Self::Host, Self::Host), Failure>;
+
+    /// Joins the two by a link.
+    fn join(&self, link: &LinkSpec, client: &Self::Host, server: &Self::Host) -> LinkId;
+
+    /// Captures what passes a host from now on.
+    fn capture_host(&self, host: &Self::Host, to: CaptureFile) -> io::Result<()>;
+
+    /// Captures what a link drops from now on.
+    fn capture_drops_of(&self, link: LinkId, to: CaptureFile) -> io::Result<()>;
+
+    /// The first error of writing a capture.
+    fn capture_error(&self) -> Option<io::Error>;
+
+    /// What makes the figures of what ran since the last call suspect.
+    fn doubts(&self) -> Vec<Doubt>;
+
+    /// Does something inside a host, where real programs can be started; a world that is none of real programs refuses.
+    fn inside<T>(&self, host: &Self::Host, act: impl FnOnce() -> T) -> Result<T, Failure>;
+}
+
+impl Laboratory for sim::World {
+    /// Our own choice: 25 MB at 56 kbit/s take an hour.
+    const LIMIT: Duration = Duration::from_secs(30 * 24 * 3600);
+    const IS_EXACT: bool = true;
+
+    fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, SimHost, SimHost), Failure> {
+        let world = Self::new(seed);
+        let spec = |cpu| HostSpec {
+            cpu,
+            tcp: plan.tcp.clone(),
+        };
+        let cpu = world.cpu(plan.server_cpu);
+        let server = world.host_on(cpu, spec(plan.server_cpu));
+        let client = match plan.hosts {
+            crate::settings::Hosts::One => world.host_on(cpu, spec(plan.client_cpu)),
+            crate::settings::Hosts::Two => world.host(spec(plan.client_cpu)),
+        };
+        Ok((world, client, server))
+    }
+
+    fn join(&self, link: &LinkSpec, client: &SimHost, server: &SimHost) -> LinkId {
+        self.link(&link.down, &link.up, &[client], &[server])
+    }
+
+    fn capture_host(&self, host: &SimHost, to: CaptureFile) -> io::Result<()> {
+        self.capture(host, Box::new(to))
+    }
+
+    fn capture_drops_of(&self, link: LinkId, to: CaptureFile) -> io::Result<()> {
+        self.capture_drops(link, Box::new(to))
+    }
+
+    fn capture_error(&self) -> Option<io::Error> {
+        self.capture_error()
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        Vec::new()
+    }
+
+    fn inside<T>(&self, _: &SimHost, _: impl FnOnce() -> T) -> Result<T, Failure> {
+        Err(Failure::new(
+            "real programs run in the emulated world alone: set world = \"emu\"",
+        ))
+    }
+}
