@@ -27,8 +27,10 @@
 //! ```
 
 mod clock;
+mod command;
 mod disturbance;
 mod forwarder;
+mod gateway;
 mod host;
 mod interface;
 mod kernel;
@@ -39,15 +41,19 @@ mod netlink;
 mod packet;
 mod privilege;
 mod settings;
+mod signals;
 mod veth;
 
+pub use command::{DescriptorLimit, Names, Tree, become_init};
 pub use disturbance::{Disturbance, Invalid, Losses};
+pub use gateway::{Gateway, Reach};
 pub use host::{EmuHost, EmuListener};
 pub use interface::Attachment;
 pub use lateness::{Lateness, LatenessBound, TooLate};
 pub use namespace::Namespace;
 pub use privilege::{Privilege, Unavailable, acquire};
 pub use settings::HostSpec;
+pub use signals::{Signals, Woken};
 
 use crate::capture::Capture;
 use crate::world::address_of;
@@ -205,6 +211,14 @@ impl World {
     /// The first error of writing a capture.
     pub fn capture_error(&self) -> Option<io::Error> {
         self.forwarder.with(forwarder::Network::take_capture_error)
+    }
+
+    /// Ends every capture, with all of it written.
+    ///
+    /// # Errors
+    /// The first of writing any.
+    pub fn end_captures(&self) -> io::Result<()> {
+        self.forwarder.with(forwarder::Network::end_captures)
     }
 
     /// Calls `hook` before a packet that asks `host` for a connection is handed to it, with where the connection leads: time

@@ -45,6 +45,8 @@ pub(super) struct Network {
     media: Vec<MediumState>,
     /// Which medium carries from one host to another.
     routes: BTreeMap<(usize, usize), usize>,
+    /// Which host takes what another has for nobody in this world.
+    gateways: BTreeMap<usize, usize>,
     lateness: Lateness,
     /// Packets that nobody could be found for.
     astray: u64,
@@ -200,6 +202,11 @@ impl Network {
         self.routes.insert((from, to), medium);
     }
 
+    /// Lets `to` take what `from` has for nobody in this world.
+    pub(super) fn set_gateway(&mut self, from: usize, to: usize) {
+        self.gateways.insert(from, to);
+    }
+
     pub(super) fn link(&self, medium: usize) -> &Link<Vec<u8>> {
         &self.media[medium].link
     }
@@ -231,6 +238,18 @@ impl Network {
 
     pub(super) fn take_capture_error(&mut self) -> Option<io::Error> {
         self.capture_error.take()
+    }
+
+    /// Ends every capture; the first error of all that was written.
+    pub(super) fn end_captures(&mut self) -> io::Result<()> {
+        let taps = self.ports.iter_mut().map(|port| port.tap.take());
+        let drops = self.media.iter_mut().map(|medium| medium.drops.take());
+        for tap in taps.chain(drops).flatten() {
+            if let Err(error) = tap.lock().unwrap_or_else(PoisonError::into_inner).flush() {
+                self.capture_error.get_or_insert(error);
+            }
+        }
+        self.take_capture_error().map_or(Ok(()), Err)
     }
 
     pub(super) fn on_request(&mut self, host: usize, hook: Box<RequestHook>) {
@@ -289,8 +308,9 @@ impl Network {
 
     /// Which host a packet goes to, and by which medium.
     fn route(&self, from: usize, address: Ipv4Addr) -> Option<(usize, usize)> {
-        let to = host_number(address)?;
-        Some((to, *self.routes.get(&(from, to))?))
+        let by = |to: usize| Some((to, *self.routes.get(&(from, to))?));
+        let gateway = || by(*self.gateways.get(&from)?);
+        host_number(address).and_then(by).or_else(gateway)
     }
 
     /// Hands over what the links deliver.

@@ -2,9 +2,10 @@
 
 use super::kernel;
 use super::namespace::Namespace;
-use super::netlink::{InterfaceIndex, Netlink};
+use super::netlink::{InterfaceIndex, Netlink, Table};
 use super::settings::{self, HostSpec};
 use super::veth::{self, PacketSocket};
+use crate::world::address_of;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags};
 use netlink_packet_route::route::RouteMetric;
 use std::fmt;
@@ -17,6 +18,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub(super) const NAME: &str = "link0";
 /// The largest IP packet, as of Ethernet (RFC 894).
 pub(super) const MTU: u32 = 1500;
+/// The addresses that a host sends to by its interface: more than an emulated world can have hosts. What is for any other address
+/// is refused at once by the host's own kernel.
+const WORLD: (Ipv4Addr, u8) = (address_of(0), 16);
+/// All addresses.
+const EVERYTHING: (Ipv4Addr, u8) = (Ipv4Addr::UNSPECIFIED, 0);
 /// How many packets wait between the kernel and the forwarder. It only has to be more than come while the forwarder is
 /// busy: what waits longer is the link model's queue. Our own choice: 15 MB, a tenth of a second at 1.2 Gbit/s.
 const QUEUE: u32 = 10_000;
@@ -133,11 +139,39 @@ fn configure(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
             vec![LinkAttribute::Mtu(MTU), LinkAttribute::TxQueueLen(QUEUE)],
         )
         .map_err(to("bringing the interface up"))?;
-    let mut metrics = vec![RouteMetric::CcAlgo(spec.congestion_control.clone())];
-    metrics.extend(spec.initial_window.map(RouteMetric::InitCwnd));
     netlink
-        .add_default_route(interface, address, metrics)
+        .add_route(Table::Main, WORLD, interface, address, metrics(spec))
         .map_err(to("adding a route with its congestion control"))
+}
+
+/// Lets the namespace that the calling thread is in send by its interface what is for nobody in its world.
+pub(super) fn send_everything(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
+    Netlink::open()?
+        .add_route(
+            Table::Main,
+            EVERYTHING,
+            InterfaceIndex::of(NAME)?,
+            address,
+            metrics(spec),
+        )
+        .map_err(to("adding a default route"))
+}
+
+/// Lets the namespace that the calling thread is in, which has `address`, answer `neighbour` in the name of every other address.
+pub(super) fn answer_for_everyone(address: Ipv4Addr, neighbour: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
+    let (netlink, interface) = (Netlink::open()?, InterfaceIndex::of(NAME)?);
+    // Before the neighbour, too, counts as local.
+    netlink
+        .add_route(Table::Local, (neighbour, 32), interface, address, metrics(spec))
+        .and_then(|()| netlink.own_every_address())
+        .map_err(to("taking every address"))
+}
+
+/// What a route says of the connections that take it.
+fn metrics(spec: &HostSpec) -> Vec<RouteMetric> {
+    let congestion_control = RouteMetric::CcAlgo(spec.congestion_control.clone());
+    let initial_window = spec.initial_window.map(RouteMetric::InitCwnd);
+    std::iter::once(congestion_control).chain(initial_window).collect()
 }
 
 /// Says what was attempted.

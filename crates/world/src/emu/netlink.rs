@@ -8,7 +8,7 @@ use netlink_packet_core::{
 use netlink_packet_route::address::{AddressAttribute, AddressMessage, AddressScope};
 use netlink_packet_route::link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage};
 use netlink_packet_route::route::{
-    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -23,6 +23,13 @@ pub(super) struct Netlink(Socket);
 /// An interface, by its number in its namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InterfaceIndex(u32);
+
+/// Which routes are looked at first: those that say what is local (ip-rule(8)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Table {
+    Local,
+    Main,
+}
 
 /// The address of an Ethernet interface.
 pub(super) type EthernetAddress = [u8; 6];
@@ -101,12 +108,14 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends everything that has no other way by `interface`, under `metrics`.
+    /// Sends everything to `destination`, an address and the length of its prefix, by `interface`, under `metrics`.
     ///
     /// A route names its congestion control freely, where a namespace's default may only be one that the machine's root has
     /// allowed (`tcp_allowed_congestion_control`).
-    pub(super) fn add_default_route(
+    pub(super) fn add_route(
         &self,
+        table: Table,
+        destination: (Ipv4Addr, u8),
         interface: InterfaceIndex,
         source: Ipv4Addr,
         metrics: Vec<RouteMetric>,
@@ -116,27 +125,37 @@ impl Netlink {
             RouteAttribute::PrefSource(source.into()),
             RouteAttribute::Metrics(metrics),
         ];
-        self.add_route(
-            RouteHeader::RT_TABLE_MAIN,
-            RouteScope::Link,
-            RouteType::Unicast,
-            attributes,
-        )
+        self.add(table, RouteScope::Link, RouteType::Unicast, destination, attributes)
     }
 
-    fn add_route(
+    /// Takes every address that no other route of the local table names for one of this namespace's own.
+    pub(super) fn own_every_address(&self) -> io::Result<()> {
+        let attributes = vec![RouteAttribute::Oif(InterfaceIndex::LOOPBACK.get())];
+        let everything = (Ipv4Addr::UNSPECIFIED, 0);
+        self.add(Table::Local, RouteScope::Host, RouteType::Local, everything, attributes)
+    }
+
+    fn add(
         &self,
-        table: u8,
+        table: Table,
         scope: RouteScope,
         kind: RouteType,
-        attributes: Vec<RouteAttribute>,
+        (address, prefix): (Ipv4Addr, u8),
+        mut attributes: Vec<RouteAttribute>,
     ) -> io::Result<()> {
         let mut message = RouteMessage::default();
         message.header.address_family = AddressFamily::Inet;
-        message.header.table = table;
+        message.header.table = match table {
+            Table::Local => nix::libc::RT_TABLE_LOCAL,
+            Table::Main => RouteHeader::RT_TABLE_MAIN,
+        };
         message.header.protocol = RouteProtocol::Static;
         message.header.scope = scope;
         message.header.kind = kind;
+        message.header.destination_prefix_length = prefix;
+        if prefix > 0 {
+            attributes.push(RouteAttribute::Destination(RouteAddress::Inet(address)));
+        }
         message.attributes = attributes;
         self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }

@@ -1,0 +1,88 @@
+//! How are names looked up from inside a world? Questions (RFC 1035) that come to the far host are handed to the machine's name
+//! servers as they are, and answers likewise. None is read.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::UdpSocket;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// The longest datagram there is.
+const LONGEST: usize = 65_535;
+/// How long a name server may take before the next is asked, as resolv.conf(5) has it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many questions are open at once; who asks more asks again. Our own choice.
+const OPEN_QUESTIONS: usize = 256;
+
+/// The machine's name servers, in its order: those of `/etc/resolv.conf`, or else whoever answers on the loopback address, as
+/// resolv.conf(5) has it.
+pub(super) fn of_this_machine() -> Vec<IpAddr> {
+    let named = named(&fs::read_to_string("/etc/resolv.conf").unwrap_or_default());
+    if named.is_empty() {
+        vec![Ipv4Addr::LOCALHOST.into()]
+    } else {
+        named
+    }
+}
+
+fn named(settings: &str) -> Vec<IpAddr> {
+    let servers = settings.lines().filter_map(|line| line.strip_prefix("nameserver"));
+    // An address may name its interface, which only a link-local one needs: such are left out.
+    servers.filter_map(|address| address.trim().parse().ok()).collect()
+}
+
+/// Relays questions that come in `at` to the servers, for as long as the thread lives.
+pub(super) async fn relay(at: std::net::UdpSocket, servers: Vec<IpAddr>) {
+    let listening = at.set_nonblocking(true).and_then(|()| UdpSocket::from_std(at));
+    let Ok(at) = listening.map(Arc::new) else { return };
+    let (room, servers) = (Arc::new(Semaphore::new(OPEN_QUESTIONS)), Arc::new(servers));
+    let mut question = vec![0; LONGEST];
+    loop {
+        let Ok((length, asker)) = at.recv_from(&mut question).await else {
+            continue;
+        };
+        let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+            continue;
+        };
+        let (at, servers, question) = (Arc::clone(&at), Arc::clone(&servers), question[..length].to_vec());
+        tokio::spawn(async move {
+            for &server in &*servers {
+                if let Ok(Ok(answer)) = timeout(PATIENCE, ask(server, &question)).await {
+                    let _ = at.send_to(&answer, asker).await;
+                    break;
+                }
+            }
+            drop(place);
+        });
+    }
+}
+
+/// Asks one server, from a port of its own, so that answers cannot be mixed up.
+async fn ask(server: IpAddr, question: &[u8]) -> io::Result<Vec<u8>> {
+    let here: IpAddr = match server {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind(SocketAddr::new(here, 0)).await?;
+    socket.connect(SocketAddr::new(server, super::DNS)).await?;
+    socket.send(question).await?;
+    let mut answer = vec![0; LONGEST];
+    let length = socket.recv(&mut answer).await?;
+    answer.truncate(length);
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_servers_are_read_in_their_order() {
+        let settings = "# nameserver 1.1.1.1\nsearch example.org\nnameserver 10.0.0.53\nnameserver\t::1\nnameserver fe80::1%eth0\n";
+        let expected: [IpAddr; 2] = ["10.0.0.53".parse().unwrap(), "::1".parse().unwrap()];
+        assert_eq!(named(settings), expected);
+    }
+}
