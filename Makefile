@@ -25,8 +25,8 @@ lint:            ## What CI holds the source to
 peers:           ## Install the real programs that tests hold lastmile against
 	@.ci/peers
 
-bench:           ## How fast lastmile is, beside what it aims at (NO_BUILD=1 leaves out the cold build)
-	cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build)
+bench:           ## How fast and true lastmile is, beside what it aims at (ONLY=emulated or simulated; NO_BUILD=1: no cold build)
+	cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build) $(if $(ONLY),--only $(ONLY))
 
 fuzz:            ## Feed every reader of foreign bytes its corpus and MUTATIONS seeded mutations
 	cargo run -q -p lastmile-fuzz -- --mutations $(MUTATIONS)

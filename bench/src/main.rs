@@ -1,13 +1,16 @@
 //! How fast is lastmile, beside what it aims at? What `make bench` prints.
 //!
-//! Simulated transfers run in this process, whole verbs as processes of the binary that `cargo build` makes. They take turns, so
-//! that a disturbance does not fall on one alone. No tool does this work in another way, so none stands beside it yet.
+//! Simulated transfers run in this process, whole verbs as processes of the binary that `cargo build` makes, and the emulated world
+//! on threads of this process, beside the kernel's own shaping. What is alike takes turns, so that a disturbance does not fall on one
+//! alone.
 
+#[cfg(target_os = "linux")]
+mod emulated;
 mod table;
 mod verbs;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use lastmile_bench::spread::Spread;
 use lastmile_bench::transfer::{FAST, MODEM, TRANSFERS, run};
 use std::time::Duration;
@@ -21,9 +24,21 @@ struct Arguments {
     /// How often each is measured; the cold build once
     #[arg(long, default_value_t = 5)]
     runs: usize,
+    /// Measure this part alone
+    #[arg(long, value_enum)]
+    only: Option<Part>,
     /// Leave out the cold build, which takes minutes
     #[arg(long)]
     no_build: bool,
+}
+
+/// What can be measured alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// The simulated world, whole verbs, and the cold build
+    Simulated,
+    /// The emulated world, beside the kernel's own
+    Emulated,
 }
 
 /// What is aimed at.
@@ -39,7 +54,7 @@ enum Aim {
 
 /// One thing that is measured.
 struct Figure {
-    name: &'static str,
+    name: String,
     unit: &'static str,
     aim: Aim,
     /// None where it could not be measured.
@@ -89,12 +104,65 @@ const SUBJECTS: [Subject; 4] = [
     },
 ];
 
+/// What a part came to.
+#[derive(Default)]
+struct Measurements {
+    figures: Vec<Figure>,
+    /// What should have been measured, and why it was not.
+    failures: Vec<String>,
+    /// What this machine does not have to measure.
+    skipped: Vec<String>,
+}
+
+impl Measurements {
+    fn add(&mut self, more: Self) {
+        self.figures.extend(more.figures);
+        self.failures.extend(more.failures);
+        self.skipped.extend(more.skipped);
+    }
+}
+
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    let turns = arguments.runs.max(1);
+    let mut measured = Measurements::default();
+    // First, since the right to make namespaces must be had before any thread is started.
+    if arguments.only != Some(Part::Simulated) {
+        match emulated_world(turns) {
+            Ok(emulated) => measured.add(emulated),
+            Err(error) => measured.skipped.push(format!("the emulated world: {error:#}")),
+        }
+    }
+    if arguments.only != Some(Part::Emulated) {
+        measured.add(simulated_world(turns)?);
+        if !arguments.no_build {
+            measured.add(build());
+        }
+    }
+    let print = if arguments.json { table::json } else { table::text };
+    print!("{}", print(&measured.figures));
+    for skipped in &measured.skipped {
+        eprintln!("skipped: {skipped}");
+    }
+    let failures = measured.failures;
+    anyhow::ensure!(failures.is_empty(), "not measured:\n{}", failures.join("\n"));
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+use emulated::measure as emulated_world;
+
+#[cfg(not(target_os = "linux"))]
+fn emulated_world(_turns: usize) -> Result<Measurements> {
+    anyhow::bail!("network namespaces are Linux's")
+}
+
+/// Simulated transfers and whole verbs.
+fn simulated_world(turns: usize) -> Result<Measurements> {
     let binary = verbs::Binary::build()?;
     let mut failures = Vec::new();
     let mut runs = SUBJECTS.each_ref().map(|_| Vec::new());
-    for turn in 0..arguments.runs.max(1) {
+    for turn in 0..turns {
         for (subject, runs) in SUBJECTS.iter().zip(&mut runs) {
             match (subject.measure)(&binary) {
                 Ok(value) => runs.push(value),
@@ -106,30 +174,32 @@ fn main() -> Result<()> {
     let figure = |(subject, runs): (&Subject, Vec<f64>)| {
         let Subject { name, unit, aim, .. } = *subject;
         Figure {
-            name,
+            name: name.to_owned(),
             unit,
             aim,
             spread: Spread::of(runs),
         }
     };
-    let mut figures: Vec<_> = SUBJECTS.iter().zip(runs).map(figure).collect();
-    if !arguments.no_build {
-        let built = seconds(verbs::cold_build()).map_err(|error| failures.push(format!("cold build: {error:#}")));
-        figures.push(Figure {
-            name: "cold build of the binary, what it depends on downloaded before",
+    Ok(Measurements {
+        figures: SUBJECTS.iter().zip(runs).map(figure).collect(),
+        failures,
+        ..Measurements::default()
+    })
+}
+
+/// The cold build, once.
+fn build() -> Measurements {
+    let name = "cold build of the binary, what it depends on downloaded before";
+    let built = seconds(verbs::cold_build());
+    let failures = built.as_ref().err().map(|error| format!("{name}: {error:#}"));
+    Measurements {
+        figures: vec![Figure {
+            name: name.to_owned(),
             unit: "s",
             aim: Aim::Open,
             spread: Spread::of(built.into_iter().collect()),
-        });
+        }],
+        failures: failures.into_iter().collect(),
+        ..Measurements::default()
     }
-    print!(
-        "{}",
-        if arguments.json {
-            table::json(&figures)
-        } else {
-            table::text(&figures)
-        }
-    );
-    anyhow::ensure!(failures.is_empty(), "not measured:\n{}", failures.join("\n"));
-    Ok(())
 }

@@ -80,9 +80,13 @@ pub(crate) fn json(figures: &[Figure]) -> String {
     format!("{:#}\n", json!({ "schema": "lastmile/bench/1", "figures": figures }))
 }
 
-/// Three or four digits.
+/// Three or four digits; two of what is small.
 fn written(value: f64) -> String {
     match value {
+        value if value > 0.0 && value < 0.01 => {
+            let zeroes = -value.log10().floor() as usize;
+            format!("{value:.*}", (zeroes + 1).min(9))
+        }
         value if value >= 1e6 => format!("{:.2} M", value / 1e6),
         value if value >= 100.0 => format!("{value:.0}"),
         value if value >= 10.0 => format!("{value:.1}"),
@@ -102,7 +106,7 @@ mod tests {
             n: 5,
         };
         Figure {
-            name: "packets",
+            name: "packets".to_owned(),
             unit: "packets/s",
             aim,
             spread: Some(spread),
@@ -114,6 +118,14 @@ mod tests {
         assert!(text(&[figure(Aim::AtLeast(1e6))]).ends_with("at least 1.00 M: met\n"));
         assert!(text(&[figure(Aim::AtMost(1e6))]).ends_with("at most 1.00 M: MISSED\n"));
         assert!(text(&[figure(Aim::Open)]).ends_with("none\n"));
+    }
+
+    #[test]
+    fn what_is_small_is_not_written_as_nothing() {
+        assert_eq!(written(0.01), "0.010");
+        assert_eq!(written(0.004_56), "0.0046");
+        assert_eq!(written(0.000_02), "0.000020");
+        assert_eq!(written(0.0), "0.000");
     }
 
     #[test]

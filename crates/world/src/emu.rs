@@ -270,6 +270,11 @@ impl World {
     }
 }
 
+/// Lets the calling thread run before every ordinary one, for programs that must be on time. False where this user may not.
+pub fn run_before_others() -> bool {
+    kernel::run_before_others().is_ok()
+}
+
 impl crate::World for World {
     type Host = EmuHost;
 

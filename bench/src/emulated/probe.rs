@@ -1,0 +1,49 @@
+//! How far is a path from the rate and the delay it was asked for?
+
+use super::path::Path;
+use super::train::{self, Arrival};
+use anyhow::{Context as _, Result};
+use lastmile_units::{BitRate, Bytes};
+use std::time::Duration;
+
+/// IP bytes of a packet that fills a frame.
+const FULL: u64 = 1500;
+/// IP bytes of a packet that shows a delay.
+const SMALL: usize = 100;
+/// How far apart those are, and how many: the 99th percentile is that of ten.
+const GAP: Duration = Duration::from_millis(1);
+const COUNT: usize = 1000;
+/// How much faster than its rate a path is offered packets, so that there are always some to send.
+const PRESSURE: f64 = 1.25;
+
+/// How far the rate at which `frames` full packets arrive is from `rate`, in per cent. Where the path charges each packet with a
+/// `header` of its own, that counts; what passes at once in the beginning, `burst`, does not.
+///
+/// # Errors
+/// When packets are lost.
+pub(crate) fn rate_error(path: &Path, rate: BitRate, frames: usize, header: Bytes, burst: Bytes) -> Result<f64> {
+    let gap = (Bytes::new(FULL) / rate).div_f64(PRESSURE);
+    let size = Bytes::new(FULL) + header;
+    let skipped = (burst.get() / size.get()) as usize;
+    let arrivals = train::send(path, frames + skipped, FULL as usize, gap)?;
+    let counted = &arrivals[skipped..];
+    let (first, last) = (
+        counted.first().context("a packet")?,
+        counted.last().context("a packet")?,
+    );
+    let bits = size.get() as f64 * 8.0 * (counted.len() - 1) as f64;
+    let measured = bits / (last.arrived - first.arrived).as_secs_f64();
+    Ok((measured / rate.bits_per_second() as f64 - 1.0).abs() * 100.0)
+}
+
+/// How late small packets come over a path that takes `delay`, from program to program, in microseconds: at each of `quantiles`.
+///
+/// # Errors
+/// When packets are lost.
+pub(crate) fn lateness<const N: usize>(path: &Path, delay: Duration, quantiles: [f64; N]) -> Result<[f64; N]> {
+    let arrivals = train::send(path, COUNT, SMALL, GAP)?;
+    let late = |arrival: &Arrival| (arrival.read - arrival.sent).as_secs_f64() - delay.as_secs_f64();
+    let mut late: Vec<_> = arrivals.iter().map(late).collect();
+    late.sort_by(f64::total_cmp);
+    Ok(quantiles.map(|quantile| late[(quantile * (late.len() - 1) as f64) as usize] * 1e6))
+}
