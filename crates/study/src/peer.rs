@@ -2,8 +2,8 @@
 //!
 //! A peer is a folder in `peers/` with a `peer.toml` ([`PeerSpec`]): what it is, what it needs, and the commands that build it, tell its
 //! version, and run it as a server or a client. A peer that is not installed is named, with the remedy ([`Missing`]); `make peers`
-//! installs what a machine can have. A [`Server`] is a peer that runs: it has said `READY`, it tells its CPU time, it is stopped
-//! when it is dropped. `peers/README.md` is the same contract for who writes a peer.
+//! installs what a machine can have. A [`Server`] is a peer that serves: it has said `READY`, it tells its CPU time, it is stopped
+//! when it is dropped. A client is [`run`](PeerSpec::run) to its end. `peers/README.md` is the same contract for who writes a peer.
 //!
 //! The folder is what `LASTMILE_PEERS` names; else `peers/` in the working directory; else that of the source tree this was built
 //! in ([`folder`]).
@@ -14,14 +14,10 @@
 //! let nginx = PeerSpec::named("nginx")?;
 //! println!("nginx {}", nginx.is_installed()?);
 //! let inputs = Inputs {
-//!     host: [127, 0, 0, 1].into(),
 //!     port: 8080,
-//!     operation: "get".to_owned(),
-//!     state: "/tmp/state".into(),
-//!     data: "/tmp/data".into(),
 //!     compression: "gzip:6".parse()?,
 //!     media_type: "application/json".to_owned(),
-//!     minimum_size: lastmile_units::Bytes::ZERO,
+//!     ..Inputs::new("get", "/srv/data", "/tmp/empty")
 //! };
 //! // What is done to the command decides where it runs: nothing, and it runs here.
 //! let server = nginx.start(&inputs, &|_command| Ok(()))?;
@@ -35,9 +31,11 @@
 //!
 //! What crosses which link, and what is made of the figures, is for the experiments.
 
+mod client;
 mod error;
 mod inputs;
 mod installed;
+mod process;
 mod process_tree;
 mod server;
 mod spec;

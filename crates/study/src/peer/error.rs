@@ -60,12 +60,12 @@ pub enum PeerError {
         /// Why.
         error: std::io::Error,
     },
-    /// It ended, or said nothing, before it was ready.
+    /// It ended too early, or too late, or said what it must not.
     #[error("peer {name} {what}; it said: {said}")]
-    NotReady {
+    Failed {
         /// Which.
         name: String,
-        /// How it ended, or how long was waited.
+        /// In which way.
         what: String,
         /// The last lines of its standard error.
         said: String,

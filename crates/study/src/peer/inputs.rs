@@ -30,6 +30,21 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// `operation` on the files of `data`, with a `state` folder to write to; at port 0 of the loopback, uncompressed, as
+    /// `application/octet-stream`, from the first octet on, where nothing else is said.
+    pub fn new(operation: &str, data: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
+        Self {
+            host: Ipv4Addr::LOCALHOST,
+            port: 0,
+            operation: operation.to_owned(),
+            state: state.into(),
+            data: data.into(),
+            compression: CodecSpec::IDENTITY,
+            media_type: "application/octet-stream".to_owned(),
+            minimum_size: Bytes::ZERO,
+        }
+    }
+
     /// Where the server is.
     pub const fn address(&self) -> SocketAddrV4 {
         SocketAddrV4::new(self.host, self.port)

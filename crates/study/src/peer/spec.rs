@@ -5,7 +5,6 @@
 use super::error::PeerError;
 use super::inputs::Inputs;
 use super::installed::path;
-use super::server::Server;
 use crate::nearest::{suggestion, toml_problem};
 use lastmile_payload::codec::CodecSpec;
 use lastmile_units::Bytes;
@@ -155,25 +154,8 @@ impl PeerSpec {
         }
     }
 
-    /// Starts it as a server, and waits until it says `READY`.
-    ///
-    /// `command_in` is handed the command before it is run, and decides where that is: it may change it as it likes (another
-    /// program before it, or a network namespace), as long as the server stays in the process group that the command begins.
-    ///
-    /// # Errors
-    /// When it is no server, does not do what `inputs` ask for, is not installed, or is not ready within a minute.
-    pub fn start(
-        &self,
-        inputs: &Inputs,
-        command_in: &dyn Fn(&mut Command) -> std::io::Result<()>,
-    ) -> Result<Server, PeerError> {
-        let program = self.program(self.server.as_ref(), "server", inputs)?;
-        self.is_installed()?;
-        Server::start(self, inputs.command(self, &program.command), &inputs.state, command_in)
-    }
-
     /// The program in a role, where it does what is asked for.
-    fn program<'a>(&self, program: Option<&'a Program>, role: &str, inputs: &Inputs) -> Result<&'a Program, PeerError> {
+    pub(super) fn program<'a>(&self, program: Option<&'a Program>, role: &str, inputs: &Inputs) -> Result<&'a Program, PeerError> {
         let refused = |problem| PeerError::Refused {
             name: self.name.clone(),
             problem,

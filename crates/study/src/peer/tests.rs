@@ -38,14 +38,10 @@ fn refusal(from: &str, to: &str) -> String {
 
 fn inputs(state: &Path) -> Inputs {
     Inputs {
-        host: [127, 0, 0, 1].into(),
         port: 8080,
-        operation: "get".to_owned(),
-        state: state.to_owned(),
-        data: state.to_owned(),
         compression: "gzip:6".parse().unwrap(),
-        media_type: "text/plain".to_owned(),
         minimum_size: lastmile_units::Bytes::new(20),
+        ..Inputs::new("get", state, state)
     }
 }
 
@@ -196,4 +192,32 @@ fn a_server_that_is_dropped_is_gone_with_what_it_started() {
     assert_eq!(process_tree::living_in_group(group).unwrap().len(), 2);
     drop(server);
     assert_eq!(process_tree::living_in_group(group).unwrap(), []);
+}
+
+/// A client that does as the shell says.
+fn client(script: &str) -> Result<Vec<serde_json::Value>, PeerError> {
+    let state = tempfile::tempdir().unwrap();
+    let text = ECHO
+        .replace("[server]", "[client]")
+        .replace("env; echo READY; exec sleep 600", script);
+    let (_folder, peer) = folder_with(&text);
+    PeerSpec::load(&peer)
+        .unwrap()
+        .run(&inputs(state.path()), &|_| Ok(()))
+}
+
+#[test]
+fn what_a_client_tells_is_given_line_by_line_and_counts_when_it_says_end() {
+    let told = client("echo '{}'; echo '{\\\"event\\\": \\\"end\\\"}'").unwrap();
+    assert_eq!(told, [serde_json::json!({}), serde_json::json!({"event": "end"})]);
+    let refusal = |script| client(script).unwrap_err().to_string();
+    assert_eq!(
+        refusal("echo '{}'"),
+        "peer echo ended without saying so by the event \"end\"; it said: nothing"
+    );
+    assert_eq!(
+        refusal("echo too bad >&2; exit 4"),
+        "peer echo ended with exit status: 4; it said: too bad"
+    );
+    assert!(refusal("echo READY").contains("told what is no JSON"));
 }

@@ -46,16 +46,17 @@ fn parse(carried: &[u8]) -> Answer {
         .collect();
     let status = line.split(' ').nth(1).and_then(|code| code.parse().ok());
     let body = &carried[end + 4..];
-    let body = match fields.get("transfer-encoding") {
-        Some(coding) => {
+    // What is neither chunked nor of a stated length ends with the connection (RFC 9112 section 6.3).
+    let body = match (fields.get("transfer-encoding"), fields.get("content-length")) {
+        (Some(coding), _) => {
             assert_eq!(coding, "chunked");
             joined(body)
         }
-        None => {
-            let length = &fields["content-length"];
+        (None, Some(length)) => {
             assert_eq!(length.parse(), Ok(body.len()), "content-length");
             body.to_vec()
         }
+        (None, None) => body.to_vec(),
     };
     Answer {
         status: status.expect("a status"),

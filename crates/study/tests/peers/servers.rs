@@ -4,7 +4,7 @@ use super::http::get;
 use lastmile_payload::codec::{self, CodecSpec};
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_payload::workload::test_executions::{Case, TestExecutions};
-use lastmile_study::peer::{Inputs, PeerSpec, Program, Server, folder};
+use lastmile_study::peer::{Inputs, PeerSpec, Program, Server};
 use lastmile_units::{Bytes, Seed};
 use std::fs::Permissions;
 use std::net::{Ipv4Addr, TcpListener};
@@ -16,30 +16,15 @@ const MEDIA_TYPE: &str = "application/x-java-serialized-object";
 /// The user that owns nothing.
 const NOBODY: u32 = 65_534;
 
-/// Checks every server there is, and names those there are not.
-pub(crate) fn check_all() {
-    let peers = PeerSpec::all(&folder().expect("the peers of this tree")).expect("peers that are well described");
-    for peer in peers {
-        let Some(program) = &peer.server else { continue };
-        match peer.is_installed() {
-            Err(missing) => println!("{}: MISSING, skipped: {}: {missing}", peer.name, peer.purpose),
-            Ok(version) => {
-                let mut users = vec![None];
-                if nix::unistd::geteuid().is_root() {
-                    users.push(Some(NOBODY));
-                }
-                for &user in &users {
-                    a_server_keeps_to_the_contract(&peer, program, user);
-                }
-                a_higher_level_makes_fewer_bytes(&peer, program);
-                let as_whom = if users.len() > 1 {
-                    "as root and as nobody"
-                } else {
-                    "as an ordinary user"
-                };
-                println!("{}: there, {version}: keeps to the contract {as_whom}", peer.name);
-            }
-        }
+/// Checks a server as every user that this can be, and says as whom that was.
+pub(crate) fn keeps_to_the_contract(peer: &PeerSpec, program: &Program) -> &'static str {
+    a_server_keeps_to_the_contract(peer, program, None);
+    a_higher_level_makes_fewer_bytes(peer, program);
+    if nix::unistd::geteuid().is_root() {
+        a_server_keeps_to_the_contract(peer, program, Some(NOBODY));
+        "as root and as nobody"
+    } else {
+        "as an ordinary user"
     }
 }
 
@@ -113,14 +98,11 @@ impl Site {
     fn inputs(&self, program: &Program, compression: CodecSpec) -> Inputs {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         Inputs {
-            host: Ipv4Addr::LOCALHOST,
             port: listener.local_addr().unwrap().port(),
-            operation: "get".to_owned(),
-            state: self.state.clone(),
-            data: self.data.clone(),
             compression,
             media_type: MEDIA_TYPE.to_owned(),
             minimum_size: program.minimum_size,
+            ..Inputs::new("get", &self.data, &self.state)
         }
     }
 }
