@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Observation {
     /// The samples of each figure, by the figure's name, in its base unit; most figures have one a repeat.
     pub figures: BTreeMap<String, Vec<f64>>,
-    /// What was drawn at random: `calibration`, `loss`, `jitter`, `content`, `start-phase`.
+    /// What was drawn at random: `calibration`, `loss`, `jitter`, `content`, `start-phase`,
+    /// `gain-phase` (where BBR's cycle of gains begins).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub varied: BTreeSet<String>,
     /// What makes the figures suspect.

@@ -102,7 +102,7 @@ settings! {
     delivery: Delivery,
     /// Which program serves; ours where this is not set.
     server: ServerName,
-    /// Who grows the congestion window.
+    /// Who moves the congestion window, and paces where it does.
     congestion_control: CongestionControl,
     /// The congestion window that a connection starts with, in segments.
     initial_window: NonZeroU32,

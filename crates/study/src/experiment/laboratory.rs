@@ -12,6 +12,7 @@ use lastmile_link::LinkSpec;
 use lastmile_report::record::Doubt;
 use lastmile_units::Seed;
 use lastmile_world::sim::{self, HostSpec, SimHost};
+use lastmile_world::tcp::Config;
 use lastmile_world::{Host, LinkId, World};
 use std::io;
 use std::time::Duration;
@@ -52,10 +53,11 @@ impl Laboratory for sim::World {
 
     fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, SimHost, SimHost), Failure> {
         let world = Self::new(seed);
-        let spec = |cpu| HostSpec {
-            cpu,
-            tcp: plan.tcp.clone(),
+        let tcp = Config {
+            seed: seed.derive("tcp"),
+            ..plan.tcp.clone()
         };
+        let spec = |cpu| HostSpec { cpu, tcp: tcp.clone() };
         let cpu = world.cpu(plan.server_cpu);
         let server = world.host_on(cpu, spec(plan.server_cpu));
         let client = match plan.hosts {

@@ -117,6 +117,7 @@ impl Plan {
         }
         config.congestion_control = match settings.congestion_control {
             Some(CongestionControl::Reno) => tcp::CongestionControl::Reno,
+            Some(CongestionControl::Bbr) => tcp::CongestionControl::Bbr,
             Some(CongestionControl::Cubic) | None => tcp::CongestionControl::Cubic,
         };
         config

@@ -7,6 +7,7 @@ use crate::observation::{Failure, Observation};
 use lastmile_link::{DirectionSpec, Jitter, LinkSpec, Reordering};
 use lastmile_report::record::Doubt;
 use lastmile_units::{Probability, Seed};
+use lastmile_world::tcp::CongestionControl;
 use lastmile_world::{Host, LinkId};
 use std::future::Future;
 use std::path::Path;
@@ -19,6 +20,7 @@ pub(super) struct Site<W: Laboratory> {
     pub(super) server: W::Host,
     pub(super) link: LinkId,
     spec: LinkSpec,
+    congestion_control: CongestionControl,
     captures: Option<Captures>,
 }
 
@@ -43,6 +45,7 @@ impl<W: Laboratory> Site<W> {
             server,
             link,
             spec: plan.link.clone(),
+            congestion_control: plan.tcp.congestion_control,
             captures: None,
         })
     }
@@ -104,7 +107,7 @@ impl<W: Laboratory> Site<W> {
         self.world.doubts()
     }
 
-    /// Says what was drawn at random: by the link, and by the machine where time is its.
+    /// Says what was drawn at random: by the link, by TCP, and by the machine where time is its.
     pub(super) fn note_chance(&self, observation: &mut Observation) {
         if !W::IS_EXACT {
             observation.vary("machine");
@@ -116,6 +119,9 @@ impl<W: Laboratory> Site<W> {
         }
         if any(|direction| direction.jitter != Jitter::None || direction.reordering != Reordering::None) {
             observation.vary("jitter");
+        }
+        if self.congestion_control == CongestionControl::Bbr {
+            observation.vary("gain-phase");
         }
     }
 }

@@ -77,12 +77,14 @@ choice! {
 }
 
 choice! {
-    /// Who grows the congestion window.
+    /// Who moves the congestion window, and paces where it does.
     CongestionControl {
         /// RFC 9438.
         Cubic = "cubic",
         /// RFC 5681.
         Reno = "reno",
+        /// BBR version 1, which also paces.
+        Bbr = "bbr",
     }
 }
 
@@ -284,5 +286,6 @@ mod tests {
         assert!(refusal("round_trip = 5").contains("expected a string"));
         assert!(refusal("round_trip = '5'").contains("\"link\" to keep"));
         assert!(refusal("delivery = 'http'").contains("expected one of `tcp`, `http/1.1`, `h2`"));
+        assert!(refusal("congestion_control = 'bbr2'").contains("expected one of `cubic`, `reno`, `bbr`"));
     }
 }

@@ -200,10 +200,17 @@ impl Congestion {
         self.window = outstanding + 1;
     }
 
-    /// So many segments were found lost though nothing arrived, of which `delivered` had until `delivered_at`.
-    pub(super) fn on_losses_by_time(&mut self, lost: u32, delivered: u64, delivered_at: Instant) {
+    /// So many segments were found lost though nothing arrived.
+    pub(super) const fn on_losses_by_time(&mut self, lost: u32) {
         if let Control::ByModel(bbr) = &mut self.control {
-            bbr.on_losses_by_time(lost, delivered, delivered_at);
+            bbr.on_losses_by_time(lost);
+        }
+    }
+
+    /// After [`Congestion::on_timeout`], once its losses are told of: `delivered` segments had arrived until `delivered_at`.
+    pub(super) fn on_round_by_timeout(&mut self, delivered: u64, delivered_at: Instant) {
+        if let Control::ByModel(bbr) = &mut self.control {
+            bbr.on_round_by_timeout(delivered, delivered_at);
         }
     }
 

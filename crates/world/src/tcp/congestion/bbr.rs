@@ -1,20 +1,22 @@
 //! How does BBR set rate and window? By a model of the path: how much it carries, and how long it takes when its queues are
 //! empty.
 //!
-//! What the path carries is `bandwidth`'s, what arrives in clumps `aggregation`'s, and whether it is policed `policer`'s.
+//! What the path carries is `bandwidth`'s, what arrives in clumps `aggregation`'s, whether it is policed `policer`'s, and the
+//! window that follows from it all `window`'s.
 
 mod aggregation;
 mod bandwidth;
 mod policer;
+mod window;
 
 use super::{Beginning, Observed, Phase};
-use crate::tcp::pacing::segments_per_burst;
 use aggregation::Aggregation;
 use bandwidth::{Bandwidth, Gain, Maximum};
 use lastmile_units::{BitRate, Bytes, Instant, Rng};
 use policer::{Policer, Progress};
 use rand_core::Rng as _;
 use std::time::Duration;
+use window::MINIMUM_WINDOW;
 
 /// BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: congestion-based congestion control", ACM Queue 14
 /// (2016), and draft-cardwell-iccrg-bbr-congestion-control-00, as Linux's `tcp_bbr.c` has it: its roundings, its recovery by
@@ -82,8 +84,6 @@ struct FullPipe {
 const HIGH_GAIN: Gain = Gain(256 * 2885 / 1000 + 1);
 /// Its inverse, which drains in one round what startup queued.
 const DRAIN_GAIN: Gain = Gain(256 * 1000 / 2885);
-/// The window's gain while bandwidth is probed for: room for delayed acknowledgements.
-const WINDOW_GAIN: Gain = Gain(2 * 256);
 /// One step up, one step down to drain what that queued, and six at the bandwidth (`bbr_pacing_gain`).
 const CYCLE: [Gain; 8] = {
     let mut cycle = [Gain::ONE; 8];
@@ -97,17 +97,11 @@ const BANDWIDTH_ROUNDS: u64 = 10;
 /// For how long a round trip is.
 const ROUND_TRIP_VALIDITY: Duration = Duration::from_secs(10);
 const PROBE_ROUND_TRIP: Duration = Duration::from_millis(200);
-/// No window is smaller: two pairs of segments, since acknowledgements come for every second one.
-const MINIMUM_WINDOW: u32 = 4;
 /// Growth by which a bandwidth counts as larger, and rounds without it after which the pipe is full.
 const GROWTH: Gain = Gain(256 * 5 / 4);
 const ROUNDS_WITHOUT_GROWTH: u32 = 3;
-/// Where there is no round trip at all yet (RFC 6928).
-const INITIAL_WINDOW: u32 = 10;
 /// A rate before the first round trip assumes this one.
 const ROUND_TRIP_GUESS: Duration = Duration::from_millis(1);
-/// The largest burst that windows allow for, in segments.
-const LARGEST_BURST: u32 = 127;
 
 impl Bbr {
     pub(super) fn new(beginning: &Beginning, window: u32) -> Self {
@@ -341,75 +335,6 @@ impl Bbr {
         }
     }
 
-    /// The window that follows, grown by what was acknowledged up to what the model asks for (`bbr_set_cwnd`).
-    fn next_window(&mut self, seen: &Observed, window: u32) -> u32 {
-        let mut next = window;
-        if seen.acknowledged > 0 {
-            let (recovered, conserves) = self.recover_or_restore(seen, window);
-            next = recovered;
-            if !conserves {
-                next = self.towards_target(seen, recovered);
-            }
-        }
-        if self.holds_back() {
-            next = next.min(MINIMUM_WINDOW);
-        }
-        next
-    }
-
-    fn towards_target(&self, seen: &Observed, window: u32) -> u32 {
-        let bandwidth = self.bandwidth();
-        let gain = match self.mode {
-            Mode::Startup | Mode::Drain => HIGH_GAIN,
-            Mode::ProbeBandwidth { .. } => WINDOW_GAIN,
-            Mode::ProbeRoundTrip { .. } => Gain::ONE,
-        };
-        let aggregated = if self.full_pipe.reached {
-            self.aggregation.allowance(bandwidth)
-        } else {
-            0
-        };
-        let target = self.with_bursts(self.product(bandwidth, gain) + aggregated);
-        let grown = window + seen.acknowledged;
-        let next = if self.full_pipe.reached {
-            grown.min(target)
-        } else if window < target || seen.delivered < u64::from(INITIAL_WINDOW) {
-            grown
-        } else {
-            window
-        };
-        next.max(MINIMUM_WINDOW)
-    }
-
-    /// Takes losses off the window. In the first round of a recovery only as much is sent as arrives; after it the window is
-    /// what it was before. Returns the window, and whether that is to be kept.
-    fn recover_or_restore(&mut self, seen: &Observed, window: u32) -> (u32, bool) {
-        let mut window = window.saturating_sub(seen.lost).max(1);
-        let arrived = seen.in_flight + seen.acknowledged;
-        if seen.phase == Phase::Fast && self.phase != Phase::Fast {
-            self.conserves_packets = true;
-            self.round_ends = seen.delivered;
-            window = arrived;
-        } else if seen.phase == Phase::Open && self.phase != Phase::Open {
-            window = window.max(self.window_before);
-            self.conserves_packets = false;
-        }
-        self.phase = seen.phase;
-        if self.conserves_packets {
-            (window.max(arrived), true)
-        } else {
-            (window, false)
-        }
-    }
-
-    fn keep_window(&mut self, window: u32) {
-        self.window_before = if self.phase == Phase::Open && !self.holds_back() {
-            window
-        } else {
-            self.window_before.max(window)
-        };
-    }
-
     /// A loss was found, with a window of `window`.
     pub(super) fn on_loss(&mut self, window: u32) {
         self.keep_window(window);
@@ -421,10 +346,15 @@ impl Bbr {
         self.full_pipe.bandwidth = Bandwidth::ZERO;
     }
 
-    /// Losses were found though nothing arrived; where a timeout found them, that ends a round for the policer's sake.
-    pub(super) fn on_losses_by_time(&mut self, lost: u32, delivered: u64, delivered_at: Instant) {
+    /// So many losses were found though nothing arrived.
+    pub(super) const fn on_losses_by_time(&mut self, lost: u32) {
         self.policer.on_lost(lost);
-        if self.phase == Phase::Timeout && self.policer.rate().is_none() {
+    }
+
+    /// A timeout ran out, when `delivered` segments had been delivered until `delivered_at`: for the policer's sake, that ends
+    /// a round.
+    pub(super) fn on_round_by_timeout(&mut self, delivered: u64, delivered_at: Instant) {
+        if self.policer.rate().is_none() {
             self.policer.observe(&Progress {
                 delivered_at,
                 delivered,
@@ -446,41 +376,6 @@ impl Bbr {
             Mode::Startup | Mode::Drain => {}
         }
         window
-    }
-
-    /// bandwidth x least round trip x `gain`.
-    fn product(&self, bandwidth: Bandwidth, gain: Gain) -> u32 {
-        match self.round_trip {
-            Some(round_trip) => bandwidth.product(round_trip, gain),
-            None => INITIAL_WINDOW,
-        }
-    }
-
-    fn in_flight_at(&self, bandwidth: Bandwidth, gain: Gain) -> u32 {
-        self.with_bursts(self.product(bandwidth, gain))
-    }
-
-    /// A window with room for the bursts that both ends hold, made even to spare delayed acknowledgements
-    /// (`bbr_quantization_budget`).
-    fn with_bursts(&self, window: u32) -> u32 {
-        let even = (window + 3 * self.burst()).next_multiple_of(2);
-        match self.mode {
-            // A step up gets above even a small product.
-            Mode::ProbeBandwidth { step: 0, .. } => even + 2,
-            _ => even,
-        }
-    }
-
-    fn burst(&self) -> u32 {
-        segments_per_burst(self.pacing_rate, Bytes::new(0), self.segment_size).min(LARGEST_BURST)
-    }
-
-    /// How many of `in_flight` segments will be in the network when the next burst departs (`bbr_packets_in_net_at_edt`).
-    fn in_network(&self, seen: &Observed, in_flight: u32) -> u32 {
-        let until = seen.departs_at.saturating_since(seen.now);
-        let delivered = self.bandwidth().carried_in(until);
-        let burst = if self.pacing_gain > Gain::ONE { self.burst() } else { 0 };
-        u64::from(in_flight + burst).saturating_sub(delivered) as u32
     }
 }
 

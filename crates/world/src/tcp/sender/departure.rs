@@ -59,7 +59,7 @@ impl Sender {
             self.note_usage(new > 0 || self.board.lost() > 0);
             return None;
         }
-        if (new > 0 || self.board.lost() > self.board.resent()) && !self.may_depart(now) {
+        if self.paced.is_some() && !self.may_depart(now, new > 0) {
             return None;
         }
         if let Some(piece) = self.next_resend(now) {
@@ -78,7 +78,9 @@ impl Sender {
         if data_end - start < self.segment_size && data_end > start {
             self.small_ends = data_end;
         }
-        self.on_departure(now, end, data_end - start);
+        if self.paced.is_some() {
+            self.on_departure(now, end, data_end - start);
+        }
         self.next = end;
         self.board.push(start, end, now);
         if self.timeout_at.is_none() {
@@ -97,7 +99,9 @@ impl Sender {
     pub(super) fn next_resend(&mut self, now: Instant) -> Option<Piece> {
         let (start, end) = self.board.next_to_resend().map(|sent| (sent.start, sent.end))?;
         let is_head = self.board.head().is_some_and(|head| head.start == start);
-        self.on_departure(now, end, end.min(self.buffer.end()) - start);
+        if self.paced.is_some() {
+            self.on_departure(now, end, end.min(self.buffer.end()) - start);
+        }
         self.board.resend(start, now);
         if is_head {
             self.arm_timeout(now);

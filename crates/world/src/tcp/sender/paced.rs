@@ -67,17 +67,16 @@ impl Paced {
     pub(super) fn on_bare_segment(&mut self, now: Instant) {
         self.pacing.on_bare_segment(now);
     }
-
-    /// A timeout ran out: what it resends does not wait for the clock.
-    pub(super) fn on_timeout(&mut self, now: Instant) {
-        self.pacing.begin(now, 1);
-    }
 }
 
 impl Sender {
-    /// Whether a segment may leave now that the window has room for, as far as pacing goes.
-    pub(super) fn may_depart(&mut self, now: Instant) -> bool {
+    /// Whether a segment that the window has room for may leave now, as far as pacing goes: one to be sent again, or where
+    /// there is none a new one.
+    pub(super) fn may_depart(&mut self, now: Instant, has_new: bool) -> bool {
         let resends = self.board.lost() > self.board.resent();
+        if !resends && !has_new {
+            return true;
+        }
         let Some(paced) = &mut self.paced else { return true };
         let Some(rate) = self.congestion.pacing_rate() else {
             return true;
@@ -194,10 +193,18 @@ impl Sender {
 
     /// Tells the congestion control of losses that were found though nothing arrived.
     pub(super) fn observe_losses(&mut self, lost: u32) {
-        if let Some(paced) = &self.paced {
+        self.congestion.on_losses_by_time(lost);
+    }
+
+    /// A timeout ran out, and so many losses were found by it.
+    pub(super) fn observe_timeout(&mut self, now: Instant, lost: u32) {
+        self.congestion.on_losses_by_time(lost);
+        if let Some(paced) = &mut self.paced {
             let delivery = &paced.delivery;
             self.congestion
-                .on_losses_by_time(lost, delivery.delivered(), delivery.delivered_at());
+                .on_round_by_timeout(delivery.delivered(), delivery.delivered_at());
+            // What it resends does not wait for the clock.
+            paced.pacing.begin(now, 1);
         }
     }
 }

@@ -3,25 +3,29 @@
 use super::Sender;
 use crate::tcp::recovery::Progress;
 use lastmile_units::Instant;
-use std::time::Duration;
 
 impl Sender {
     pub(in crate::tcp) fn next_deadline(&self) -> Option<Instant> {
-        [
+        let deadline = [
             self.timeout_at,
             self.peer_window.next_deadline(),
             self.recovery.reordering_ends(),
-            self.paced.as_ref().and_then(|paced| paced.next_deadline()),
         ]
         .into_iter()
         .flatten()
-        .min()
+        .min();
+        match self.paced.as_ref().and_then(|paced| paced.next_deadline()) {
+            None => deadline,
+            Some(paced) => Some(deadline.map_or(paced, |deadline| deadline.min(paced))),
+        }
     }
 
     pub(super) fn arm_timeout(&mut self, now: Instant) {
         // A timeout allows for the wait of what is paced (Linux's `tcp_pacing_delay`).
-        let paced = self.paced.as_ref().map_or(Duration::ZERO, |paced| paced.delay(now));
-        self.timeout_at = (!self.board.is_empty()).then(|| now + self.round_trip.timeout() + paced);
+        self.timeout_at = (!self.board.is_empty()).then(|| match &self.paced {
+            None => now + self.round_trip.timeout(),
+            Some(paced) => now + self.round_trip.timeout() + paced.delay(now),
+        });
     }
 
     /// Does what has become due. False where the other end must be given up.
@@ -50,10 +54,7 @@ impl Sender {
             let in_flight = self.board.in_flight();
             self.recovery
                 .on_timeout(&mut self.board, &self.round_trip, &mut self.congestion, now, self.next);
-            self.observe_losses(in_flight - self.board.in_flight());
-            if let Some(paced) = &mut self.paced {
-                paced.on_timeout(now);
-            }
+            self.observe_timeout(now, in_flight - self.board.in_flight());
             self.round_trip.back_off();
             self.arm_timeout(now);
         }
