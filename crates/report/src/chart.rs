@@ -60,6 +60,8 @@ impl Layout {
 /// Heights and gaps in px: our own choice, by eye, for text of 13 px.
 const LINE: f64 = 18.0;
 const RIGHT: f64 = 16.0;
+/// What a mark on a line takes of its width, on average over the series.
+const MARK_ROOM: f64 = 6.0;
 
 /// Draws `chart` for a page that has [`CSS`]. `id` tells its elements from those of other charts on the page: letters and digits.
 pub fn svg(chart: &Chart, layout: Layout, id: &str) -> String {
@@ -281,6 +283,10 @@ impl<'a> Drawing<'a> {
             let line: Vec<(f64, f64)> = placed.iter().map(|(_, at)| *at).collect();
             style.write_line(out, &line)?;
             labels.line(&line);
+            // Marks that would cover each other say nothing that the line does not.
+            if placed.len() as f64 > (self.right - self.left) / MARK_ROOM {
+                return writeln!(out, "</g>");
+            }
         }
         for (point, (x, y)) in &placed {
             write!(out, "<g><title>{}</title>", Text(self.tooltip(series, point)))?;

@@ -3,6 +3,10 @@
 //! One head, then one row a cell and figure, numbers in full and in base units. Fields are quoted as RFC 4180 section 2 says; rows
 //! end in a line feed alone, which every reader takes and every Unix tool prefers.
 
+mod inspect;
+
+pub use inspect::inspection;
+
 use crate::advise::{Advice, Saving};
 use crate::compare::Comparison;
 use crate::record::{Doubt, Figure, Levels, Run, Table};
@@ -317,6 +321,7 @@ mod tests {
             run(&one),
             advice(&sample::advice()),
             comparison(&compare(&one, &other, &[])),
+            inspection(&sample::inspection()),
             table(&one.exhibits[0]),
         ] {
             let rows = read(&text);

@@ -1,6 +1,6 @@
 //! Records, and what is made of them: terminal tables, one HTML page, CSV. Pure functions; no clock, no socket.
 //!
-//! [`record`], [`advise`] and [`compare`] hold what is published: the JSON contract between who measures and who shows. [`terminal`] and
+//! [`record`], [`advise`], [`compare`] and [`inspect`] hold what is published: the JSON contract between who measures and who shows. [`terminal`] and
 //! [`markdown`] print, [`chart`] draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
 pub mod advise;
@@ -8,6 +8,8 @@ pub mod chart;
 pub mod compare;
 pub mod csv;
 mod document;
+pub mod inspect;
+pub mod link;
 pub mod markdown;
 mod markup;
 pub mod number;

@@ -3,6 +3,7 @@
 use crate::advise::Advice;
 use crate::compare::Comparison;
 use crate::document::{self, Block, Grid, Tone};
+use crate::inspect::Inspection;
 use crate::record::{Doubt, Run, Table};
 use std::fmt::Write;
 
@@ -19,6 +20,11 @@ pub fn advice(advice: &Advice) -> String {
 /// A comparison: verdicts counted, rules, then what is more than noise.
 pub fn comparison(comparison: &Comparison) -> String {
     blocks(&document::compare::for_terminal(comparison))
+}
+
+/// A capture: what is in it, its flows and transactions, the first of them where they are many.
+pub fn inspection(inspection: &Inspection) -> String {
+    blocks(&document::inspect::for_terminal(inspection))
 }
 
 /// Any table: link profiles, studies.
@@ -153,6 +159,7 @@ mod tests {
             run(&hostile),
             advice(&sample::advice()),
             comparison(&compared),
+            inspection(&sample::hostile(&sample::inspection())),
         ] {
             let cells = |line: &str| line.replace("\\|", "").matches('|').count();
             let lines: Vec<&str> = text.lines().collect();

@@ -9,6 +9,7 @@ mod frame;
 use crate::advise::Advice;
 use crate::document::advice::Detail;
 use crate::document::{self, Block};
+use crate::inspect::Inspection;
 use crate::record::Run;
 
 /// Where a record came from, as far as it does not say so itself.
@@ -94,6 +95,35 @@ pub fn advice_page(advice: &Advice, provenance: &Provenance) -> String {
         how: replayed_how(advice),
         provenance,
         json: serde_json::to_string(advice).expect("a record has text for keys, and nothing else can fail"),
+    })
+}
+
+/// The page of a capture.
+pub fn inspection_page(inspection: &Inspection, provenance: &Provenance) -> String {
+    use document::inspect::{ROWS_LONG, answer, captured_how, doubts, tables};
+    let Inspection { capture, charts, .. } = inspection;
+    let mut summary = vec![Block::Answer(answer(inspection))];
+    summary.extend(doubts(inspection));
+    frame::page(&frame::Page {
+        title: &capture.source,
+        kind: "capture",
+        question: "What passed here?",
+        facts: vec![
+            capture.source.clone(),
+            capture.format.clone(),
+            format!("lastmile {}", inspection.version),
+        ],
+        sections: vec![
+            ("In short".to_owned(), summary),
+            (
+                "Time and sequence".to_owned(),
+                charts.iter().cloned().map(Block::Chart).collect(),
+            ),
+            ("Figures".to_owned(), tables(inspection, ROWS_LONG)),
+        ],
+        how: captured_how(inspection),
+        provenance,
+        json: serde_json::to_string(inspection).expect("a record has text for keys, and nothing else can fail"),
     })
 }
 

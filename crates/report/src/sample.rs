@@ -1,5 +1,9 @@
 //! What do a run and an advice look like that are worth showing? Small, with one of everything; the figures are made up.
 
+mod capture;
+
+pub(crate) use capture::inspection;
+
 use crate::advise::*;
 use crate::record::*;
 use std::collections::BTreeMap;
@@ -362,7 +366,7 @@ pub(crate) const HOSTILE: &str =
 
 /// A record with [`HOSTILE`] in every text and every name, save those that an enumeration fixes.
 pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record: &T) -> T {
-    const FIXED: [&str; 12] = [
+    const FIXED: [&str; 14] = [
         "measured",
         "published",
         "predicted",
@@ -375,6 +379,8 @@ pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record:
         "cold",
         "nginx",
         "apache",
+        "handshake",
+        "before-capture",
     ];
     fn poison(value: &mut serde_json::Value) {
         match value {
@@ -383,8 +389,10 @@ pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record:
             serde_json::Value::Object(fields) => {
                 for (name, field) in fields.iter_mut() {
                     poison(field);
-                    if let (true, Some(named)) = (["levels", "figures"].contains(&name.as_str()), field.as_object_mut())
-                    {
+                    if let (true, Some(named)) = (
+                        ["levels", "figures", "set_aside"].contains(&name.as_str()),
+                        field.as_object_mut(),
+                    ) {
                         *named = std::mem::take(named)
                             .into_iter()
                             .map(|(name, value)| (name + HOSTILE, value))

@@ -2,15 +2,17 @@
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
+use crate::inspect::Inspection;
 use crate::record::Run;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by the verb that prints it.
-pub fn all() -> [(&'static str, Schema); 3] {
+pub fn all() -> [(&'static str, Schema); 4] {
     [
         ("advise", of::<Advice>()),
         ("compare", of::<Comparison>()),
+        ("inspect", of::<Inspection>()),
         ("run", of::<Run>()),
     ]
 }
@@ -53,13 +55,14 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 3] {
+    fn printed() -> [(&'static str, Value); 4] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&sample::run(), &sample::run(), &[rule]);
         [
             ("advise", value(serde_json::to_value(sample::advice()))),
             ("compare", value(serde_json::to_value(comparison))),
+            ("inspect", value(serde_json::to_value(sample::inspection()))),
             ("run", value(serde_json::to_value(sample::run()))),
         ]
     }
@@ -98,6 +101,11 @@ mod tests {
         assert_eq!(
             serde_json::from_str::<Advice>(&text).expect("and back"),
             sample::advice()
+        );
+        let text = serde_json::to_string(&sample::inspection()).expect("a record is JSON");
+        assert_eq!(
+            serde_json::from_str::<Inspection>(&text).expect("and back"),
+            sample::inspection()
         );
     }
 }

@@ -3,6 +3,7 @@
 use crate::advise::Advice;
 use crate::compare::Comparison;
 use crate::document::{self, Block, Grid, Tone};
+use crate::inspect::Inspection;
 use crate::record::{Doubt, Run, Table};
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle};
 
@@ -28,6 +29,11 @@ pub fn advice(advice: &Advice, look: Look) -> String {
 /// A comparison: verdicts counted, rules, then what is more than noise.
 pub fn comparison(comparison: &Comparison, look: Look) -> String {
     blocks(&document::compare::for_terminal(comparison), look)
+}
+
+/// A capture: what is in it, its flows and transactions, the first of them where they are many.
+pub fn inspection(inspection: &Inspection, look: Look) -> String {
+    blocks(&document::inspect::for_terminal(inspection), look)
 }
 
 /// Any table: link profiles, studies.
@@ -236,10 +242,20 @@ mod tests {
     }
 
     #[test]
+    fn a_capture_is_shown_like_this() {
+        insta::assert_snapshot!(inspection(&sample::inspection(), PLAIN));
+    }
+
+    #[test]
     fn no_line_is_wider_than_the_terminal() {
         for width in [60, 80, 120] {
             let look = Look { width, colour: false };
-            for text in [run(&sample::run(), look), advice(&sample::advice(), look)] {
+            let all = [
+                run(&sample::run(), look),
+                advice(&sample::advice(), look),
+                inspection(&sample::inspection(), look),
+            ];
+            for text in all {
                 let code = |line: &&str| line.starts_with("    ");
                 for line in text.lines().filter(|line| !code(line)) {
                     assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
@@ -259,5 +275,6 @@ mod tests {
         let hostile = sample::hostile(&sample::run());
         assert!(!run(&hostile, PLAIN).contains('\u{1b}'));
         assert!(!advice(&sample::hostile(&sample::advice()), PLAIN).contains('\u{1b}'));
+        assert!(!inspection(&sample::hostile(&sample::inspection()), PLAIN).contains('\u{1b}'));
     }
 }

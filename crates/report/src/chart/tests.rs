@@ -92,6 +92,27 @@ fn a_small_chart_is_drawn_like_this() {
 }
 
 #[test]
+fn a_series_too_dense_for_marks_is_a_line_alone() {
+    let drawn = |count: usize, joined| {
+        let points = (0..count).map(|n| point(n as f64, n as f64)).collect();
+        let mut dense = series("octets", Source::Measured, points);
+        dense.joined = joined;
+        let chart = Chart {
+            x: axis("Time", "s", Scale::Linear),
+            ..saved(vec![dense])
+        };
+        let svg = svg(&chart, Layout::Wide, "a");
+        (
+            svg.matches("class=\"line\"").count(),
+            svg.matches("class=\"mark\"").count(),
+        )
+    };
+    assert_eq!(drawn(100, true), (1, 100));
+    assert_eq!(drawn(500, true), (1, 0));
+    assert_eq!(drawn(500, false), (0, 500), "marks that no line joins are all there is");
+}
+
+#[test]
 fn one_chart_gives_the_same_bytes_twice() {
     let chart = saved(vec![series(
         "etdr",

@@ -22,6 +22,10 @@ fn one_record_gives_the_same_page_twice() {
         advice_page(&sample::advice(), &provenance()),
         advice_page(&sample::advice(), &provenance())
     );
+    assert_eq!(
+        inspection_page(&sample::inspection(), &provenance()),
+        inspection_page(&sample::inspection(), &provenance())
+    );
 }
 
 #[test]
@@ -29,6 +33,7 @@ fn nothing_is_fetched_and_the_script_is_short() {
     for page in [
         run_page(&sample::run(), &provenance()),
         advice_page(&sample::advice(), &provenance()),
+        inspection_page(&sample::inspection(), &provenance()),
     ] {
         for word in ["src=", "url(", "@import", "<link", "fetch("] {
             assert!(!page.contains(word), "{word}");
@@ -49,7 +54,12 @@ fn no_text_of_a_record_becomes_markup() {
         study: Some(hostile()),
     };
     let (run, advice) = (sample::hostile(&sample::run()), sample::hostile(&sample::advice()));
-    for page in [run_page(&run, &provenance), advice_page(&advice, &provenance)] {
+    let inspection = sample::hostile(&sample::inspection());
+    for page in [
+        run_page(&run, &provenance),
+        advice_page(&advice, &provenance),
+        inspection_page(&inspection, &provenance),
+    ] {
         assert_eq!(
             (page.matches("<script").count(), page.matches("</script").count()),
             (2, 2)
@@ -110,6 +120,7 @@ fn pages_can_be_looked_at() {
     let pages = [
         ("run", run_page(&sample::run(), &provenance())),
         ("advice", advice_page(&sample::advice(), &provenance())),
+        ("inspection", inspection_page(&sample::inspection(), &provenance())),
     ];
     for (name, page) in pages {
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
