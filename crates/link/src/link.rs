@@ -46,6 +46,7 @@ pub struct Link<P> {
     later_frames_can_be_first: bool,
     now: Instant,
     counters: Counters,
+    longest_queue: u64,
 }
 
 #[derive(Debug)]
@@ -99,6 +100,7 @@ impl<P> Link<P> {
             lost: VecDeque::new(),
             now: Instant::START,
             counters: Counters::default(),
+            longest_queue: 0,
         }
     }
 
@@ -109,6 +111,11 @@ impl<P> Link<P> {
             in_flight,
             ..self.counters
         }
+    }
+
+    /// The most frames that have waited at once, besides the one in service.
+    pub const fn longest_queue(&self) -> u64 {
+        self.longest_queue
     }
 
     /// Serves every frame whose turn comes at or before `now`.
@@ -194,6 +201,7 @@ impl<P> Medium<P> for Link<P> {
         if idle {
             self.advance(now);
         }
+        self.longest_queue = self.longest_queue.max(self.queue.len() as u64);
         Ok(())
     }
 

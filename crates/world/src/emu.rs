@@ -42,6 +42,7 @@ mod packet;
 mod privilege;
 mod settings;
 mod signals;
+mod unfinished;
 mod veth;
 
 pub use command::{DescriptorLimit, Names, Tree, become_init};
@@ -252,6 +253,16 @@ impl World {
                     after_link: refused,
                 },
         }
+    }
+
+    /// The most packets that have waited at once in each direction of a link, besides the one in service: down and up.
+    pub fn longest_queues(&self, link: LinkId) -> (u64, u64) {
+        self.forwarder.with(|network| {
+            (
+                network.link(link.down).longest_queue(),
+                network.link(link.up).longest_queue(),
+            )
+        })
     }
 
     /// Packets for no host of this world.

@@ -57,11 +57,11 @@ pub enum Halt {
 }
 
 /// The network that the hosts of a world are in: 10.0.0.0/8 (RFC 1918).
-const NETWORK: u32 = 0x0a00_0000;
+pub(crate) const NETWORK: u32 = 0x0a00_0000;
 
 /// The address of a host: 10.0.0.1 onwards.
-pub(crate) const fn address_of(host: usize) -> Ipv4Addr {
-    Ipv4Addr::from_bits(NETWORK | (host as u32 + 1))
+pub(crate) fn address_of(host: usize) -> Ipv4Addr {
+    Ipv4Addr::from(NETWORK | (host as u32 + 1))
 }
 
 /// Which host an address in the world's network would be that of.

@@ -5,6 +5,7 @@ use super::kernel;
 use super::metered::Meter;
 use super::namespace::Namespace;
 use super::settings::HostSpec;
+use super::unfinished;
 use crate::world::address_of;
 use crate::{Host, Listener};
 use lastmile_units::Instant;
@@ -68,6 +69,16 @@ impl EmuHost {
     /// How long cores have worked for the programs that were [spawned](Host::spawn) here, the kernel's work in their name included.
     pub fn cpu_time(&self) -> Duration {
         self.cpu.total()
+    }
+
+    /// Whether its kernel is closing connections for programs that are done with them.
+    pub fn is_closing(&self) -> bool {
+        self.namespace.enter(unfinished::is_closing).unwrap_or_default()
+    }
+
+    /// Whether its kernel has more to deliver for them than the connections' end.
+    pub fn has_undelivered(&self) -> bool {
+        self.namespace.enter(unfinished::has_undelivered).unwrap_or_default()
     }
 
     pub(super) fn spec(&self) -> &HostSpec {

@@ -5,7 +5,7 @@ use super::namespace::Namespace;
 use super::netlink::{InterfaceIndex, Netlink, Table};
 use super::settings::{self, HostSpec};
 use super::veth::{self, PacketSocket};
-use crate::world::address_of;
+use crate::world::NETWORK;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags};
 use netlink_packet_route::route::RouteMetric;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(super) const NAME: &str = "link0";
 pub(super) const MTU: u32 = 1500;
 /// The addresses that a host sends to by its interface: more than an emulated world can have hosts. What is for any other address
 /// is refused at once by the host's own kernel.
-const WORLD: (Ipv4Addr, u8) = (address_of(0), 16);
+const WORLD: (Ipv4Addr, u8) = (Ipv4Addr::from_bits(NETWORK), 16);
 /// All addresses.
 const EVERYTHING: (Ipv4Addr, u8) = (Ipv4Addr::UNSPECIFIED, 0);
 /// How many packets wait between the kernel and the forwarder. It only has to be more than come while the forwarder is
