@@ -6,14 +6,15 @@
 //! `on_timer`. Time is an argument and never goes back.
 //!
 //! It behaves as a recent Linux does, so that figures transfer: what departs from an RFC follows the kernel, and says so
-//! where it stands. Absent for now: ECN, tail loss probes, F-RTO, undo of spurious recoveries.
+//! where it stands. Absent: ECN.
 //!
 //! | question | file |
 //! | --- | --- |
 //! | what is on the wire? | `segment` |
 //! | which state is the connection in? | `connection`: `handshake`, `arrival`, `departure` |
 //! | what may be sent now? | `sender`: `arrival`, `departure`, `timer`, over `send_buffer`, `scoreboard`, `peer_window` |
-//! | what was lost, and how fast may it be resent? | `recovery` |
+//! | what was lost, and how fast may it be resent? | `recovery`: `rack`, `rate_reduction`, `tail_loss_probe`, `undo` |
+//! | what is the sender's timer set for, and how late does it fire? | `retransmission_timer`, `timer_wheel` |
 //! | how large is the congestion window? | `congestion`: `cubic`, `reno`, `hystart`; `bbr` |
 //! | how fast may segments leave, and how fast do they arrive? | `pacing`, `delivery_rate` |
 //! | how long is a round trip, and a timeout? | `round_trip` |
@@ -30,12 +31,14 @@ mod reassembly;
 mod receive_window;
 mod receiver;
 mod recovery;
+mod retransmission_timer;
 mod round_trip;
 mod scoreboard;
 mod segment;
 mod send_buffer;
 mod sender;
 mod sequence;
+mod timer_wheel;
 
 pub use config::{Config, CongestionControl, Nagle};
 pub use connection::{Connection, Read};

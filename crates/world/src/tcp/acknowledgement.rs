@@ -1,22 +1,31 @@
 //! When is what arrived acknowledged?
 
+use super::round_trip::RoundTrip;
+use super::timer_wheel;
 use lastmile_units::Instant;
 use std::time::Duration;
 
 /// The acknowledgement policy: at once while data begins to flow, then for every second full segment or after a delay
 /// (RFC 9293 section 3.8.6.3; RFC 5681 section 4.2), and at once whenever something is out of order. As in Linux, an end
-/// that answers what it receives gives its acknowledgements the chance to ride along.
+/// that answers what it receives gives its acknowledgements the chance to ride along, an end that does not acknowledges what
+/// was pushed as soon as it is read, and the delay follows the pace at which data arrives.
 #[derive(Debug)]
 pub(super) struct Acknowledgement {
-    delay: Duration,
+    /// The least delay, and how many segments are acknowledged at once when data begins to flow.
+    shortest_delay: Duration,
+    quick_at_most: u32,
+    /// The delay in force (Linux's `ato`); none before the first data.
+    delay: Option<Duration>,
     /// Segments that are still to be acknowledged one by one.
     quick: u32,
     /// Data received since the last acknowledgement left.
     pending: u64,
+    pushed: Pushed,
     last_received: Option<Instant>,
     /// This end answers: data was sent soon after data was received.
     answering: bool,
     due: Due,
+    gap: Gap,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,15 +35,54 @@ enum Due {
     Now,
 }
 
+/// Whether the sender marked the end of what it had to send since the last acknowledgement left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pushed {
+    No,
+    Once,
+    /// And has since sent another small segment.
+    Again,
+}
+
+/// Acknowledgements of what lies beyond a gap.
+#[derive(Debug, Default)]
+struct Gap {
+    /// Where the gap begins, and how many were sent for it at once.
+    at: u64,
+    sent: u32,
+    /// When those that were held back leave as one, and how many they are.
+    held_until: Option<Instant>,
+    held: u32,
+}
+
+/// Linux's `TCP_DELACK_MAX`, and the same where the end does not answer.
+const LONGEST_DELAY: Duration = Duration::from_millis(200);
+const LONGEST_DELAY_UNPUSHED: Duration = Duration::from_millis(500);
+/// Acknowledgements beyond a gap that leave at once: those that show a loss to a sender of old.
+const GAP_AT_ONCE: u32 = 3;
+/// Linux's `tcp_comp_sack_delay_ns` and `tcp_comp_sack_nr`; and it holds back for a twentieth of a round trip at most.
+const GAP_DELAY: Duration = Duration::from_millis(1);
+const GAP_HELD_AT_MOST: u32 = 44;
+const GAP_DELAY_PART: u32 = 20;
+
 impl Acknowledgement {
-    pub(super) const fn new(delay: Duration, quick: u32) -> Self {
+    pub(super) const fn new(shortest_delay: Duration, quick_at_most: u32) -> Self {
         Self {
-            delay,
-            quick,
+            shortest_delay,
+            quick_at_most,
+            delay: None,
+            quick: 0,
             pending: 0,
+            pushed: Pushed::No,
             last_received: None,
             answering: false,
             due: Due::Nothing,
+            gap: Gap {
+                at: 0,
+                sent: 0,
+                held_until: None,
+                held: 0,
+            },
         }
     }
 
@@ -43,88 +91,184 @@ impl Acknowledgement {
         self.due = Due::Now;
     }
 
-    /// `length` bytes arrived in order.
-    pub(super) fn on_data(&mut self, now: Instant, length: u64, segment_size: u64) {
+    /// What arrived had arrived before: the acknowledgement of it was lost, so that more are needed.
+    pub(super) const fn on_repetition(&mut self) {
+        self.begin_quickly();
+        self.answering = false;
+        self.delay = Some(self.shortest_delay);
+        self.due = Due::Now;
+    }
+
+    /// The next one is not to wait.
+    pub(super) fn hurry(&mut self) {
+        self.quick = self.quick.max(1);
+    }
+
+    const fn begin_quickly(&mut self) {
+        if self.quick < self.quick_at_most {
+            self.quick = self.quick_at_most;
+        }
+    }
+
+    /// `length` bytes arrived in order, of a sender whose full segments are `segment_size`; `push` where it marked them as the
+    /// end of what it had to send.
+    pub(super) fn on_data(
+        &mut self,
+        now: Instant,
+        length: u64,
+        push: bool,
+        segment_size: u64,
+        round_trip: Option<&RoundTrip>,
+    ) {
         self.pending += length;
+        if length < segment_size {
+            self.pushed = match self.pushed {
+                Pushed::No => Pushed::Once,
+                Pushed::Once | Pushed::Again => Pushed::Again,
+            };
+        } else if push && self.pushed == Pushed::No {
+            self.pushed = Pushed::Once;
+        }
+        self.follow_pace(now, round_trip);
         self.last_received = Some(now);
-        let quick = self.quick > 0 && !self.answering;
-        if quick || self.pending > segment_size {
+        if (self.quick > 0 && !self.answering) || self.pending > segment_size {
             self.due = Due::Now;
-        } else if self.due == Due::Nothing {
-            self.due = Due::Later(now + self.delay);
+        } else {
+            self.put_off(now, round_trip);
+        }
+    }
+
+    /// The delay approaches the time between arrivals (Linux's `tcp_event_data_recv`).
+    fn follow_pace(&mut self, now: Instant, round_trip: Option<&RoundTrip>) {
+        let Some(delay) = self.delay else {
+            self.begin_quickly();
+            self.delay = Some(self.shortest_delay);
+            return;
+        };
+        let timeout = round_trip.map_or(Duration::MAX, RoundTrip::timeout);
+        let gap = self
+            .last_received
+            .map_or(Duration::MAX, |last| now.saturating_since(last));
+        if gap <= self.shortest_delay / 2 {
+            self.delay = Some(delay / 2 + self.shortest_delay / 2);
+        } else if gap < delay {
+            self.delay = Some((delay / 2 + gap).min(timeout));
+        } else if gap > timeout {
+            // Its sender begins anew, and waits for acknowledgements.
+            self.begin_quickly();
+        }
+    }
+
+    /// Puts the acknowledgement off, but not beyond a round trip, and not beyond what it was put off to before (Linux's
+    /// `tcp_send_delayed_ack`).
+    fn put_off(&mut self, now: Instant, round_trip: Option<&RoundTrip>) {
+        if self.due == Due::Now {
+            return;
+        }
+        let mut delay = self.delay.unwrap_or(self.shortest_delay);
+        if delay > self.shortest_delay {
+            let is_urgent = self.answering || self.pushed != Pushed::No;
+            let mut longest = if is_urgent {
+                LONGEST_DELAY
+            } else {
+                LONGEST_DELAY_UNPUSHED
+            };
+            if let Some(smoothed) = round_trip.and_then(RoundTrip::smoothed) {
+                longest = longest.min(smoothed.max(self.shortest_delay));
+            }
+            delay = delay.min(longest);
+        }
+        let at = now + timer_wheel::expected(delay.min(LONGEST_DELAY));
+        self.due = match self.due {
+            Due::Later(earlier) if earlier <= now + delay / 4 => Due::Now,
+            Due::Later(earlier) => Due::Later(at.min(earlier)),
+            Due::Nothing | Due::Now => Due::Later(at),
+        };
+    }
+
+    /// Something arrived beyond the gap that begins at `next`. The first three acknowledgements leave at once, later ones may
+    /// be held back for a moment, and leave as one (Linux's `tcp_comp_sack`).
+    pub(super) fn on_gap(&mut self, now: Instant, next: u64, round_trip: Option<&RoundTrip>) {
+        if self.gap.at != next {
+            (self.gap.at, self.gap.sent) = (next, 0);
+        }
+        let delay = round_trip
+            .and_then(RoundTrip::smoothed)
+            .map_or(Duration::ZERO, |smoothed| GAP_DELAY.min(smoothed / GAP_DELAY_PART));
+        if (self.quick > 0 && !self.answering) || self.gap.held >= GAP_HELD_AT_MOST || delay.is_zero() {
+            self.due = Due::Now;
+        } else if self.gap.sent < GAP_AT_ONCE {
+            self.gap.sent += 1;
+            self.due = Due::Now;
+        } else {
+            self.gap.held += 1;
+            self.gap.held_until.get_or_insert(now + delay);
+        }
+    }
+
+    /// The program has read, and `all` that there was. True where that must be acknowledged: it waits to be, and its sender
+    /// may wait for it (Linux's `__tcp_cleanup_rbuf`).
+    pub(super) fn on_read(&mut self, all: bool, segment_size: u64) {
+        let may_be_awaited = match self.pushed {
+            Pushed::No => false,
+            Pushed::Once => !self.answering,
+            Pushed::Again => true,
+        };
+        if self.due != Due::Nothing && (self.pending > segment_size || (all && may_be_awaited)) {
+            self.due = Due::Now;
+        }
+    }
+
+    /// The delay has passed in vain: no answer carries the acknowledgement (Linux's `tcp_delack_timer_handler`).
+    fn on_delay_over(&mut self, round_trip: Option<&RoundTrip>) {
+        if self.answering {
+            self.answering = false;
+            self.delay = Some(self.shortest_delay);
+        } else if let Some(delay) = &mut self.delay {
+            let timeout = round_trip.map_or(Duration::MAX, RoundTrip::timeout);
+            *delay = (*delay * 2).min(timeout);
         }
     }
 
     /// A segment leaves that carries an acknowledgement, and data where `with_data`.
-    pub(super) fn on_sent(&mut self, now: Instant, with_data: bool) {
-        if self.due != Due::Nothing {
-            self.quick = self.quick.saturating_sub(1);
+    pub(super) fn on_sent(&mut self, now: Instant, with_data: bool, round_trip: Option<&RoundTrip>) {
+        if matches!(self.due, Due::Later(at) if at <= now) {
+            self.on_delay_over(round_trip);
+        }
+        if self.due != Due::Nothing && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.delay = Some(self.shortest_delay);
+            }
         }
         if with_data
-            && self
-                .last_received
-                .is_some_and(|at| now.saturating_since(at) < self.delay)
+            && let (Some(last), Some(delay)) = (self.last_received, self.delay)
+            && now.saturating_since(last) < delay
         {
             self.answering = true;
         }
-        (self.pending, self.due) = (0, Due::Nothing);
+        (self.pending, self.due, self.pushed) = (0, Due::Nothing, Pushed::No);
+        (self.gap.held, self.gap.held_until) = (0, None);
     }
 
     /// Whether an acknowledgement must leave now.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        match self.due {
+        let is_due = match self.due {
             Due::Nothing => false,
             Due::Later(at) => at <= now,
             Due::Now => true,
-        }
+        };
+        is_due || self.gap.held_until.is_some_and(|at| at <= now)
     }
 
-    pub(super) const fn next_deadline(&self) -> Option<Instant> {
-        match self.due {
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
+        let delayed = match self.due {
             Due::Later(at) => Some(at),
             Due::Nothing | Due::Now => None,
-        }
+        };
+        [delayed, self.gap.held_until].into_iter().flatten().min()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DELAY: Duration = Duration::from_millis(40);
-
-    #[test]
-    fn after_the_quick_ones_every_second_full_segment_is_acknowledged() {
-        let mut policy = Acknowledgement::new(DELAY, 2);
-        let now = Instant::START;
-        let acknowledged = (0..6)
-            .map(|_| {
-                policy.on_data(now, 1000, 1000);
-                let due = policy.is_due(now);
-                if due {
-                    policy.on_sent(now, false);
-                }
-                due
-            })
-            .collect::<Vec<_>>();
-        assert_eq!(acknowledged, [true, true, false, true, false, true]);
-    }
-
-    #[test]
-    fn a_lone_segment_waits_for_the_delay_and_no_longer() {
-        let mut policy = Acknowledgement::new(DELAY, 0);
-        policy.on_data(Instant::START, 10, 1000);
-        assert!(!policy.is_due(Instant::START));
-        assert_eq!(policy.next_deadline(), Some(Instant::START + DELAY));
-        assert!(policy.is_due(Instant::START + DELAY));
-    }
-
-    #[test]
-    fn an_end_that_answers_lets_acknowledgements_ride_along() {
-        let mut policy = Acknowledgement::new(DELAY, 16);
-        policy.on_data(Instant::START, 10, 1000);
-        policy.on_sent(Instant::START, true);
-        policy.on_data(Instant::START, 10, 1000);
-        assert!(!policy.is_due(Instant::START));
-    }
-}
+mod tests;

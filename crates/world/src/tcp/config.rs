@@ -29,11 +29,13 @@ pub struct Config {
     pub receive_window: Bytes,
     /// The largest receive window that tuning may reach (Linux: half of a buffer of 6 MiB).
     pub receive_window_maximum: Bytes,
-    /// How much may be written before a write has to wait, before the congestion window asks for more.
+    /// How much may be written before a write has to wait, before the congestion window asks for more (Linux: 87,040 B, for twice
+    /// an initial window).
     pub send_buffer: Bytes,
     /// The most the send buffer may grow to (Linux: 4 MiB).
     pub send_buffer_maximum: Bytes,
-    /// How often a SYN is repeated before the attempt is given up (Linux: 6, that is 127 s).
+    /// How often a SYN is repeated, four repetitions each second at first not counted, before the attempt is given up (Linux: 6,
+    /// that is 131 s and what its timers add); and a SYN-ACK.
     pub syn_retries: u32,
     /// How often the same data is resent before the connection is given up (Linux: 15).
     pub retries: u32,
@@ -77,7 +79,7 @@ impl Default for Config {
             quick_acknowledgements: 16,
             receive_window: Bytes::new(64_240),
             receive_window_maximum: Bytes::new(3 << 20),
-            send_buffer: Bytes::new(64 << 10),
+            send_buffer: Bytes::new(87_040),
             send_buffer_maximum: Bytes::new(4 << 20),
             syn_retries: 6,
             retries: 15,

@@ -23,14 +23,19 @@ pub(super) struct Acknowledged {
     pub(super) now: Instant,
     /// Segments newly known to have arrived.
     pub(super) segments: u32,
-    /// The sample this acknowledgement gave, where it gave one.
-    pub(super) round_trip: Option<Duration>,
+    /// Whether the window, and not the program, held the sender back.
+    pub(super) window_limited: bool,
+}
+
+/// How long what was acknowledged last was under way, and its acknowledgement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RoundTripSample {
+    pub(super) now: Instant,
+    pub(super) took: Duration,
     /// Everything before this offset has arrived.
     pub(super) up_to: u64,
     /// The next offset to be sent.
     pub(super) next: u64,
-    /// Whether the window, and not the program, held the sender back.
-    pub(super) window_limited: bool,
 }
 
 /// What an algorithm that models the path is told of an acknowledgement. Counts are in segments.
@@ -86,8 +91,8 @@ pub(super) trait Algorithm: std::fmt::Debug {
     fn avoid(&mut self, ack: &Acknowledged, segments: u32, window: u32) -> u32;
     /// The slow start threshold after a loss; the algorithm starts a new epoch.
     fn threshold_after_loss(&mut self, window: u32) -> u32;
-    /// Watches an acknowledgement during slow start; true where it should end now.
-    fn leaves_slow_start(&mut self, _ack: &Acknowledged, _window: u32) -> bool {
+    /// Takes a round trip; true where slow start should end now.
+    fn on_round_trip(&mut self, _sample: &RoundTripSample, _window: u32, _in_slow_start: bool) -> bool {
         false
     }
     /// A timeout ran out: what was learnt is void.
@@ -150,14 +155,21 @@ impl Congestion {
         self.window < self.threshold
     }
 
+    /// Takes the round trip of what was acknowledged last.
+    pub(super) fn on_round_trip(&mut self, sample: &RoundTripSample) {
+        let in_slow_start = self.in_slow_start();
+        if let Control::ByLoss(algorithm) = &mut self.control
+            && algorithm.on_round_trip(sample, self.window, in_slow_start)
+        {
+            self.threshold = self.window;
+        }
+    }
+
     /// Grows the window for an acknowledgement that arrived while nothing is being recovered.
     pub(super) fn on_ack(&mut self, ack: &Acknowledged) {
         let Control::ByLoss(algorithm) = &mut self.control else {
             return;
         };
-        if self.window < self.threshold && algorithm.leaves_slow_start(ack, self.window) {
-            self.threshold = self.window;
-        }
         if !ack.window_limited {
             return;
         }
@@ -214,6 +226,19 @@ impl Congestion {
         }
     }
 
+    /// The threshold to return to after a cut: at least three quarters of the window that was in use (RFC 2861 section 3.2,
+    /// Linux's `tcp_current_ssthresh`).
+    pub(super) fn threshold_remembered(&self) -> u32 {
+        self.threshold.max(self.window - self.window / 4)
+    }
+
+    /// A cut turns out to have been needless.
+    pub(super) fn undo(&mut self, window: u32, threshold: u32) {
+        let Control::ByLoss(_) = self.control else { return };
+        self.window = self.window.max(window);
+        self.threshold = self.threshold.max(threshold);
+    }
+
     /// Recovery asks for this window. An algorithm that models the path takes no notice.
     pub(super) const fn set_window(&mut self, window: u32) {
         if let Control::ByLoss(_) = self.control {
@@ -239,8 +264,7 @@ impl Congestion {
         if idle < timeout {
             return;
         }
-        // RFC 2861 section 3.2: the threshold remembers three quarters of the window that was in use.
-        self.threshold = self.threshold.max(self.window - self.window / 4);
+        self.threshold = self.threshold_remembered();
         let restart = self.initial.min(self.window);
         let halvings = (idle.as_nanos() / timeout.as_nanos().max(1)).min(31) as u32;
         self.window = (self.window >> halvings).max(restart);

@@ -10,6 +10,7 @@ pub(super) struct PeerWindow {
     /// The furthest right edge that was offered, as an offset.
     ends: u64,
     largest: u64,
+    last: u64,
     shift: u8,
     probe_at: Option<Instant>,
     probe_due: bool,
@@ -24,6 +25,7 @@ impl PeerWindow {
         Self {
             ends: 1 + window,
             largest: window,
+            last: window,
             shift,
             probe_at: None,
             probe_due: false,
@@ -33,12 +35,16 @@ impl PeerWindow {
     }
 
     /// Takes the window field of a segment that acknowledges `acknowledged`. A receiver never takes back what it offered
-    /// (RFC 9293 section 3.8.6), so the furthest offer stands.
-    pub(super) fn on_offer(&mut self, acknowledged: u64, field: u16) {
+    /// (RFC 9293 section 3.8.6), so the furthest offer stands. Returns
+    /// whether the window is another than the last time.
+    pub(super) fn on_offer(&mut self, acknowledged: u64, field: u16) -> bool {
         let window = u64::from(field) << self.shift;
+        let moved = window != self.last;
+        self.last = window;
         self.ends = self.ends.max(acknowledged + window);
         self.largest = self.largest.max(window);
         self.probes_unanswered = 0;
+        moved
     }
 
     /// How many bytes from `next` on may be sent.

@@ -15,6 +15,8 @@ pub(super) struct Reassembly {
     beyond: BTreeMap<u64, Bytes>,
     /// The ranges that `beyond` covers, the one that last grew first.
     ranges: Vec<(u64, u64)>,
+    /// What of the last payload had arrived before.
+    repeated: Option<(u64, u64)>,
 }
 
 /// What a segment's payload brought.
@@ -38,6 +40,7 @@ impl Reassembly {
             next,
             beyond: BTreeMap::new(),
             ranges: Vec::new(),
+            repeated: None,
         }
     }
 
@@ -49,18 +52,20 @@ impl Reassembly {
         self.ready_bytes
     }
 
-    pub(super) fn has_hole(&self) -> bool {
-        !self.ranges.is_empty()
-    }
-
     /// The ranges beyond the first hole, the one that last grew first (RFC 2018 section 4).
     pub(super) fn ranges(&self) -> &[(u64, u64)] {
         &self.ranges
     }
 
+    /// The range of the last payload that had arrived before (RFC 2883 section 4), if some had.
+    pub(super) const fn repeated(&self) -> Option<(u64, u64)> {
+        self.repeated
+    }
+
     /// Takes a payload whose first byte is at `offset`.
     pub(super) fn insert(&mut self, offset: u64, mut payload: Bytes) -> Arrival {
         let end = offset + payload.len() as u64;
+        self.repeated = (offset < self.next).then_some((offset, end.min(self.next)));
         if end <= self.next {
             return Arrival::Duplicate;
         }
@@ -94,6 +99,8 @@ impl Reassembly {
     }
 
     fn insert_beyond(&mut self, offset: u64, end: u64, payload: Bytes) -> Arrival {
+        let overlap = self.ranges.iter().find(|(from, to)| *from < end && offset < *to);
+        self.repeated = overlap.map(|(from, to)| (offset.max(*from), end.min(*to)));
         if self.ranges.iter().any(|(from, to)| *from <= offset && end <= *to) {
             return Arrival::Duplicate;
         }
@@ -149,8 +156,23 @@ mod tests {
         assert_eq!(reassembly.insert(20, piece(20, 30)), Arrival::OutOfOrder);
         assert_eq!(reassembly.ranges(), [(10, 40)]);
         assert_eq!(reassembly.insert(0, piece(0, 10)), Arrival::FilledHole);
-        assert_eq!((reassembly.next(), reassembly.has_hole()), (40, false));
+        assert_eq!((reassembly.next(), reassembly.ranges().len()), (40, 0));
         assert_eq!(reassembly.insert(5, piece(5, 15)), Arrival::Duplicate);
+    }
+
+    #[test]
+    fn of_what_comes_again_the_range_is_known() {
+        let mut reassembly = Reassembly::new(0);
+        let mut repeated = |start, end| {
+            reassembly.insert(start, piece(start, end));
+            reassembly.repeated()
+        };
+        assert_eq!(repeated(0, 10), None);
+        assert_eq!(repeated(0, 10), Some((0, 10)));
+        assert_eq!(repeated(5, 15), Some((5, 10)));
+        assert_eq!(repeated(20, 30), None);
+        assert_eq!(repeated(22, 26), Some((22, 26)));
+        assert_eq!(repeated(25, 35), Some((25, 30)));
     }
 
     proptest! {
@@ -167,7 +189,7 @@ mod tests {
             let length = reassembly.read(&mut read);
             prop_assert_eq!(length, 240);
             prop_assert_eq!(&read[..240], &piece(0, 240)[..]);
-            prop_assert!(!reassembly.has_hole());
+            prop_assert!(reassembly.ranges().is_empty());
         }
     }
 }

@@ -4,9 +4,12 @@ use lastmile_units::Instant;
 use std::time::Duration;
 
 /// The advertised window. It follows dynamic right-sizing (Fisk and Feng 2001) as Linux does: whenever a round trip has
-/// passed, it is made to hold twice what the program read in it, and more while that still grows.
+/// passed, it may become what holds twice what the program read in it, and more while that still grows; and each segment that
+/// arrives brings it there by twice its size.
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
+    /// What is offered (Linux's `rcv_ssthresh`), and may be (`window_clamp`).
+    offered: u64,
     limit: u64,
     maximum: u64,
     shift: u8,
@@ -18,16 +21,25 @@ pub(super) struct ReceiveWindow {
     window_ends: u64,
     measuring_since: Instant,
     read_at_start: u64,
-    read_last_round: u64,
+    /// What was read in the last round trip that counted; before the first, what an initial window brings.
+    read_last_round: Option<u64>,
 }
 
+/// Smaller payloads do not make the window grow.
+const SMALL: u64 = 128;
+/// Segments that a sender may send at first (RFC 6928).
+const INITIAL_SEGMENTS: u64 = 10;
+
 impl ReceiveWindow {
+    /// At first Linux offers half of its buffer; of packets of 1,500 B it holds a quarter more.
     pub(super) fn new(initial: u64, maximum: u64, shift: u8, next: u64, now: Instant) -> Self {
         // A window of less than one unit of its field could never open.
         let initial = initial.max(1 << shift);
+        let maximum = maximum.max(initial);
         Self {
-            limit: initial,
-            maximum: maximum.max(initial),
+            offered: initial,
+            limit: (initial + initial / 4).min(maximum),
+            maximum,
             shift,
             advertised: next,
             round_trip: None,
@@ -35,7 +47,7 @@ impl ReceiveWindow {
             window_ends: next + initial,
             measuring_since: now,
             read_at_start: next,
-            read_last_round: initial / 2,
+            read_last_round: None,
         }
     }
 
@@ -46,7 +58,7 @@ impl ReceiveWindow {
 
     /// The right edge that could be advertised, when `unread` bytes before `next` wait for the program.
     fn edge(&self, next: u64, unread: u64) -> u64 {
-        let window = self.limit.saturating_sub(unread) >> self.shift << self.shift;
+        let window = self.offered.min(self.limit.saturating_sub(unread)) >> self.shift << self.shift;
         self.advertised.max(next + window)
     }
 
@@ -76,20 +88,28 @@ impl ReceiveWindow {
         possible >= left + 2 * segment_size.min(self.limit / 4) && possible >= 2 * left
     }
 
+    /// A payload arrived, in order or not. True where the window grows for it: its sender is to hear of that at once, since it
+    /// may wait for it (Linux's `tcp_grow_window`).
+    pub(super) fn on_payload(&mut self, length: u64, segment_size: u64) -> bool {
+        let grows = length >= SMALL && self.offered < self.limit;
+        if grows {
+            self.offered = self.limit.min(self.offered + 2 * segment_size);
+        }
+        grows
+    }
+
     /// Takes a sample of the round trip, from timestamps.
     pub(super) fn on_round_trip(&mut self, sample: Duration) {
-        self.round_trip = Some(
-            self.round_trip
-                .map_or(sample, |known| known.min(sample))
-                .max(Duration::from_millis(1)),
-        );
+        let sample = sample.max(Duration::from_millis(1));
+        self.round_trip = Some(self.round_trip.map_or(sample, |known| (known * 7 + sample) / 8));
     }
 
     /// Everything before `next` has arrived. A window that has arrived in full took a round trip or longer, which is all there
     /// is to know without timestamps (Linux's `tcp_rcv_rtt_measure`).
     pub(super) fn on_arrival(&mut self, now: Instant, next: u64) {
         if next >= self.window_ends {
-            self.on_round_trip(now.saturating_since(self.window_began));
+            let took = now.saturating_since(self.window_began).max(Duration::from_millis(1));
+            self.round_trip = Some(self.round_trip.map_or(took, |known| known.min(took)));
             (self.window_began, self.window_ends) = (now, self.advertised.max(next));
         }
     }
@@ -101,14 +121,14 @@ impl ReceiveWindow {
             return;
         }
         let read = offset - self.read_at_start;
-        if read > self.read_last_round {
-            let mut wanted = 2 * read + 16 * segment_size;
-            // While the sender's window still doubles, so must this one.
-            let growth =
-                u128::from(wanted) * u128::from(read - self.read_last_round) / u128::from(self.read_last_round.max(1));
-            wanted += 2 * growth as u64;
+        let before = self.read_last_round.unwrap_or(INITIAL_SEGMENTS * segment_size).max(1);
+        if read > before {
+            let wanted = u128::from(2 * read);
+            // While the sender's window still doubles, so must this one, and in time (Linux's `tcp_rcvbuf_grow`).
+            let wanted = wanted + 2 * wanted * u128::from(read - before) / u128::from(before);
+            let wanted = u64::try_from(wanted).unwrap_or(u64::MAX);
             self.limit = self.limit.max(wanted.min(self.maximum));
-            self.read_last_round = read;
+            self.read_last_round = Some(read);
         }
         (self.measuring_since, self.read_at_start) = (now, offset);
     }

@@ -4,6 +4,7 @@ use super::acknowledgement::Acknowledgement;
 use super::config::Config;
 use super::reassembly::{Arrival, Reassembly};
 use super::receive_window::ReceiveWindow;
+use super::round_trip::RoundTrip;
 use super::segment::{Flags, SackBlocks, Segment, Timestamps, milliseconds};
 use super::sequence::Numbering;
 use lastmile_units::Instant;
@@ -19,8 +20,12 @@ pub(super) struct Receiver {
     segment_size: u64,
     /// TS.Recent of RFC 7323, where timestamps are in use.
     timestamp: Option<u32>,
+    /// The stamp that was last echoed to this end.
+    echoed: Option<u32>,
     /// The last acknowledgement that left (Last.ACK.sent of RFC 7323).
     acknowledged: u64,
+    /// What arrived twice, to be reported once (RFC 2883).
+    repeated: Option<(u64, u64)>,
     /// Where the other end's stream ends, once its FIN was seen.
     fin_at: Option<u64>,
 }
@@ -43,13 +48,15 @@ impl Receiver {
                 .timestamps
                 .filter(|_| config.timestamps)
                 .map(|timestamps| timestamps.value),
+            echoed: None,
             acknowledged: CONTROL,
+            repeated: None,
             fin_at: None,
         }
     }
 
-    /// Takes payload and FIN of a segment.
-    pub(super) fn on_segment(&mut self, now: Instant, segment: &Segment) {
+    /// Takes payload and FIN of a segment. `round_trip` is what this end's sender knows of it.
+    pub(super) fn on_segment(&mut self, now: Instant, segment: &Segment, round_trip: Option<&RoundTrip>) {
         let offset = self.numbering.to_offset(segment.sequence, self.next());
         let end = offset + segment.payload.len() as u64;
         let empty = segment.sequence_length() == 0;
@@ -61,12 +68,16 @@ impl Receiver {
             };
         if !fits {
             // RFC 9293 section 3.10.7.4: what does not fit is answered with what is expected.
+            if !empty && offset < self.next() {
+                self.acknowledgement.on_repetition();
+                self.repeated = (!segment.payload.is_empty()).then_some((offset, end));
+            }
             self.acknowledgement.demand();
             return;
         }
         self.note_timestamps(now, segment, offset);
         if !segment.payload.is_empty() {
-            self.on_payload(now, offset, segment);
+            self.on_payload(now, offset, segment, round_trip);
         }
         if segment.flags.has(Flags::FIN) {
             self.fin_at = Some(end);
@@ -74,15 +85,26 @@ impl Receiver {
         }
     }
 
-    fn on_payload(&mut self, now: Instant, offset: u64, segment: &Segment) {
+    fn on_payload(&mut self, now: Instant, offset: u64, segment: &Segment, round_trip: Option<&RoundTrip>) {
         let length = segment.payload.len() as u64;
         self.segment_size = self.segment_size.max(length);
-        match self.data.insert(offset, segment.payload.clone()) {
-            Arrival::InOrder => {
-                self.acknowledgement.on_data(now, length, self.segment_size);
+        let arrival = self.data.insert(offset, segment.payload.clone());
+        self.repeated = self.data.repeated().or(self.repeated);
+        let acknowledgement = &mut self.acknowledgement;
+        if arrival != Arrival::Duplicate && self.window.on_payload(length, self.segment_size) {
+            acknowledgement.hurry();
+        }
+        match arrival {
+            Arrival::InOrder | Arrival::FilledHole => {
+                let push = segment.flags.has(Flags::PSH);
+                acknowledgement.on_data(now, length, push, self.segment_size, round_trip);
+                if arrival == Arrival::FilledHole {
+                    acknowledgement.demand();
+                }
                 self.window.on_arrival(now, self.data.next());
             }
-            Arrival::FilledHole | Arrival::OutOfOrder | Arrival::Duplicate => self.acknowledgement.demand(),
+            Arrival::OutOfOrder => acknowledgement.on_gap(now, self.data.next(), round_trip),
+            Arrival::Duplicate => acknowledgement.on_repetition(),
         }
     }
 
@@ -94,7 +116,9 @@ impl Receiver {
         if offset <= self.acknowledged && !is_later(*recent, timestamps.value) {
             *recent = timestamps.value;
         }
-        if !segment.payload.is_empty() && timestamps.echo != 0 {
+        // One sample an echo, of full segments, which nothing held up at the sender.
+        let is_full = segment.payload.len() as u64 >= self.segment_size;
+        if is_full && self.echoed.replace(timestamps.echo) != Some(timestamps.echo) {
             self.window.on_round_trip(timestamps.age(now));
         }
     }
@@ -136,6 +160,8 @@ impl Receiver {
     pub(super) fn read(&mut self, now: Instant, to: &mut [u8]) -> usize {
         let read = self.data.read(to);
         if read > 0 {
+            let all = self.data.ready_bytes() == 0;
+            self.acknowledgement.on_read(all, self.segment_size);
             self.window
                 .on_read(now, self.data.next() - self.data.ready_bytes(), self.segment_size);
             if self
@@ -156,12 +182,12 @@ impl Receiver {
         &mut self.acknowledgement
     }
 
-    pub(super) const fn next_deadline(&self) -> Option<Instant> {
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
         self.acknowledgement.next_deadline()
     }
 
     /// Writes acknowledgement, window, timestamps and blocks into a segment that is about to leave.
-    pub(super) fn fill(&mut self, now: Instant, segment: &mut Segment) {
+    pub(super) fn fill(&mut self, now: Instant, segment: &mut Segment, round_trip: Option<&RoundTrip>) {
         segment.flags = segment.flags.and(Flags::ACK);
         self.acknowledged = self.next();
         segment.acknowledgement = self.numbering.to_wire(self.acknowledged);
@@ -172,15 +198,20 @@ impl Receiver {
             value: milliseconds(now),
             echo,
         });
-        if self.data.has_hole() {
-            let mut sack = SackBlocks::default();
-            for &(start, end) in self.data.ranges().iter().take(SackBlocks::CAPACITY) {
-                let end = end + if self.fin_at == Some(end) { CONTROL } else { 0 };
-                sack.push(self.numbering.to_wire(start), self.numbering.to_wire(end));
-            }
-            segment.sack = sack;
+        segment.sack = self.blocks();
+        self.acknowledgement
+            .on_sent(now, !segment.payload.is_empty(), round_trip);
+    }
+
+    /// What arrived out of order, and before that what arrived twice, which is told but once.
+    fn blocks(&mut self) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        let twice = self.repeated.take();
+        for &(start, end) in twice.iter().chain(self.data.ranges()).take(SackBlocks::CAPACITY) {
+            let end = end + if self.fin_at == Some(end) { CONTROL } else { 0 };
+            blocks.push(self.numbering.to_wire(start), self.numbering.to_wire(end));
         }
-        self.acknowledgement.on_sent(now, !segment.payload.is_empty());
+        blocks
     }
 }
 

@@ -1,250 +1,428 @@
-//! What was lost, and how fast may it be resent?
+//! What is done about losses, and about losses that were none?
 //!
-//! Loss is found by time: a segment is lost when one sent sufficiently later has arrived (RACK, RFC 8985 sections 6.1 and
-//! 6.2). While recovering, the window is brought down in proportion to what arrives (PRR, RFC 6937). Tail loss probes, F-RTO
-//! and undo are absent for now.
+//! The phases of a sender and what moves it from one to another, after Linux's `tcp_fastretrans_alert`, `tcp_process_loss` and
+//! `tcp_enter_loss`. Each idea has a room of its own: which segments are lost ([`rack`]), how the window comes down
+//! ([`rate_reduction`]), the probe of a silent receiver ([`tail_loss_probe`]), what shows that a cut was needless ([`undo`]).
+
+mod rack;
+mod rate_reduction;
+mod tail_loss_probe;
+mod undo;
+
+pub(super) use rack::Found;
+pub(super) use tail_loss_probe::TailLossProbe;
 
 use super::congestion::Congestion;
 use super::round_trip::RoundTrip;
-use super::scoreboard::{Scoreboard, Sent, Verdict};
+use super::scoreboard::Scoreboard;
 use lastmile_units::Instant;
+use rack::{DUPLICATE_THRESHOLD, Rack};
+use rate_reduction::RateReduction;
 use std::time::Duration;
+use tail_loss_probe::{Answer, TIMER_ALLOWANCE};
+use undo::Undo;
 
 /// The state of recovery of one sender.
 #[derive(Debug)]
 pub(super) struct Recovery {
     phase: Phase,
-    newest: Option<Newest>,
-    reordering_seen: bool,
-    /// When a segment that may be late counts as lost.
-    reordering_ends: Option<Instant>,
+    /// The next offset to be sent when the phase was entered: it ends when that is acknowledged.
+    until: u64,
+    rack: Rack,
+    undo: Undo,
+    probe: TailLossProbe,
+    resending: Resending,
 }
 
-/// RACK.segment: of all that arrived, the segment sent last.
-#[derive(Debug, Clone, Copy)]
-struct Newest {
-    at: Instant,
-    end: u64,
-    round_trip: Duration,
-}
-
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Phase {
-    /// Nothing is being recovered.
+    /// All is well.
     Open,
-    /// Losses were found by what arrived; ends when `until` is acknowledged.
-    Fast {
-        until: u64,
-        window_before: u32,
-        delivered: u32,
-        sent: u32,
-    },
-    /// A timeout ran out; ends when `until` is acknowledged.
-    Timeout { until: u64 },
+    /// Something arrived out of order, and nothing is known to be lost.
+    Disorder,
+    /// Losses were found by what arrived.
+    Fast(RateReduction),
+    /// A timeout ran out. `doubted` while it may have been spurious (F-RTO, RFC 5682 section 3).
+    Timeout { doubted: bool },
+}
+
+/// What may leave after the last event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resending {
+    /// What is lost, and then what is new.
+    Lost,
+    /// What is new: its acknowledgement will tell whether the timeout was spurious. What is lost, where nothing new can be
+    /// sent.
+    UnlessNew,
+    /// Only what is new.
+    Nothing,
 }
 
 /// What an acknowledgement brought.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Progress {
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Report {
+    pub(super) now: Instant,
     /// Everything before this offset has arrived.
     pub(super) acknowledged: u64,
     /// The next offset to be sent for the first time.
     pub(super) next: u64,
     /// Whether `acknowledged` moved.
     pub(super) advanced: bool,
-    /// Segments newly known to have arrived.
+    /// It carries no data, opens no window and acknowledges nothing.
+    pub(super) is_duplicate: bool,
+    /// Segments newly known to have arrived, those that arrived twice included.
     pub(super) delivered: u32,
+    /// Whether some of them arrived out of order.
+    pub(super) selected: bool,
+    /// Whether one of them was sent once, before the phase began.
+    pub(super) original: bool,
+    /// It reports that something which was resent had arrived before.
+    pub(super) duplicated: bool,
+    /// What it reports so is the probe.
+    pub(super) probe_duplicated: bool,
+    /// The stamp it echoes.
+    pub(super) echo: Option<u32>,
+    /// More could be sent: the program has written more, and the window offered is not full.
+    pub(super) more_to_send: bool,
 }
 
-/// Segments that arrived above a hole make it a loss at once (RFC 5681's three duplicate acknowledgements).
-const DUPLICATE_THRESHOLD: u32 = 3;
-
 impl Recovery {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             phase: Phase::Open,
-            newest: None,
-            reordering_seen: false,
-            reordering_ends: None,
+            until: 0,
+            rack: Rack::new(),
+            undo: Undo::default(),
+            probe: TailLossProbe::default(),
+            resending: Resending::Lost,
         }
     }
 
-    /// Whether the window may grow by the ordinary rules.
+    /// Whether nothing is out of order, let alone lost.
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open)
     }
 
-    /// Whether what is recovered was found lost by a timeout.
+    /// Whether losses are being repaired.
+    pub(super) const fn is_recovering(&self) -> bool {
+        matches!(self.phase, Phase::Fast(_) | Phase::Timeout { .. })
+    }
+
+    /// Whether what is repaired was found lost by a timeout.
     pub(super) const fn after_timeout(&self) -> bool {
         matches!(self.phase, Phase::Timeout { .. })
     }
 
-    /// When [`Recovery::find_lost`] should be asked again though nothing arrived.
-    pub(super) const fn reordering_ends(&self) -> Option<Instant> {
-        self.reordering_ends
+    pub(super) const fn until(&self) -> u64 {
+        self.until
     }
 
-    /// Notes that a segment has arrived (RFC 8985 section 6.2, step 2).
-    pub(super) fn on_arrival(&mut self, sent: &Sent, now: Instant, minimum: Option<Duration>) {
-        let round_trip = now.saturating_since(sent.at);
-        // The acknowledgement of a resent segment that comes sooner than any round trip is the original's.
-        if sent.retransmitted && minimum.is_some_and(|minimum| round_trip < minimum) {
-            return;
+    pub(super) const fn rack_mut(&mut self) -> &mut Rack {
+        &mut self.rack
+    }
+
+    pub(super) const fn probe(&self) -> &TailLossProbe {
+        &self.probe
+    }
+
+    pub(super) const fn probe_mut(&mut self) -> &mut TailLossProbe {
+        &mut self.probe
+    }
+
+    pub(super) const fn resending(&self) -> Resending {
+        self.resending
+    }
+
+    /// Nothing new could be sent that would tell whether the timeout was spurious: it is taken for true.
+    pub(super) fn stop_doubting(&mut self) {
+        if let Phase::Timeout { doubted } = &mut self.phase {
+            *doubted = false;
         }
-        let later = self
-            .newest
-            .is_none_or(|newest| (sent.at, sent.end) > (newest.at, newest.end));
-        if later {
-            self.newest = Some(Newest {
-                at: sent.at,
-                end: sent.end,
-                round_trip,
-            });
-        }
+        self.resending = Resending::Lost;
     }
 
-    /// Notes that a segment which was never resent arrived after one that was sent later.
-    pub(super) const fn on_reordering(&mut self) {
-        self.reordering_seen = true;
-    }
-
-    /// How long a segment may be late (RFC 8985 section 6.2, step 4, without DSACK's widening).
-    fn reordering_window(&self, board: &Scoreboard, round_trip: &RoundTrip) -> Duration {
-        if !self.reordering_seen && (!self.is_open() || board.sacked() >= DUPLICATE_THRESHOLD) {
-            return Duration::ZERO;
-        }
-        let quarter = round_trip.minimum().unwrap_or_default() / 4;
-        quarter.min(round_trip.smoothed().unwrap_or_default())
-    }
-
-    /// Marks what is lost by now (RFC 8985 section 6.2, step 5); returns how many segments were found.
-    pub(super) fn find_lost(&mut self, board: &mut Scoreboard, round_trip: &RoundTrip, now: Instant) -> u32 {
-        self.reordering_ends = None;
-        let Some(newest) = self.newest else { return 0 };
-        let patience = newest.round_trip + self.reordering_window(board, round_trip);
-        let mut waits_until = None;
-        let found = board.find_lost(|sent| {
-            if (sent.at, sent.end) >= (newest.at, newest.end) {
-                return Verdict::SentLater;
-            }
-            let lost_at = sent.at + patience;
-            if lost_at <= now {
-                return Verdict::Lost;
-            }
-            waits_until = waits_until.max(Some(lost_at));
-            Verdict::Waits
-        });
-        self.reordering_ends = waits_until;
-        found
-    }
-
-    /// Moves the phase, and with it the window, after losses were looked for.
-    pub(super) fn on_progress(
-        &mut self,
-        progress: &Progress,
-        board: &Scoreboard,
-        congestion: &mut Congestion,
-        found: u32,
-    ) {
-        match self.phase {
-            Phase::Fast { until, .. } | Phase::Timeout { until } if progress.acknowledged >= until => {
-                if matches!(self.phase, Phase::Fast { .. }) {
-                    congestion.set_window(congestion.threshold());
-                }
-                self.phase = Phase::Open;
-            }
-            _ => {}
-        }
-        let begins = self.is_open() && board.lost() > 0;
-        if begins {
-            self.begin(progress.next, congestion);
-        }
-        // Losses that only time has found leave the window as it is: it has room for them, since they are not under way. Those
-        // that begin a recovery count as one arrival (Linux's `tcp_rack_reo_timeout`).
-        let delivered = progress.delivered.max(u32::from(begins));
-        if delivered > 0 && matches!(self.phase, Phase::Fast { .. }) {
-            self.reduce(&Progress { delivered, ..*progress }, board, congestion, found);
-        }
-    }
-
-    /// A loss was found: the window is to come down to the threshold by the time `until` is acknowledged.
-    fn begin(&mut self, until: u64, congestion: &mut Congestion) {
-        let window_before = congestion.window();
-        congestion.on_loss();
-        self.phase = Phase::Fast {
-            until,
-            window_before,
-            delivered: 0,
-            sent: 0,
-        };
-    }
-
-    /// Proportional rate reduction (RFC 6937 section 3.1, with the slow-start reduction bound as Linux applies it).
-    fn reduce(&mut self, progress: &Progress, board: &Scoreboard, congestion: &mut Congestion, found: u32) {
-        let Phase::Fast {
-            window_before,
-            ref mut delivered,
-            sent,
-            ..
-        } = self.phase
-        else {
-            return;
-        };
-        *delivered += progress.delivered;
-        let (threshold, in_flight) = (congestion.threshold(), board.in_flight());
-        let mut may_send = if in_flight > threshold {
-            let proportional = u64::from(threshold) * u64::from(*delivered);
-            (proportional.div_ceil(u64::from(window_before.max(1))) as u32).saturating_sub(sent)
-        } else {
-            let mut bound = delivered.saturating_sub(sent).max(progress.delivered);
-            if progress.advanced && found == 0 {
-                bound += 1;
-            }
-            bound.min(threshold - in_flight)
-        };
-        // The first loss found is resent at once.
-        if sent == 0 {
-            may_send = may_send.max(1);
-        }
-        congestion.set_window(in_flight + may_send);
-    }
-
-    /// Notes that a segment was sent, new or again.
+    /// Notes that a segment leaves, new or again.
     pub(super) const fn on_sent(&mut self) {
-        if let Phase::Fast { sent, .. } = &mut self.phase {
-            *sent += 1;
+        if let Phase::Fast(reduction) = &mut self.phase {
+            reduction.on_sent();
         }
     }
 
-    /// A timeout ran out: the head is lost, and with it all that was sent at least a round trip ago (as Linux: what was sent
-    /// since may well be under way, and is not resent).
-    pub(super) fn on_timeout(
+    /// Notes that a lost segment is resent when the timestamp clock shows `stamp`.
+    pub(super) fn on_resent(&mut self, stamp: u32) {
+        self.undo.on_resent(stamp);
+    }
+
+    /// Notes that the receiver reports `segments` that end at or before `end` as duplicates.
+    pub(super) fn on_duplicates(&mut self, segments: u32, end: u64) {
+        self.undo.on_duplicates(segments, end);
+    }
+
+    /// Takes an acknowledgement, after the scoreboard has: finds losses, moves the phase, and brings the window down where
+    /// that is due.
+    pub(super) fn on_report(
         &mut self,
+        report: &Report,
         board: &mut Scoreboard,
         round_trip: &RoundTrip,
         congestion: &mut Congestion,
+    ) -> Found {
+        self.resending = Resending::Lost;
+        self.rack.on_report(
+            report.acknowledged,
+            report.next,
+            report.duplicated && !report.probe_duplicated,
+        );
+        if self.probe.on_report(report) == Answer::RepairedLoss {
+            congestion.on_loss();
+            congestion.set_window(congestion.threshold());
+            self.keep_open(report.next, board);
+        }
+        let mut found = Found::default();
+        let is_dubious = report.is_duplicate || report.selected || report.duplicated || !self.is_open();
+        if is_dubious {
+            found = self.on_dubious_report(report, board, round_trip, congestion);
+        }
+        if let Phase::Fast(reduction) = &mut self.phase
+            && report.delivered > 0
+        {
+            let (threshold, in_flight) = (congestion.threshold(), board.in_flight());
+            congestion.set_window(reduction.window(report, found.lost, threshold, in_flight));
+        }
+        found
+    }
+
+    /// Whether the window may grow by what an acknowledgement brought.
+    pub(super) const fn may_grow(&self, report: &Report) -> bool {
+        let progress = report.advanced || (report.selected && self.rack.reorders_widely());
+        progress && !matches!(self.phase, Phase::Fast(_))
+    }
+
+    fn on_dubious_report(
+        &mut self,
+        report: &Report,
+        board: &mut Scoreboard,
+        round_trip: &RoundTrip,
+        congestion: &mut Congestion,
+    ) -> Found {
+        if self.is_open() {
+            self.undo.forget_stamp();
+        } else if report.acknowledged >= self.until && matches!(self.phase, Phase::Fast(_)) {
+            self.end(report, congestion);
+            if self.undo.has_marker() {
+                congestion.set_window(congestion.threshold());
+            }
+        }
+        let recovering = self.is_recovering();
+        let find = |rack: &mut Rack, board: &mut Scoreboard| {
+            rack.find_lost_if_advanced(board, round_trip, recovering, report.now)
+        };
+        let mut found = Found::default();
+        match self.phase {
+            Phase::Fast(_) => {
+                if report.advanced && self.undoes_in_part(report, board, congestion) {
+                    self.resending = Resending::Nothing;
+                    return found;
+                }
+                if self.undo_by_duplicates(congestion) {
+                    self.keep_open(report.next, board);
+                }
+                found = find(&mut self.rack, board);
+                if matches!(self.phase, Phase::Fast(_)) {
+                    return found;
+                }
+            }
+            Phase::Timeout { .. } => {
+                self.on_report_after_timeout(report, board, congestion);
+                found = find(&mut self.rack, board);
+                if !self.is_open() && !found.resent {
+                    return found;
+                }
+            }
+            Phase::Open | Phase::Disorder => {
+                self.undo_by_duplicates(congestion);
+                found = find(&mut self.rack, board);
+            }
+        }
+        if board.lost() == 0 {
+            self.try_to_open(report.next, board);
+        } else {
+            self.begin(report.acknowledged, report.next, board, congestion);
+        }
+        found
+    }
+
+    /// What was lost has been repaired, or was not lost.
+    fn end(&mut self, report: &Report, congestion: &mut Congestion) {
+        if self.undo.is_disproved_by_duplicates() || self.undo.is_disproved_by_timestamp(report.echo) {
+            self.carry_out_undo(congestion);
+        } else {
+            self.rack.on_recovered();
+        }
+        self.phase = Phase::Open;
+    }
+
+    fn carry_out_undo(&mut self, congestion: &mut Congestion) {
+        self.undo.carry_out(congestion);
+        self.rack.look_again();
+    }
+
+    fn undo_by_duplicates(&mut self, congestion: &mut Congestion) -> bool {
+        let undone = self.undo.is_disproved_by_duplicates();
+        if undone {
+            self.rack.on_undone_by_duplicates();
+            self.carry_out_undo(congestion);
+        }
+        undone
+    }
+
+    /// The hole was filled by a segment that was late. Nothing more is resent until it is known whether the others are late
+    /// as well; true while that is open.
+    fn undoes_in_part(&mut self, report: &Report, board: &mut Scoreboard, congestion: &mut Congestion) -> bool {
+        if !self.undo.is_disproved_by_timestamp(report.echo) {
+            return false;
+        }
+        self.rack.on_reordering(DUPLICATE_THRESHOLD);
+        if board.resent() > 0 {
+            return true;
+        }
+        if !board.has_resent_head() {
+            self.undo.forget_stamp();
+        }
+        board.absolve();
+        self.carry_out_undo(congestion);
+        self.keep_open(report.next, board);
+        false
+    }
+
+    fn on_report_after_timeout(&mut self, report: &Report, board: &mut Scoreboard, congestion: &mut Congestion) {
+        let is_disproved = self.undo.is_disproved_by_duplicates() || self.undo.is_disproved_by_timestamp(report.echo);
+        if report.advanced && is_disproved {
+            return self.undo_timeout(board, congestion);
+        }
+        let recovered = report.acknowledged >= self.until;
+        if let Phase::Timeout { doubted } = &mut self.phase
+            && *doubted
+        {
+            // RFC 5682 section 3.1, with selective acknowledgements. Step 3.b: what was sent once arrives, so not all was lost.
+            if report.original {
+                return self.undo_timeout(board, congestion);
+            }
+            if report.next > self.until {
+                // Step 3.a: what was sent since arrives, and what is lost does not.
+                *doubted = !(report.selected || report.is_duplicate);
+            } else if report.advanced && !recovered {
+                // Step 2.b: new segments are sent, if there are any.
+                self.until = report.next;
+                if report.more_to_send {
+                    self.resending = Resending::UnlessNew;
+                    return;
+                }
+                *doubted = false;
+            }
+        }
+        if recovered {
+            self.end(report, congestion);
+        }
+    }
+
+    fn undo_timeout(&mut self, board: &mut Scoreboard, congestion: &mut Congestion) {
+        board.absolve();
+        self.carry_out_undo(congestion);
+        self.phase = Phase::Open;
+    }
+
+    /// Back to normal, or to disorder where something is out of order or was resent.
+    fn keep_open(&mut self, next: u64, board: &Scoreboard) {
+        let in_order = board.sacked() == 0 && board.lost() == 0 && board.resent() == 0 && !board.has_resent_head();
+        if in_order != self.is_open() || self.is_recovering() {
+            self.until = next;
+        }
+        self.phase = if in_order { Phase::Open } else { Phase::Disorder };
+    }
+
+    fn try_to_open(&mut self, next: u64, board: &Scoreboard) {
+        if board.resent() == 0 && !board.has_resent_head() {
+            self.undo.forget_stamp();
+        }
+        self.keep_open(next, board);
+    }
+
+    /// A loss was found: the window is to come down to the threshold by the time `next` is acknowledged.
+    fn begin(&mut self, unacknowledged: u64, next: u64, board: &Scoreboard, congestion: &mut Congestion) {
+        if board.resent() == 0 && !board.has_resent_head() {
+            self.undo.forget_stamp();
+        }
+        self.undo.begin(unacknowledged, board.resent() + self.probe.repeats());
+        self.undo.keep(congestion);
+        self.probe.forget();
+        self.phase = Phase::Fast(RateReduction::new(congestion.window()));
+        self.until = next;
+        congestion.on_loss();
+    }
+
+    /// A segment that may be late is so no more. Returns what was found; the segments lost may leave at once.
+    pub(super) fn on_reordering_timer(
+        &mut self,
         now: Instant,
         next: u64,
-    ) {
-        let unacknowledged = board.head().map_or(next, |head| head.start);
-        let already_cut = match self.phase {
-            Phase::Open => false,
-            Phase::Fast { until, .. } | Phase::Timeout { until } => unacknowledged < until,
-        };
-        if !already_cut {
-            congestion.on_loss();
-        }
-        let patience =
-            self.newest.map_or(Duration::ZERO, |newest| newest.round_trip) + self.reordering_window(board, round_trip);
-        board.find_lost(|sent| {
-            if sent.start == unacknowledged || sent.at + patience <= now {
-                Verdict::Lost
-            } else {
-                Verdict::Waits
+        board: &mut Scoreboard,
+        round_trip: &RoundTrip,
+        congestion: &mut Congestion,
+    ) -> Found {
+        self.resending = Resending::Lost;
+        let found = self.rack.find_lost(board, round_trip, self.is_recovering(), now);
+        if found.lost > 0 && !matches!(self.phase, Phase::Fast(_)) {
+            let unacknowledged = board.head().map_or(next, |head| head.start);
+            self.begin(unacknowledged, next, board, congestion);
+            if let Phase::Fast(reduction) = &mut self.phase {
+                // What begins a recovery counts as one arrival. Losses found later leave the window as it is: it has room
+                // for them, since they are not under way (Linux's `tcp_rack_reo_timeout`).
+                let report = Report {
+                    delivered: 1,
+                    ..Report::default()
+                };
+                let (threshold, in_flight) = (congestion.threshold(), board.in_flight());
+                congestion.set_window(reduction.window(&report, found.lost, threshold, in_flight));
             }
-        });
-        self.reordering_ends = None;
-        self.phase = Phase::Timeout { until: next };
+        }
+        found
+    }
+
+    /// How long the timer waits for a segment that is late until then.
+    pub(super) fn patience(now: Instant, late_until: Instant) -> Duration {
+        late_until.saturating_since(now) + TIMER_ALLOWANCE
+    }
+
+    /// The timeout ran out, for the `expiries`th time again since something was acknowledged.
+    pub(super) fn on_timeout(
+        &mut self,
+        now: Instant,
+        next: u64,
+        expiries: u32,
+        board: &mut Scoreboard,
+        congestion: &mut Congestion,
+    ) {
+        self.resending = Resending::Lost;
+        let unacknowledged = board.head().map_or(next, |head| head.start);
+        let was_recovering = self.is_recovering();
+        if !was_recovering && board.sacked() >= DUPLICATE_THRESHOLD {
+            self.rack.distrust_distance();
+        }
+        self.rack.find_lost_by_timeout(board, now);
+        let is_first_cut = !was_recovering
+            || unacknowledged >= self.until
+            || (matches!(self.phase, Phase::Timeout { .. }) && expiries == 0);
+        if is_first_cut {
+            self.undo.keep(congestion);
+            congestion.on_loss();
+            self.undo.begin(unacknowledged, board.resent() + self.probe.repeats());
+        }
         congestion.on_timeout(board.in_flight());
+        self.probe.forget();
+        self.until = next;
+        self.phase = Phase::Timeout {
+            doubted: !was_recovering || expiries > 0,
+        };
     }
 }

@@ -39,9 +39,13 @@ impl RoundTrip {
         }
     }
 
-    /// Takes a sample, when everything before `acknowledged` has arrived and `next` is the next offset to be sent.
-    pub(super) fn sample(&mut self, round_trip: Duration, acknowledged: u64, next: u64) {
-        self.minimum = Some(self.minimum.map_or(round_trip, |minimum| minimum.min(round_trip)));
+    /// Takes a sample, when everything before `acknowledged` has arrived and `next` is the next offset to be sent. It resets
+    /// what was doubled. `newest` is the round trip of the segment that arrived last, which no other held up.
+    pub(super) fn sample(&mut self, round_trip: Duration, newest: Option<Duration>, acknowledged: u64, next: u64) {
+        self.backoff = 0;
+        if let Some(newest) = newest {
+            self.minimum = Some(self.minimum.map_or(newest, |minimum| minimum.min(newest)));
+        }
         let Some(smoothed) = self.smoothed else {
             self.smoothed = Some(round_trip);
             // The kernel's mdev is four times a mean deviation of RTT/2, that is 2 RTT.
@@ -87,7 +91,7 @@ impl RoundTrip {
         self.minimum
     }
 
-    /// The timeout in force, doubled for each time it ran out since the last acknowledgement of new data.
+    /// The timeout in force, doubled for each time it ran out since the last sample (RFC 6298 section 5.5).
     pub(super) fn timeout(&self) -> Duration {
         self.timeout_doubled(self.backoff)
     }
@@ -100,17 +104,8 @@ impl RoundTrip {
         base.saturating_mul(1 << times.min(16)).min(MAXIMUM_TIMEOUT)
     }
 
-    /// How often the timeout ran out since new data was last acknowledged.
-    pub(super) const fn backoff(&self) -> u32 {
-        self.backoff
-    }
-
     pub(super) const fn back_off(&mut self) {
         self.backoff += 1;
-    }
-
-    pub(super) const fn reset_backoff(&mut self) {
-        self.backoff = 0;
     }
 }
 
@@ -125,7 +120,8 @@ mod tests {
         let mut round_trip = RoundTrip::new(FLOOR);
         assert_eq!(round_trip.timeout(), Duration::from_secs(3));
         for offset in 1..200 {
-            round_trip.sample(Duration::from_millis(100), offset, offset + 1);
+            let sample = Duration::from_millis(100);
+            round_trip.sample(sample, Some(sample), offset, offset + 1);
         }
         assert_eq!(round_trip.smoothed(), Some(Duration::from_millis(100)));
         assert_eq!(round_trip.timeout(), Duration::from_millis(300));
@@ -134,7 +130,7 @@ mod tests {
     #[test]
     fn the_first_sample_gives_three_round_trips() {
         let mut round_trip = RoundTrip::new(FLOOR);
-        round_trip.sample(Duration::from_millis(300), 1, 2);
+        round_trip.sample(Duration::from_millis(300), None, 1, 2);
         assert_eq!(round_trip.timeout(), Duration::from_millis(900));
     }
 
@@ -147,7 +143,7 @@ mod tests {
             round_trip.back_off();
         }
         assert_eq!(round_trip.timeout(), MAXIMUM_TIMEOUT);
-        round_trip.reset_backoff();
-        assert_eq!(round_trip.timeout(), INITIAL_TIMEOUT);
+        round_trip.sample(Duration::from_millis(100), None, 1, 2);
+        assert_eq!(round_trip.timeout(), Duration::from_millis(300));
     }
 }

@@ -15,8 +15,15 @@ pub(super) struct Sent {
     pub(super) sacked: bool,
     /// It is thought lost.
     pub(super) lost: bool,
-    /// It was thought lost, and the copy sent since is thought to be under way.
+    /// A copy sent since is thought to be under way.
     pub(super) resent: bool,
+}
+
+impl Sent {
+    /// Whether it is lost, and no copy of it under way.
+    const fn waits(&self) -> bool {
+        self.lost && !self.resent
+    }
 }
 
 /// What is thought of an outstanding segment.
@@ -37,6 +44,8 @@ pub(super) struct Scoreboard {
     sacked: u32,
     lost: u32,
     resent: u32,
+    /// Lost, and no copy under way.
+    waiting: u32,
     /// No segment before this offset waits to be resent.
     resend_from: u64,
     /// The last blocks taken, so that what they covered is not walked again.
@@ -85,9 +94,28 @@ impl Scoreboard {
         self.lost
     }
 
-    /// Segments that were lost, sent again, and are thought to be under way.
+    /// Segments of which a copy is thought to be under way.
     pub(super) const fn resent(&self) -> u32 {
         self.resent
+    }
+
+    /// Whether the first segment was sent more than once.
+    pub(super) fn has_resent_head(&self) -> bool {
+        self.head().is_some_and(|head| head.retransmitted)
+    }
+
+    /// Of the outstanding segments that lie in `start..end`, those that were sent more than once.
+    pub(super) fn retransmitted_within(&self, start: u64, end: u64) -> u32 {
+        let first = self.segments.partition_point(|sent| sent.start < start);
+        let within = self.segments.range(first..).take_while(|sent| sent.end <= end);
+        within.filter(|sent| sent.retransmitted).count() as u32
+    }
+
+    /// How many segments lie from `start` to the last that arrived out of order.
+    pub(super) fn distance_to_highest_sacked(&self, start: u64) -> u32 {
+        let first = self.segments.partition_point(|sent| sent.end <= start);
+        let last = self.segments.partition_point(|sent| sent.start < self.highest_sacked);
+        last.saturating_sub(first) as u32
     }
 
     pub(super) const fn highest_sacked(&self) -> u64 {
@@ -106,6 +134,7 @@ impl Scoreboard {
             self.sacked -= u32::from(head.sacked);
             self.lost -= u32::from(head.lost);
             self.resent -= u32::from(head.resent);
+            self.waiting -= u32::from(head.waits());
             self.segments.pop_front();
         }
     }
@@ -129,6 +158,7 @@ impl Scoreboard {
                 on_segment(sent);
                 self.lost -= u32::from(sent.lost);
                 self.resent -= u32::from(sent.resent);
+                self.waiting -= u32::from(sent.waits());
                 (sent.lost, sent.resent, sent.sacked) = (false, false, true);
                 self.sacked += 1;
                 self.highest_sacked = self.highest_sacked.max(sent.end);
@@ -144,7 +174,7 @@ impl Scoreboard {
     pub(super) fn find_lost(&mut self, mut judge: impl FnMut(&Sent) -> Verdict) -> u32 {
         let mut found = 0;
         for sent in &mut self.segments {
-            if sent.sacked || (sent.lost && !sent.resent) {
+            if sent.sacked || sent.waits() {
                 continue;
             }
             match judge(sent) {
@@ -152,6 +182,7 @@ impl Scoreboard {
                     found += 1;
                     self.lost += u32::from(!sent.lost);
                     self.resent -= u32::from(sent.resent);
+                    self.waiting += 1;
                     (sent.lost, sent.resent) = (true, false);
                     self.resend_from = self.resend_from.min(sent.start);
                 }
@@ -165,11 +196,11 @@ impl Scoreboard {
 
     /// The first segment that is lost and not yet resent.
     pub(super) fn next_to_resend(&mut self) -> Option<&Sent> {
-        if self.lost == self.resent {
+        if self.waiting == 0 {
             return None;
         }
         let first = self.segments.partition_point(|sent| sent.end <= self.resend_from);
-        let at = (first..self.segments.len()).find(|&at| self.segments[at].lost && !self.segments[at].resent)?;
+        let at = (first..self.segments.len()).find(|&at| self.segments[at].waits())?;
         self.resend_from = self.segments[at].start;
         Some(&self.segments[at])
     }
@@ -178,13 +209,32 @@ impl Scoreboard {
     pub(super) fn resend(&mut self, start: u64, at: Instant) {
         let index = self.segments.partition_point(|sent| sent.start < start);
         let sent = &mut self.segments[index];
-        debug_assert!(
-            sent.start == start && sent.lost && !sent.resent,
-            "a lost segment is resent"
-        );
+        debug_assert!(sent.start == start && sent.waits(), "a lost segment is resent");
         (sent.at, sent.retransmitted, sent.resent) = (at, true, true);
         self.resent += 1;
+        self.waiting -= 1;
         self.highest_resent = self.highest_resent.max(sent.end);
+    }
+
+    /// Where the last segment starts and ends.
+    pub(super) fn last_range(&self) -> Option<(u64, u64)> {
+        self.segments.back().map(|last| (last.start, last.end))
+    }
+
+    /// Notes that the last segment was sent again, lost or not, as a probe: it is not counted twice.
+    pub(super) fn repeat_last(&mut self, at: Instant) {
+        if let Some(last) = self.segments.back_mut() {
+            (last.at, last.retransmitted) = (at, true);
+            self.highest_resent = self.highest_resent.max(last.end);
+        }
+    }
+
+    /// Nothing is thought lost any more. What was resent is still under way.
+    pub(super) fn absolve(&mut self) {
+        for sent in &mut self.segments {
+            sent.lost = false;
+        }
+        (self.lost, self.waiting) = (0, 0);
     }
 }
 

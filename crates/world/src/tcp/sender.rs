@@ -5,6 +5,7 @@
 
 mod arrival;
 mod departure;
+mod duplicates;
 mod paced;
 mod timer;
 
@@ -12,6 +13,7 @@ use super::config::{Config, Nagle};
 use super::congestion::{Beginning, Congestion};
 use super::peer_window::PeerWindow;
 use super::recovery::Recovery;
+use super::retransmission_timer::RetransmissionTimer;
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
@@ -43,7 +45,10 @@ pub(super) struct Sender {
     small_ends: u64,
     finishing: bool,
     retries: u32,
-    timeout_at: Option<Instant>,
+    timer: RetransmissionTimer,
+    probe_due: bool,
+    /// Segments that the receiver reported to have arrived twice.
+    duplicates: u64,
     last_sent: Option<Instant>,
     usage: WindowUsage,
     buffer_limit: u64,
@@ -107,6 +112,9 @@ pub(super) struct Peer {
     pub(super) window_shift: u8,
 }
 
+/// What a segment counts for in the buffer, in its own size: 4,352 B for 1,448 B.
+const SEGMENT_IN_BUFFER: u64 = 3;
+
 impl Sender {
     /// Of a connection whose handshake, done at `now`, took `handshake`.
     pub(super) fn new(
@@ -118,7 +126,7 @@ impl Sender {
     ) -> Self {
         let mut round_trip = RoundTrip::new(config.minimum_timeout_variance);
         if let Some(sample) = handshake {
-            round_trip.sample(sample, 1, 1);
+            round_trip.sample(sample, Some(sample), 1, 1);
         }
         let beginning = Beginning {
             now,
@@ -144,7 +152,9 @@ impl Sender {
             small_ends: 0,
             finishing: false,
             retries: config.retries,
-            timeout_at: None,
+            timer: RetransmissionTimer::default(),
+            probe_due: false,
+            duplicates: 0,
             last_sent: None,
             usage: WindowUsage::default(),
             buffer_limit: config.send_buffer.get(),
@@ -160,10 +170,10 @@ impl Sender {
 
     /// The buffer grows to twice the congestion window, or where its algorithm may grow it during recovery to thrice, within
     /// its bounds; it never shrinks (Linux's `tcp_sndbuf_expand`), so that a sender whose window was cut can still send beyond
-    /// a hole.
+    /// a hole. A segment counts for thrice its size, since the kernel makes room for what surrounds it, and rounds that up.
     fn grow_buffer(&mut self) {
         let windows = if self.paced.is_some() { 3 } else { 2 };
-        let wanted = windows * u64::from(self.congestion.window()) * self.segment_size;
+        let wanted = windows * u64::from(self.congestion.window()) * SEGMENT_IN_BUFFER * self.segment_size;
         self.buffer_limit = self.buffer_limit.max(wanted.min(self.buffer_maximum));
     }
 
@@ -196,6 +206,15 @@ impl Sender {
     /// One past the last offset to be sent, the FIN included.
     const fn end(&self) -> u64 {
         self.buffer.end() + self.finishing as u64
+    }
+
+    pub(super) const fn round_trip(&self) -> &RoundTrip {
+        &self.round_trip
+    }
+
+    /// The handshake had to be repeated more than once: the window is one segment at first.
+    pub(super) const fn begin_with_one_segment(&mut self) {
+        self.congestion.set_window(1);
     }
 
     pub(super) const fn next_offset(&self) -> u64 {

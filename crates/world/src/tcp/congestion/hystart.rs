@@ -1,16 +1,16 @@
 //! When should slow start end before it loses? When acknowledgements say that the pipe is full.
 
-use super::Acknowledged;
+use super::RoundTripSample;
 use lastmile_units::Instant;
 use std::time::Duration;
 
 /// HyStart (Ha and Rhee, "Taming the elephants", 2011) as in Linux's Cubic: slow start ends when, within a round, either a
 /// train of closely spaced acknowledgements is half a round trip long, or the least of eight samples exceeds the least
-/// round trip ever seen by an eighth of it (4 to 16 ms).
+/// round trip ever seen by an eighth of it (4 to 16 ms). It does so once; only a timeout begins anew.
 #[derive(Debug)]
 pub(super) struct HyStart {
     round: Option<Round>,
-    round_trip_minimum: Option<Duration>,
+    found: bool,
 }
 
 #[derive(Debug)]
@@ -27,6 +27,9 @@ struct Round {
 const LOW_WINDOW: u32 = 16;
 /// Acknowledgements closer than this belong to one train.
 const TRAIN_SPACING: Duration = Duration::from_millis(2);
+/// How long an acknowledgement may have been held up by what the receiver's network card gathers (Linux's
+/// `hystart_ack_delay`, which is less only beyond 2 Gbit/s).
+const TRAIN_ALLOWANCE: Duration = Duration::from_millis(1);
 /// Samples that make a round's least round trip worth comparing.
 const SAMPLES: u32 = 8;
 
@@ -34,20 +37,20 @@ impl HyStart {
     pub(super) const fn new() -> Self {
         Self {
             round: None,
-            round_trip_minimum: None,
+            found: false,
         }
     }
 
-    /// Takes an acknowledgement in slow start; true where slow start should end.
-    pub(super) fn on_ack(&mut self, ack: &Acknowledged, window: u32) -> bool {
-        let Some(sample) = ack.round_trip else { return false };
-        let minimum = self.round_trip_minimum.map_or(sample, |minimum| minimum.min(sample));
-        self.round_trip_minimum = Some(minimum);
-        if self.round.as_ref().is_none_or(|round| ack.up_to > round.ends) {
+    /// Takes a round trip in slow start, when `minimum` is the least; true where slow start should end.
+    pub(super) fn on_round_trip(&mut self, sample: &RoundTripSample, minimum: Duration, window: u32) -> bool {
+        if self.found {
+            return false;
+        }
+        if self.round.as_ref().is_none_or(|round| sample.up_to > round.ends) {
             self.round = Some(Round {
-                started: ack.now,
-                ends: ack.next,
-                last_ack: ack.now,
+                started: sample.now,
+                ends: sample.next,
+                last_ack: sample.now,
                 samples: 0,
                 least: Duration::MAX,
             });
@@ -56,18 +59,17 @@ impl HyStart {
         if window < LOW_WINDOW {
             return false;
         }
-        let mut full = false;
-        if ack.now.saturating_since(round.last_ack) <= TRAIN_SPACING {
-            round.last_ack = ack.now;
-            full |= ack.now.saturating_since(round.started) > minimum / 2;
+        if sample.now.saturating_since(round.last_ack) <= TRAIN_SPACING {
+            round.last_ack = sample.now;
+            self.found |= sample.now.saturating_since(round.started) > (minimum + TRAIN_ALLOWANCE) / 2;
         }
-        round.least = round.least.min(sample);
+        round.least = round.least.min(sample.took);
         if round.samples < SAMPLES {
             round.samples += 1;
         } else {
             let margin = (minimum / 8).clamp(Duration::from_millis(4), Duration::from_millis(16));
-            full |= round.least > minimum + margin;
+            self.found |= round.least > minimum + margin;
         }
-        full
+        self.found
     }
 }

@@ -42,9 +42,6 @@ mod tests {
         let ack = Acknowledged {
             now: Instant::START,
             segments: 1,
-            round_trip: None,
-            up_to: 0,
-            next: 0,
             window_limited: true,
         };
         let mut window = 10;

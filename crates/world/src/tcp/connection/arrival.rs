@@ -22,7 +22,7 @@ impl Connection {
                     receiver.acknowledgement_mut().demand();
                     return;
                 }
-                receiver.on_segment(now, segment);
+                receiver.on_segment(now, segment, Some(sender.round_trip()));
                 if self.released && receiver.readable() > 0 {
                     return self.abort();
                 }
@@ -30,7 +30,7 @@ impl Connection {
             }
             State::TimeWait { receiver, ends, .. } => {
                 // The other end's FIN again: its acknowledgement was lost.
-                receiver.on_segment(now, segment);
+                receiver.on_segment(now, segment, None);
                 *ends = now + self.config.time_wait;
             }
             State::Closed { .. } => {}

@@ -19,7 +19,7 @@ impl Connection {
             };
             let mut segment = Self::segment(self.local, self.remote, self.numbering.to_wire(offset));
             if let Some(receiver) = receiver {
-                receiver.fill(now, &mut segment);
+                receiver.fill(now, &mut segment, None);
             }
             segment.flags = Flags::RST.and(Flags::ACK);
             self.end(Some(io::ErrorKind::ConnectionAborted));
@@ -62,7 +62,7 @@ impl Connection {
                     };
                     self.fin.get_or_insert(first);
                 }
-                receiver.fill(now, &mut segment);
+                receiver.fill(now, &mut segment, Some(sender.round_trip()));
                 Some(segment)
             }
             State::TimeWait { receiver, next, .. } => {
@@ -70,7 +70,7 @@ impl Connection {
                     return None;
                 }
                 let mut segment = Self::segment(self.local, self.remote, self.numbering.to_wire(*next));
-                receiver.fill(now, &mut segment);
+                receiver.fill(now, &mut segment, None);
                 self.counters.segments_sent += 1;
                 Some(segment)
             }

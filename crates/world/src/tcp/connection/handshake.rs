@@ -7,6 +7,7 @@ use crate::tcp::receiver::Receiver;
 use crate::tcp::segment::milliseconds;
 use crate::tcp::segment::{Flags, Segment, Timestamps};
 use crate::tcp::sender::{Peer, Sender};
+use crate::tcp::timer_wheel;
 use lastmile_units::Instant;
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ pub(super) struct Handshake {
     /// The receiving half, where the other end's SYN is known.
     pub(super) receiver: Option<Box<Receiver>>,
     peer: Option<Peer>,
-    /// When the SYN was sent, if it was sent but once (Karn).
-    sent_once_at: Option<Instant>,
+    /// When the SYN was first sent, and how often it was.
+    first_sent: Option<Instant>,
     sent: u32,
     /// How often its timer ran out.
     pub(super) repeated: u32,
@@ -25,20 +26,55 @@ pub(super) struct Handshake {
     pub(super) due: bool,
 }
 
-/// RFC 6298 section 2.1; doubled for each repetition.
+/// RFC 6298 section 2.1.
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
+/// A SYN is repeated so often before the timeout begins to double (Linux's `tcp_syn_linear_timeouts`). A SYN-ACK is not.
+const LINEAR_REPETITIONS: u32 = 4;
+/// What a timeout is doubled to at most (Linux's `TCP_RTO_MAX`).
+const SYN_TIMEOUT_MAXIMUM: Duration = Duration::from_secs(120);
 
 impl Handshake {
     pub(super) const fn new(now: Instant, receiver: Option<Box<Receiver>>, peer: Option<Peer>) -> Self {
         Self {
             receiver,
             peer,
-            sent_once_at: None,
+            first_sent: None,
             sent: 0,
             repeated: 0,
             resend_at: now,
             due: true,
         }
+    }
+
+    /// How often the timer may run out: repetitions before the timeout doubles come on top of `retries`.
+    pub(super) const fn is_hopeless(&self, retries: u32) -> bool {
+        let linear = if self.receiver.is_none() { LINEAR_REPETITIONS } else { 0 };
+        self.repeated >= retries + linear
+    }
+
+    /// How long an answer is waited for.
+    fn timeout(&self) -> Duration {
+        let doublings = if self.receiver.is_none() {
+            self.repeated.saturating_sub(LINEAR_REPETITIONS)
+        } else {
+            self.repeated
+        };
+        (SYN_TIMEOUT * (1 << doublings.min(7))).min(SYN_TIMEOUT_MAXIMUM)
+    }
+
+    /// The round trip, where the SYN was sent but once (RFC 6298 section 3, Karn).
+    fn round_trip(&self, now: Instant) -> Option<Duration> {
+        let first_sent = self.first_sent.filter(|_| self.sent == 1);
+        first_sent.map(|at| now.saturating_since(at))
+    }
+
+    /// Whether the SYN or SYN-ACK was lost more than once, so that the window is to begin with one segment (RFC 5681 section
+    /// 3.1). One loss is forgiven, and so is a timeout that was too short: the answer is to the first SYN (Linux's
+    /// `tcp_init_transfer` and `tcp_try_undo_spurious_syn`).
+    fn calls_for_caution(&self, answer: &Segment) -> bool {
+        let first = self.first_sent.map(milliseconds);
+        let answers_the_first = answer.timestamps.is_some_and(|stamps| Some(stamps.echo) == first);
+        self.sent > 2 && self.repeated > 0 && !answers_the_first
     }
 }
 
@@ -101,11 +137,12 @@ impl Connection {
             .timestamps
             .filter(|_| self.config.timestamps)
             .map(|stamps| stamps.age(now));
-        let sample = handshake
-            .sent_once_at
-            .map(|at| now.saturating_since(at))
-            .or(by_timestamp);
-        let sender = Sender::new(&self.config, self.numbering, peer, now, sample);
+        let sample = handshake.round_trip(now).or(by_timestamp);
+        let caution = handshake.calls_for_caution(segment);
+        let mut sender = Sender::new(&self.config, self.numbering, peer, now, sample);
+        if caution {
+            sender.begin_with_one_segment();
+        }
         self.state = State::Open {
             sender: Box::new(sender),
             receiver: Box::new(receiver),
@@ -118,16 +155,16 @@ impl Connection {
             return None;
         };
         handshake.due = false;
-        handshake.sent_once_at = (handshake.sent == 0).then_some(now);
+        handshake.first_sent.get_or_insert(now);
         self.counters.retransmissions += u64::from(handshake.sent > 0);
         handshake.sent += 1;
-        handshake.resend_at = now + SYN_TIMEOUT * (1 << handshake.repeated.min(6));
+        handshake.resend_at = now + timer_wheel::expected(handshake.timeout());
         segment.flags = Flags::SYN;
         segment.maximum_segment_size = Some(self.config.mtu - (Segment::IP_HEADER + Segment::TCP_HEADER) as u16);
         segment.window_scale = Some(Self::shift(&self.config));
         segment.sack_permitted = true;
         match &mut handshake.receiver {
-            Some(receiver) => receiver.fill(now, &mut segment),
+            Some(receiver) => receiver.fill(now, &mut segment, None),
             None if self.config.timestamps => {
                 segment.timestamps = Some(Timestamps {
                     value: milliseconds(now),

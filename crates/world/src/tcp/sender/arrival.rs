@@ -2,21 +2,49 @@
 
 use super::Sender;
 use super::paced::Arrived;
-use crate::tcp::congestion::Acknowledged;
-use crate::tcp::recovery::Progress;
-use crate::tcp::segment::{SackBlocks, Segment};
+use crate::tcp::congestion::{Acknowledged, RoundTripSample};
+use crate::tcp::recovery::{Recovery, Report};
+use crate::tcp::retransmission_timer::Purpose;
+use crate::tcp::scoreboard::Sent;
+use crate::tcp::segment::{SackBlocks, Segment, milliseconds};
 use lastmile_units::Instant;
+use std::time::Duration;
+
+/// When what an acknowledgement is for was sent: of what was sent but once, the first and the last.
+#[derive(Debug, Default)]
+struct SentTimes {
+    first: Option<Instant>,
+    last: Option<Instant>,
+}
+
+impl SentTimes {
+    fn note(&mut self, at: Instant) {
+        self.first = self.first.or(Some(at));
+        self.last = Some(at);
+    }
+
+    fn since(at: Option<Instant>, now: Instant) -> Option<Duration> {
+        at.map(|at| now.saturating_since(at))
+    }
+}
 
 impl Sender {
     /// Takes the acknowledgement, window and blocks of a segment. Returns whether it was acceptable.
     pub(in crate::tcp) fn on_segment(&mut self, now: Instant, segment: &Segment) -> bool {
         let offset = self.numbering.to_offset(segment.acknowledgement, self.acknowledged);
-        if offset > self.next || offset < self.acknowledged {
-            return offset < self.acknowledged;
+        if offset > self.next {
+            return false;
         }
-        self.peer_window.on_offer(offset, segment.window);
-        if self.next > offset || offset > self.acknowledged {
-            self.on_acknowledgement(now, offset, segment);
+        if offset < self.acknowledged {
+            // It was overtaken. Its window is old, its blocks may still tell something.
+            if !segment.sack.is_empty() {
+                self.on_acknowledgement(now, offset, segment, false);
+            }
+            return true;
+        }
+        let window_moved = self.peer_window.on_offer(offset, segment.window);
+        if !self.board.is_empty() || !segment.sack.is_empty() {
+            self.on_acknowledgement(now, offset, segment, window_moved);
         }
         if self.may_send_new() > 0 {
             self.peer_window.stop_probing();
@@ -24,111 +52,156 @@ impl Sender {
         true
     }
 
-    pub(super) fn on_acknowledgement(&mut self, now: Instant, offset: u64, segment: &Segment) {
-        let advanced = offset > self.acknowledged;
-        let minimum = self.round_trip.minimum();
-        let highest_sacked = self.board.highest_sacked();
-        let (in_flight_before, sacked_before) = (self.board.in_flight(), self.board.sacked());
+    fn on_acknowledgement(&mut self, now: Instant, offset: u64, segment: &Segment, window_moved: bool) {
         let acknowledged_before = self.acknowledged;
-        let (recovery, board, paced) = (&mut self.recovery, &mut self.board, &mut self.paced);
-        let mut delivered = 0;
-        let (mut first_sent, mut last_sent) = (None, None);
-        board.acknowledge(offset, |sent| {
-            if sent.sacked {
-                return;
-            }
-            delivered += 1;
-            recovery.on_arrival(sent, now, minimum);
-            if let Some(paced) = paced {
-                paced.on_delivered(sent);
-            }
-            if !sent.retransmitted {
-                first_sent = first_sent.or(Some(sent.at));
-                last_sent = Some(sent.at);
-                if sent.end <= highest_sacked {
-                    recovery.on_reordering();
-                }
-            }
-        });
-        let (blocks, count) = self.blocks(&segment.sack, offset);
-        self.board.select(&blocks[..count], |sent| {
-            delivered += 1;
-            self.recovery.on_arrival(sent, now, minimum);
-            if let Some(paced) = &mut self.paced {
-                paced.on_delivered(sent);
-            }
-            if !sent.retransmitted {
-                last_sent = Some(sent.at);
-                if sent.end <= highest_sacked {
-                    self.recovery.on_reordering();
-                }
-            }
-        });
-        self.acknowledged = offset;
-        self.buffer.release(offset);
-
-        // RFC 6298 section 3 (Karn) and RFC 7323 section 4: what was resent is timed by its timestamp alone.
-        let by_timestamp = || {
-            let timestamps = segment.timestamps.filter(|_| advanced)?;
-            Some(timestamps.age(now))
-        };
-        let sample = first_sent.map(|at| now.saturating_since(at)).or_else(by_timestamp);
-        if let Some(sample) = sample {
-            self.round_trip.sample(sample, offset, self.next);
-        }
-        if advanced {
-            self.round_trip.reset_backoff();
-        }
-
-        let found = if delivered > 0 {
-            self.recovery.find_lost(&mut self.board, &self.round_trip, now)
-        } else {
-            0
-        };
-        let progress = Progress {
+        let advanced = offset > acknowledged_before;
+        let duplicate = self.take_duplicate(&segment.sack, offset);
+        let offset = offset.max(acknowledged_before);
+        let echo = segment.timestamps.map(|timestamps| timestamps.echo);
+        let (least, until) = (self.round_trip.minimum(), self.recovery.until());
+        let highest_sacked = self.board.highest_sacked();
+        let mut report = Report {
+            now,
             acknowledged: offset,
             next: self.next,
             advanced,
-            delivered,
+            is_duplicate: !advanced && !window_moved && segment.payload.is_empty(),
+            delivered: duplicate.segments,
+            duplicated: duplicate.segments > 0,
+            probe_duplicated: duplicate.is_probe,
+            echo,
+            more_to_send: self.next < self.end() && self.peer_window.room(self.next) > 0,
+            ..Report::default()
         };
-        let timed_out = self.recovery.after_timeout();
-        self.recovery
-            .on_progress(&progress, &self.board, &mut self.congestion, found);
-        if self.paced.is_some() {
-            let round_trip = last_sent.map(|at| now.saturating_since(at)).or(sample);
-            self.observe(
+        let (mut in_order, mut out_of_order, mut any_resent) = (SentTimes::default(), SentTimes::default(), false);
+        let mut late_from = None;
+        let (blocks, count) = self.blocks(&segment.sack, offset);
+        let (in_flight_before, sacked_before) = (self.board.in_flight(), self.board.sacked());
+        let (rack, paced) = (self.recovery.rack_mut(), &mut self.paced);
+        self.board.acknowledge(offset, |sent| {
+            any_resent |= sent.retransmitted;
+            if !sent.retransmitted && !sent.sacked {
+                in_order.note(sent.at);
+                report.original |= sent.end <= until;
+                if sent.end <= highest_sacked {
+                    late_from = late_from.or(Some(sent.start));
+                }
+            }
+            if !sent.sacked {
+                report.delivered += 1;
+                if let Some(paced) = paced {
+                    paced.on_delivered(sent);
+                }
+                if !was_sent_before_resending(sent, echo) {
+                    rack.on_arrival(sent, now, least);
+                }
+            }
+        });
+        self.board.select(&blocks[..count], |sent| {
+            report.delivered += 1;
+            report.selected = true;
+            if let Some(paced) = paced {
+                paced.on_delivered(sent);
+            }
+            rack.on_arrival(sent, now, least);
+            if !sent.retransmitted {
+                out_of_order.note(sent.at);
+                report.original |= sent.end <= until;
+                if sent.end <= highest_sacked {
+                    late_from = Some(late_from.map_or(sent.start, |from: u64| from.min(sent.start)));
+                }
+            }
+        });
+        if let Some(from) = late_from {
+            rack.on_reordering(self.board.distance_to_highest_sacked(from));
+        }
+        self.acknowledged = offset;
+        self.buffer.release(offset);
+        if advanced {
+            self.timer.forget_expiries();
+        }
+
+        let round_trip = self.take_round_trip(&report, segment, &in_order, &out_of_order, any_resent);
+        if let Some(took) = round_trip {
+            self.congestion.on_round_trip(&RoundTripSample {
                 now,
-                &Arrived {
-                    acknowledged: offset,
-                    acknowledged_before,
-                    delivered,
-                    lost: found,
-                    round_trip,
-                    in_flight_before,
-                    sacked_before,
-                },
-            );
-        } else if self.recovery.is_open() || (timed_out && self.recovery.after_timeout() && advanced) {
-            let round_trip = last_sent.map(|at| now.saturating_since(at));
-            let (up_to, next, window_limited) = (offset, self.next, self.window_limited());
-            let segments = delivered;
+                took,
+                up_to: offset,
+                next: self.next,
+            });
+        }
+        let found = self
+            .recovery
+            .on_report(&report, &mut self.board, &self.round_trip, &mut self.congestion);
+        self.set_timer_after(&report, found.late_until, out_of_order.first);
+        if self.paced.is_some() {
+            let arrived = Arrived {
+                acknowledged: offset,
+                acknowledged_before,
+                delivered: report.delivered - duplicate.segments,
+                lost: found.lost,
+                round_trip,
+                in_flight_before,
+                sacked_before,
+            };
+            self.observe(now, &arrived);
+        } else if self.recovery.may_grow(&report) {
             self.congestion.on_ack(&Acknowledged {
                 now,
-                segments,
-                round_trip,
-                up_to,
-                next,
-                window_limited,
+                segments: report.delivered,
+                window_limited: self.window_limited(),
             });
         }
         self.grow_buffer();
-        if advanced {
-            self.arm_timeout(now);
+    }
+
+    /// Times the round trip, as Linux's `tcp_ack_update_rtt` does: by what arrived in order unless some of it was resent
+    /// (RFC 6298 section 3, Karn), else by what arrived out of order, else by the stamp (RFC 7323 section 4). Returns the round
+    /// trip of what arrived last.
+    fn take_round_trip(
+        &mut self,
+        report: &Report,
+        segment: &Segment,
+        in_order: &SentTimes,
+        out_of_order: &SentTimes,
+        any_resent: bool,
+    ) -> Option<Duration> {
+        let now = report.now;
+        let by = |times: &SentTimes| (SentTimes::since(times.first, now), SentTimes::since(times.last, now));
+        let (mut sample, mut newest) = if any_resent { (None, None) } else { by(in_order) };
+        let (first_selected, last_selected) = by(out_of_order);
+        sample = sample.or(first_selected);
+        newest = last_selected.or(newest);
+        if sample.is_none()
+            && report.advanced
+            && let Some(timestamps) = segment.timestamps
+        {
+            sample = Some(timestamps.age(now));
+            newest = sample;
+        }
+        if let Some(sample) = sample {
+            self.round_trip.sample(sample, newest, report.acknowledged, self.next);
+        }
+        newest
+    }
+
+    /// The timer starts anew when something was acknowledged in order, or out of order that was sent before the head was last
+    /// sent: else it might be put off for ever (Linux's `FLAG_SET_XMIT_TIMER`).
+    fn set_timer_after(&mut self, report: &Report, late_until: Option<Instant>, first_selected: Option<Instant>) {
+        let now = report.now;
+        if let Some(late_until) = late_until {
+            let delay = Recovery::patience(now, late_until).min(self.round_trip.timeout());
+            self.timer.set(Purpose::Reordering, now, delay);
+            return;
+        }
+        let older_than_head = first_selected.is_some_and(|first| self.board.head().is_some_and(|head| first < head.at));
+        if report.advanced || older_than_head {
+            self.set_timer(now);
         }
     }
 
     /// The blocks of a segment as offsets, without what is already acknowledged or was never sent.
-    pub(super) fn blocks(&self, sack: &SackBlocks, acknowledged: u64) -> ([(u64, u64); SackBlocks::CAPACITY], usize) {
+    fn blocks(&self, sack: &SackBlocks, acknowledged: u64) -> ([(u64, u64); SackBlocks::CAPACITY], usize) {
         let mut blocks = [(0, 0); SackBlocks::CAPACITY];
         let mut count = 0;
         for &(start, end) in sack.as_slice() {
@@ -141,4 +214,9 @@ impl Sender {
         }
         (blocks, count)
     }
+}
+
+/// Whether what arrives is the original of a segment that was resent: the stamp echoed is older than the copy.
+fn was_sent_before_resending(sent: &Sent, echo: Option<u32>) -> bool {
+    sent.retransmitted && echo.is_some_and(|echo| (echo.wrapping_sub(milliseconds(sent.at)) as i32) < 0)
 }

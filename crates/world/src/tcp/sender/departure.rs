@@ -2,6 +2,8 @@
 
 use super::{Piece, Sender, WindowUsage};
 use crate::tcp::config::Nagle;
+use crate::tcp::recovery::Resending;
+use crate::tcp::segment::milliseconds;
 use lastmile_units::Instant;
 
 impl Sender {
@@ -51,18 +53,29 @@ impl Sender {
         if let Some(paced) = &mut self.paced {
             paced.stop_waiting();
         }
+        if std::mem::take(&mut self.probe_due) {
+            return self.next_probe(now);
+        }
         let new = self.may_send_new();
         if new > 0 && self.board.is_empty() {
             self.restart_after_idle(now);
         }
-        if self.board.in_flight() >= self.congestion.window() {
+        let window_is_full = self.board.in_flight() >= self.congestion.window();
+        let mut resending = self.recovery.resending();
+        if resending == Resending::UnlessNew && self.next == self.recovery.until() && (new == 0 || window_is_full) {
+            self.recovery.stop_doubting();
+            resending = Resending::Lost;
+        }
+        if window_is_full {
             self.note_usage(new > 0 || self.board.lost() > 0);
             return None;
         }
         if self.paced.is_some() && !self.may_depart(now, new > 0) {
             return None;
         }
-        if let Some(piece) = self.next_resend(now) {
+        if resending == Resending::Lost
+            && let Some(piece) = self.next_resend(now)
+        {
             return Some(piece);
         }
         if new == 0 {
@@ -72,9 +85,13 @@ impl Sender {
             }
             return None;
         }
-        let (start, end) = (self.next, self.next + new);
+        Some(self.next_new(now, new))
+    }
+
+    /// The next `length` bytes, the FIN counted, that were never sent.
+    pub(super) fn next_new(&mut self, now: Instant, length: u64) -> Piece {
+        let (start, end) = (self.next, self.next + length);
         let data_end = end.min(self.buffer.end());
-        let fin = end > self.buffer.end();
         if data_end - start < self.segment_size && data_end > start {
             self.small_ends = data_end;
         }
@@ -83,17 +100,9 @@ impl Sender {
         }
         self.next = end;
         self.board.push(start, end, now);
-        if self.timeout_at.is_none() {
-            self.arm_timeout(now);
-        }
+        self.set_timer_after_sending(now);
         self.note_sent(now);
-        let push = data_end == self.buffer.end();
-        Some(Piece {
-            offset: start,
-            payload: self.buffer.slice(start, data_end),
-            push,
-            fin,
-        })
+        self.piece(start, end)
     }
 
     pub(super) fn next_resend(&mut self, now: Instant) -> Option<Piece> {
@@ -103,19 +112,46 @@ impl Sender {
             self.on_departure(now, end, end.min(self.buffer.end()) - start);
         }
         self.board.resend(start, now);
+        self.recovery.on_resent(milliseconds(now));
         if is_head {
-            self.arm_timeout(now);
+            self.set_timer_after_resending_head(now);
         }
         self.counters.retransmissions += 1;
         self.note_sent(now);
+        Some(self.piece(start, end))
+    }
+
+    /// The probe of a silent receiver: what is new, whatever the window and Nagle say, or else the last segment again (RFC 8985
+    /// section 7.3).
+    pub(super) fn next_probe(&mut self, now: Instant) -> Option<Piece> {
+        let data = (self.buffer.end() - self.next.min(self.buffer.end())).min(self.segment_size);
+        let length =
+            data + u64::from(self.finishing && self.next < self.end() && self.next + data == self.buffer.end());
+        let is_new = length > 0 && self.peer_window.room(self.next) >= length;
+        let piece = if is_new {
+            self.next_new(now, length)
+        } else {
+            let (start, end) = self.board.last_range()?;
+            self.on_departure(now, end, end.min(self.buffer.end()) - start);
+            self.board.repeat_last(now);
+            self.counters.retransmissions += 1;
+            self.last_sent = Some(now);
+            self.piece(start, end)
+        };
+        self.recovery.probe_mut().on_sent(self.next, !is_new);
+        self.timer.stop();
+        self.arm_timeout(now);
+        Some(piece)
+    }
+
+    fn piece(&self, start: u64, end: u64) -> Piece {
         let data_end = end.min(self.buffer.end());
-        let (fin, push) = (end > self.buffer.end(), data_end == self.buffer.end());
-        Some(Piece {
+        Piece {
             offset: start,
             payload: self.buffer.slice(start, data_end),
-            push,
-            fin,
-        })
+            push: data_end == self.buffer.end(),
+            fin: end > self.buffer.end(),
+        }
     }
 
     pub(super) fn note_sent(&mut self, now: Instant) {

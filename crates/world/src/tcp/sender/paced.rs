@@ -117,7 +117,7 @@ impl Sender {
         let room = u64::from(window - self.board.in_flight()) * self.segment_size;
         let open = room.min(self.peer_window.room(self.next));
         let idle = now.saturating_since(paced.pacing.departs_at());
-        self.recovery.is_open()
+        !self.recovery.is_recovering()
             && burst > 1
             && idle <= RECENT
             && open < u64::from(burst) * self.segment_size
@@ -160,10 +160,10 @@ impl Sender {
         let Some(paced) = &mut self.paced else { return };
         let delivered_before = paced.delivery.delivered() - u64::from(arrived.delivered);
         let rate = paced.delivery.sample(now, arrived.acknowledged, arrived.round_trip);
-        let phase = match (self.recovery.is_open(), self.recovery.after_timeout()) {
-            (true, _) => Phase::Open,
-            (false, false) => Phase::Fast,
-            (false, true) => Phase::Timeout,
+        let phase = match (self.recovery.is_recovering(), self.recovery.after_timeout()) {
+            (false, _) => Phase::Open,
+            (true, false) => Phase::Fast,
+            (true, true) => Phase::Timeout,
         };
         // A lone segment that was not full, with nothing else to be acknowledged.
         let maybe_delayed = arrived.delivered == 1

@@ -1,6 +1,7 @@
 //! Claims about opening a connection.
 
 use super::*;
+use crate::tcp::timer_wheel;
 
 fn is_syn(segment: &Segment) -> bool {
     segment.flags.has(Flags::SYN)
@@ -10,16 +11,20 @@ fn is_syn_ack(segment: &Segment) -> bool {
     segment.flags.has(Flags::SYN.and(Flags::ACK))
 }
 
-/// RFC 6298 section 2.1, and Linux's six repetitions.
+/// As in Linux since 6.5: four repetitions come a second apart before the six that double begin.
 #[test]
-fn a_syn_is_repeated_after_1_3_7_15_31_and_63_seconds_and_given_up_after_127() {
+fn a_syn_is_repeated_each_second_five_times_and_then_ever_more_rarely_until_ten_were_in_vain() {
     let mut pipe = Pipe::new(Config::default(), Config::default());
     pipe.judge = Box::new(|_, _, _| Fate::Lost);
-    assert_eq!(pipe.run_until_quiet(1000 * S), 127 * S);
-    assert_eq!(
-        pipe.times(Client, is_syn),
-        [0, 1, 3, 7, 15, 31, 63].map(|seconds| seconds * S)
-    );
+    let ended = pipe.run_until_quiet(1000 * S);
+    let waits = [1, 1, 1, 1, 1, 2, 4, 8, 16, 32, 64].map(|seconds| timer_wheel::expected(seconds * S));
+    let mut sent = vec![Duration::ZERO];
+    sent.extend(waits.iter().scan(Duration::ZERO, |at, wait| {
+        *at += *wait;
+        Some(*at)
+    }));
+    assert_eq!(Some(ended), sent.pop());
+    assert_eq!(pipe.times(Client, is_syn), sent);
     assert_eq!(pipe.end(Client).error(), Some(io::ErrorKind::TimedOut));
     assert!(pipe.end(Client).is_closed() && pipe.end(Client).is_readable() && pipe.end(Client).is_writable());
 }
@@ -47,7 +52,7 @@ fn a_lost_syn_ack_is_repeated() {
 /// RFC 6298 section 5.7 where there are no timestamps, RFC 7323 section 4 where there are: three round trips of 100 ms.
 #[test]
 fn after_a_repeated_handshake_the_timeout_is_three_seconds_unless_timestamps_tell_better() {
-    for (timestamps, timeout) in [(false, 3 * S), (true, 300 * MS)] {
+    for (timestamps, timeout, first) in [(false, 3 * S, S), (true, 300 * MS, 300 * MS)] {
         let config = Config {
             timestamps,
             ..Config::default()
@@ -65,11 +70,11 @@ fn after_a_repeated_handshake_the_timeout_is_three_seconds_unless_timestamps_tel
         pipe.sent.clear();
         let from = pipe.now.since_start();
         pipe.write(Client, b"x");
-        pipe.run_for(timeout);
-        assert_eq!(
-            pipe.times(Client, |segment| !segment.payload.is_empty()),
-            [from, from + timeout]
-        );
+        pipe.run_for(10 * S);
+        // A probe comes first, after a second where no round trip is known, and at the timeout at the latest.
+        let probe = from + timer_wheel::expected(first);
+        let times = pipe.times(Client, |segment| !segment.payload.is_empty());
+        assert_eq!(times[..3], [from, probe, probe + timer_wheel::expected(timeout)]);
     }
 }
 
@@ -105,7 +110,12 @@ fn a_server_that_hears_nothing_more_repeats_its_syn_ack_and_the_client_answers_e
     });
     pipe.run_for(10 * S);
     assert!(pipe.end(Server).is_open());
-    assert_eq!(pipe.times(Server, is_syn_ack), [50 * MS, 50 * MS + S, 50 * MS + 3 * S]);
+    let first = 50 * MS;
+    let second = first + timer_wheel::expected(S);
+    assert_eq!(
+        pipe.times(Server, is_syn_ack),
+        [first, second, second + timer_wheel::expected(2 * S)]
+    );
     assert_eq!(pipe.times(Client, |segment| !is_syn(segment)).len(), 3);
 }
 

@@ -105,7 +105,7 @@ fn a_slow_reader_does_not_bring_about_small_segments() {
 #[test]
 fn a_lost_window_update_is_found_by_a_probe() {
     let mut pipe = Pipe::open_by_default();
-    let all = content(8, 64_240 + 10_000);
+    let all = content(8, 64_240 * 5 / 4 + 10_000);
     let mut written = 0;
     for _ in 0..40 {
         write_on(&mut pipe, Server, &all, &mut written);
@@ -132,7 +132,7 @@ fn a_lost_window_update_is_found_by_a_probe() {
 #[test]
 fn a_window_may_stay_closed_for_days_as_long_as_probes_are_answered() {
     let mut pipe = Pipe::open_by_default();
-    let all = content(9, 64_240 + 10_000);
+    let all = content(9, 64_240 * 5 / 4 + 10_000);
     let mut written = 0;
     for _ in 0..40 {
         write_on(&mut pipe, Server, &all, &mut written);
@@ -154,7 +154,7 @@ fn a_window_may_stay_closed_for_days_as_long_as_probes_are_answered() {
 #[test]
 fn probes_that_nobody_answers_end_the_connection() {
     let mut pipe = Pipe::open_by_default();
-    let all = content(9, 64_240 + 10_000);
+    let all = content(9, 64_240 * 5 / 4 + 10_000);
     let mut written = 0;
     for _ in 0..40 {
         write_on(&mut pipe, Server, &all, &mut written);

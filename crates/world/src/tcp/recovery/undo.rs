@@ -1,0 +1,90 @@
+//! Was a window cut for nothing, and what was it before?
+
+use crate::tcp::congestion::Congestion;
+
+/// What must be known to undo a recovery that was not needed. Two things show it: the receiver reports every segment that
+/// was resent as a duplicate (RFC 2883 with RFC 3708), or what it acknowledges carries a stamp from before the first
+/// retransmission (Eifel, RFC 3522 and RFC 4015).
+#[derive(Debug, Default)]
+pub(super) struct Undo {
+    /// What the cut was made for: nothing before this offset had arrived. None where there is nothing to undo.
+    marker: Option<u64>,
+    /// Retransmissions that were not reported as duplicates; none before the first.
+    unreported: Option<u32>,
+    /// The timestamp clock at the first retransmission of this recovery.
+    first_resent: Option<u32>,
+    before: Option<Before>,
+}
+
+/// Window and threshold from before a cut.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    window: u32,
+    threshold: u32,
+}
+
+impl Undo {
+    /// A recovery begins, with `resent` segments from earlier still under way. `unacknowledged` is the first offset that has
+    /// not arrived.
+    pub(super) const fn begin(&mut self, unacknowledged: u64, resent: u32) {
+        self.marker = Some(unacknowledged);
+        self.unreported = if resent > 0 { Some(resent) } else { None };
+    }
+
+    /// Keeps what the window is now, just before it is cut.
+    pub(super) fn keep(&mut self, congestion: &Congestion) {
+        self.before = Some(Before {
+            window: congestion.window(),
+            threshold: congestion.threshold_remembered(),
+        });
+    }
+
+    pub(super) const fn has_marker(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    /// A segment is resent when the timestamp clock shows `stamp`.
+    pub(super) fn on_resent(&mut self, stamp: u32) {
+        self.first_resent.get_or_insert(stamp);
+        self.unreported = Some(self.unreported.unwrap_or(0) + 1);
+    }
+
+    /// Nothing that was resent is outstanding any more.
+    pub(super) const fn forget_stamp(&mut self) {
+        self.first_resent = None;
+    }
+
+    /// The receiver reports `segments` that end at or before `end` as duplicates.
+    pub(super) fn on_duplicates(&mut self, segments: u32, end: u64) {
+        if self.marker.is_some_and(|marker| end > marker)
+            && let Some(unreported) = &mut self.unreported
+        {
+            *unreported = unreported.saturating_sub(segments);
+        }
+    }
+
+    /// Whether all that was resent had arrived before.
+    pub(super) fn is_disproved_by_duplicates(&self) -> bool {
+        self.has_marker() && self.unreported == Some(0)
+    }
+
+    /// Whether what is acknowledged with `echo` arrived without a retransmission.
+    pub(super) fn is_disproved_by_timestamp(&self, echo: Option<u32>) -> bool {
+        self.has_marker() && self.was_sent_before_resending(echo)
+    }
+
+    fn was_sent_before_resending(&self, echo: Option<u32>) -> bool {
+        match self.first_resent {
+            Some(stamp) => echo.is_some_and(|echo| (echo.wrapping_sub(stamp) as i32) < 0),
+            None => true,
+        }
+    }
+
+    /// Puts the window back.
+    pub(super) fn carry_out(&mut self, congestion: &mut Congestion) {
+        if let Some(before) = self.before {
+            congestion.undo(before.window, before.threshold);
+        }
+        self.marker = None;
+    }
+}
