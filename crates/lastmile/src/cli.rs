@@ -36,6 +36,7 @@ pub(crate) enum Verb {
     Run(RunArgs),
     Report(ReportArgs),
     Compare(CompareArgs),
+    Inspect(InspectArgs),
     Studies(StudiesArgs),
     Profiles(ProfilesArgs),
     Completions(CompletionsArgs),
@@ -245,6 +246,33 @@ pub(crate) struct CompareArgs {
 
     #[command(flatten)]
     pub(crate) format: FormatArg,
+}
+
+/// Inspect a capture: flows, retransmissions, round trips, HTTP
+///
+/// Reads pcap and pcapng, of any size, in one pass. Says of each TCP connection how long it took, what each side sent, sent again and
+/// received out of order, how long acknowledgements took, and what was asked and answered in clear HTTP/1.1. A file whose end is cut
+/// off is read as far as it goes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile inspect client.pcapng                         tables
+  lastmile inspect client.pcapng --html client.html      with time and sequence
+  lastmile inspect client.pcapng --format json | jq .http
+  ssh server tcpdump -w - port 80 | lastmile inspect -
+
+Near the sender of the data, round trips are whole, and every segment that was
+sent again is seen twice. Capture there where you can.")]
+pub(crate) struct InspectArgs {
+    /// The capture, pcap or pcapng; - is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+
+    /// Write a page with the figures and time-sequence plots of the connections that carried most
+    #[arg(long, value_name = "PAGE")]
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// List the built-in studies, or show one

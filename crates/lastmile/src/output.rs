@@ -4,6 +4,7 @@ use crate::exit::Unable;
 use clap::ValueEnum;
 use lastmile_report::advise::Advice;
 use lastmile_report::compare::Comparison;
+use lastmile_report::inspect::Inspection;
 use lastmile_report::record::{Run, Table};
 use lastmile_report::terminal::Look;
 use lastmile_report::{csv, markdown, terminal};
@@ -48,7 +49,7 @@ macro_rules! printed {
     )+};
 }
 
-printed!(Run: run, Advice: advice, Comparison: comparison);
+printed!(Run: run, Advice: advice, Comparison: comparison, Inspection: inspection);
 
 /// What is looked up: profiles, studies. It prints under a schema of its own.
 #[derive(Debug, Serialize)]

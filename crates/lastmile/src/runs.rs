@@ -200,6 +200,37 @@ fn command(kept: &Kept) -> String {
     format!("lastmile run {study} --cpu {}", shell_word(cpu))
 }
 
+/// The folder and the name of a file that is to be written whole, as `flag` was told; the folder is made where it is not there yet.
+///
+/// # Errors
+/// When it names no file, or its folder cannot be made.
+pub(crate) fn named(path: &Path, flag: &str) -> anyhow::Result<(RunFolder, String)> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.filter(|_| !path.is_dir()).with_context(|| {
+        format!(
+            "{flag} {}: it names no file; write it like {flag} report.html",
+            path.display()
+        )
+    })?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = RunFolder::at(parent.unwrap_or(Path::new(".")))
+        .with_context(|| format!("{flag} {} cannot be written", path.display()))?;
+    Ok((folder, name.to_owned()))
+}
+
+/// Where a file of a folder is, as a person would write it.
+pub(crate) fn within(folder: &RunFolder, name: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    path.strip_prefix(".").map(ToOwned::to_owned).unwrap_or(path)
+}
+
+/// What was typed, to be typed again.
+pub(crate) fn typed() -> String {
+    let words = std::env::args().skip(1).map(|word| shell_word(&word));
+    let words: Vec<String> = std::iter::once("lastmile".to_owned()).chain(words).collect();
+    words.join(" ")
+}
+
 /// A word as a shell reads it back: in single quotes where it has to be.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,%@".contains(c);

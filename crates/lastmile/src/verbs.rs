@@ -3,6 +3,7 @@
 mod advise;
 mod compare;
 mod completions;
+mod inspect;
 mod man;
 mod profiles;
 mod report;
@@ -22,6 +23,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Run(args) => run::run(&args),
         Verb::Report(args) => report::report(&args),
         Verb::Compare(args) => compare::compare(&args),
+        Verb::Inspect(args) => inspect::inspect(&args),
         Verb::Studies(args) => studies::studies(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
         Verb::Completions(args) => completions::completions(&args),

@@ -11,7 +11,7 @@ use lastmile_study::advise::{self, AdviseError, Options, Phase, Progress};
 use lastmile_study::cost::this_machine;
 use lastmile_study::http::Version;
 use lastmile_study::run_folder::RunFolder;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Replays traffic, and says what to use.
 ///
@@ -100,36 +100,17 @@ impl Page {
                 name: NAME.to_owned(),
             });
         };
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .filter(|_| !path.is_dir());
-        let name = name.ok_or_else(|| {
-            anyhow::anyhow!(
-                "--report {}: it names no file; write it like --report {NAME}",
-                path.display()
-            )
-        })?;
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = runs::create(Some(parent.unwrap_or(Path::new("."))), "advise")?;
-        Ok(Self {
-            folder,
-            name: name.to_owned(),
-        })
+        let (folder, name) = runs::named(path, "--report")?;
+        Ok(Self { folder, name })
     }
 
     fn path(&self) -> PathBuf {
-        let path = self.folder.path().join(&self.name);
-        path.strip_prefix(".").map(ToOwned::to_owned).unwrap_or(path)
+        runs::within(&self.folder, &self.name)
     }
 
     fn write(&self, advice: &Advice) -> anyhow::Result<()> {
-        let words = std::env::args().skip(1).map(|word| runs::shell_word(&word));
         let provenance = Provenance {
-            command: std::iter::once("lastmile".to_owned())
-                .chain(words)
-                .collect::<Vec<_>>()
-                .join(" "),
+            command: runs::typed(),
             machine: this_machine(),
             finished: Some(Utc::now().words()),
             study: None,
