@@ -55,6 +55,6 @@ pub enum Problem {
         at: u64,
     },
     /// It is whole, and no packet is in it.
-    #[error("holds no packet; was something sent while it was captured, and did the capture's filter let it pass?")]
+    #[error("holds no packet: nothing passed while it was captured, or the capture's filter let nothing through")]
     NoPacket,
 }

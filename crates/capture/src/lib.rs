@@ -18,6 +18,7 @@ mod distribution;
 mod error;
 mod http;
 mod link_layer;
+pub mod published;
 mod tcp;
 mod trace;
 mod udp;

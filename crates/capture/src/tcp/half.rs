@@ -47,6 +47,8 @@ pub struct Sent {
     /// Acknowledgements that say once more what the last one said, as RFC 5681 section 2 has it. Whether data is outstanding, which it
     /// asks for, cannot be seen near a receiver; so, as in Wireshark, answers to keep-alives and window probes alone are left out.
     pub duplicate_acknowledgements: u64,
+    /// Times that the other side acknowledged more than had been seen: what it acknowledges was not captured.
+    pub acknowledged_unseen: u64,
     /// Segments that ask whether the other side still lives.
     pub keep_alives: u64,
     /// Segments that ask whether a window has opened.
@@ -193,9 +195,12 @@ impl Half {
             return false;
         }
         let until = self.line.place(segment.acknowledgement);
-        if self.line.newest().is_none() {
+        match self.line.newest() {
             // This side was not heard yet; its numbers are known from now on.
-            self.line.advance(until);
+            None => self.line.advance(until),
+            Some(newest) => {
+                self.sent.acknowledged_unseen += u64::from(until > newest && self.acknowledged < Some(until))
+            }
         }
         let bare = segment.length == 0 && !segment.has(Segment::SYN | Segment::FIN);
         let same = self.acknowledged == Some(until) && self.granted == Some(segment.window);
