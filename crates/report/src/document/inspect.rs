@@ -107,16 +107,17 @@ pub(crate) fn captured_how(inspection: &Inspection) -> String {
 
 fn connections(shown: &[Connection], left_out: &str) -> Grid {
     let note =
-        format!("In the order of their first packets, which passed so long after the capture's first.{left_out}");
+        format!("Each begins so long after the capture's first packet. A handshake is a whole round trip; up and down are goodput, each octet counted \
+         once; idle is the time in gaps of a second or longer.{left_out}");
     let mut grid = Grid::new("TCP connections", note)
         .figures(["no."])
         .words(["client", "server"])
         .figures([
-            "first packet",
+            "begins",
             "duration",
             "handshake",
-            "goodput up",
-            "goodput down",
+            "up",
+            "down",
             "idle",
         ])
         .words(["ended"]);
