@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod abilities;
 mod clock;
 mod command;
 mod disturbance;
@@ -45,6 +46,7 @@ mod signals;
 mod unfinished;
 mod veth;
 
+pub use abilities::{Ability, Standing, examine};
 pub use command::{DescriptorLimit, Names, Tree, become_init};
 pub use disturbance::{Disturbance, Invalid, Losses};
 pub use gateway::{Gateway, Reach};

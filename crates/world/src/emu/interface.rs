@@ -25,7 +25,7 @@ const WORLD: (Ipv4Addr, u8) = (Ipv4Addr::from_bits(NETWORK), 16);
 const EVERYTHING: (Ipv4Addr, u8) = (Ipv4Addr::UNSPECIFIED, 0);
 /// How many packets wait between the kernel and the forwarder. It only has to be more than come while the forwarder is
 /// busy: what waits longer is the link model's queue. Our own choice: 15 MB, a tenth of a second at 1.2 Gbit/s.
-const QUEUE: u32 = 10_000;
+pub(super) const QUEUE: u32 = 10_000;
 
 /// By what the hosts of a world are attached to its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,10 +40,15 @@ pub enum Attachment {
 impl Attachment {
     /// What this machine has for this user: TUN where its device can be opened.
     pub fn here() -> Self {
-        match kernel::open_tun_device() {
-            Ok(_) => Self::Tun,
-            Err(_) => Self::Veth,
+        match Self::tun_is_shut() {
+            None => Self::Tun,
+            Some(_) => Self::Veth,
         }
+    }
+
+    /// Why this user cannot have TUN; none who can open its device.
+    pub(super) fn tun_is_shut() -> Option<io::Error> {
+        kernel::open_tun_device().err()
     }
 }
 

@@ -140,13 +140,18 @@ impl fmt::Display for TooLate {
             packets,
             bound,
         } = self;
-        let bound = bound.get();
+        let [late, largest, bound] = [*late, *largest, bound.get()].map(microseconds);
         write!(
             f,
-            "one packet in a hundred was delivered {late:.2?} late or more ({largest:.2?} at most, of {packets} packets), and these \
-             links allow {bound:.2?}: leave this machine to it, or let it run as root, where other programs wait for it (SCHED_FIFO)"
+            "one packet in a hundred was delivered {late} late or more ({largest} at most, of {packets} packets), and these links allow \
+             {bound}: leave this machine to it, or let it run as root, where other programs wait for it (SCHED_FIFO)"
         )
     }
+}
+
+/// In whole microseconds: no clock of programs is better.
+pub(super) fn microseconds(duration: Duration) -> String {
+    lastmile_units::duration::print(Duration::from_micros(duration.as_micros() as u64))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
+use std::fmt;
 use std::fs;
 use std::io;
 
@@ -15,6 +16,15 @@ pub enum Privilege {
     Given,
     /// It is in a user namespace of its own, where its user and group are called as outside.
     UserNamespace,
+}
+
+impl fmt::Display for Privilege {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Given => "not needed: this user may make network namespaces",
+            Self::UserNamespace => "entered: this user may make network namespaces inside",
+        })
+    }
 }
 
 /// Why this machine has no emulated world to offer; the message ends with a remedy.

@@ -4,13 +4,13 @@
 //! Ethernet is there in name only: the host resolves no addresses (`IFF_NOARP`), and its interface checksums and splits
 //! packets as they would be on a wire.
 
-use super::interface::{MTU, NAME};
+use super::interface::{MTU, NAME, QUEUE};
 use super::kernel::{self, Offload};
 use super::namespace::Namespace;
 use super::netlink::{EthernetAddress, InterfaceIndex, Netlink};
 use super::settings;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags};
-use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::Ipv4Addr;
@@ -35,9 +35,12 @@ const ETHERNET_HEADER: usize = 14;
 /// What stands before a packet to the host: [`HOST_END`], [`MIDDLE_END`], IPv4.
 const TO_HOST: [u8; ETHERNET_HEADER] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00];
 
-/// How much the socket holds until the forwarder reads, in bytes as the kernel accounts for them (about 2,300 for a packet of
-/// 1,500). Who may not exceed `net.core.rmem_max` gets that, which is 180 packets on most systems. Our own choice.
-const RECEIVE_BUFFER: usize = 24 << 20;
+/// How much the socket holds until the forwarder reads. Who may not exceed `net.core.rmem_max` gets that, which is 180 packets on
+/// most systems. Our own choice: as many packets as a TUN holds.
+const RECEIVE_BUFFER: usize = ACCOUNTED * QUEUE as usize;
+/// What the kernel accounts a packet of 1,500 bytes for: its buffer of 2,048 and what describes it (`SKB_TRUESIZE`), as seen on 64-bit
+/// machines.
+const ACCOUNTED: usize = 2304;
 
 /// Makes the pair: one end is `host`'s, called [`NAME`], the other is in `middle`, where a packet socket is opened on it.
 ///
@@ -57,11 +60,7 @@ pub(super) fn make(middle: &Namespace, host: &Namespace, address: Ipv4Addr) -> i
         netlink.add_veth((&name, MIDDLE_END), (NAME, HOST_END, host))?;
         let end = InterfaceIndex::of(&name)?;
         netlink.bring_up(end, LinkFlags::empty(), vec![LinkAttribute::Mtu(MTU)])?;
-        let socket = kernel::open_packet_socket(end.get())?;
-        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-            setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
-        }
-        io::Result::Ok(socket)
+        open(end)
     })??;
     host.enter(|| {
         // In this order: without checksums the kernel itself turns off what needs them.
@@ -79,6 +78,24 @@ pub(super) fn make(middle: &Namespace, host: &Namespace, address: Ipv4Addr) -> i
         socket,
         overflowed: AtomicU64::new(0),
     })
+}
+
+/// Opens a packet socket that holds as much as it may.
+fn open(interface: InterfaceIndex) -> io::Result<File> {
+    let socket = kernel::open_packet_socket(interface.get())?;
+    if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
+    }
+    Ok(socket)
+}
+
+/// How many full packets may wait for the forwarder, for this user.
+///
+/// # Errors
+/// When this user may open no packet socket.
+pub(super) fn packets_held() -> io::Result<usize> {
+    let socket = Namespace::new()?.enter(|| open(InterfaceIndex::LOOPBACK))??;
+    Ok(getsockopt(&socket, sockopt::RcvBuf)? / ACCOUNTED)
 }
 
 impl PacketSocket {
