@@ -1,0 +1,141 @@
+//! Does the emulated world do what its link model says, with a real kernel's TCP at both ends?
+//!
+//! Each claim runs in worlds of its own, one after another, since namespaces are made before any thread is. As root, all of it runs
+//! again as a user that may nothing. Where this machine has no network namespaces for a user, that is said and nothing is
+//! checked.
+
+#[cfg(target_os = "linux")]
+mod captures;
+#[cfg(target_os = "linux")]
+mod datagrams;
+#[cfg(target_os = "linux")]
+mod kernels;
+#[cfg(target_os = "linux")]
+mod links;
+#[cfg(target_os = "linux")]
+mod pcapng;
+#[cfg(target_os = "linux")]
+mod transfer;
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("emulated: skipped, since network namespaces are Linux's");
+}
+
+#[cfg(target_os = "linux")]
+fn main() {
+    // Whatever hangs, in here or in a program that was started, the system ends it.
+    nix::unistd::alarm::set(300);
+    let hold = linux::all_claims_hold();
+    let hold_for_nobody = !nix::unistd::geteuid().is_root() || linux::again_as_nobody();
+    assert!(hold && hold_for_nobody, "some claims do not hold");
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{captures, kernels, links, transfer};
+    use lastmile_world::emu::{Standing, acquire, examine};
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    use std::panic::catch_unwind;
+    use std::process::Command;
+
+    const CLAIMS: [(&str, fn()); 13] = [
+        ("what is not ready has a remedy", what_is_not_ready_has_a_remedy),
+        (
+            "a transfer takes what the link says, by TUN",
+            transfer::it_takes_what_the_link_says_by_tun,
+        ),
+        (
+            "a transfer takes what the link says, by veth",
+            transfer::it_takes_what_the_link_says_by_veth,
+        ),
+        (
+            "hosts of one side share the wire",
+            links::hosts_of_one_side_share_the_wire,
+        ),
+        ("each link carries its own", links::each_link_carries_its_own),
+        (
+            "a full queue drops the newest packet",
+            links::a_full_queue_drops_the_newest_packet,
+        ),
+        ("every packet is accounted for", links::every_packet_is_accounted_for),
+        (
+            "what waits too long for the forwarder is told of",
+            links::a_sender_faster_than_the_forwarder_is_told_of,
+        ),
+        (
+            "the same frames are lost as in the simulated world",
+            transfer::the_same_frames_are_lost_as_in_the_simulated_world,
+        ),
+        (
+            "captures hold whole packets with right checksums",
+            captures::packets_are_whole_and_their_checksums_right,
+        ),
+        (
+            "drops are in a capture of their own, with causes",
+            captures::drops_are_told_with_their_causes,
+        ),
+        (
+            "a host's congestion control and initial window are those asked for",
+            kernels::congestion_control_and_initial_window_are_those_asked_for,
+        ),
+        (
+            "a host's retransmissions are those seen on the wire",
+            kernels::retransmissions_are_those_seen_on_the_wire,
+        ),
+    ];
+
+    /// Tells of each whether it holds.
+    pub(super) fn all_claims_hold() -> bool {
+        match acquire() {
+            Ok(privilege) => println!("emulated: user namespaces {privilege}"),
+            Err(error) => {
+                println!("emulated: skipped, since {error}");
+                return true;
+            }
+        }
+        let fails = |(name, claim): &&(&str, fn())| {
+            let holds = catch_unwind(claim).is_ok();
+            println!("emulated: {name}: {}", if holds { "ok" } else { "FAILED" });
+            !holds
+        };
+        CLAIMS.iter().filter(fails).count() == 0
+    }
+
+    /// The user that owns nothing.
+    const NOBODY: u32 = 65534;
+
+    /// Runs all of it again in a process that may nothing.
+    pub(super) fn again_as_nobody() -> bool {
+        // That user may not be able to get at where the program lies.
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+        let program = folder.path().join("emulated");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        println!("emulated: again, as an ordinary user");
+        Command::new(&program)
+            .current_dir("/")
+            .uid(NOBODY)
+            .gid(NOBODY)
+            .status()
+            .unwrap()
+            .success()
+    }
+
+    fn what_is_not_ready_has_a_remedy() {
+        let abilities = examine();
+        for ability in &abilities {
+            assert_eq!(
+                ability.remedy.is_some(),
+                ability.standing != Standing::Ready,
+                "{ability:?}"
+            );
+            // These claims are about to make worlds.
+            assert_ne!(ability.standing, Standing::Missing, "{ability:?}");
+        }
+        assert!(abilities.iter().any(|ability| ability.name == "lateness of packets"));
+    }
+}
