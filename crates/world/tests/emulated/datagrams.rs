@@ -14,7 +14,7 @@ const PORT: u16 = 9;
 /// IP and UDP headers (RFC 791, RFC 768).
 const HEADERS: usize = 28;
 /// How long nothing may arrive before it is said that nothing more will. Longer than any link of these tests takes.
-const SILENCE: Duration = Duration::from_millis(400);
+const SILENCE: Duration = Duration::from_millis(250);
 
 /// Hears what is sent to a host.
 pub(crate) struct Receiver(UdpSocket);
