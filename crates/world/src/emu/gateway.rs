@@ -22,16 +22,19 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, setsockopt, socket, sockopt,
 };
 use services::Services;
+use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, SocketAddrV4, TcpListener, UdpSocket};
+use std::net::{SocketAddr, SocketAddrV4, TcpListener, UdpSocket};
+use std::os::fd::AsRawFd as _;
+use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// The way out of a world, from its far side on.
 #[derive(Debug)]
 pub struct Gateway {
     to_thread: UnboundedSender<Order>,
-    services: Services,
-    resolvers: Vec<IpAddr>,
+    services: Arc<Services>,
+    resolvers: Vec<SocketAddr>,
     uploads: Uploads,
 }
 
@@ -50,7 +53,7 @@ enum Order {
     /// Take the connections of a door of the far host.
     Open(Door),
     /// Answer questions for names.
-    Resolve { at: UdpSocket, from: Vec<IpAddr> },
+    Resolve { at: UdpSocket, from: Vec<SocketAddr> },
 }
 
 /// Connections that wait to be taken.
@@ -64,7 +67,7 @@ impl Gateway {
     /// # Errors
     /// When there is no `/proc`, or the system has no thread left.
     pub fn start() -> io::Result<Self> {
-        let services = Services::of_this_thread()?;
+        let services = Arc::new(Services::of_this_thread()?);
         let (to_thread, mut orders) = unbounded_channel();
         let uploads = Uploads::default();
         let counted = uploads.clone();
@@ -103,9 +106,9 @@ impl Gateway {
             far: far.namespace().clone(),
             address,
             reach,
-            services: self.services.try_clone().map_err(|error| failed(&error))?,
+            services: Arc::clone(&self.services),
             resolver: self.resolvers.first().copied(),
-            open: std::collections::BTreeMap::new(),
+            open: BTreeMap::new(),
             gateway: self.to_thread.clone(),
         };
         world.on_connection_request(far, move |to| doors.requested(to));
@@ -164,7 +167,7 @@ fn listen_at(address: SocketAddrV4) -> io::Result<TcpListener> {
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
     // Connections that are accepted take it over.
     setsockopt(&socket, sockopt::TcpNoDelay, &true)?;
-    bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &SockaddrIn::from(address))?;
+    bind(socket.as_raw_fd(), &SockaddrIn::from(address))?;
     listen(&socket, Backlog::new(BACKLOG)?)?;
     Ok(TcpListener::from(socket))
 }

@@ -6,11 +6,14 @@
 
 use super::super::signals::{Signals, Woken};
 use super::spawn;
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// What the binary is called when it is meant as a first process; it is not the name of any file.
@@ -50,8 +53,10 @@ fn run(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> u8 {
     let command = match command.spawn() {
         Ok(child) => Pid::from_raw(child.id().cast_signed()),
         Err(error) => {
+            // A folder of PATH that may not be searched hides that there is nothing in the others.
+            let missing = error.kind() == io::ErrorKind::NotFound || !is_there(program);
+            let error = if missing { Errno::ENOENT.into() } else { error };
             say(&error);
-            let missing = error.kind() == io::ErrorKind::NotFound;
             return if missing { NOT_FOUND } else { CANNOT_RUN };
         }
     };
@@ -71,6 +76,15 @@ fn run(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> u8 {
             }
         }
     }
+}
+
+/// Whether there is a file of that name, as far as it can be seen: where the path says, or where `PATH` does.
+fn is_there(program: &OsStr) -> bool {
+    if program.as_bytes().contains(&b'/') {
+        return Path::new(program).exists();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(program).exists())
 }
 
 /// Buries every process that has ended; the exit code of the command, where it was among them.

@@ -7,8 +7,9 @@ use super::{DNS, Order, Reach, listen_at};
 use crate::emu::namespace::Namespace;
 use nix::sys::socket::{Shutdown, shutdown};
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::os::fd::AsRawFd as _;
+use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Where connections come in, and whom they are for.
@@ -23,8 +24,9 @@ pub(super) struct Doors {
     pub(super) far: Namespace,
     pub(super) address: Ipv4Addr,
     pub(super) reach: Reach,
-    pub(super) services: Services,
-    pub(super) resolver: Option<IpAddr>,
+    pub(super) services: Arc<Services>,
+    /// Who answers questions for names outside.
+    pub(super) resolver: Option<SocketAddr>,
     pub(super) open: BTreeMap<SocketAddrV4, TcpListener>,
     pub(super) gateway: UnboundedSender<Order>,
 }
@@ -50,7 +52,7 @@ impl Doors {
         }
         // Answers that are too long for a datagram are asked for again by TCP (RFC 7766).
         let resolver = self.resolver.filter(|_| outside && to.port() == DNS)?;
-        Some(Target::Address(SocketAddr::new(resolver, DNS)))
+        Some(Target::Address(resolver))
     }
 
     fn open(&mut self, to: SocketAddrV4, target: Target) {

@@ -19,23 +19,26 @@ const OPEN_QUESTIONS: usize = 256;
 
 /// The machine's name servers, in its order: those of `/etc/resolv.conf`, or else whoever answers on the loopback address, as
 /// resolv.conf(5) has it.
-pub(super) fn of_this_machine() -> Vec<IpAddr> {
+pub(super) fn of_this_machine() -> Vec<SocketAddr> {
     let named = named(&fs::read_to_string("/etc/resolv.conf").unwrap_or_default());
     if named.is_empty() {
-        vec![Ipv4Addr::LOCALHOST.into()]
+        vec![(Ipv4Addr::LOCALHOST, super::DNS).into()]
     } else {
         named
     }
 }
 
-fn named(settings: &str) -> Vec<IpAddr> {
+fn named(settings: &str) -> Vec<SocketAddr> {
     let servers = settings.lines().filter_map(|line| line.strip_prefix("nameserver"));
     // An address may name its interface, which only a link-local one needs: such are left out.
-    servers.filter_map(|address| address.trim().parse().ok()).collect()
+    let addresses = servers.filter_map(|address| address.trim().parse().ok());
+    addresses
+        .map(|address: IpAddr| SocketAddr::new(address, super::DNS))
+        .collect()
 }
 
 /// Relays questions that come in `at` to the servers, for as long as the thread lives.
-pub(super) async fn relay(at: std::net::UdpSocket, servers: Vec<IpAddr>) {
+pub(super) async fn relay(at: std::net::UdpSocket, servers: Vec<SocketAddr>) {
     let listening = at.set_nonblocking(true).and_then(|()| UdpSocket::from_std(at));
     let Ok(at) = listening.map(Arc::new) else { return };
     let (room, servers) = (Arc::new(Semaphore::new(OPEN_QUESTIONS)), Arc::new(servers));
@@ -61,13 +64,13 @@ pub(super) async fn relay(at: std::net::UdpSocket, servers: Vec<IpAddr>) {
 }
 
 /// Asks one server, from a port of its own, so that answers cannot be mixed up.
-async fn ask(server: IpAddr, question: &[u8]) -> io::Result<Vec<u8>> {
+async fn ask(server: SocketAddr, question: &[u8]) -> io::Result<Vec<u8>> {
     let here: IpAddr = match server {
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = UdpSocket::bind(SocketAddr::new(here, 0)).await?;
-    socket.connect(SocketAddr::new(server, super::DNS)).await?;
+    socket.connect(server).await?;
     socket.send(question).await?;
     let mut answer = vec![0; LONGEST];
     let length = socket.recv(&mut answer).await?;
@@ -82,7 +85,28 @@ mod tests {
     #[test]
     fn name_servers_are_read_in_their_order() {
         let settings = "# nameserver 1.1.1.1\nsearch example.org\nnameserver 10.0.0.53\nnameserver\t::1\nnameserver fe80::1%eth0\n";
-        let expected: [IpAddr; 2] = ["10.0.0.53".parse().unwrap(), "::1".parse().unwrap()];
+        let expected: [SocketAddr; 2] = ["10.0.0.53:53".parse().unwrap(), "[::1]:53".parse().unwrap()];
         assert_eq!(named(settings), expected);
+    }
+
+    #[test]
+    fn a_question_is_answered_by_the_first_server_that_does() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap().block_on(async {
+            let socket = || std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            let (at, refusing, server) = (socket(), socket(), UdpSocket::bind("127.0.0.1:0").await.unwrap());
+            let relay_at = at.local_addr().unwrap();
+            let servers = vec![refusing.local_addr().unwrap(), server.local_addr().unwrap()];
+            // Its port is closed from now on.
+            drop(refusing);
+            tokio::spawn(relay(at, servers));
+            tokio::spawn(async move {
+                let mut question = [0; 100];
+                let (length, asker) = server.recv_from(&mut question).await.unwrap();
+                assert_eq!(&question[..length], b"who?");
+                server.send_to(b"me", asker).await.unwrap();
+            });
+            assert_eq!(ask(relay_at, b"who?").await.unwrap(), b"me");
+        });
     }
 }
