@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     CellsFailed,
     /// A threshold or a rule was broken: 99, as k6 has it.
     Broken,
+    /// A command that was run ended with this, and so does its verb.
+    Command(u8),
     /// Someone pressed Ctrl-C: 130, that is 128 and the number of SIGINT, as shells have it.
     Interrupted,
 }
@@ -24,6 +26,7 @@ impl Exit {
             Self::Done => 0,
             Self::CellsFailed => 4,
             Self::Broken => 99,
+            Self::Command(code) => code,
             Self::Interrupted => 130,
         }
     }

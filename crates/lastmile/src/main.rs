@@ -16,5 +16,9 @@ mod verbs;
 use clap::Parser as _;
 
 fn main() -> std::process::ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(ended) = lastmile_world::emu::become_init() {
+        return ended;
+    }
     exit::told(verbs::dispatch(cli::Cli::parse()))
 }

@@ -4,6 +4,7 @@ mod advise;
 mod compare;
 mod completions;
 mod inspect;
+pub(crate) mod link;
 mod man;
 mod profiles;
 mod report;
@@ -25,6 +26,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Compare(args) => compare::compare(&args),
         Verb::Inspect(args) => inspect::inspect(&args),
         Verb::Studies(args) => studies::studies(&args),
+        Verb::Link(args) => link::link(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
         Verb::Completions(args) => completions::completions(&args),
         Verb::Man => man::man(),

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod csv;
 mod document;
 pub mod inspect;
+pub mod link;
 pub mod markdown;
 mod markup;
 pub mod number;
