@@ -13,7 +13,7 @@ use std::process::Command;
 pub struct Inputs {
     /// `LASTMILE_HOST`: the one address that a server binds, or a client connects to.
     pub host: Ipv4Addr,
-    /// `LASTMILE_PORT`: its TCP port.
+    /// `LASTMILE_PORT`: its TCP port, 1024 or above: not every server keeps the right to those below.
     pub port: u16,
     /// `LASTMILE_OPERATION`: what is done, one of [`Program::operations`](super::Program::operations).
     pub operation: String,

@@ -33,7 +33,8 @@ impl PeerSpec {
     /// # Errors
     /// What is missing, and what brings it.
     pub fn is_installed(&self) -> Result<Version, Missing> {
-        for program in &self.install.programs {
+        // That which starts every peer is util-linux's.
+        for program in self.install.programs.iter().map(String::as_str).chain(["setpriv"]) {
             if find(program).is_none() {
                 return Err(self.missing(format!("there is no program {program}")));
             }
@@ -55,17 +56,13 @@ impl PeerSpec {
     }
 
     fn missing(&self, what: String) -> Missing {
-        let packages = self.install.debian.join(" ");
-        let remedy = match (self.install.debian.is_empty(), self.install.build.is_empty()) {
-            (true, true) => "install it by hand".to_owned(),
-            (false, true) => format!("`make peers` installs it (as root: apt-get install {packages})"),
-            (true, false) => format!("`make peers` builds it ({})", self.install.build.join(" ")),
-            (false, false) => format!(
-                "`make peers` installs and builds it (as root: apt-get install {packages}; then, in {}: {})",
-                self.folder().display(),
-                self.install.build.join(" ")
-            ),
+        let by_hand = if self.install.files.is_empty() {
+            String::new()
+        } else {
+            format!("; then {}", self.folder().join("build").display())
         };
+        let packages = self.install.debian.join(" ");
+        let remedy = format!("`make peers` brings it (by hand, as root: apt-get install {packages}{by_hand})");
         Missing {
             name: self.name.clone(),
             what,

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How long a server may take to say `READY`: a Java server on a busy machine takes a few seconds. Our own choice.
 const START_BOUND: Duration = Duration::from_secs(60);
 
-/// A peer that serves. It is stopped when this is dropped.
+/// A peer that serves. It is stopped when this is dropped, and told to end when the thread that started it is gone.
 #[derive(Debug)]
 pub struct Server {
     process: Process,
@@ -22,7 +22,8 @@ impl PeerSpec {
     /// Starts it as a server, and waits until it says `READY`.
     ///
     /// `command_in` is handed the command before it is run, and decides where that is: it may change it as it likes (another
-    /// program before it, or a network namespace), as long as the server stays in the process group that the command begins.
+    /// program before it, or a network namespace), as long as the server stays in the process group that the command begins. The
+    /// calling thread must live as long as the server is to: its end is the server's.
     ///
     /// # Errors
     /// When it is no server, does not do what `inputs` ask for, is not installed, or is not ready within a minute.

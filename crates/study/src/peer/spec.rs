@@ -41,12 +41,12 @@ pub struct Install {
     /// The Debian packages that bring it.
     #[serde(default)]
     pub debian: Vec<String>,
-    /// The command that builds it, in its folder; it brings the libraries that it pins.
-    #[serde(default)]
-    pub build: Vec<String>,
-    /// The programs it needs, to be found in `PATH` or `/usr/sbin`.
+    /// The programs it needs to run, to be found in `PATH` or `/usr/sbin`.
     pub programs: Vec<String>,
-    /// The files, by their place in its folder, that are there once it is built.
+    /// The programs that its script `build` needs besides.
+    #[serde(default)]
+    pub build_programs: Vec<String>,
+    /// The files, by their place in its folder, that are there once its script `build` has been run.
     #[serde(default)]
     pub files: Vec<PathBuf>,
 }
@@ -63,7 +63,7 @@ pub struct VersionCommand {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// The command; a first word with a slash is a file in the peer's folder.
+    /// The command, run in the peer's folder.
     pub command: Vec<String>,
     /// What can be asked of it.
     pub operations: Vec<String>,
@@ -155,7 +155,12 @@ impl PeerSpec {
     }
 
     /// The program in a role, where it does what is asked for.
-    pub(super) fn program<'a>(&self, program: Option<&'a Program>, role: &str, inputs: &Inputs) -> Result<&'a Program, PeerError> {
+    pub(super) fn program<'a>(
+        &self,
+        program: Option<&'a Program>,
+        role: &str,
+        inputs: &Inputs,
+    ) -> Result<&'a Program, PeerError> {
         let refused = |problem| PeerError::Refused {
             name: self.name.clone(),
             problem,
@@ -165,16 +170,13 @@ impl PeerSpec {
         Ok(program)
     }
 
-    /// A command of that many words, in the peer's folder, with nothing of the caller's environment but `PATH`.
+    /// A command of these words, in the peer's folder, with nothing of the caller's environment but `PATH`. It is told to end, by
+    /// SIGTERM, when the thread that starts it has, however that went.
     pub(super) fn command(&self, words: &[String]) -> Command {
-        let (program, arguments) = words.split_first().expect("check refuses empty commands");
-        let mut command = if program.contains('/') {
-            Command::new(self.folder.join(program))
-        } else {
-            Command::new(program)
-        };
+        let mut command = Command::new("setpriv");
         command
-            .args(arguments)
+            .args(["--pdeathsig", "TERM", "--"])
+            .args(words)
             .current_dir(&self.folder)
             .env_clear()
             .env("PATH", path())

@@ -91,17 +91,17 @@ fn what_is_missing_is_named_with_what_brings_it() {
     );
     assert_eq!(
         program.unwrap().is_installed().unwrap_err().to_string(),
-        "peer echo is not installed: there is no program no-such-program; `make peers` installs it (as root: apt-get install \
-         no-such-package)"
+        "peer echo is not installed: there is no program no-such-program; `make peers` brings it (by hand, as root: apt-get \
+         install no-such-package)"
     );
-    let file = load(&ECHO.replace(
-        "[install]",
-        "[install]\nbuild = [\"make\", \"it\"]\nfiles = [\"target/it\"]",
-    ));
-    assert_eq!(
-        file.unwrap().is_installed().unwrap_err().to_string(),
-        "peer echo is not installed: target/it has not been built; `make peers` builds it (make it)"
-    );
+    let file = load(&ECHO.replace("[install]", "[install]\ndebian = [\"gcc\"]\nfiles = [\"target/it\"]"))
+        .unwrap()
+        .is_installed()
+        .unwrap_err()
+        .to_string();
+    let expected = "peer echo is not installed: target/it has not been built; `make peers` brings it (by hand, as root: apt-get \
+                    install gcc; then /";
+    assert!(file.starts_with(expected) && file.ends_with("/echo/build)"), "{file}");
 }
 
 #[test]
@@ -194,6 +194,21 @@ fn a_server_that_is_dropped_is_gone_with_what_it_started() {
     assert_eq!(process_tree::living_in_group(group).unwrap(), []);
 }
 
+#[test]
+fn a_server_is_told_to_end_when_whoever_started_it_is_gone() {
+    let state = tempfile::tempdir().unwrap();
+    let asked = inputs(state.path());
+    let telling = "trap 'touch $LASTMILE_STATE/told; exit' TERM; echo READY; while :; do sleep 0.01; done";
+    let (_folder, peer) = folder_with(&ECHO.replace("env; echo READY; exec sleep 600", telling));
+    let peer = PeerSpec::load(&peer).unwrap();
+    let started = std::thread::spawn(move || peer.start(&asked, &|_| Ok(())).unwrap());
+    let server = started.join().unwrap();
+    while !state.path().join("told").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    server.stop().unwrap();
+}
+
 /// A client that does as the shell says.
 fn client(script: &str) -> Result<Vec<serde_json::Value>, PeerError> {
     let state = tempfile::tempdir().unwrap();
@@ -201,9 +216,7 @@ fn client(script: &str) -> Result<Vec<serde_json::Value>, PeerError> {
         .replace("[server]", "[client]")
         .replace("env; echo READY; exec sleep 600", script);
     let (_folder, peer) = folder_with(&text);
-    PeerSpec::load(&peer)
-        .unwrap()
-        .run(&inputs(state.path()), &|_| Ok(()))
+    PeerSpec::load(&peer).unwrap().run(&inputs(state.path()), &|_| Ok(()))
 }
 
 #[test]

@@ -40,8 +40,14 @@ pub(crate) fn streams_are_the_same_both_ways(jdk: &PeerSpec) {
         let objects = about.and_then(|line| line["objects"].as_u64());
         assert_eq!(objects, Some(stream.objects.len() as u64), "case {name}");
         let by_jdk = std::fs::read(state.path().join(name)).unwrap();
-        assert!(by_jdk == stream.concat(), "case {name}: the JDK writes what it read of ours");
-        assert!(written_again(&by_jdk) == by_jdk, "case {name}: we write what we read of the JDK's");
+        assert!(
+            by_jdk == stream.concat(),
+            "case {name}: the JDK writes what it read of ours"
+        );
+        assert!(
+            written_again(&by_jdk) == by_jdk,
+            "case {name}: we write what we read of the JDK's"
+        );
     }
 }
 

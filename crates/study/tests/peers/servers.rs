@@ -11,6 +11,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 const MEDIA_TYPE: &str = "application/x-java-serialized-object";
 /// The user that owns nothing.
@@ -20,6 +21,7 @@ const NOBODY: u32 = 65_534;
 pub(crate) fn keeps_to_the_contract(peer: &PeerSpec, program: &Program) -> &'static str {
     a_server_keeps_to_the_contract(peer, program, None);
     a_higher_level_makes_fewer_bytes(peer, program);
+    a_server_outlives_nobody(peer, program);
     if nix::unistd::geteuid().is_root() {
         a_server_keeps_to_the_contract(peer, program, Some(NOBODY));
         "as root and as nobody"
@@ -46,6 +48,20 @@ fn a_server_keeps_to_the_contract(peer: &PeerSpec, program: &Program, user: Opti
             0,
             "{about}: a server that was stopped is gone"
         );
+    }
+}
+
+/// It ends with whoever started it, a thread here, when that is gone without a word.
+fn a_server_outlives_nobody(peer: &PeerSpec, program: &Program) {
+    let site = Site::new(None);
+    let inputs = site.inputs(program, CodecSpec::IDENTITY);
+    std::thread::scope(|threads| {
+        threads.spawn(|| std::mem::forget(start(peer, &inputs, None)));
+    });
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while processes_told_of(&site.state) > 0 {
+        assert!(Instant::now() < deadline, "peer {} outlives who started it", peer.name);
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
