@@ -99,9 +99,9 @@ impl Acknowledgement {
         self.due = Due::Now;
     }
 
-    /// The next one is not to wait.
-    pub(super) fn hurry(&mut self) {
-        self.quick = self.quick.max(1);
+    /// The next one is not to wait, and mostly does not count against those that are quick (Linux sets the count's lowest bit).
+    pub(super) const fn hurry(&mut self) {
+        self.quick |= 1;
     }
 
     const fn begin_quickly(&mut self) {

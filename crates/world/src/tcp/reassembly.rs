@@ -52,6 +52,11 @@ impl Reassembly {
         self.ready_bytes
     }
 
+    /// What takes up buffer: what the program has not read, and what lies beyond a hole.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.ready_bytes + self.ranges.iter().map(|(start, end)| end - start).sum::<u64>()
+    }
+
     /// The ranges beyond the first hole, the one that last grew first (RFC 2018 section 4).
     pub(super) fn ranges(&self) -> &[(u64, u64)] {
         &self.ranges

@@ -56,15 +56,16 @@ impl ReceiveWindow {
         (0..14).find(|shift| maximum >> shift <= 0xffff).unwrap_or(14)
     }
 
-    /// The right edge that could be advertised, when `unread` bytes before `next` wait for the program.
-    fn edge(&self, next: u64, unread: u64) -> u64 {
-        let window = self.offered.min(self.limit.saturating_sub(unread)) >> self.shift << self.shift;
+    /// The right edge that could be advertised, when `held` bytes take up buffer: they wait for the program,
+    /// or for a hole before them to be filled.
+    fn edge(&self, next: u64, held: u64) -> u64 {
+        let window = self.offered.min(self.limit.saturating_sub(held)) >> self.shift << self.shift;
         self.advertised.max(next + window)
     }
 
     /// The window field for a segment that acknowledges `next`; notes it as advertised.
-    pub(super) fn advertise(&mut self, next: u64, unread: u64, segment_size: u64) -> u16 {
-        let edge = self.edge(next, unread);
+    pub(super) fn advertise(&mut self, next: u64, held: u64, segment_size: u64) -> u16 {
+        let edge = self.edge(next, held);
         // RFC 9293 section 3.8.6.2.2: a small step of the edge is kept back.
         if edge >= self.advertised + segment_size.min(self.limit / 2) {
             self.advertised = edge;
@@ -82,9 +83,9 @@ impl ReceiveWindow {
     }
 
     /// Whether reading has opened the window so far that the other end should hear of it (Linux: to twice what it has).
-    pub(super) fn deserves_update(&self, next: u64, unread: u64, segment_size: u64) -> bool {
+    pub(super) fn deserves_update(&self, next: u64, held: u64, segment_size: u64) -> bool {
         let left = self.advertised.saturating_sub(next);
-        let possible = self.edge(next, unread).saturating_sub(next);
+        let possible = self.edge(next, held).saturating_sub(next);
         possible >= left + 2 * segment_size.min(self.limit / 4) && possible >= 2 * left
     }
 
@@ -98,10 +99,14 @@ impl ReceiveWindow {
         grows
     }
 
-    /// Takes a sample of the round trip, from timestamps.
+    /// Takes a sample of the round trip, from timestamps: one that is shorter counts as it is, longer ones are smoothed (Linux's
+    /// `tcp_rcv_rtt_update`).
     pub(super) fn on_round_trip(&mut self, sample: Duration) {
         let sample = sample.max(Duration::from_millis(1));
-        self.round_trip = Some(self.round_trip.map_or(sample, |known| (known * 7 + sample) / 8));
+        self.round_trip = Some(match self.round_trip {
+            Some(known) if known < sample => (known * 7 + sample) / 8,
+            _ => sample,
+        });
     }
 
     /// Everything before `next` has arrived. A window that has arrived in full took a round trip or longer, which is all there

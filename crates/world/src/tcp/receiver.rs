@@ -116,9 +116,9 @@ impl Receiver {
         if offset <= self.acknowledged && !is_later(*recent, timestamps.value) {
             *recent = timestamps.value;
         }
-        // One sample an echo, of full segments, which nothing held up at the sender.
+        // One sample an echo, of full segments, which nothing held up at the sender, and while the program keeps up.
         let is_full = segment.payload.len() as u64 >= self.segment_size;
-        if is_full && self.echoed.replace(timestamps.echo) != Some(timestamps.echo) {
+        if is_full && self.data.ready_bytes() == 0 && self.echoed.replace(timestamps.echo) != Some(timestamps.echo) {
             self.window.on_round_trip(timestamps.age(now));
         }
     }
@@ -166,7 +166,7 @@ impl Receiver {
                 .on_read(now, self.data.next() - self.data.ready_bytes(), self.segment_size);
             if self
                 .window
-                .deserves_update(self.data.next(), self.data.ready_bytes(), self.segment_size)
+                .deserves_update(self.data.next(), self.data.held_bytes(), self.segment_size)
             {
                 self.acknowledgement.demand();
             }
@@ -193,7 +193,7 @@ impl Receiver {
         segment.acknowledgement = self.numbering.to_wire(self.acknowledged);
         segment.window = self
             .window
-            .advertise(self.next(), self.data.ready_bytes(), self.segment_size);
+            .advertise(self.next(), self.data.held_bytes(), self.segment_size);
         segment.timestamps = self.timestamp.map(|echo| Timestamps {
             value: milliseconds(now),
             echo,
