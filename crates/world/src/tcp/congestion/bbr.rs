@@ -388,3 +388,6 @@ fn initial_rate(window: u32, round_trip: Option<Duration>, segment_size: Bytes) 
 fn in_microseconds(time: Duration) -> Duration {
     Duration::from_micros(time.as_micros() as u64)
 }
+
+#[cfg(test)]
+mod tests;
