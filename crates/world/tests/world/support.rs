@@ -25,9 +25,19 @@ impl Pair {
     }
 
     pub(crate) fn with_hosts(seed: u64, direction: &DirectionSpec, client: HostSpec, server: HostSpec) -> Self {
+        Self::with_directions(seed, [direction, direction], client, server)
+    }
+
+    /// With a direction towards the client, and one towards the server.
+    pub(crate) fn with_directions(
+        seed: u64,
+        [down, up]: [&DirectionSpec; 2],
+        client: HostSpec,
+        server: HostSpec,
+    ) -> Self {
         let world = World::new(Seed::new(seed));
         let (client, server) = (world.host(client), world.host(server));
-        let link = world.link(direction, direction, &[&client], &[&server]);
+        let link = world.link(down, up, &[&client], &[&server]);
         Self {
             world,
             client,
