@@ -15,7 +15,7 @@
 //! | what may be sent now? | `sender`: `arrival`, `departure`, `timer`, over `send_buffer`, `scoreboard`, `peer_window` |
 //! | what was lost, and how fast may it be resent? | `recovery`: `rack`, `rate_reduction`, `tail_loss_probe`, `undo` |
 //! | what is the sender's timer set for, and how late does it fire? | `retransmission_timer`, `timer_wheel` |
-//! | how large is the congestion window? | `congestion`: `cubic`, `reno`, `hystart`; `bbr` |
+//! | how large is the congestion window, and is it in use? | `congestion`: `cubic`, `reno`, `hystart`; `bbr`; `window_usage` |
 //! | how fast may segments leave, and how fast do they arrive? | `pacing`, `delivery_rate` |
 //! | how long is a round trip, and a timeout? | `round_trip` |
 //! | what has arrived, and when is it acknowledged? | `receiver`, over `reassembly`, `acknowledgement`, `receive_window` |
@@ -39,6 +39,7 @@ mod send_buffer;
 mod sender;
 mod sequence;
 mod timer_wheel;
+mod window_usage;
 
 pub use config::{Config, CongestionControl, Nagle};
 pub use connection::{Connection, Read};

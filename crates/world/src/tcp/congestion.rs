@@ -261,12 +261,22 @@ impl Congestion {
             return;
         };
         algorithm.on_idle(idle);
-        if idle < timeout {
+        if idle <= timeout {
             return;
         }
         self.threshold = self.threshold_remembered();
         let restart = self.initial.min(self.window);
-        let halvings = (idle.as_nanos() / timeout.as_nanos().max(1)).min(31) as u32;
+        let halvings = ((idle.as_nanos() - 1) / timeout.as_nanos().max(1)).min(31) as u32;
         self.window = (self.window >> halvings).max(restart);
+    }
+
+    /// No more than `used` segments were outstanding for the time of a timeout: the window comes half way down to that, or to
+    /// the initial one (RFC 2861 section 3.1; Linux's `tcp_cwnd_application_limited`).
+    pub(super) fn on_unused(&mut self, used: u32) {
+        let used = used.max(self.initial);
+        if matches!(self.control, Control::ByLoss(_)) && used < self.window {
+            self.threshold = self.threshold_remembered();
+            self.window = self.window.midpoint(used);
+        }
     }
 }

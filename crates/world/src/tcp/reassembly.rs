@@ -57,6 +57,12 @@ impl Reassembly {
         self.ready_bytes + self.ranges.iter().map(|(start, end)| end - start).sum::<u64>()
     }
 
+    /// How far beyond the next offset expected something has arrived.
+    pub(super) fn reach(&self) -> u64 {
+        let furthest = self.ranges.iter().map(|(_, end)| *end).max();
+        furthest.map_or(0, |end| end - self.next)
+    }
+
     /// The ranges beyond the first hole, the one that last grew first (RFC 2018 section 4).
     pub(super) fn ranges(&self) -> &[(u64, u64)] {
         &self.ranges

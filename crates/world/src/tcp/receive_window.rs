@@ -119,8 +119,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// The program has read everything before `offset`.
-    pub(super) fn on_read(&mut self, now: Instant, offset: u64, segment_size: u64) {
+    /// The program has read everything before `offset`, while what has arrived out of order reaches `beyond` bytes further.
+    pub(super) fn on_read(&mut self, now: Instant, offset: u64, beyond: u64, segment_size: u64) {
         let Some(round_trip) = self.round_trip else { return };
         if now.saturating_since(self.measuring_since) < round_trip {
             return;
@@ -131,7 +131,7 @@ impl ReceiveWindow {
             let wanted = u128::from(2 * read);
             // While the sender's window still doubles, so must this one, and in time (Linux's `tcp_rcvbuf_grow`).
             let wanted = wanted + 2 * wanted * u128::from(read - before) / u128::from(before);
-            let wanted = u64::try_from(wanted).unwrap_or(u64::MAX);
+            let wanted = u64::try_from(wanted).unwrap_or(u64::MAX).saturating_add(beyond);
             self.limit = self.limit.max(wanted.min(self.maximum));
             self.read_last_round = Some(read);
         }

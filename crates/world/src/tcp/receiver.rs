@@ -162,8 +162,8 @@ impl Receiver {
         if read > 0 {
             let all = self.data.ready_bytes() == 0;
             self.acknowledgement.on_read(all, self.segment_size);
-            self.window
-                .on_read(now, self.data.next() - self.data.ready_bytes(), self.segment_size);
+            let read_to = self.data.next() - self.data.ready_bytes();
+            self.window.on_read(now, read_to, self.data.reach(), self.segment_size);
             if self
                 .window
                 .deserves_update(self.data.next(), self.data.held_bytes(), self.segment_size)

@@ -18,6 +18,7 @@ use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
 use super::send_buffer::SendBuffer;
 use super::sequence::Numbering;
+use super::window_usage::WindowUsage;
 use bytes::Bytes;
 use lastmile_units::{Bytes as ByteCount, Instant};
 use paced::Paced;
@@ -51,6 +52,8 @@ pub(super) struct Sender {
     duplicates: u64,
     last_sent: Option<Instant>,
     usage: WindowUsage,
+    /// Something was sent for the first time since the last time that nothing more could be.
+    burst_is_new: bool,
     buffer_limit: u64,
     buffer_maximum: u64,
     counters: Counters,
@@ -73,14 +76,6 @@ impl std::ops::AddAssign for Counters {
         self.retransmissions += other.retransmissions;
         self.timeouts += other.timeouts;
     }
-}
-
-/// Whether the window is in use (RFC 7661's concern, answered as Linux's `tcp_cwnd_validate` does).
-#[derive(Debug, Default)]
-struct WindowUsage {
-    most_outstanding: u32,
-    limited: bool,
-    until: u64,
 }
 
 /// A piece of the stream to be sent.
@@ -156,7 +151,8 @@ impl Sender {
             probe_due: false,
             duplicates: 0,
             last_sent: None,
-            usage: WindowUsage::default(),
+            usage: WindowUsage::new(now),
+            burst_is_new: false,
             buffer_limit: config.send_buffer.get(),
             buffer_maximum: config.send_buffer_maximum.get(),
             counters: Counters::default(),

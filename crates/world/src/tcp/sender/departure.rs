@@ -1,18 +1,17 @@
 //! What may a sender send now?
 
-use super::{Piece, Sender, WindowUsage};
+use super::{Piece, Sender};
 use crate::tcp::config::Nagle;
 use crate::tcp::recovery::Resending;
 use crate::tcp::segment::milliseconds;
+use crate::tcp::window_usage::Burst;
 use lastmile_units::Instant;
 
 impl Sender {
+    /// Whether the window is in use, so that it may grow.
     pub(super) fn window_limited(&self) -> bool {
-        // In slow start a window in half use may still double; past it, it must have been full.
-        if self.congestion.in_slow_start() {
-            return self.congestion.window() < 2 * self.usage.most_outstanding;
-        }
-        self.usage.limited
+        self.usage
+            .is_in_use(self.congestion.window(), self.congestion.in_slow_start())
     }
 
     /// How many bytes (the FIN counts for one) may be sent for the first time now.
@@ -67,7 +66,7 @@ impl Sender {
             resending = Resending::Lost;
         }
         if window_is_full {
-            self.note_usage(new > 0 || self.board.lost() > 0);
+            self.note_usage(now, new > 0 || self.burst_is_new);
             return None;
         }
         if self.paced.is_some() && !self.may_depart(now, new > 0) {
@@ -79,7 +78,7 @@ impl Sender {
             return Some(piece);
         }
         if new == 0 {
-            self.note_usage(false);
+            self.note_usage(now, false);
             if self.next < self.end() && self.board.is_empty() && self.peer_window.room(self.next) == 0 {
                 self.peer_window.begin_probing(now, &self.round_trip);
             }
@@ -99,6 +98,7 @@ impl Sender {
             self.on_departure(now, end, data_end - start);
         }
         self.next = end;
+        self.burst_is_new = true;
         self.board.push(start, end, now);
         self.set_timer_after_sending(now);
         self.note_sent(now);
@@ -159,23 +159,37 @@ impl Sender {
         self.last_sent = Some(now);
     }
 
-    pub(super) fn note_usage(&mut self, limited: bool) {
-        let outstanding = self.board.outstanding();
-        if self.acknowledged >= self.usage.until || outstanding > self.usage.most_outstanding {
-            self.usage = WindowUsage {
-                most_outstanding: outstanding,
-                limited,
-                until: self.next,
-            };
-        } else {
-            self.usage.limited |= limited;
+    /// Nothing more can be sent now, and it was the window that held back more where `held_back`.
+    fn note_usage(&mut self, now: Instant, held_back: bool) {
+        if !std::mem::take(&mut self.burst_is_new) && !held_back {
+            return;
+        }
+        let burst = Burst {
+            now,
+            acknowledged: self.acknowledged,
+            next: self.next,
+            outstanding: self.board.outstanding(),
+            held_back,
+        };
+        let (window, in_slow_start) = (self.congestion.window(), self.congestion.in_slow_start());
+        self.usage.note(&burst, window, in_slow_start);
+        // A program that waits for room in the buffer is not what leaves the window unused.
+        if !self.window_limited()
+            && self.recovery.is_open()
+            && self.room() > 0
+            && let Some(used) = self.usage.unused_for(now, self.round_trip.timeout())
+        {
+            self.congestion.on_unused(used);
         }
     }
 
-    pub(super) fn restart_after_idle(&mut self, now: Instant) {
+    fn restart_after_idle(&mut self, now: Instant) {
         if let Some(last_sent) = self.last_sent.replace(now) {
-            self.congestion
-                .on_idle(now.saturating_since(last_sent), self.round_trip.timeout());
+            let (idle, timeout) = (now.saturating_since(last_sent), self.round_trip.timeout());
+            self.congestion.on_idle(idle, timeout);
+            if idle > timeout {
+                self.usage.restart(now);
+            }
         }
     }
 }
