@@ -3,11 +3,13 @@
 //! Each claim is one that holds for every input: what is read in portions is what is read whole, what prints is read back as the
 //! same, what is offered is delivered, dropped or in flight.
 
+mod capture;
 mod java_stream;
 mod link;
 mod portions;
 mod traffic;
 
+pub use capture::capture;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
 pub use traffic::{har, jsonl};
@@ -70,6 +72,11 @@ pub const ALL: &[Target] = &[
         name: "coded",
         run: coded,
         words: &["\u{1f}", "\u{28}", "\u{78}", "\u{0}", "\u{3}"],
+    },
+    Target {
+        name: "capture",
+        run: capture,
+        words: capture::WORDS,
     },
 ];
 

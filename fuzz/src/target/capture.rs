@@ -1,0 +1,66 @@
+//! Captures, as a stranger might send them for a second opinion.
+
+use super::portions::Portions;
+use lastmile_capture::{Analysis, Sent, analyse, published};
+
+pub(super) const WORDS: &[&str] = &[
+    "\u{0}",
+    "\u{a}\u{d}\u{d}\u{a}",
+    "\u{6}\u{0}\u{0}\u{0}",
+    "\u{1}\u{0}\u{6}\u{0}drop",
+    "GET / HTTP/1.1\r\n\r\n",
+    "HTTP/1.1 200 OK\r\n",
+    "HTTP/1.1 101 \r\n\r\n",
+    "Content-Length: 18446744073709551615\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n",
+    "ffffffffffffffff\r\n",
+    "0\r\n\r\n",
+    "\r\n",
+];
+
+/// A capture. It reads alike in portions and whole; every packet is in one flow or set aside; nothing is more than what it is a part of.
+pub fn capture(input: &[u8]) {
+    let whole = analyse(input, "input");
+    match (whole, analyse(Portions::new(input), "input")) {
+        (Ok(whole), Ok(in_portions)) => {
+            assert_eq!(whole, in_portions);
+            check(&whole, input.len() as u64);
+        }
+        (Err(error), Err(in_portions)) => {
+            let said = error.to_string();
+            assert!(said.starts_with("input: "), "{said}");
+            assert_eq!(said, in_portions.to_string());
+        }
+        (whole, in_portions) => panic!("{whole:?}, and in portions {in_portions:?}"),
+    }
+}
+
+fn check(analysis: &Analysis, length: u64) {
+    let in_tcp = analysis.tcp.iter().map(|flow| flow.up.packets + flow.down.packets);
+    let in_udp = analysis.udp.iter().map(|flow| flow.up.packets + flow.down.packets);
+    let in_flows = in_tcp.chain(in_udp).sum::<u64>();
+    assert_eq!(in_flows + analysis.set_aside.values().sum::<u64>(), analysis.packets);
+    assert!(analysis.packets > 0 && analysis.first <= analysis.last);
+    assert!(analysis.file.get() <= length && analysis.cut_off.is_none_or(|at| at == length));
+    for flow in &analysis.tcp {
+        assert!(flow.first <= flow.last && flow.idle.longest <= flow.idle.time);
+        assert!(flow.idle.time <= flow.duration());
+        check_sent(&flow.up);
+        check_sent(&flow.down);
+    }
+    let http = &analysis.http;
+    assert!(http.whole <= http.count && http.listed.len() as u64 <= http.count);
+    for (connection, transaction) in &http.listed {
+        assert!(*connection < analysis.tcp.len());
+        assert!(transaction.ended.is_none_or(|_| transaction.first_byte.is_some()));
+    }
+    let record = published::record(analysis, "input", "0");
+    assert_eq!(record.connections.len(), analysis.tcp.len());
+}
+
+fn check_sent(sent: &Sent) {
+    assert!(sent.headers <= sent.bytes && sent.payload_once <= sent.payload);
+    assert!(sent.retransmissions + sent.out_of_order + sent.after_hole <= sent.packets);
+    assert!(sent.spurious_retransmissions <= sent.retransmissions);
+    assert!(sent.round_trips.karn.count() <= sent.round_trips.all.count());
+}
