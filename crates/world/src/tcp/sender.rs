@@ -52,8 +52,8 @@ pub(super) struct Sender {
     duplicates: u64,
     last_sent: Option<Instant>,
     usage: WindowUsage,
-    /// Something was sent for the first time since the last time that nothing more could be.
-    burst_is_new: bool,
+    /// Segments sent for the first time since the last time that nothing more could be.
+    burst: u32,
     buffer_limit: u64,
     buffer_maximum: u64,
     counters: Counters,
@@ -152,7 +152,7 @@ impl Sender {
             duplicates: 0,
             last_sent: None,
             usage: WindowUsage::new(now),
-            burst_is_new: false,
+            burst: 0,
             buffer_limit: config.send_buffer.get(),
             buffer_maximum: config.send_buffer_maximum.get(),
             counters: Counters::default(),

@@ -7,6 +7,10 @@ use crate::tcp::segment::milliseconds;
 use crate::tcp::window_usage::Burst;
 use lastmile_units::Instant;
 
+/// Segments that are handed down together, the last of them marked as the end of a push: Linux's `tcp_min_tso_segs`, which
+/// holds up to some 24 Mbit/s.
+const OFFLOADED: u32 = 2;
+
 impl Sender {
     /// Whether the window is in use, so that it may grow.
     pub(super) fn window_limited(&self) -> bool {
@@ -66,10 +70,11 @@ impl Sender {
             resending = Resending::Lost;
         }
         if window_is_full {
-            self.note_usage(now, new > 0 || self.burst_is_new);
+            self.note_usage(now, new > 0 || self.burst > 0);
             return None;
         }
         if self.paced.is_some() && !self.may_depart(now, new > 0) {
+            self.burst = 0;
             return None;
         }
         if resending == Resending::Lost
@@ -98,11 +103,13 @@ impl Sender {
             self.on_departure(now, end, data_end - start);
         }
         self.next = end;
-        self.burst_is_new = true;
+        self.burst += 1;
         self.board.push(start, end, now);
         self.set_timer_after_sending(now);
         self.note_sent(now);
-        self.piece(start, end)
+        let mut piece = self.piece(start, end);
+        piece.push |= self.burst.is_multiple_of(OFFLOADED);
+        piece
     }
 
     pub(super) fn next_resend(&mut self, now: Instant) -> Option<Piece> {
@@ -161,7 +168,7 @@ impl Sender {
 
     /// Nothing more can be sent now, and it was the window that held back more where `held_back`.
     fn note_usage(&mut self, now: Instant, held_back: bool) {
-        if !std::mem::take(&mut self.burst_is_new) && !held_back {
+        if std::mem::take(&mut self.burst) == 0 && !held_back {
             return;
         }
         let burst = Burst {
