@@ -25,7 +25,7 @@ impl PeerSpec {
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<Vec<Value>, PeerError> {
         let program = self.program(self.client.as_ref(), "client", inputs)?;
-        self.is_installed()?;
+        self.is_present()?;
         let command = inputs.command(self, &program.command);
         let mut process = Process::start(self, command, &inputs.state, command_in)?;
         let mut ended = None;

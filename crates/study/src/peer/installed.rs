@@ -3,7 +3,7 @@
 use super::spec::PeerSpec;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A peer's version, in its own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,17 +33,7 @@ impl PeerSpec {
     /// # Errors
     /// What is missing, and what brings it.
     pub fn is_installed(&self) -> Result<Version, Missing> {
-        // That which starts every peer is util-linux's.
-        for program in self.install.programs.iter().map(String::as_str).chain(["setpriv"]) {
-            if find(program).is_none() {
-                return Err(self.missing(format!("there is no program {program}")));
-            }
-        }
-        for file in &self.install.files {
-            if !self.folder().join(file).exists() {
-                return Err(self.missing(format!("{} has not been built", file.display())));
-            }
-        }
+        self.is_present()?;
         let told = self.command(&self.version.command).output();
         let told = told.map_err(|error| self.missing(format!("its version could not be asked for: {error}")))?;
         let said = [told.stdout, told.stderr].concat();
@@ -53,6 +43,22 @@ impl PeerSpec {
             return Err(self.missing(format!("asked for its version, it ended with {}: {first}", told.status)));
         }
         Ok(Version(first.rsplit(": ").next().unwrap_or_default().trim().to_owned()))
+    }
+
+    /// Whether its programs and files are there; cheaper than asking for its version.
+    pub(super) fn is_present(&self) -> Result<(), Missing> {
+        // That which starts every peer is util-linux's.
+        for program in self.install.programs.iter().map(String::as_str).chain(["setpriv"]) {
+            if !is_in_path(program) {
+                return Err(self.missing(format!("there is no program {program}")));
+            }
+        }
+        for file in &self.install.files {
+            if !self.folder().join(file).exists() {
+                return Err(self.missing(format!("{} has not been built", file.display())));
+            }
+        }
+        Ok(())
     }
 
     fn missing(&self, what: String) -> Missing {
@@ -78,10 +84,8 @@ pub(super) fn path() -> OsString {
     path
 }
 
-fn find(program: &str) -> Option<PathBuf> {
-    std::env::split_paths(&path())
-        .map(|folder| folder.join(program))
-        .find(|candidate| is_executable(candidate))
+fn is_in_path(program: &str) -> bool {
+    std::env::split_paths(&path()).any(|folder| is_executable(&folder.join(program)))
 }
 
 fn is_executable(path: &Path) -> bool {

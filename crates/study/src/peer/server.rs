@@ -5,6 +5,7 @@ use super::inputs::Inputs;
 use super::process::Process;
 use super::process_tree;
 use super::spec::PeerSpec;
+use std::cell::Cell;
 use std::io;
 use std::process::Command;
 use std::time::Duration;
@@ -16,6 +17,7 @@ const START_BOUND: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Server {
     process: Process,
+    cpu_time: Cell<Duration>,
 }
 
 impl PeerSpec {
@@ -33,7 +35,7 @@ impl PeerSpec {
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<Server, PeerError> {
         let program = self.program(self.server.as_ref(), "server", inputs)?;
-        self.is_installed()?;
+        self.is_present()?;
         let command = inputs.command(self, &program.command);
         let mut process = Process::start(self, command, &inputs.state, command_in)?;
         let mut ended = None;
@@ -45,7 +47,10 @@ impl PeerSpec {
         });
         match ended {
             Some(status) => Err(process.failed(format!("ended before it was ready, with {status}"))),
-            None if in_time => Ok(Server { process }),
+            None if in_time => Ok(Server {
+                process,
+                cpu_time: Cell::default(),
+            }),
             None => Err(process.failed(format!("did not say READY within {START_BOUND:?}"))),
         }
     }
@@ -59,10 +64,14 @@ impl Server {
 
     /// The CPU time, user and system, that it and all its descendants have had. The difference of two is what was spent between.
     ///
+    /// It never goes back: of a child that ends the time is known in ticks only, and what rounding would take away is kept.
+    ///
     /// # Errors
     /// When it has ended.
     pub fn cpu_time(&self) -> io::Result<Duration> {
-        process_tree::cpu_time(self.process.id())
+        let time = process_tree::cpu_time(self.process.id())?.max(self.cpu_time.get());
+        self.cpu_time.set(time);
+        Ok(time)
     }
 
     /// Ends it, by SIGTERM; what is left of it after ten seconds is killed.

@@ -9,6 +9,7 @@ use crate::nearest::{suggestion, toml_problem};
 use lastmile_payload::codec::CodecSpec;
 use lastmile_units::Bytes;
 use serde::Deserialize;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -75,7 +76,8 @@ pub struct Program {
     pub minimum_size: Bytes,
 }
 
-/// Where peers are: what `LASTMILE_PEERS` names; else `peers/` in the working directory; else that of the source tree.
+/// Where peers are: what `LASTMILE_PEERS` names; else `peers/` in the working directory; else that of the source tree. A folder counts
+/// where there is a peer in it.
 ///
 /// # Errors
 /// When there is no such folder.
@@ -86,7 +88,9 @@ pub fn folder() -> Result<PathBuf, PeerError> {
         Some(named) => vec![PathBuf::from(named)],
         None => vec![here.to_owned(), source],
     };
-    let found = candidates.iter().find_map(|candidate| candidate.canonicalize().ok());
+    let has_peers = |folder: &PathBuf| folders(folder).is_ok_and(|peers| !peers.is_empty());
+    let found = candidates.iter().find(|candidate| has_peers(candidate));
+    let found = found.and_then(|folder| folder.canonicalize().ok());
     found.ok_or_else(|| PeerError::NoFolder {
         tried: candidates
             .iter()
@@ -94,6 +98,16 @@ pub fn folder() -> Result<PathBuf, PeerError> {
             .collect::<Vec<_>>()
             .join(" or "),
     })
+}
+
+/// The folders within `folder` that hold a peer.
+fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let within: io::Result<Vec<_>> = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect();
+    let mut within = within?;
+    within.retain(|path| path.join("peer.toml").exists());
+    Ok(within)
 }
 
 impl PeerSpec {
@@ -122,17 +136,14 @@ impl PeerSpec {
     /// # Errors
     /// When the folder or one of its peers cannot be read.
     pub fn all(folder: &Path) -> Result<Vec<Self>, PeerError> {
-        let unreadable = |error| PeerError::File {
+        let within = folders(folder).map_err(|error| PeerError::File {
             path: folder.to_owned(),
             error,
-        };
-        let mut peers = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            if path.join("peer.toml").exists() {
-                peers.push(Self::load(&path)?);
-            }
-        }
+        })?;
+        let mut peers = within
+            .iter()
+            .map(|folder| Self::load(folder))
+            .collect::<Result<Vec<_>, _>>()?;
         peers.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(peers)
     }
