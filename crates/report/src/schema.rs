@@ -3,16 +3,18 @@
 use crate::advise::Advice;
 use crate::compare::Comparison;
 use crate::inspect::Inspection;
+use crate::link::Crossing;
 use crate::record::Run;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by the verb that prints it.
-pub fn all() -> [(&'static str, Schema); 4] {
+pub fn all() -> [(&'static str, Schema); 5] {
     [
         ("advise", of::<Advice>()),
         ("compare", of::<Comparison>()),
         ("inspect", of::<Inspection>()),
+        ("link", of::<Crossing>()),
         ("run", of::<Run>()),
     ]
 }
@@ -55,7 +57,7 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 4] {
+    fn printed() -> [(&'static str, Value); 5] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&sample::run(), &sample::run(), &[rule]);
@@ -63,6 +65,7 @@ mod tests {
             ("advise", value(serde_json::to_value(sample::advice()))),
             ("compare", value(serde_json::to_value(comparison))),
             ("inspect", value(serde_json::to_value(sample::inspection()))),
+            ("link", value(serde_json::to_value(crate::link::sample()))),
             ("run", value(serde_json::to_value(sample::run()))),
         ]
     }

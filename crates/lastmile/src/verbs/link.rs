@@ -6,14 +6,13 @@ mod crossing;
 use crate::cli::LinkArgs;
 use crate::exit::Exit;
 use crate::links;
-use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
 /// What crosses the link.
 pub(crate) enum Traffic<'a> {
     /// What a command sends and receives.
-    Command(&'a [OsString]),
+    Command,
     /// Connections to an address of this machine, for a host beyond the link.
     Connections { listen: SocketAddr, to: &'a Remote },
 }
@@ -37,7 +36,7 @@ pub(crate) fn link(args: &LinkArgs) -> anyhow::Result<Exit> {
     let link = links::link(&args.link)?;
     let traffic = match (&args.listen, &args.to) {
         (Some(listen), Some(to)) => Traffic::Connections { listen: listen.0, to },
-        _ => Traffic::Command(&args.command),
+        _ => Traffic::Command,
     };
     #[cfg(target_os = "linux")]
     return crossing::cross(args, &link, &traffic);

@@ -14,10 +14,9 @@ use lastmile_world::emu::{
     acquire,
 };
 use lastmile_world::{Host as _, LinkId, World as _};
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::time::Duration;
@@ -49,7 +48,7 @@ pub(super) fn cross(args: &LinkArgs, link: &LinkSpec, traffic: &Traffic<'_>) -> 
         Unable(format!(
             "{} is put behind a link in network namespaces, which this machine does not allow: {error}",
             match traffic {
-                Traffic::Command(_) => "a command",
+                Traffic::Command => "a command",
                 Traffic::Connections { .. } => "a port",
             }
         ))
@@ -58,25 +57,20 @@ pub(super) fn cross(args: &LinkArgs, link: &LinkSpec, traffic: &Traffic<'_>) -> 
     let limit = DescriptorLimit::raise().context("the limit of descriptors cannot be raised")?;
     let gateway = Gateway::start().context("the link's way out cannot be started")?;
     let listener = match traffic {
-        Traffic::Connections { listen, .. } => Some(
-            TcpListener::bind(listen)
-                .with_context(|| format!("--listen {listen}: connections cannot be taken there; name a free port"))?,
-        ),
-        Traffic::Command(_) => None,
+        Traffic::Connections { listen, to } => Some((listening(*listen, to)?, *to)),
+        Traffic::Command => None,
     };
     let wire = Wire::new(args, link)?;
     if let Some(folder) = &args.capture {
         wire.capture(folder)?;
     }
-    let ended = match (traffic, listener) {
-        (Traffic::Command(command), _) => Some(wire.run(args, &signals, &gateway, limit, command)?),
-        (Traffic::Connections { to, .. }, Some(listener)) => {
+    let ended = match listener {
+        None => Some(wire.run(args, &signals, &gateway, limit)?),
+        Some((listener, to)) => {
             wire.forward(args, &signals, &gateway, listener, to)?;
             None
         }
-        (Traffic::Connections { .. }, None) => unreachable!("a listener was bound for these"),
     };
-    // Before the disk is waited for: what it does to the forwarder is no matter any more.
     let crossing = wire.summary(args, link, ended);
     let captured = wire.world.end_captures();
     if !args.quiet {
@@ -85,29 +79,33 @@ pub(super) fn cross(args: &LinkArgs, link: &LinkSpec, traffic: &Traffic<'_>) -> 
             SummaryFormat::Json => serde_json::to_string(&crossing).expect("a record has text for keys"),
         });
     }
-    match (captured, &args.capture) {
-        (Err(error), Some(folder)) => {
-            let lost = Unable(format!("{}: the captures are not whole: {error}", folder.display()));
-            match ended {
-                None | Some(0) => Err(lost.into()),
-                // The command's own failure comes first.
-                Some(code) => {
-                    output::remark(&format!("error: {lost}"));
-                    Ok(Exit::Command(code))
-                }
-            }
-        }
-        _ => Ok(ended.map_or(Exit::Done, Exit::Command)),
+    let exit = ended.map_or(Exit::Done, Exit::Command);
+    let Err(error) = captured else { return Ok(exit) };
+    let lost = Unable(format!("the captures are not whole: {error}"));
+    if exit.code() == 0 {
+        return Err(lost.into());
     }
+    // The command's own failure comes first.
+    output::remark(&format!("error: {lost}"));
+    Ok(exit)
 }
 
-fn unable(error: Unavailable) -> Unable {
+/// A socket that takes connections for `to`, where it is known who that is.
+fn listening(at: SocketAddr, to: &Remote) -> anyhow::Result<TcpListener> {
+    let Remote { host, port } = to;
+    (host.as_str(), *port)
+        .to_socket_addrs()
+        .with_context(|| format!("--to {host}:{port}: nobody is known by that name"))?;
+    TcpListener::bind(at).with_context(|| format!("--listen {at}: connections cannot be taken there; name a free port"))
+}
+
+fn unable(error: &Unavailable) -> Unable {
     Unable(error.to_string())
 }
 
 impl Wire {
     fn new(args: &LinkArgs, link: &LinkSpec) -> anyhow::Result<Self> {
-        let world = World::new(Seed::new(args.seed)).map_err(unable)?;
+        let world = World::new(Seed::new(args.seed)).map_err(|error| unable(&error))?;
         let host = || {
             let spec = HostSpec {
                 congestion_control: args.congestion_control.clone(),
@@ -117,7 +115,7 @@ impl Wire {
                 let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
                 let known = known.unwrap_or_default();
                 if known.is_empty() || known.split_whitespace().any(|name| name == args.congestion_control) {
-                    return unable(error);
+                    return unable(&error);
                 }
                 Unable(format!(
                     "--congestion-control {}: this kernel has {} (as root, `modprobe tcp_{0}` may add it)",
@@ -146,14 +144,7 @@ impl Wire {
     }
 
     /// Runs a command at the near end, to its end. Signals that are sent to this process are the command's.
-    fn run(
-        &self,
-        args: &LinkArgs,
-        signals: &Signals,
-        gateway: &Gateway,
-        limit: DescriptorLimit,
-        command: &[OsString],
-    ) -> anyhow::Result<u8> {
+    fn run(&self, args: &LinkArgs, signals: &Signals, gateway: &Gateway, limit: DescriptorLimit) -> anyhow::Result<u8> {
         let reach = if args.allow_net {
             Reach::Outside
         } else {
@@ -161,13 +152,13 @@ impl Wire {
         };
         gateway
             .serve(&self.world, &self.near, &self.far, reach)
-            .map_err(unable)?;
+            .map_err(|error| unable(&error))?;
         let address = *self.far.address(0).ip();
         let names = Names {
             hosts: vec![(address, HOST_NAME.to_owned())],
             resolver: args.allow_net.then_some(address),
         };
-        let (tree, unnamed) = Tree::start(&self.near, names, limit, command).map_err(unable)?;
+        let (tree, unnamed) = Tree::start(&self.near, names, limit, &args.command).map_err(|error| unable(&error))?;
         if let Some(why) = unnamed {
             output::remark(&format!("{HOST_NAME} is not known, {address} is the same: {why}"));
         }
