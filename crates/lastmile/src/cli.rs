@@ -29,6 +29,7 @@ Exit codes:
     4    some cells failed; the results of the others are kept
    99    a threshold or a --fail-on rule was broken (said even where cells failed too)
   130    stopped by Ctrl-C; a run says how to resume it
+`lastmile link` ends as its command does.
 
 NO_COLOR=1 turns colours off; there are none where stdout is no terminal.";
 
