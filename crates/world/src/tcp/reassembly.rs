@@ -63,6 +63,12 @@ impl Reassembly {
         furthest.map_or(0, |end| end - self.next)
     }
 
+    /// Whether `start..end` touches neither of the two ranges that last grew, where there are two.
+    pub(super) fn is_apart(&self, start: u64, end: u64) -> bool {
+        let newest = self.ranges.iter().take(2);
+        newest.len() == 2 && newest.into_iter().all(|(from, to)| end < *from || *to < start)
+    }
+
     /// The ranges beyond the first hole, the one that last grew first (RFC 2018 section 4).
     pub(super) fn ranges(&self) -> &[(u64, u64)] {
         &self.ranges
@@ -156,6 +162,18 @@ mod tests {
 
     fn piece(start: u64, end: u64) -> Bytes {
         (start..end).map(|offset| offset as u8).collect()
+    }
+
+    #[test]
+    fn a_range_is_apart_that_touches_neither_of_the_two_newest() {
+        let mut reassembly = Reassembly::new(0);
+        reassembly.insert(10, piece(10, 20));
+        assert!(!reassembly.is_apart(70, 80), "one range is not in the way");
+        reassembly.insert(30, piece(30, 40));
+        reassembly.insert(50, piece(50, 60));
+        // The newest are those at 50 and 30.
+        assert!(reassembly.is_apart(70, 80) && reassembly.is_apart(20, 25));
+        assert!(!reassembly.is_apart(60, 70) && !reassembly.is_apart(20, 30));
     }
 
     #[test]

@@ -88,6 +88,7 @@ impl Receiver {
     fn on_payload(&mut self, now: Instant, offset: u64, segment: &Segment, round_trip: Option<&RoundTrip>) {
         let length = segment.payload.len() as u64;
         self.segment_size = self.segment_size.max(length);
+        let is_apart = self.data.is_apart(offset, offset + length);
         let arrival = self.data.insert(offset, segment.payload.clone());
         self.repeated = self.data.repeated().or(self.repeated);
         let acknowledgement = &mut self.acknowledgement;
@@ -103,7 +104,13 @@ impl Receiver {
                 }
                 self.window.on_arrival(now, self.data.next());
             }
-            Arrival::OutOfOrder => acknowledgement.on_gap(now, self.data.next(), round_trip),
+            Arrival::OutOfOrder => {
+                acknowledgement.on_gap(now, self.data.next(), round_trip);
+                // The next may have no room for what one that is held back would tell (Linux's `tcp_sack_new_ofo_skb`).
+                if is_apart {
+                    acknowledgement.demand();
+                }
+            }
             Arrival::Duplicate => acknowledgement.on_repetition(),
         }
     }
