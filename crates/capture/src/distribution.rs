@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn moments_are_those_of_the_samples() {
         let mut all = Distribution::default();
-        [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0].map(|sample| all.add(sample));
+        for sample in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
+            all.add(sample);
+        }
         assert_eq!((all.count(), all.mean(), all.rms()), (8, Some(5.0), Some(2.0)));
         assert_eq!((all.least(), all.most()), (Some(2.0), Some(9.0)));
         assert_eq!(all.sd(), Some((32.0_f64 / 7.0).sqrt()));

@@ -13,6 +13,8 @@
 
 mod analysis;
 mod container;
+#[cfg(test)]
+mod crafted;
 mod datagram;
 mod distribution;
 mod error;

@@ -2,8 +2,10 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// How much is asked of the reader at once. Our own choice: large enough that system calls cost nothing.
+/// How much is asked of the reader at once, in the end and at first. Our own choice: large enough that system calls cost nothing, and
+/// that a small file takes little.
 const CHUNK: usize = 256 << 10;
+const FIRST_CHUNK: usize = 8 << 10;
 
 /// A reader, and the octets that were read ahead of it.
 #[derive(Debug)]
@@ -22,7 +24,7 @@ impl<R: Read> Source<R> {
     pub(super) fn new(from: R) -> Self {
         Self {
             from,
-            buffer: vec![0; CHUNK],
+            buffer: vec![0; FIRST_CHUNK],
             start: 0,
             end: 0,
             offset: 0,
@@ -88,7 +90,12 @@ impl<R: Read> Source<R> {
         }
         match self.from.read(&mut self.buffer[self.end..]) {
             Ok(0) => self.ended = true,
-            Ok(count) => self.end += count,
+            Ok(count) => {
+                self.end += count;
+                if self.end == self.buffer.len() && self.end < CHUNK {
+                    self.buffer.resize(self.end * 2, 0);
+                }
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
@@ -104,7 +111,7 @@ mod tests {
     fn a_length_that_is_never_met_takes_no_memory() {
         let mut source = Source::new(&[7_u8; 1000][..]);
         assert_eq!(source.peek(1 << 40).unwrap().len(), 1000);
-        assert_eq!(source.buffer.len(), CHUNK);
+        assert_eq!(source.buffer.len(), FIRST_CHUNK);
     }
 
     #[test]
