@@ -106,20 +106,14 @@ pub(crate) fn captured_how(inspection: &Inspection) -> String {
 }
 
 fn connections(shown: &[Connection], left_out: &str) -> Grid {
-    let note =
-        format!("Each begins so long after the capture's first packet. A handshake is a whole round trip; up and down are goodput, each octet counted \
-         once; idle is the time in gaps of a second or longer.{left_out}");
+    let note = format!(
+        "Each begins so long after the capture's first packet. A handshake is a whole round trip; up and down are goodput, each octet counted \
+         once; idle is the time in gaps of a second or longer.{left_out}"
+    );
     let mut grid = Grid::new("TCP connections", note)
         .figures(["no."])
         .words(["client", "server"])
-        .figures([
-            "begins",
-            "duration",
-            "handshake",
-            "up",
-            "down",
-            "idle",
-        ])
+        .figures(["begins", "duration", "handshake", "up", "down", "idle"])
         .words(["ended"]);
     for (at, flow) in shown.iter().enumerate() {
         let goodput = |sent: &Sent| match sent.goodput_bit_per_second {
