@@ -232,11 +232,15 @@ impl Congestion {
         self.threshold.max(self.window - self.window / 4)
     }
 
-    /// A cut turns out to have been needless.
+    /// A cut turns out to have been needless. An algorithm that models the path restores the window by itself.
     pub(super) fn undo(&mut self, window: u32, threshold: u32) {
-        let Control::ByLoss(_) = self.control else { return };
-        self.window = self.window.max(window);
-        self.threshold = self.threshold.max(threshold);
+        match &mut self.control {
+            Control::ByLoss(_) => {
+                self.window = self.window.max(window);
+                self.threshold = self.threshold.max(threshold);
+            }
+            Control::ByModel(bbr) => bbr.undo(),
+        }
     }
 
     /// Recovery asks for this window. An algorithm that models the path takes no notice.

@@ -58,7 +58,11 @@ fn draw(seed: u64) -> (DirectionSpec, [HostSpec; 2]) {
     let mut host = || {
         let tcp = Config {
             nagle: [Nagle::Off, Nagle::Minshall, Nagle::Classic][pick(3) as usize],
-            congestion_control: [CongestionControl::Cubic, CongestionControl::Reno][pick(2) as usize],
+            congestion_control: [
+                CongestionControl::Cubic,
+                CongestionControl::Reno,
+                CongestionControl::Bbr,
+            ][pick(3) as usize],
             ..Config::default()
         };
         HostSpec {

@@ -346,6 +346,13 @@ impl Bbr {
         self.full_pipe.bandwidth = Bandwidth::ZERO;
     }
 
+    /// Losses turn out to have been none: whether the pipe is full, and whether the path is policed, is asked anew
+    /// (`bbr_undo_cwnd`).
+    pub(super) const fn undo(&mut self) {
+        (self.full_pipe.bandwidth, self.full_pipe.rounds_without_growth) = (Bandwidth::ZERO, 0);
+        self.policer.reset();
+    }
+
     /// So many losses were found though nothing arrived.
     pub(super) const fn on_losses_by_time(&mut self, lost: u32) {
         self.policer.on_lost(lost);

@@ -396,3 +396,28 @@ fn losses_of_less_than_a_fifth_are_no_policers_work() {
         assert_eq!(path.bbr.policer.rate(), None);
     }
 }
+
+#[test]
+fn losses_that_were_none_neither_fill_the_pipe_nor_show_a_policer() {
+    let mut path = Path::new(1);
+    for segments in [10, 20, 40, 40, 40] {
+        path.round(segments);
+    }
+    path.bbr.undo();
+    // Two rounds without growth are forgotten: the pipe is full after one that sets the mark and three more.
+    for _ in 0..3 {
+        path.round(40);
+        assert_eq!(path.bbr.mode, Mode::Startup);
+    }
+    path.in_flight = 300;
+    path.round(40);
+    assert_eq!(path.bbr.mode, Mode::Drain);
+
+    let mut path = Path::filled(1);
+    while path.bbr.policer.rate().is_none() {
+        path.lost = 25;
+        path.round(50);
+    }
+    path.bbr.undo();
+    assert_eq!(path.bbr.policer.rate(), None);
+}
