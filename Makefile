@@ -4,7 +4,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench fidelity fuzz libfuzzer examples schemas
 
 help:            ## What there is to make
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -36,6 +36,11 @@ libfuzzer:       ## Let libFuzzer loose on TARGET for SECONDS; takes a C++ compi
 
 examples:        ## Make examples/ again
 	cargo run -q -p lastmile-payload --example make_examples
+
+fidelity:        ## Hold the simulated world against this machine's kernel, and record what came of it (some ten minutes)
+	cargo run -q -- run fidelity --no-report --format json >fidelity.json
+	cargo run -q -p lastmile-study --example record_fidelity <fidelity.json >recorded.toml
+	mv recorded.toml crates/study/src/fidelity/recorded.toml && rm fidelity.json
 
 schemas:         ## Write schemas/ from the types
 	UPDATE_SCHEMAS=1 cargo test -q -p lastmile-report schemas

@@ -101,7 +101,7 @@ pub struct Figure {
 /// What makes a figure suspect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubt {
-    /// A short name: `few-runs`, `failed-runs`, `slow-first-run`, `missing-figure`.
+    /// A short name: `few-runs`, `failed-runs`, `slow-first-run`, `missing-figure`, `disturbed`.
     pub kind: String,
     /// What was seen, with the figure.
     pub text: String,

@@ -1,5 +1,6 @@
 //! Which studies come with lastmile? Their files, and what each has to say of its figures in words.
 
+mod fidelity;
 mod gzip_filter;
 
 use crate::file::Study;
@@ -38,6 +39,12 @@ pub const ALL: &[Builtin] = &[
         toml: include_str!("../../../studies/bulk.toml"),
         findings: |_| Vec::new(),
         exhibits: |_| Vec::new(),
+    },
+    Builtin {
+        name: crate::fidelity::STUDY,
+        toml: include_str!("../../../studies/fidelity.toml"),
+        findings: fidelity::findings,
+        exhibits: fidelity::exhibits,
     },
 ];
 

@@ -19,6 +19,19 @@ fn doubt(kind: &str, text: String) -> Doubt {
     }
 }
 
+/// The kind of [`disturbed`].
+const DISTURBED: &str = "disturbed";
+
+/// `disturbed`: in a run that took real time, packets were too late, or lost where no link lost them.
+pub(crate) fn disturbed(how: &impl std::fmt::Display) -> Doubt {
+    doubt(DISTURBED, how.to_string())
+}
+
+/// Whether a doubt leaves figures without a meaning.
+pub(crate) fn invalidates(doubt: &Doubt) -> bool {
+    doubt.kind == DISTURBED
+}
+
 /// `failed-runs`: some repeats gave no figures.
 pub(crate) fn failed_runs(failures: &[(u64, &Failure)], repeats: u64) -> Option<Doubt> {
     let (first, failure) = failures.first()?;

@@ -109,9 +109,9 @@ catalogue! {
     QUEUE_DROPS = "queue_drops", "Queue drops", "1" per "run", Lower;
     /// Frames that the link lost by chance, both directions.
     LINK_LOSSES = "link_losses", "Frames lost on the link", "1" per "run", Lower;
-    /// Virtual CPU time that the server's program was charged.
+    /// CPU time of the server's program: what it was charged in virtual time, or what all its processes took of real cores.
     SERVER_CPU_TIME = "server_cpu_time", "CPU time of the server", "s" per "run", Lower;
-    /// Virtual CPU time that the client's program was charged.
+    /// CPU time of the client's program, likewise.
     CLIENT_CPU_TIME = "client_cpu_time", "CPU time of the client", "s" per "run", Lower;
 }
 

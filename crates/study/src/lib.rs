@@ -11,6 +11,7 @@ pub mod cell;
 pub mod cost;
 pub mod doubt;
 pub mod experiment;
+pub mod fidelity;
 pub mod figure;
 pub mod file;
 pub mod http;

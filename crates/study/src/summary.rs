@@ -8,9 +8,11 @@ mod ratios;
 mod thresholds;
 
 use crate::cell::{Cell, expand};
+use crate::fidelity;
 use crate::file::{Study, StudyError};
 use crate::journal::Outcomes;
 use crate::observation::{Failure, Observation};
+use crate::settings::World;
 use crate::statistics::mean;
 use lastmile_report::record::Run;
 use lastmile_units::Seed;
@@ -58,6 +60,10 @@ pub fn summarise(study: &Study, outcomes: &Outcomes, about: About) -> Result<Run
     if let Some(builtin) = crate::builtin::of(study) {
         run.findings = (builtin.findings)(&run);
         run.exhibits = (builtin.exhibits)(&run);
+    }
+    let simulated = measured.iter().any(|cell| cell.cell.world() == World::Simulated);
+    if simulated && study.name != fidelity::STUDY {
+        run.exhibits.push(fidelity::exhibit());
     }
     Ok(run)
 }

@@ -4,16 +4,16 @@ use super::Study;
 use super::candidates::Candidate;
 use super::groups::Group;
 use super::measure::Measured;
+use crate::fidelity;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source, Table};
 
-/// One table a kind, of every setting considered, replayed or not.
+/// One table a kind, of every setting considered, replayed or not; and what simulated times are worth.
 pub(super) fn tables(study: &Study<'_>) -> Vec<Table> {
-    study
-        .groups
-        .iter()
-        .zip(&study.candidates)
+    let kinds = study.groups.iter().zip(&study.candidates);
+    kinds
         .map(|(group, candidates)| levels(study, group, candidates))
+        .chain([fidelity::exhibit()])
         .collect()
 }
 

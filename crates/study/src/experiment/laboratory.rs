@@ -23,6 +23,8 @@ pub(super) trait Laboratory: World<Host: Host> + Sized {
     const LIMIT: Duration;
     /// Whether the same seed gives the same figures, to the last digit.
     const IS_EXACT: bool;
+    /// What a world has seen of disturbances so far.
+    type Seen: Default;
 
     /// A new world with a client and a server as the plan has them.
     fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, Self::Host, Self::Host), Failure>;
@@ -39,8 +41,8 @@ pub(super) trait Laboratory: World<Host: Host> + Sized {
     /// The first error of writing a capture.
     fn capture_error(&self) -> Option<io::Error>;
 
-    /// What makes the figures of what ran since the last call suspect.
-    fn doubts(&self) -> Vec<Doubt>;
+    /// What makes the figures of what ran since `seen` suspect; `seen` is then brought up to now.
+    fn doubts_since(&self, seen: &mut Self::Seen) -> Vec<Doubt>;
 
     /// Does something inside a host, where real programs can be started; a world that is none of real programs refuses.
     fn inside<T>(&self, host: &Self::Host, act: impl FnOnce() -> T) -> Result<T, Failure>;
@@ -50,6 +52,7 @@ impl Laboratory for sim::World {
     /// Our own choice: 25 MB at 56 kbit/s take an hour.
     const LIMIT: Duration = Duration::from_secs(30 * 24 * 3600);
     const IS_EXACT: bool = true;
+    type Seen = ();
 
     fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, SimHost, SimHost), Failure> {
         let world = Self::new(seed);
@@ -83,7 +86,7 @@ impl Laboratory for sim::World {
         self.capture_error()
     }
 
-    fn doubts(&self) -> Vec<Doubt> {
+    fn doubts_since(&self, _: &mut ()) -> Vec<Doubt> {
         Vec::new()
     }
 

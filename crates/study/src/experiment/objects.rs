@@ -85,9 +85,7 @@ pub(super) fn run<W: Laboratory>(
         None => done.server_cpu,
     };
     observation.sample(figure::SERVER_CPU_TIME, server_cpu.as_secs_f64());
-    if W::IS_EXACT {
-        observation.sample(figure::CLIENT_CPU_TIME, done.client_cpu.as_secs_f64());
-    }
+    observation.sample(figure::CLIENT_CPU_TIME, done.client_cpu.as_secs_f64());
     if !costs.is_free() {
         observation.vary("calibration");
     }

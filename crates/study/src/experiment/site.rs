@@ -12,6 +12,7 @@ use lastmile_world::{Host, LinkId};
 use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// A world with two hosts and a link.
 pub(super) struct Site<W: Laboratory> {
@@ -22,6 +23,7 @@ pub(super) struct Site<W: Laboratory> {
     spec: LinkSpec,
     congestion_control: CongestionControl,
     captures: Option<Captures>,
+    seen: W::Seen,
 }
 
 /// What links and hosts had done at some moment; the difference of two is what a run did.
@@ -47,6 +49,7 @@ impl<W: Laboratory> Site<W> {
             spec: plan.link.clone(),
             congestion_control: plan.tcp.congestion_control,
             captures: None,
+            seen: W::Seen::default(),
         })
     }
 
@@ -73,11 +76,16 @@ impl<W: Laboratory> Site<W> {
             .map_or(Ok(()), |captures| captures.flush(&self.world))
     }
 
-    /// Runs a program to its end.
+    /// Runs a program of the client's to its end.
     pub(super) fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Failure> {
-        self.world
-            .run_for(W::LIMIT, program)
-            .map_err(|halt| Failure::new(halt.to_string()))
+        let (tell, told) = oneshot::channel();
+        self.client.spawn(async move {
+            // Nobody listens any more where the time is over.
+            let _ = tell.send(program.await);
+        });
+        let ended = self.world.run_for(W::LIMIT, told);
+        let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
+        ended.map_err(|_| Failure::new("the client's program was stopped"))
     }
 
     /// Lets time pass.
@@ -103,8 +111,8 @@ impl<W: Laboratory> Site<W> {
     }
 
     /// What makes the figures of what ran since the last call suspect, as far as the world can tell.
-    pub(super) fn doubts(&self) -> Vec<Doubt> {
-        self.world.doubts()
+    pub(super) fn doubts(&mut self) -> Vec<Doubt> {
+        self.world.doubts_since(&mut self.seen)
     }
 
     /// Says what was drawn at random: by the link, by TCP, and by the machine where time is its.

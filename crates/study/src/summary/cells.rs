@@ -18,13 +18,14 @@ pub(super) fn summary(study: &Study, measured: &Measured<'_>) -> record::Cell {
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), figure(study, measured, name)?)))
         .collect();
+    let doubts = doubts(measured, &wanted);
     record::Cell {
         part: measured.cell.part.clone(),
         levels: measured.cell.levels.clone(),
         repeats: (measured.observations.len() + measured.failures.len()) as u64,
         failed: measured.failures.len() as u64,
-        valid: !measured.observations.is_empty(),
-        doubts: doubts(measured, &wanted),
+        valid: !measured.observations.is_empty() && !doubts.iter().any(doubt::invalidates),
+        doubts,
         figures,
     }
 }

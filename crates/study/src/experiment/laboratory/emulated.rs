@@ -1,6 +1,7 @@
 //! How is a cell delivered in the emulated world, and what of its settings has no meaning there?
 
 use super::Laboratory;
+use crate::doubt;
 use crate::experiment::capture::CaptureFile;
 use crate::experiment::plan::Plan;
 use crate::observation::Failure;
@@ -9,7 +10,7 @@ use lastmile_link::LinkSpec;
 use lastmile_report::record::Doubt;
 use lastmile_units::{Probability, Seed};
 use lastmile_world::LinkId;
-use lastmile_world::emu::{EmuHost, HostSpec, Unavailable, World};
+use lastmile_world::emu::{Disturbance, EmuHost, HostSpec, Unavailable, World};
 use std::io;
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ impl Laboratory for World {
     /// Our own choice: nothing of a planned run takes a tenth of it, and whoever asks for all of a study can wait.
     const LIMIT: Duration = Duration::from_secs(4 * 3600);
     const IS_EXACT: bool = false;
+    type Seen = Disturbance;
 
     fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, EmuHost, EmuHost), Failure> {
         let build = || -> Result<_, Unavailable> {
@@ -44,8 +46,11 @@ impl Laboratory for World {
         self.capture_error()
     }
 
-    fn doubts(&self) -> Vec<Doubt> {
-        Vec::new()
+    fn doubts_since(&self, seen: &mut Disturbance) -> Vec<Doubt> {
+        let now = self.disturbance();
+        let verdict = now.since(seen).verdict();
+        *seen = now;
+        verdict.err().map(|invalid| doubt::disturbed(&invalid)).into_iter().collect()
     }
 
     fn inside<T>(&self, host: &EmuHost, act: impl FnOnce() -> T) -> Result<T, Failure> {
