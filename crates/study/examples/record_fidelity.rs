@@ -10,6 +10,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let run: Run = serde_json::from_reader(std::io::stdin().lock())?;
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let recorded = Recorded::of(&run, format!("{}, Linux {}", this_machine(), kernel.trim()));
-    println!("# What a run of the study `fidelity` found; made by `make fidelity`.\n{}", toml::to_string(&recorded)?);
+    println!(
+        "# What a run of the study `fidelity` found; made by `make fidelity`.\n{}",
+        toml::to_string(&recorded)?
+    );
     Ok(())
 }

@@ -106,6 +106,9 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
         }
         let part = part.map(|part| part.name.clone());
         for mut settings in combinations {
+            if study.leaves_out(settings.server.as_ref()) {
+                continue;
+            }
             // Without a word of it a cell is simulated; the other world is part of what identifies its work.
             settings.world = settings
                 .world

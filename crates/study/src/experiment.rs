@@ -19,7 +19,7 @@ use crate::figure;
 use crate::file::{Study, StudyError};
 use crate::observation::{Failure, Outcome};
 use crate::runner::{Experiment, RunContext};
-use crate::settings::World;
+use crate::settings::{ServerName, World};
 use laboratory::Laboratory;
 use lastmile_units::Seed;
 use objects::Served;
@@ -48,6 +48,33 @@ impl Programs {
             Plan::of(&cell.settings).map_err(in_cell)?;
         }
         Ok(())
+    }
+}
+
+/// A server that a study asks for and that cannot be had here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingServer {
+    /// Which.
+    pub server: ServerName,
+    /// What is missing of it, and the remedy.
+    pub why: String,
+}
+
+impl Programs {
+    /// The real servers that a study asks for and that this machine has not.
+    ///
+    /// # Errors
+    /// When the study's cells cannot be told apart.
+    pub fn missing_servers(&self, study: &Study) -> Result<Vec<MissingServer>, StudyError> {
+        let mut missing: Vec<MissingServer> = Vec::new();
+        for server in expand(study)?.into_iter().filter_map(|cell| cell.settings.server) {
+            if !missing.iter().any(|known| known.server == server)
+                && let Err(why) = objects::is_there(&server)
+            {
+                missing.push(MissingServer { server, why });
+            }
+        }
+        Ok(missing)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::statistics::quantile;
 use lastmile_report::number::percent;
-use lastmile_report::record::{Ratio, Run, Table};
+use lastmile_report::record::{Cell, Ratio, Run, Table};
 use serde::{Deserialize, Serialize};
 
 /// The ratios' name in the study.
@@ -36,6 +36,10 @@ pub struct Agreement {
     pub workload: String,
     /// Whether the link loses at random.
     pub loses: bool,
+    /// What the middle repeat took over real kernels, in seconds: of bulk, the whole transfer; of exchanges, one response.
+    pub kernel: f64,
+    /// What it took in the simulated world.
+    pub simulated: f64,
     /// How many pairs of repeats.
     pub pairs: u64,
     /// The mean of the ratio.
@@ -51,23 +55,42 @@ impl Agreement {
         (self.ratio - 1.0).abs()
     }
 
-    fn of(ratio: &Ratio) -> Self {
+    /// None where the run lacks a cell of the pair.
+    fn of(ratio: &Ratio, run: &Run) -> Option<Self> {
         let level = |key: &str| ratio.levels.get(key).cloned().unwrap_or_default();
-        Self {
+        let in_world = |world: &str| {
+            let is_of_pair = |cell: &&Cell| {
+                let mut levels = cell.levels.clone();
+                levels.remove("world").as_deref() == Some(world) && levels == ratio.levels
+            };
+            middle(run.cells.iter().find(is_of_pair)?)
+        };
+        Some(Self {
             link: level("link"),
             workload: level("workload"),
             loses: ratio.varied.iter().any(|source| source == "loss"),
+            kernel: in_world("emu")?,
+            simulated: in_world("sim")?,
             pairs: ratio.n,
             ratio: ratio.mean,
             interval: ratio.ci95,
-        }
+        })
     }
+}
+
+/// The figures that cells are compared by, the first that a cell has.
+const FIGURES: [&str; 2] = ["response_time", "transfer_time"];
+
+/// What the middle repeat of a cell took, in seconds.
+fn middle(cell: &Cell) -> Option<f64> {
+    let figure = FIGURES.iter().find_map(|name| cell.figures.get(*name))?;
+    figure.quantiles.get("0.5").copied()
 }
 
 /// What a run of the study says of each of its cells.
 pub fn agreements(run: &Run) -> Vec<Agreement> {
     let ratios = run.ratios.iter().filter(|ratio| ratio.name == RATIO);
-    ratios.map(Agreement::of).collect()
+    ratios.filter_map(|ratio| Agreement::of(ratio, run)).collect()
 }
 
 impl Recorded {
@@ -113,11 +136,16 @@ pub fn summary(title: &str, note: String, cells: &[Agreement]) -> Table {
             format!("{} over {}", worst.workload, worst.link),
         ])
     };
-    let rows = [row("that lose nothing at random", false), row("that lose at random", true)];
+    let rows = [
+        row("that lose nothing at random", false),
+        row("that lose at random", true),
+    ];
     Table {
         title: title.to_owned(),
         note,
-        columns: ["Links", "Cells", "Median difference", "Largest", "Of"].map(str::to_owned).to_vec(),
+        columns: ["Links", "Cells", "Median difference", "Largest", "Of"]
+            .map(str::to_owned)
+            .to_vec(),
         rows: rows.into_iter().flatten().collect(),
     }
 }
@@ -125,12 +153,20 @@ pub fn summary(title: &str, note: String, cells: &[Agreement]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::CostTable;
+    use crate::experiment::Programs;
+    use crate::runner::{Experiment, RunContext};
+    use crate::settings::World;
+    use lastmile_units::Seed;
+    use std::time::Duration;
 
     fn cell(loses: bool, ratio: f64) -> Agreement {
         Agreement {
             link: format!("{ratio}"),
             workload: "1 MB".to_owned(),
             loses,
+            kernel: 1.0,
+            simulated: ratio,
             pairs: 10,
             ratio,
             interval: None,
@@ -146,21 +182,47 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_is_of_the_study_as_it_is() {
+    fn the_simulated_tcp_still_takes_what_real_kernels_took() {
         let study = crate::builtin::find(STUDY).unwrap().study();
-        let cells = crate::cell::expand(&study).unwrap();
         let recorded = recorded();
-        assert_eq!(recorded.cells.len() * 2, cells.len(), "each in two worlds");
+        let context = RunContext {
+            seed: Seed::new(study.seed),
+            repeats: 0..1,
+            interval: Duration::ZERO,
+            costs: &CostTable::free(),
+            captures: None,
+        };
+        let mut differences = Vec::new();
+        let mut cells = crate::cell::expand(&study).unwrap();
+        cells.retain(|cell| cell.world() == World::Simulated);
+        assert_eq!(
+            recorded.cells.len(),
+            cells.len(),
+            "what is recorded is of the study as it is"
+        );
         for cell in &cells {
-            let level = |key: &str| cell.levels.get(key).cloned().unwrap_or_default();
+            let is = |key: &str, level: &String| cell.levels.get(key) == Some(level);
+            let of_cell = |known: &&Agreement| is("link", &known.link) && is("workload", &known.workload);
+            let known = recorded
+                .cells
+                .iter()
+                .find(of_cell)
+                .unwrap_or_else(|| panic!("{}", cell.describe()));
+            if known.loses {
+                continue;
+            }
+            let observation = Programs.run(cell, &context).remove(0).unwrap();
+            let samples = FIGURES.iter().find_map(|name| observation.figures.get(*name)).unwrap();
+            let difference = (quantile(samples, 0.5).unwrap() / known.kernel - 1.0).abs();
             assert!(
-                recorded
-                    .cells
-                    .iter()
-                    .any(|known| known.link == level("link") && known.workload == level("workload")),
-                "{}",
-                cell.describe()
+                difference < 0.05,
+                "{} over {}: {difference}",
+                known.workload,
+                known.link
             );
+            differences.push(difference);
         }
+        assert!(differences.len() >= 12);
+        assert!(quantile(&differences, 0.5).unwrap() < 0.02, "{differences:?}");
     }
 }

@@ -79,6 +79,7 @@ fn asked(args: &RunArgs) -> anyhow::Result<Study> {
         .expect("clap asks for a study wherever --resume is not given");
     let mut study = read(name)?;
     overlay(args, &mut study);
+    leave_out_missing(&mut study)?;
     able(&study)?;
     Ok(study)
 }
@@ -92,6 +93,15 @@ fn overlay(args: &RunArgs, study: &mut Study) {
     };
     *study = study.clone().in_world(world, args.full);
     study.repeats = args.repeats.unwrap_or(study.repeats);
+}
+
+/// Names the real servers that this machine has not, and leaves out their cells.
+fn leave_out_missing(study: &mut Study) -> anyhow::Result<()> {
+    for missing in Programs.missing_servers(study)? {
+        output::remark(&format!("left out: {}", missing.why));
+        study.leave_out(missing.server);
+    }
+    Ok(())
 }
 
 /// Whether a study can be run on this machine, every cell of it; said before any time is spent. Gets the right to make network
@@ -157,6 +167,7 @@ fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kep
     let begun = folder.read()?;
     let mut study = named.unwrap_or(begun.study);
     overlay(args, &mut study);
+    leave_out_missing(&mut study)?;
     able(&study)?;
     let cpu = args.cpu.cpu.as_ref().map_or(begun.meta.cpu, costs::name);
     let (kept, journal) = folder.resume(&study, &cpu, runs::VERSION)?;

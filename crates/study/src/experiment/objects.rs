@@ -7,7 +7,7 @@ mod client;
 mod served;
 mod servlet;
 
-pub(super) use served::Served;
+pub(super) use served::{Served, is_there};
 
 use super::computing::Computing;
 use super::laboratory::Laboratory;

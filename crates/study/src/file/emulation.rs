@@ -3,13 +3,13 @@
 //! A study states a plan that ends within about twenty minutes; whoever has the time asks for all of it.
 
 use super::{Part, Study};
-use crate::settings::World;
+use crate::settings::{ServerName, World};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// How much of the study is run in the emulated world.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmuPlan {
     /// How often each cell runs there.
@@ -21,6 +21,9 @@ pub struct EmuPlan {
     /// Set by whoever wants every part, every repeat and every idle wait, however long it takes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
+    /// Servers whose cells are left out, as those are that a machine has not installed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<ServerName>,
 }
 
 impl Study {
@@ -38,6 +41,20 @@ impl Study {
             self.interval = Duration::ZERO;
         }
         self
+    }
+
+    /// Leaves out the cells of a server.
+    pub fn leave_out(&mut self, server: ServerName) {
+        let plan = self.emu.get_or_insert_default();
+        if !plan.without.contains(&server) {
+            plan.without.push(server);
+        }
+    }
+
+    /// Whether the cells of a server are left out.
+    pub(crate) fn leaves_out(&self, server: Option<&ServerName>) -> bool {
+        let left_out = self.emu.iter().flat_map(|plan| &plan.without);
+        server.is_some_and(|server| left_out.into_iter().any(|other| other == server))
     }
 
     /// Whether a part is run as the study stands.

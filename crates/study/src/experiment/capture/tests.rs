@@ -45,13 +45,21 @@ fn each_vantage_point_has_a_whole_capture_and_the_figures_are_the_same_without()
         assert_eq!(seen, outcomes(&cell, None), "watching changes nothing");
     }
     let names = names(folder.path());
-    assert_eq!(names.len(), 6, "two cells from two ends, and what the link dropped: {names:?}");
+    assert_eq!(
+        names.len(),
+        6,
+        "two cells from two ends, and what the link dropped: {names:?}"
+    );
     for name in names {
         let capture = std::fs::read(folder.path().join(&name)).unwrap();
         // Three transfers of 20 kB, in one file; its blocks, each as long as it says, end where the file ends.
         assert!(name.ends_with("-drops.pcapng") || capture.len() > 60_000, "{name}");
         let says_why = capture.windows(20).any(|bytes| bytes == b"dropped: random loss");
-        assert_eq!(says_why, name.contains("loss") && name.ends_with("-drops.pcapng"), "{name}");
+        assert_eq!(
+            says_why,
+            name.contains("loss") && name.ends_with("-drops.pcapng"),
+            "{name}"
+        );
         assert_eq!(capture[..4], [0x0a, 0x0d, 0x0d, 0x0a], "{name}");
         let mut rest = &capture[..];
         while let Some(length) = rest.get(4..8) {

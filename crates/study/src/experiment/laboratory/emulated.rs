@@ -50,7 +50,11 @@ impl Laboratory for World {
         let now = self.disturbance();
         let verdict = now.since(seen).verdict();
         *seen = now;
-        verdict.err().map(|invalid| doubt::disturbed(&invalid)).into_iter().collect()
+        verdict
+            .err()
+            .map(|invalid| doubt::disturbed(&invalid))
+            .into_iter()
+            .collect()
     }
 
     fn inside<T>(&self, host: &EmuHost, act: impl FnOnce() -> T) -> Result<T, Failure> {

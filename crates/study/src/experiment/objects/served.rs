@@ -5,6 +5,7 @@ use crate::experiment::laboratory::Laboratory;
 use crate::experiment::plan::Objects;
 use crate::experiment::site::Site;
 use crate::observation::Failure;
+use crate::settings::ServerName;
 use lastmile_payload::workload::ObjectStream;
 use std::time::Duration;
 
@@ -43,22 +44,45 @@ impl Served {
     }
 }
 
+/// Whether a server can be had on this machine; otherwise what is missing.
+pub(in crate::experiment) fn is_there(server: &ServerName) -> Result<(), String> {
+    if server.is_ours() {
+        return Ok(());
+    }
+    #[cfg(target_os = "linux")]
+    return running::is_there(server);
+    #[cfg(not(target_os = "linux"))]
+    Err("real servers run on Linux alone".to_owned())
+}
+
 #[cfg(target_os = "linux")]
 mod running {
-    use super::{Failure, Laboratory, OBJECT_STREAM, ObjectStream, Objects, PORT, Site};
+    use super::{Failure, Laboratory, OBJECT_STREAM, ObjectStream, Objects, PORT, ServerName, Site};
+    use crate::cost::CostTable;
+    use crate::experiment::computing::Computing;
     use crate::experiment::objects::client;
     use crate::peer::{Inputs, PeerSpec, Server};
-    use lastmile_units::Bytes;
+    use lastmile_units::{Bytes, Seed};
     use lastmile_world::Host as _;
     use std::fs;
+    use std::rc::Rc;
     use std::time::Duration;
     use tempfile::TempDir;
+
+    /// How many requests are answered before those that count. Our own choice: beyond it, Java servers' CPU time a response no
+    /// longer falls by much.
+    const WARM_UP: usize = 300;
 
     /// A real server, with the folders that are its own.
     pub(in crate::experiment) struct Peer {
         // It is stopped before its folders go.
         server: Server,
         _folders: TempDir,
+    }
+
+    pub(super) fn is_there(server: &ServerName) -> Result<(), String> {
+        let peer = PeerSpec::named(server.as_str()).map_err(|error| error.to_string())?;
+        peer.is_installed().map(drop).map_err(|missing| missing.to_string())
     }
 
     impl Peer {
@@ -76,6 +100,8 @@ mod running {
                 .and_then(|()| fs::write(&file, stream.concat()))
                 .map_err(|error| failed(&error))?;
             let peer = PeerSpec::named(objects.server.as_str()).map_err(|error| failed(&error))?;
+            // As small as it can be told to: the cases' responses are to be compressed whatever their size.
+            let minimum_size = peer.server.as_ref().map_or(Bytes::ZERO, |server| server.minimum_size);
             let inputs = Inputs {
                 host: *site.server.address(PORT).ip(),
                 port: PORT,
@@ -84,16 +110,39 @@ mod running {
                 data,
                 compression: objects.codec,
                 media_type: OBJECT_STREAM.to_owned(),
-                minimum_size: Bytes::ZERO,
+                minimum_size,
             };
             // A process is in the network namespace of the thread that starts it.
             let started = site
                 .world
                 .inside(&site.server, || peer.start(&inputs, &|_command| Ok(())))?;
-            Ok(Self {
+            let peer = Self {
                 server: started.map_err(|error| failed(&error))?,
                 _folders: folders,
-            })
+            };
+            Self::warm_up(site, objects)?;
+            Ok(peer)
+        }
+
+        /// Has the server answer some requests that do not count, over its own loopback: what a compiler at run time makes of a
+        /// program takes hundreds of calls to settle.
+        fn warm_up<W: Laboratory>(site: &Site<W>, objects: &Objects) -> Result<(), Failure> {
+            let (server, objects) = (site.server.clone(), objects.clone());
+            let address = server.address(PORT);
+            let requests = async move {
+                for _ in 0..WARM_UP {
+                    let (costs, nobody) = (Rc::new(CostTable::free()), Seed::new(0));
+                    let computing = Computing::new(server.clone(), costs, objects.codec, nobody);
+                    let extracted = client::extract(server.clone(), address, objects.clone(), computing).await;
+                    extracted.map_err(|error| format!("the server does not serve: {error}"))?;
+                }
+                Ok(())
+            };
+            let ended: Result<(), String> = site
+                .world
+                .run_for(W::LIMIT, requests)
+                .map_err(|halt| Failure::new(halt.to_string()))?;
+            ended.map_err(Failure::new)
         }
 
         pub(super) fn cpu_time(&self) -> Result<Duration, Failure> {
