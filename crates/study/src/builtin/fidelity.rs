@@ -84,10 +84,7 @@ pub(super) fn exhibits(run: &Run) -> Vec<Table> {
         return Vec::new();
     }
     let note = "The simulated world's figure over the emulated one's, pair by pair of repeats.".to_owned();
-    vec![
-        summary("Simulated against emulated", note, &cells),
-        medians(&cells),
-    ]
+    vec![summary("Simulated against emulated", note, &cells), medians(&cells)]
 }
 
 /// Cell by cell, what each world's middle repeat took.
