@@ -34,7 +34,7 @@ const SINGLE_SEGMENT_RATE: BitRate = BitRate::new(1_200_000).expect("it is not z
 /// A burst lasts 2^-10 s, about a millisecond (Linux's `sk_pacing_shift`).
 const BURSTS_PER_SECOND: u64 = 1 << 10;
 /// The most that Linux hands to a device at once: 64 KiB less room for headers.
-pub(super) const LARGEST_BURST: Bytes = Bytes::new((64 << 10) - 321);
+const LARGEST_BURST: Bytes = Bytes::new((64 << 10) - 321);
 
 /// How many segments leave back to back at that rate: a millisecond's worth, at least two where the rate is not low.
 pub(super) fn segments_per_burst(rate: BitRate, extra: Bytes, segment_size: Bytes) -> u32 {
@@ -50,7 +50,7 @@ pub(super) fn short_path_allowance(round_trip_minimum: Duration) -> Bytes {
     Bytes::new(LARGEST_BURST.get().checked_shr(halvings as u32).unwrap_or(0))
 }
 
-pub(super) const fn bytes_per_second(rate: BitRate) -> u64 {
+const fn bytes_per_second(rate: BitRate) -> u64 {
     rate.bits_per_second() / 8
 }
 
