@@ -4,6 +4,8 @@ mod advise;
 mod bulk;
 mod compare;
 mod environment;
+#[cfg(target_os = "linux")]
+mod link;
 mod place;
 mod refusals;
 mod resume;

@@ -1,0 +1,91 @@
+//! A command behind a link hears, says and ends as it would without one.
+
+use super::{FAST, User};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+#[test]
+fn how_a_command_ends_is_how_lastmile_does() {
+    for user in User::all() {
+        let ends = |words: &[&str]| {
+            let words = [&["link", FAST, "--quiet", "--"], words].concat();
+            user.run(&words)
+        };
+        assert_eq!(ends(&["true"]).code, Some(0));
+        assert_eq!(ends(&["sh", "-c", "exit 7"]).code, Some(7));
+        assert_eq!(ends(&["sh", "-c", "kill -TERM $$"]).code, Some(128 + 15));
+        assert_eq!(ends(&["sh", "-c", "kill -KILL $$"]).code, Some(128 + 9));
+        let missing = ends(&["no-such-program"]);
+        missing.refused(127, &["lastmile: no-such-program: No such file"]);
+        ends(&["./no-such-program"]).refused(127, &["No such file"]);
+        std::fs::write(user.file("data"), "no program").unwrap();
+        ends(&["./data"]).refused(126, &["lastmile: ./data: Permission denied"]);
+    }
+}
+
+#[test]
+fn a_command_has_the_streams_and_stdout_to_itself() {
+    for user in User::all() {
+        let mut command = user.command(&["link", FAST, "--", "sh", "-c", "cat; echo aside >&2"]);
+        let mut child = piped(&mut command);
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"what is typed").unwrap();
+        let mut ended = (String::new(), String::new());
+        child.stdout.take().unwrap().read_to_string(&mut ended.0).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut ended.1).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        assert_eq!(ended.0, "what is typed");
+        let said: Vec<_> = ended.1.lines().collect();
+        assert_eq!((said.len(), said[0]), (2, "aside"), "{}", ended.1);
+        assert!(said[1].starts_with("lastmile: seeds/local-host: "), "{}", ended.1);
+    }
+}
+
+#[test]
+fn a_command_keeps_its_user_and_gains_nothing() {
+    for user in User::all() {
+        let status = "id -u; id -g; pwd; grep CapEff /proc/self/status; echo $GREETING; ulimit -n";
+        let shown = |command: &mut Command| {
+            let output = command.env("GREETING", "hello").output().unwrap();
+            assert_eq!(output.status.code(), Some(0));
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let mut before = user.command_of(Path::new("sh"), &["-c", status]);
+        let behind = shown(&mut user.command(&["link", FAST, "--", "sh", "-c", status]));
+        assert_eq!(behind, shown(&mut before), "uid {}", user.uid);
+    }
+}
+
+/// Each signal is sent to lastmile alone; the command says that it was heard, and goes on until SIGTERM.
+#[test]
+fn signals_are_passed_on() {
+    let script =
+        "trap 'echo HUP' HUP; trap 'echo INT' INT; trap 'echo QUIT' QUIT; trap 'echo USR1' USR1; trap 'echo USR2' USR2
+        trap 'echo TERM; exit 3' TERM; echo ready; while true; do sleep 0.01; done";
+    for user in User::all() {
+        let mut child = piped(&mut user.command(&["link", FAST, "--quiet", "--", "sh", "-c", script]));
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(said.next().unwrap().unwrap(), "ready");
+        for signal in ["HUP", "INT", "QUIT", "USR1", "USR2", "TERM"] {
+            send(signal, &child);
+            assert_eq!(said.next().unwrap().unwrap(), signal, "uid {}", user.uid);
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(3));
+    }
+}
+
+fn piped(command: &mut Command) -> Child {
+    let command = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Sends a signal to a process, and to no other.
+pub(super) fn send(signal: &str, to: &Child) {
+    let sent = Command::new("sh")
+        .args(["-c", &format!("kill -{signal} {}", to.id())])
+        .status();
+    assert!(sent.unwrap().success());
+}
