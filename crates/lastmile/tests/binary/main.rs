@@ -4,8 +4,7 @@ mod advise;
 mod bulk;
 mod compare;
 mod environment;
-#[cfg(target_os = "linux")]
-mod link;
+mod inspect;
 mod place;
 mod refusals;
 mod resume;
