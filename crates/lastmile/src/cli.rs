@@ -383,7 +383,7 @@ pub(crate) struct LinkArgs {
     pub(crate) listen: Option<Listen>,
 
     /// Where the connections of --listen lead, as this machine reaches it
-    #[arg(long, value_name = "HOST:PORT", requires = "listen")]
+    #[arg(long, value_name = "HOST:PORT", requires = "listen", conflicts_with = "command")]
     pub(crate) to: Option<Remote>,
 
     /// Write packets to near.pcapng, far.pcapng (what each end sent and received) and drops.pcapng (with causes) in this folder
