@@ -3,8 +3,12 @@
 mod advise;
 mod bulk;
 mod compare;
+#[cfg(target_os = "linux")]
+mod emulated;
 mod environment;
 mod inspect;
+#[cfg(target_os = "linux")]
+mod link;
 mod place;
 mod refusals;
 mod resume;

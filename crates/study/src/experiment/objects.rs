@@ -60,7 +60,7 @@ pub(super) fn run<W: Laboratory>(
             let _ = serving.await;
         });
     }
-    let address = site.server.address(PORT);
+    let address = site.server.address(served.port());
     let extracting = client::extract(site.client.clone(), address, objects.clone(), at_client);
     let failed = |error: Box<dyn Error>| Failure::new(format!("extracting failed: {error}"));
     let extracted = site.run(extracting)?.map_err(failed)?;

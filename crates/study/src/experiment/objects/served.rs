@@ -34,6 +34,15 @@ impl Served {
         Err(Failure::new("real servers run on Linux alone"))
     }
 
+    /// The port it listens on.
+    pub(super) const fn port(&self) -> u16 {
+        match self {
+            Self::ByUs => PORT,
+            #[cfg(target_os = "linux")]
+            Self::ByPeer(_) => running::PORT,
+        }
+    }
+
     /// The CPU time that a peer has had; none of our own server, which the world meters.
     pub(super) fn cpu_time(&self) -> Result<Option<Duration>, Failure> {
         match self {
@@ -57,7 +66,7 @@ pub(in crate::experiment) fn is_there(server: &ServerName) -> Result<(), String>
 
 #[cfg(target_os = "linux")]
 mod running {
-    use super::{Failure, Laboratory, OBJECT_STREAM, ObjectStream, Objects, PORT, ServerName, Site};
+    use super::{Failure, Laboratory, OBJECT_STREAM, ObjectStream, Objects, ServerName, Site};
     use crate::cost::CostTable;
     use crate::experiment::computing::Computing;
     use crate::experiment::objects::client;
@@ -69,6 +78,8 @@ mod running {
     use std::time::Duration;
     use tempfile::TempDir;
 
+    /// Where peers listen: ports below 1024 are not for everyone.
+    pub(super) const PORT: u16 = 8080;
     /// How many requests are answered before those that count. Our own choice: beyond it, Java servers' CPU time a response no
     /// longer falls by much.
     const WARM_UP: usize = 300;

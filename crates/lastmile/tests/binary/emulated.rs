@@ -1,0 +1,127 @@
+//! Do studies run over real kernels, and with real servers? Where this machine has no network namespaces for this user, or lacks a server,
+//! that is said, and nothing is checked for it.
+
+use crate::place::{Ended, Place, parsed};
+use serde_json::Value;
+
+const STUDY: &str = r#"
+name = "both-worlds"
+question = "Is a transfer the same in both worlds?"
+repeats = 2
+fresh = "repeat"
+
+[fixed]
+delivery = "tcp"
+
+[factors]
+world = ["emu", "sim"]
+workload = [
+    { name = "bulk", kind = "bulk", bytes = "50 kB" },
+    { name = "exchanges", kind = "request-response", requests = 3, request = "100 B", response = "2 kB" },
+]
+link = [{ name = "slow", rate = "1 Mbit/s", one_way_delay = "25 ms", queue = "50 packets" }]
+
+[measure]
+figures = ["transfer_time", "retransmissions", "queue_drops"]
+
+[[ratio]]
+name = "sim_over_emu"
+title = "Simulated over emulated"
+figure = "transfer_time"
+form = "quotient"
+factor = "world"
+base = "emu"
+treated = "sim"
+"#;
+
+/// One small response from each server.
+const SERVERS: &str = r#"
+name = "servers"
+question = "Does every server deliver the objects?"
+repeats = 2
+world = "emu"
+
+[fixed]
+link = "seeds/intranet-100m"
+case = { name = "G", kind = "test-executions", case = "G" }
+
+[factors]
+server = ["lastmile", "nginx", "apache", "tomcat", "jetty"]
+codec = ["identity", "gzip:6"]
+
+[measure]
+figures = ["response_bytes", "extract_time", "server_cpu_time"]
+"#;
+
+/// What a run printed; none where this machine cannot.
+fn ran(ended: &Ended) -> Option<Value> {
+    if ended.code == Some(3) {
+        eprintln!("skipped: {}", ended.stderr);
+        return None;
+    }
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    Some(parsed(&ended.stdout))
+}
+
+fn figure(cell: &Value, name: &str) -> f64 {
+    cell["figures"][name]["mean"].as_f64().unwrap_or_else(|| panic!("{name} of {cell}"))
+}
+
+#[test]
+fn one_study_runs_in_both_worlds_and_they_agree() {
+    let place = Place::new();
+    let study = place.file("both.toml", STUDY);
+    let Some(run) = ran(&place.run(&["run", study, "--format", "json", "--capture"])) else {
+        return;
+    };
+    let cells = run["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    for cell in cells {
+        assert_eq!((cell["repeats"].as_u64(), cell["failed"].as_u64()), (Some(2), Some(0)), "{cell}");
+        let real = cell["levels"]["world"] == "emu";
+        let varied = cell["figures"]["transfer_time"]["varied"].as_array().unwrap();
+        assert_eq!(varied.iter().any(|source| source == "machine"), real, "{cell}");
+        // A kernel that is made to wait by a busy machine is late, and never early.
+        if cell["levels"]["workload"] == "bulk" {
+            assert!(figure(cell, "transfer_time") > 50e3 * 8.0 / 1e6, "faster than the link: {cell}");
+        }
+    }
+    let ratios = run["ratios"].as_array().unwrap();
+    assert_eq!(ratios.len(), 2);
+    for ratio in ratios {
+        let of_ratio = |cell: &&Value| cell["levels"]["workload"] == ratio["levels"]["workload"];
+        // What was disturbed by other work says nothing about the model, and is marked as such.
+        if cells.iter().filter(of_ratio).all(|cell| cell["valid"] == true) {
+            let mean = ratio["mean"].as_f64().unwrap();
+            assert!((mean - 1.0).abs() < 0.05, "{ratio}");
+        }
+    }
+    let captures = std::fs::read_dir(place.runs()[0].join("captures")).unwrap().count();
+    assert_eq!(captures, 4 * 2 * 3, "client, server and drops of each repeat");
+}
+
+#[test]
+fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known() {
+    let place = Place::new();
+    let study = place.file("servers.toml", SERVERS);
+    let ended = place.run(&["run", study, "--format", "json"]);
+    let Some(run) = ran(&ended) else { return };
+    let cells = run["cells"].as_array().unwrap();
+    for server in ["lastmile", "nginx", "apache", "tomcat", "jetty"] {
+        let of_server = |codec: &str| {
+            cells
+                .iter()
+                .find(|cell| cell["levels"]["server"] == server && cell["levels"]["codec"] == codec)
+        };
+        let (Some(plain), Some(gzip)) = (of_server("identity"), of_server("gzip:6")) else {
+            let told = ended.stderr.lines().find(|line| line.contains(server));
+            eprintln!("skipped: {}", told.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr)));
+            continue;
+        };
+        assert!(figure(gzip, "response_bytes") < 0.5 * figure(plain, "response_bytes"), "{server}");
+        for cell in [plain, gzip] {
+            assert_eq!(cell["failed"], 0, "{cell}");
+            assert!(figure(cell, "server_cpu_time") > 0.0, "{cell}");
+        }
+    }
+}
