@@ -43,6 +43,7 @@ pub(crate) enum Verb {
     Studies(StudiesArgs),
     Link(LinkArgs),
     Profiles(ProfilesArgs),
+    Doctor(DoctorArgs),
     Completions(CompletionsArgs),
     /// Print the manual page of the whole tool
     #[command(after_help = "Examples:
@@ -426,6 +427,24 @@ pub(crate) enum SummaryFormat {
     Text,
     /// One JSON object, as its schema has it
     Json,
+}
+
+/// Say what this machine can do for the emulated world, and the remedy where it cannot
+///
+/// Everything is tried, in about two seconds: namespaces are entered, hosts attached, and packets timed over a link. "limited" is what
+/// the emulated world works without, only not as well or not for everything. The simulated world works everywhere.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exits with 0 where the emulated world works, and with 3 where it does not.
+
+Examples:
+  lastmile doctor                     what is there, what is not, what to do
+  lastmile doctor --format json       for a program
+  sudo lastmile doctor                the same for root"
+)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
 }
 
 /// Print what makes a shell complete verbs and flags

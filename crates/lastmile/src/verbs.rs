@@ -3,6 +3,7 @@
 mod advise;
 mod compare;
 mod completions;
+mod doctor;
 mod inspect;
 pub(crate) mod link;
 mod man;
@@ -28,6 +29,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Studies(args) => studies::studies(&args),
         Verb::Link(args) => link::link(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
+        Verb::Doctor(args) => doctor::doctor(&args),
         Verb::Completions(args) => completions::completions(&args),
         Verb::Man => man::man(),
     }

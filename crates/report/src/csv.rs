@@ -9,6 +9,7 @@ pub use inspect::inspection;
 
 use crate::advise::{Advice, Saving};
 use crate::compare::Comparison;
+use crate::doctor::Examination;
 use crate::record::{Doubt, Figure, Levels, Run, Table};
 use std::collections::BTreeSet;
 
@@ -162,6 +163,19 @@ pub fn comparison(comparison: &Comparison) -> String {
             row.extend(ends(change.change_ci95));
             row.extend([change.verdict.words().to_owned(), kinds(&cell.doubts)]);
             rows.row(row);
+        }
+    }
+    rows.text
+}
+
+/// What a machine can do: one row an ability (part `machine`) and one a peer (part `peers`).
+pub fn examination(examination: &Examination) -> String {
+    let mut rows = Rows::default();
+    rows.row(["part", "name", "standing", "found", "remedy"]);
+    for (part, abilities) in [("machine", &examination.machine), ("peers", &examination.peers)] {
+        for ability in abilities {
+            let remedy = ability.remedy.as_deref().unwrap_or_default();
+            rows.row([part, &ability.name, ability.standing.label(), &ability.found, remedy]);
         }
     }
     rows.text
@@ -322,6 +336,7 @@ mod tests {
             advice(&sample::advice()),
             comparison(&compare(&one, &other, &[])),
             inspection(&sample::inspection()),
+            examination(&sample::examination()),
             table(&one.exhibits[0]),
         ] {
             let rows = read(&text);

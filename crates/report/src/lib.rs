@@ -7,6 +7,7 @@ pub mod advise;
 pub mod chart;
 pub mod compare;
 pub mod csv;
+pub mod doctor;
 mod document;
 pub mod inspect;
 pub mod link;

@@ -2,6 +2,7 @@
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
+use crate::doctor::Examination;
 use crate::document::{self, Block, Grid, Tone};
 use crate::inspect::Inspection;
 use crate::record::{Doubt, Run, Table};
@@ -25,6 +26,11 @@ pub fn comparison(comparison: &Comparison) -> String {
 /// A capture: what is in it, its flows and transactions, the first of them where they are many.
 pub fn inspection(inspection: &Inspection) -> String {
     blocks(&document::inspect::for_terminal(inspection))
+}
+
+/// What a machine can do: the answer, then everything with its remedy.
+pub fn examination(examination: &Examination) -> String {
+    blocks(&document::doctor::for_terminal(examination))
 }
 
 /// Any table: link profiles, studies.
@@ -160,6 +166,7 @@ mod tests {
             advice(&sample::advice()),
             comparison(&compared),
             inspection(&sample::hostile(&sample::inspection())),
+            examination(&sample::hostile(&sample::examination())),
         ] {
             let cells = |line: &str| line.replace("\\|", "").matches('|').count();
             let lines: Vec<&str> = text.lines().collect();

@@ -1,8 +1,10 @@
 //! What do a run and an advice look like that are worth showing? Small, with one of everything; the figures are made up.
 
 mod capture;
+mod machine;
 
 pub(crate) use capture::inspection;
+pub(crate) use machine::examination;
 
 use crate::advise::*;
 use crate::record::*;
@@ -366,7 +368,7 @@ pub(crate) const HOSTILE: &str =
 
 /// A record with [`HOSTILE`] in every text and every name, save those that an enumeration fixes.
 pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record: &T) -> T {
-    const FIXED: [&str; 14] = [
+    const FIXED: [&str; 17] = [
         "measured",
         "published",
         "predicted",
@@ -381,6 +383,9 @@ pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record:
         "apache",
         "handshake",
         "before-capture",
+        "ready",
+        "limited",
+        "missing",
     ];
     fn poison(value: &mut serde_json::Value) {
         match value {

@@ -2,6 +2,7 @@
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
+use crate::doctor::Examination;
 use crate::inspect::Inspection;
 use crate::link::Crossing;
 use crate::record::Run;
@@ -9,10 +10,11 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by the verb that prints it.
-pub fn all() -> [(&'static str, Schema); 5] {
+pub fn all() -> [(&'static str, Schema); 6] {
     [
         ("advise", of::<Advice>()),
         ("compare", of::<Comparison>()),
+        ("doctor", of::<Examination>()),
         ("inspect", of::<Inspection>()),
         ("link", of::<Crossing>()),
         ("run", of::<Run>()),
@@ -57,13 +59,14 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 5] {
+    fn printed() -> [(&'static str, Value); 6] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&sample::run(), &sample::run(), &[rule]);
         [
             ("advise", value(serde_json::to_value(sample::advice()))),
             ("compare", value(serde_json::to_value(comparison))),
+            ("doctor", value(serde_json::to_value(sample::examination()))),
             ("inspect", value(serde_json::to_value(sample::inspection()))),
             ("link", value(serde_json::to_value(crate::link::sample()))),
             ("run", value(serde_json::to_value(sample::run()))),
@@ -104,6 +107,11 @@ mod tests {
         assert_eq!(
             serde_json::from_str::<Advice>(&text).expect("and back"),
             sample::advice()
+        );
+        let text = serde_json::to_string(&sample::examination()).expect("a record is JSON");
+        assert_eq!(
+            serde_json::from_str::<Examination>(&text).expect("and back"),
+            sample::examination()
         );
         let text = serde_json::to_string(&sample::inspection()).expect("a record is JSON");
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
+use crate::doctor::Examination;
 use crate::document::{self, Block, Grid, Tone};
 use crate::inspect::Inspection;
 use crate::record::{Doubt, Run, Table};
@@ -34,6 +35,11 @@ pub fn comparison(comparison: &Comparison, look: Look) -> String {
 /// A capture: what is in it, its flows and transactions, the first of them where they are many.
 pub fn inspection(inspection: &Inspection, look: Look) -> String {
     blocks(&document::inspect::for_terminal(inspection), look)
+}
+
+/// What a machine can do: the answer, then everything with its remedy.
+pub fn examination(examination: &Examination, look: Look) -> String {
+    blocks(&document::doctor::for_terminal(examination), look)
 }
 
 /// Any table: link profiles, studies.
@@ -247,6 +253,11 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_is_shown_like_this() {
+        insta::assert_snapshot!(examination(&sample::examination(), PLAIN));
+    }
+
+    #[test]
     fn no_line_is_wider_than_the_terminal() {
         for width in [60, 80, 120] {
             let look = Look { width, colour: false };
@@ -254,6 +265,7 @@ mod tests {
                 run(&sample::run(), look),
                 advice(&sample::advice(), look),
                 inspection(&sample::inspection(), look),
+                examination(&sample::examination(), look),
             ];
             for text in all {
                 let code = |line: &&str| line.starts_with("    ");

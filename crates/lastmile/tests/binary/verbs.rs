@@ -176,3 +176,21 @@ fn an_unknown_verb_or_flag_is_met_with_the_nearest() {
     place.run(&["run", "bulk", "--repeats", "0"]).refused(2, &["--repeats"]);
     place.run(&[]).refused(2, &["Usage: lastmile"]);
 }
+
+/// Whether the emulated world works is this machine's affair; that it is told the same in the record and by the exit code is ours.
+#[test]
+fn doctor_says_what_this_machine_can_do_and_the_remedy_where_it_cannot() {
+    let place = Place::new();
+    let examined = place.run(&["doctor", "--format", "json"]);
+    let examination = crate::place::parsed(&examined.stdout);
+    assert_eq!(examination["schema"], "lastmile/doctor/1");
+    let works = examination["emulated_world"].as_bool().expect("yes or no");
+    assert_eq!(examined.code, Some(if works { 0 } else { 3 }), "{}", examined.stderr);
+    for part in ["machine", "peers"] {
+        for ability in examination[part].as_array().expect("abilities") {
+            assert_eq!(ability["remedy"].is_null(), ability["standing"] == "ready", "{ability}");
+        }
+    }
+    let shown = place.run(&["doctor"]).stdout;
+    assert!(shown.starts_with("The emulated world "), "{shown}");
+}

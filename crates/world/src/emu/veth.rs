@@ -36,8 +36,9 @@ const ETHERNET_HEADER: usize = 14;
 const TO_HOST: [u8; ETHERNET_HEADER] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00];
 
 /// How much the socket holds until the forwarder reads. Who may not exceed `net.core.rmem_max` gets that, which is 180 packets on
-/// most systems. Our own choice: as many packets as a TUN holds.
-const RECEIVE_BUFFER: usize = ACCOUNTED * QUEUE as usize;
+/// most systems. Our own choice: as many packets as a TUN holds; the kernel gives
+/// twice what is asked for (socket(7), `SO_RCVBUF`).
+const RECEIVE_BUFFER: usize = ACCOUNTED * QUEUE as usize / 2;
 /// What the kernel accounts a packet of 1,500 bytes for: its buffer of 2,048 and what describes it (`SKB_TRUESIZE`), as seen on 64-bit
 /// machines.
 const ACCOUNTED: usize = 2304;
