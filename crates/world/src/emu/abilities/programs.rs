@@ -71,6 +71,11 @@ fn token_bucket() -> Ability {
         })?
     });
     match tried {
+        Ok(output) if String::from_utf8_lossy(&output.stderr).contains("not permitted") => Ability::limited(
+            NAME,
+            "tc has no rights in a user namespace: benchmarks leave the kernel's own shaper out",
+            "run benchmarks as root",
+        ),
         Ok(output) if output.status.success() => Ability::ready(NAME, "the kernel's own shaper works in a namespace"),
         Ok(output) => Ability::limited(
             NAME,
