@@ -7,6 +7,7 @@ mod adversity;
 mod closing;
 mod handshake;
 mod pace;
+mod recovery;
 mod window;
 
 use super::{Config, Connection, Flags, Read, Segment};

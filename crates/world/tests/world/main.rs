@@ -6,5 +6,6 @@ mod bulk;
 mod captures;
 mod computing;
 mod http;
+mod lost_frames;
 mod programs;
 mod support;

@@ -88,3 +88,41 @@ impl Undo {
         self.marker = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_is_disproved_when_all_that_was_resent_is_reported_as_duplicate() {
+        let mut undo = Undo::default();
+        undo.begin(100, 0);
+        assert!(!undo.is_disproved_by_duplicates(), "nothing was resent yet");
+        undo.on_resent(7);
+        undo.on_resent(8);
+        undo.on_duplicates(1, 90);
+        assert!(
+            !undo.is_disproved_by_duplicates(),
+            "what lies before the loss does not count"
+        );
+        undo.on_duplicates(1, 110);
+        assert!(!undo.is_disproved_by_duplicates());
+        undo.on_duplicates(1, 120);
+        assert!(undo.is_disproved_by_duplicates());
+    }
+
+    #[test]
+    fn a_cut_is_disproved_by_an_echo_from_before_the_first_retransmission_across_the_wrap() {
+        for (first, echo, disproved) in [
+            (10, Some(9), true),
+            (10, Some(10), false),
+            (2, Some(u32::MAX), true),
+            (10, None, false),
+        ] {
+            let mut undo = Undo::default();
+            undo.begin(100, 0);
+            undo.on_resent(first);
+            assert_eq!(undo.is_disproved_by_timestamp(echo), disproved, "{first}, {echo:?}");
+        }
+    }
+}
