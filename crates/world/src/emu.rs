@@ -3,7 +3,8 @@
 //!
 //! A host is a network namespace with one interface. Its packets are read by one forwarding thread, offered to the link model,
 //! and written to the receiver's interface when the model says so. Programs of ours run on tokio, in the thread that made the
-//! world; unmodified ones are started inside a host's [`Namespace`].
+//! world; unmodified ones are started inside a host's [`Namespace`], or run there as a [`Tree`] that ends with this process. A [`Gateway`]
+//! leads out of it, for what is to be reached from inside.
 //!
 //! Nothing outlives the process: namespaces and interfaces are held by its descriptors alone.
 //!

@@ -64,8 +64,8 @@ impl DescriptorLimit {
     }
 }
 
-/// What is told of a command once it runs.
-type Started = Result<(Pid, Option<Unavailable>), Unavailable>;
+/// What is told of a command once it runs: why it has no names, where it has none.
+type Started = Result<Option<Unavailable>, Unavailable>;
 
 impl Tree {
     /// Starts `command`, a program and its arguments, on `host`. Its user, standard streams, environment and directory are those
@@ -100,7 +100,7 @@ impl Tree {
                 code
             })
             .map_err(|error| refused(&error))?;
-        let (_, remark) = started.recv().unwrap_or_else(|_| {
+        let remark = started.recv().unwrap_or_else(|_| {
             // It ended without a word: its own error says why.
             Err(refused(
                 &"the thread that starts it could not enter the host's network namespace",
@@ -156,7 +156,7 @@ impl Keeper {
         };
         let pid = Pid::from_raw(child.id().cast_signed());
         self.set(First::Alive(pid));
-        let _ = told.send(Ok((pid, remark)));
+        let _ = told.send(Ok(remark));
         // While it is not buried, its number is nobody else's.
         while let Err(nix::Error::EINTR) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
         self.set(First::Ended);

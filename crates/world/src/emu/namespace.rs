@@ -25,7 +25,7 @@ impl Namespace {
     /// Moves the calling thread into a new one, which has nothing but a loopback interface that is down.
     ///
     /// # Errors
-    /// When this process may not: see [`super::privilege`].
+    /// When this process may not: see [`acquire`](super::acquire).
     pub fn move_into_new() -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         Self::of_this_thread()

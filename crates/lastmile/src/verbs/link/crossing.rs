@@ -27,8 +27,8 @@ const HOST_NAME: &str = "host.lastmile";
 const CAPTURE_BUFFER: usize = 1 << 20;
 /// How often it is looked whether all is delivered. Our own choice.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long nothing may move before the rest is given up: twice the longest wait before a resending that TCP must have tried
-/// within a minute (RFC 6298 section 2.5 allows no bound below 60 s).
+/// How long nothing may move before the rest is given up: what TCP may wait before it sends again (RFC 6298 section 2.5: where that
+/// is bounded, then by no less than 60 s).
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A link with a host at each end.
