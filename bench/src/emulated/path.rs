@@ -38,9 +38,12 @@ impl Path {
     /// socket to socket, as a veth pair has it.
     ///
     /// # Errors
-    /// Where `ip` or `tc` is missing, or this kernel has no such queueing discipline.
+    /// Where this user is not root, `ip` or `tc` is missing, or this kernel has no such queueing discipline.
     pub(crate) fn kernel(discipline: &str) -> Result<Self> {
-        // Namespaces can be made from one of our own alone, as an ordinary user at least.
+        ensure!(
+            nix::unistd::geteuid().is_root(),
+            "`ip` and `tc` have no rights in a user namespace: run as root"
+        );
         Namespace::move_into_new()?;
         let (near, far) = (Namespace::new()?, Namespace::new()?);
         let there = format!("/proc/{}/fd/{}", std::process::id(), far.as_fd().as_raw_fd());
