@@ -365,11 +365,11 @@ pub(crate) enum ProfilesVerb {
 /// beside the link, it says INVALID.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile link wpt/3g -- curl -s http://host.lastmile:8000/    a service of this machine
-  lastmile link 'wpt/3g+loss=1%' --capture caps -- make load    a lossy link, with captures
-  lastmile link wpt/cable --allow-net -- git clone URL          the outside network
-  lastmile link wpt/3g -- bash                                  a shell to try things in
-  lastmile link wpt/3g --listen 8080 --to localhost:80          a tool that cannot be wrapped
+  lastmile link wpt/3g -- curl http://host.lastmile:8000/   a local service
+  lastmile link 'wpt/3g+loss=1%' --capture caps -- make it  keep the packets
+  lastmile link wpt/cable --allow-net -- git clone URL      the outside too
+  lastmile link wpt/3g -- bash                              to try things in
+  lastmile link wpt/3g --listen 8080 --to localhost:80      without wrapping
 
 `lastmile profiles list` names the links.")]
 pub(crate) struct LinkArgs {
