@@ -109,13 +109,25 @@ pub(crate) fn option(put: Put, code: u16, value: &[u8]) -> Vec<u8> {
 
 /// An interface's description.
 pub(crate) fn interface(put: Put, link_type: u16, snap_length: u32, options: &[u8]) -> Vec<u8> {
-    let kind = if put(1) == LITTLE(1) { u32::from(link_type) } else { u32::from(link_type) << 16 };
+    let kind = if put(1) == LITTLE(1) {
+        u32::from(link_type)
+    } else {
+        u32::from(link_type) << 16
+    };
     block(put, 1, &[&put(kind), &put(snap_length), options].concat())
 }
 
 /// An enhanced packet block.
 pub(crate) fn enhanced(put: Put, interface: u32, time: u64, captured: &[u8], length: u32, options: &[u8]) -> Vec<u8> {
-    let head = [interface, (time >> 32) as u32, time as u32, captured.len() as u32, length].map(put).concat();
+    let head = [
+        interface,
+        (time >> 32) as u32,
+        time as u32,
+        captured.len() as u32,
+        length,
+    ]
+    .map(put)
+    .concat();
     let padding = captured.len().next_multiple_of(4) - captured.len();
     block(put, 6, &[&head, captured, &vec![0; padding], options].concat())
 }
@@ -130,7 +142,14 @@ pub(crate) fn capture(segments: &[(u64, Tcp<'_>)]) -> Vec<u8> {
     let mut file = nanosecond_pcapng();
     for (millisecond, segment) in segments {
         let packet = segment.ipv4();
-        file.extend(enhanced(LITTLE, 0, millisecond * 1_000_000, &packet, packet.len() as u32, &[]));
+        file.extend(enhanced(
+            LITTLE,
+            0,
+            millisecond * 1_000_000,
+            &packet,
+            packet.len() as u32,
+            &[],
+        ));
     }
     file
 }

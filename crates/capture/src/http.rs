@@ -125,7 +125,7 @@ impl Dialogue {
         }
         let until = place + i64::from(segment.length);
         self.follow(at, side, |stream, sink| {
-            stream.arrive(place, until, segment.payload, sink)
+            stream.arrive(place, until, segment.payload, sink);
         });
     }
 
@@ -340,7 +340,7 @@ fn framing(fields: &[httparse::Header<'_>]) -> Option<Framing> {
         let named = fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
         named.map(|field| String::from_utf8_lossy(field.value))
     };
-    if let Some(codings) = values("transfer-encoding").last() {
+    if let Some(codings) = values("transfer-encoding").next_back() {
         let last = codings.rsplit(',').next().unwrap_or_default().trim();
         return Some(if last.eq_ignore_ascii_case("chunked") {
             Framing::Chunked

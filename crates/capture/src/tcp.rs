@@ -163,7 +163,7 @@ impl Connection {
         };
         let place = near.send(at, datagram, segment, dropped);
         near.announce(at, segment);
-        if far.acknowledge(at, segment) {
+        if far.acknowledge(at, segment) && !near.is_asking() {
             near.sent.duplicate_acknowledgements += 1;
         }
         if segment.length > 0 && !segment.has(Segment::RST) {

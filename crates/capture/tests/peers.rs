@@ -62,7 +62,7 @@ fn main() {
     });
     let there: Vec<&Peer> = there.collect();
     let folder = tempfile::tempdir().unwrap();
-    let (mut flows, mut retransmissions, mut out_of_order) = (0, 0, 0);
+    let (mut flows, mut retransmissions, mut out_of_order, mut zero_windows) = (0, 0, 0, 0);
     for captured in scenario::all() {
         let analysis = analyse(&captured.pcapng[..], &captured.name).unwrap();
         account(&captured, &analysis);
@@ -72,8 +72,10 @@ fn main() {
         flows += analysis.tcp.len();
         retransmissions += both(&analysis, |sent| sent.retransmissions);
         out_of_order += both(&analysis, |sent| sent.out_of_order);
+        zero_windows += both(&analysis, |sent| sent.zero_windows);
     }
     assert!(retransmissions > 500 && out_of_order > 500, "the captures are lossy");
+    assert!(zero_windows > 0, "windows close");
     println!(
         "compared: {flows} connections with {retransmissions} retransmissions, {out_of_order} segments out of order\n"
     );

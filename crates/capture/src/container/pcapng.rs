@@ -98,7 +98,7 @@ impl Pcapng {
                 return Err(damaged(
                     at,
                     "the length of a block",
-                    length,
+                    &length,
                     "a multiple of 4, from 12 up",
                 ));
             }
@@ -114,7 +114,7 @@ impl Pcapng {
             let whole = length as usize;
             if whole > LONGEST {
                 let wanted = "at most 16 MiB where it describes an interface or holds a packet";
-                return Err(damaged(at, "the length of a block", length, wanted));
+                return Err(damaged(at, "the length of a block", &length, wanted));
             }
             if super::read(source, whole)?.len() < whole {
                 return Ok(Step::ended(false, source.seen()));
@@ -141,7 +141,7 @@ impl Pcapng {
                 return Err(damaged(
                     at,
                     "the byte order of a section",
-                    found,
+                    &found,
                     "0x1a2b3c4d in either order",
                 ));
             }
@@ -171,7 +171,7 @@ impl Pcapng {
             again if again == length => Ok(()),
             again => {
                 let wanted = format!("{length}, as at its beginning");
-                Err(damaged(at, "the length at the end of a block", again, &wanted))
+                Err(damaged(at, "the length at the end of a block", &again, &wanted))
             }
         }
     }
@@ -181,12 +181,12 @@ impl Pcapng {
             return Err(damaged(
                 at,
                 "the length of an interface's description",
-                octets.len() + 12,
+                &(octets.len() + 12),
                 "20 or more",
             ));
         }
         if self.interfaces.len() - self.section >= INTERFACES_MAX || self.interfaces.len() >= 4 * INTERFACES_MAX {
-            return Err(damaged(at, "the number of interfaces", "more than 65536", "fewer"));
+            return Err(damaged(at, "the number of interfaces", &"more than 65536", "fewer"));
         }
         // Without options, times are in microseconds (section 4.2 of the draft).
         let mut clock = Clock {
@@ -214,7 +214,7 @@ impl Pcapng {
             return Err(damaged(
                 at,
                 "the length of a packet's block",
-                octets.len() + FRAME,
+                &(octets.len() + FRAME),
                 "longer",
             ));
         }
@@ -230,7 +230,7 @@ impl Pcapng {
                 "below {}, as many as are described before it",
                 self.interfaces.len() - self.section
             );
-            return Err(damaged(at, "the interface of a packet", interface, &wanted));
+            return Err(damaged(at, "the interface of a packet", &interface, &wanted));
         };
         let (nanoseconds, captured, length) = match kind {
             // A simple block has no time, and as many octets as the interface lets pass.
@@ -251,7 +251,7 @@ impl Pcapng {
         let rest = &octets[head..];
         if captured as usize > rest.len() {
             let wanted = format!("at most {}, what its block has room for", rest.len());
-            return Err(damaged(at, "the length of a packet", captured, &wanted));
+            return Err(damaged(at, "the length of a packet", &captured, &wanted));
         }
         self.comments.clear();
         // Writers that do not pad the packet have no options behind it.
@@ -313,7 +313,7 @@ fn options(order: Order, octets: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-fn damaged(at: u64, what: &'static str, found: impl ToString, wanted: &str) -> Problem {
+fn damaged(at: u64, what: &'static str, found: &impl ToString, wanted: &str) -> Problem {
     Problem::Damaged {
         at,
         what,

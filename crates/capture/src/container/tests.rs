@@ -10,7 +10,13 @@ fn read(file: &[u8]) -> (Vec<Seen>, Packets<&[u8]>) {
     let mut packets = Packets::open(file, "crafted").unwrap();
     let mut all = Vec::new();
     while let Some(packet) = packets.next().unwrap() {
-        let Packet { at, link_type, octets, length, comments } = packet;
+        let Packet {
+            at,
+            link_type,
+            octets,
+            length,
+            comments,
+        } = packet;
         all.push((at.as_nanos(), link_type.0, octets.to_vec(), length, comments.to_vec()));
     }
     (all, packets)
@@ -44,7 +50,11 @@ fn a_pcap_is_read_in_both_orders_and_both_units_of_time() {
         let mut patched = [pcap_head(put, 0xa1b2_cd34, 1), record(put, 2, 7, b"", 3)].concat();
         patched[24 + 8..24 + 12].copy_from_slice(&put(3));
         patched.extend([[9; 8].as_slice(), b"abc"].concat());
-        assert_eq!(read(&patched).0, [plain(2_000_007_000, 1, b"abc")], "records with 8 octets more");
+        assert_eq!(
+            read(&patched).0,
+            [plain(2_000_007_000, 1, b"abc")],
+            "records with 8 octets more"
+        );
     }
 }
 
@@ -52,7 +62,11 @@ fn a_pcap_is_read_in_both_orders_and_both_units_of_time() {
 fn sections_have_orders_interfaces_and_clocks_of_their_own() {
     let clock = |put: Put, resolution: u8, offset: u32| {
         let offset = [put(0), put(offset)];
-        let offset = if put(1) == LITTLE(1) { [offset[1], offset[0]] } else { offset };
+        let offset = if put(1) == LITTLE(1) {
+            [offset[1], offset[0]]
+        } else {
+            offset
+        };
         [option(put, 9, &[resolution]), option(put, 14, &offset.concat())].concat()
     };
     let mut file = Vec::new();
@@ -65,7 +79,11 @@ fn sections_have_orders_interfaces_and_clocks_of_their_own() {
         file.extend(enhanced(put, 1, 3, b"bcdef", 5, &[]));
         file.extend(enhanced(put, 2, 512, b"", 0, &[]));
     }
-    let each = [plain(3000, 1, b"a"), plain(100_000_000_003, 101, b"bcdef"), plain(500_000_000, 101, b"")];
+    let each = [
+        plain(3000, 1, b"a"),
+        plain(100_000_000_003, 101, b"bcdef"),
+        plain(500_000_000, 101, b""),
+    ];
     let (all, packets) = read(&file);
     assert_eq!(all, [each.clone(), each].concat());
     assert_eq!(packets.interfaces().len(), 6);
@@ -79,8 +97,17 @@ fn sections_have_orders_interfaces_and_clocks_of_their_own() {
 
 #[test]
 fn comments_are_kept_and_other_options_passed_over() {
-    let options = [option(LITTLE, 2, &[0; 4]), option(LITTLE, 1, b"dropped: full queue"), option(LITTLE, 1, b"\xffoo")].concat();
-    let file = [nanosecond_pcapng(), enhanced(LITTLE, 0, 1, b"abc", 3, &[options, vec![0; 4]].concat())].concat();
+    let options = [
+        option(LITTLE, 2, &[0; 4]),
+        option(LITTLE, 1, b"dropped: full queue"),
+        option(LITTLE, 1, b"\xffoo"),
+    ]
+    .concat();
+    let file = [
+        nanosecond_pcapng(),
+        enhanced(LITTLE, 0, 1, b"abc", 3, &[options, vec![0; 4]].concat()),
+    ]
+    .concat();
     assert_eq!(read(&file).0[0].4, ["dropped: full queue", "\u{fffd}oo"]);
 }
 
@@ -99,8 +126,23 @@ fn blocks_of_other_kinds_are_passed_over_however_long_they_are() {
 #[test]
 fn simple_and_obsolete_packet_blocks_are_read() {
     let simple = |octets: &[u8], length: u32| block(LITTLE, 3, &[&LITTLE(length), octets].concat());
-    let obsolete = [[0, 0, 5, 0].as_slice(), &LITTLE(0), &LITTLE(9), &LITTLE(3), &LITTLE(3), b"xyz\0"].concat();
-    let file = [section(LITTLE), interface(LITTLE, 1, 4, &[]), simple(b"abcd", 9), simple(b"ab", 2), block(LITTLE, 2, &obsolete)].concat();
+    let obsolete = [
+        [0, 0, 5, 0].as_slice(),
+        &LITTLE(0),
+        &LITTLE(9),
+        &LITTLE(3),
+        &LITTLE(3),
+        b"xyz\0",
+    ]
+    .concat();
+    let file = [
+        section(LITTLE),
+        interface(LITTLE, 1, 4, &[]),
+        simple(b"abcd", 9),
+        simple(b"ab", 2),
+        block(LITTLE, 2, &obsolete),
+    ]
+    .concat();
     let cut = (0, 1, b"abcd".to_vec(), 9, Vec::new());
     assert_eq!(read(&file).0, [cut, plain(0, 1, b"ab"), plain(9000, 1, b"xyz")]);
 }
@@ -119,8 +161,18 @@ fn mild_deviations_are_taken() {
 
 #[test]
 fn a_file_may_be_cut_off_anywhere_and_gives_what_is_whole() {
-    let pcap = [pcap_head(BIG, 0xa1b2_c3d4, 1), record(BIG, 1, 0, b"abc", 3), record(BIG, 2, 0, b"defg", 4)].concat();
-    let pcapng = [nanosecond_pcapng(), enhanced(LITTLE, 0, 1, b"abc", 3, &[]), enhanced(LITTLE, 0, 2, b"defg", 4, &[])].concat();
+    let pcap = [
+        pcap_head(BIG, 0xa1b2_c3d4, 1),
+        record(BIG, 1, 0, b"abc", 3),
+        record(BIG, 2, 0, b"defg", 4),
+    ]
+    .concat();
+    let pcapng = [
+        nanosecond_pcapng(),
+        enhanced(LITTLE, 0, 1, b"abc", 3, &[]),
+        enhanced(LITTLE, 0, 2, b"defg", 4, &[]),
+    ]
+    .concat();
     for (file, ends) in [(&pcap, [43, 63]), (&pcapng, [pcapng.len() - 36, pcapng.len()])] {
         for length in 12.max(file.len() - 60)..file.len() {
             if file == &pcap && length < 24 {
@@ -128,7 +180,8 @@ fn a_file_may_be_cut_off_anywhere_and_gives_what_is_whole() {
             }
             let (all, packets) = read(&file[..length]);
             assert_eq!(all.len(), ends.iter().filter(|end| length >= **end).count(), "{length}");
-            let clean = ends.contains(&length) || (file == &pcap && length == 24) || length == ends[0] - 36 && file == &pcapng;
+            let clean =
+                ends.contains(&length) || (file == &pcap && length == 24) || length == ends[0] - 36 && file == &pcapng;
             assert_eq!(packets.cut_off(), (!clean).then_some(length as u64), "{length}");
         }
     }
@@ -154,7 +207,10 @@ fn damage_is_told_with_its_place_and_what_stands_before_can_be_had() {
     let said = |rest: &[u8]| {
         let said = refusal(&[&begins, rest].concat());
         assert!(said.contains(&format!("damaged at byte {at}: ")), "{said}");
-        assert!(said.contains(&format!("head -c {at} FILE | lastmile inspect -")), "{said}");
+        assert!(
+            said.contains(&format!("head -c {at} FILE | lastmile inspect -")),
+            "{said}"
+        );
         said
     };
     let with = |place: usize, number: u32| {
@@ -185,5 +241,11 @@ fn an_error_of_the_reader_is_told_with_its_place() {
     }
     let begins = nanosecond_pcapng();
     let error = crate::analyse(begins.chain(Broken), "crafted").unwrap_err().to_string();
-    assert_eq!(error, format!("crafted: cannot be read beyond byte {}: the disk is gone", nanosecond_pcapng().len()));
+    assert_eq!(
+        error,
+        format!(
+            "crafted: cannot be read beyond byte {}: the disk is gone",
+            nanosecond_pcapng().len()
+        )
+    );
 }

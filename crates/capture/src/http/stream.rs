@@ -23,6 +23,8 @@ pub(super) struct Stream {
 /// Octets that wait for their turn are not more than this: our own choice, as large a receive window as Linux grows by
 /// default. Where more would wait, what they wait for counts as missing.
 const HELD_MAX: usize = 6 << 20;
+/// What a piece takes besides its octets, about; of a snapped one there may be none.
+const PIECE: usize = 64;
 
 impl Stream {
     /// A stream that begins at `next`.
@@ -43,9 +45,9 @@ impl Stream {
         if from > self.next {
             let longer = self.early.get(&from).is_none_or(|(end, _)| *end < until);
             if longer {
-                self.held += octets.len();
+                self.held += octets.len() + PIECE;
                 if let Some((_, shorter)) = self.early.insert(from, (until, octets.to_vec())) {
-                    self.held -= shorter.len();
+                    self.held -= shorter.len() + PIECE;
                 }
             }
             while self.held > HELD_MAX
@@ -78,7 +80,7 @@ impl Stream {
     fn drain(&mut self, sink: &mut dyn FnMut(Arrival<'_>)) {
         while let Some(first) = self.early.first_entry().filter(|first| *first.key() <= self.next) {
             let (from, (until, octets)) = first.remove_entry();
-            self.held -= octets.len();
+            self.held -= octets.len() + PIECE;
             self.deliver(from, until, &octets, sink);
         }
     }

@@ -44,10 +44,16 @@ fn content_ends_by_length_by_chunks_or_where_there_is_none() {
     let analysis = carried(&[
         (true, "POST /a HTTP/1.1\r\ncontent-length: 4\r\n\r\nab"),
         (true, "cd"),
-        (false, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel"),
+        (
+            false,
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel",
+        ),
         (false, "lo"),
         (true, "GET /b HTTP/1.1\r\n\r\n"),
-        (false, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n1"),
+        (
+            false,
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n1",
+        ),
         (false, "0\r\n0123456789abcdef\r\n0\r\ntrailer: x\r\n\r\n"),
         (true, "HEAD /c HTTP/1.1\r\n\r\n"),
         (false, "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n"),
@@ -69,7 +75,10 @@ fn content_ends_by_length_by_chunks_or_where_there_is_none() {
 fn pipelined_requests_are_answered_in_their_order() {
     let analysis = carried(&[
         (true, "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n"),
-        (false, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"),
+        (
+            false,
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n",
+        ),
     ]);
     let answers: Vec<_> = told(&analysis).iter().map(|told| (told.1, told.2)).collect();
     assert_eq!(answers, [("/a", Some(200)), ("/b", Some(404))]);
@@ -80,25 +89,31 @@ fn a_response_without_a_length_ends_with_the_connection() {
     let response = b"HTTP/1.0 200 OK\r\n\r\nuntil the end";
     let request = b"GET / HTTP/1.0\r\n\r\n";
     let end = 9000 + response.len() as u32;
-    let mut segments = vec![
-        (0, up(ACK, 1000, 9000, request)),
-        (10, down(ACK, 9000, 1018, response)),
-    ];
+    let mut segments = vec![(0, up(ACK, 1000, 9000, request)), (10, down(ACK, 9000, 1018, response))];
     assert_eq!(analysis(&segments).http.listed[0].1.ended, None, "not yet");
     segments.push((50, down(ACK | FIN, end, 1018, b"")));
     segments.push((60, up(ACK, 1018, end + 1, b"")));
-    assert_eq!(told(&analysis(&segments)), [("GET", "/", Some(200), 0, 13, Some(10), Some(50))]);
+    assert_eq!(
+        told(&analysis(&segments)),
+        [("GET", "/", Some(200), 0, 13, Some(10), Some(50))]
+    );
 }
 
 #[test]
 fn a_hole_holds_the_last_octet_up_until_it_is_filled() {
     let segments = [
         (0, up(ACK, 1000, 9000, b"GET / HTTP/1.1\r\n\r\n")),
-        (10, down(ACK, 9000, 1018, b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n")),
+        (
+            10,
+            down(ACK, 9000, 1018, b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n"),
+        ),
         (20, down(ACK, 9041, 1018, b"def")),
         (200, down(ACK, 9038, 1018, b"abc")),
     ];
-    assert_eq!(told(&analysis(&segments)), [("GET", "/", Some(200), 0, 6, Some(10), Some(200))]);
+    assert_eq!(
+        told(&analysis(&segments)),
+        [("GET", "/", Some(200), 0, 6, Some(10), Some(200))]
+    );
 }
 
 #[test]
@@ -108,7 +123,10 @@ fn content_that_was_not_captured_is_counted_and_a_head_that_was_not_is_given_up(
     let segments = [
         (0, up(ACK, 1000, 9000, b"GET / HTTP/1.1\r\n\r\n")),
         (10, down(ACK, 9000, 1018, &response)),
-        (20, up(ACK, 1018, 9000 + response.len() as u32, b"GET /2 HTTP/1.1\r\n\r\n")),
+        (
+            20,
+            up(ACK, 1018, 9000 + response.len() as u32, b"GET /2 HTTP/1.1\r\n\r\n"),
+        ),
     ];
     let snapped = |length: usize| {
         let mut file = nanosecond_pcapng();
@@ -141,10 +159,7 @@ fn what_is_no_http_is_left_alone() {
     ]);
     assert_eq!(told(&upgraded), [("GET", "/chat", Some(101), 0, 0, Some(10), Some(10))]);
     assert!(!upgraded.tcp[0].http_lost);
-    let garbage = carried(&[
-        (true, "GET / HTTP/1.1\r\n\r\n"),
-        (false, "\u{0}\u{1}\u{2}"),
-    ]);
+    let garbage = carried(&[(true, "GET / HTTP/1.1\r\n\r\n"), (false, "\u{0}\u{1}\u{2}")]);
     assert!(garbage.tcp[0].http_lost);
     assert_eq!(garbage.http.whole, 0);
 }

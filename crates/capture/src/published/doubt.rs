@@ -16,8 +16,7 @@ fn doubt(kind: &str, text: String) -> Doubt {
 pub(super) fn of_capture(analysis: &Analysis) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if let Some(at) = analysis.cut_off {
-        let text =
-            format!("the file is cut off at byte {at}, in the midst of a packet; what stands before it is analysed");
+        let text = format!("the file is cut off at byte {at}; what stands whole before that is analysed");
         doubts.push(doubt("cut-off", text));
     }
     if analysis.snapped > 0 {

@@ -198,9 +198,8 @@ impl Half {
         match self.line.newest() {
             // This side was not heard yet; its numbers are known from now on.
             None => self.line.advance(until),
-            Some(newest) => {
-                self.sent.acknowledged_unseen += u64::from(until > newest && self.acknowledged < Some(until))
-            }
+            Some(newest) if until > newest && self.acknowledged < Some(until) => self.sent.acknowledged_unseen += 1,
+            Some(_) => {}
         }
         let bare = segment.length == 0 && !segment.has(Segment::SYN | Segment::FIN);
         let same = self.acknowledged == Some(until) && self.granted == Some(segment.window);
@@ -233,6 +232,11 @@ impl Half {
             }
             (_, None) => {}
         }
+    }
+
+    /// Whether its last segment was a keep-alive or a window probe.
+    pub(super) fn is_asking(&self) -> bool {
+        self.is_asking
     }
 
     /// How much of this side the other one is known to have.

@@ -47,12 +47,9 @@ impl Seen {
         if from >= until {
             return 0;
         }
-        let (first, end) = match self.main {
-            None => {
-                self.main = Some((from, until));
-                return 0;
-            }
-            Some(main) => main,
+        let Some((first, end)) = self.main else {
+            self.main = Some((from, until));
+            return 0;
         };
         // What lies before the first octet that was seen is not kept track of: it counts as unseen.
         let mut again = (until.min(end) - from.max(first)).max(0);

@@ -35,6 +35,8 @@ struct Link {
     one_way_delay: Duration,
     queue: u64,
     loss: fn() -> Loss,
+    /// How long the client waits before it reads: its window closes meanwhile.
+    pause: Duration,
 }
 
 fn random(rate: f64) -> Loss {
@@ -48,13 +50,14 @@ fn bursty(rate: f64, burst: f64) -> Loss {
     }
 }
 
-const LINKS: [Link; 5] = [
+const LINKS: [Link; 6] = [
     Link {
         name: "2 Mbit/s, random",
         rate: "2 Mbit/s",
         one_way_delay: Duration::from_millis(30),
         queue: 20,
         loss: || random(0.02),
+        pause: Duration::ZERO,
     },
     Link {
         name: "2 Mbit/s, bursty",
@@ -62,6 +65,7 @@ const LINKS: [Link; 5] = [
         one_way_delay: Duration::from_millis(30),
         queue: 20,
         loss: || bursty(0.03, 4.0),
+        pause: Duration::ZERO,
     },
     Link {
         name: "modem, bursty",
@@ -69,6 +73,7 @@ const LINKS: [Link; 5] = [
         one_way_delay: Duration::from_millis(75),
         queue: 8,
         loss: || bursty(0.02, 2.0),
+        pause: Duration::ZERO,
     },
     Link {
         name: "20 Mbit/s, short queue",
@@ -76,6 +81,7 @@ const LINKS: [Link; 5] = [
         one_way_delay: Duration::from_millis(5),
         queue: 6,
         loss: || Loss::NONE,
+        pause: Duration::ZERO,
     },
     Link {
         name: "satellite, random",
@@ -83,6 +89,15 @@ const LINKS: [Link; 5] = [
         one_way_delay: Duration::from_millis(300),
         queue: 100,
         loss: || random(0.05),
+        pause: Duration::ZERO,
+    },
+    Link {
+        name: "4 Mbit/s, a slow reader",
+        rate: "4 Mbit/s",
+        one_way_delay: Duration::from_millis(20),
+        queue: 50,
+        loss: || random(0.01),
+        pause: Duration::from_secs(4),
     },
 ];
 const SEEDS: [u64; 3] = [1, 2, 3];
@@ -116,7 +131,7 @@ fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
         world.capture(host, Box::new(file.clone())).unwrap();
         file
     });
-    carry(&world, client, &server, up_bytes as usize, down_bytes as usize);
+    carry(&world, client, &server, [up_bytes, down_bytes], link.pause);
     let way = if up { "upload" } else { "download" };
     let captured = |place, file: &Recording| Captured {
         name: format!("{way} over {}, seed {seed}, seen by the {place:?}", link.name),
@@ -129,7 +144,8 @@ fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
 }
 
 /// Connections one after another; each sends a request and reads a response, and is closed by the server.
-fn carry(world: &World, client: SimHost, server: &SimHost, up: usize, down: usize) {
+fn carry(world: &World, client: SimHost, server: &SimHost, bytes: [u64; 2], pause: Duration) {
+    let [up, down] = bytes.map(|bytes| bytes as usize);
     let mut listener = server.listen(80).unwrap();
     let address = server.address(80);
     world.spawn(async move {
@@ -144,6 +160,7 @@ fn carry(world: &World, client: SimHost, server: &SimHost, up: usize, down: usiz
         for _ in 0..CONNECTIONS {
             let mut stream = client.connect(address).await.unwrap();
             stream.write_all(&vec![b'y'; up]).await.unwrap();
+            client.sleep_until(client.now() + pause).await;
             let mut response = Vec::new();
             stream.read_to_end(&mut response).await.unwrap();
             assert_eq!(response.len(), down);
