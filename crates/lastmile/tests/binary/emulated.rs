@@ -64,7 +64,9 @@ fn ran(ended: &Ended) -> Option<Value> {
 }
 
 fn figure(cell: &Value, name: &str) -> f64 {
-    cell["figures"][name]["mean"].as_f64().unwrap_or_else(|| panic!("{name} of {cell}"))
+    cell["figures"][name]["mean"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{name} of {cell}"))
 }
 
 #[test]
@@ -77,13 +79,20 @@ fn one_study_runs_in_both_worlds_and_they_agree() {
     let cells = run["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 4);
     for cell in cells {
-        assert_eq!((cell["repeats"].as_u64(), cell["failed"].as_u64()), (Some(2), Some(0)), "{cell}");
+        assert_eq!(
+            (cell["repeats"].as_u64(), cell["failed"].as_u64()),
+            (Some(2), Some(0)),
+            "{cell}"
+        );
         let real = cell["levels"]["world"] == "emu";
         let varied = cell["figures"]["transfer_time"]["varied"].as_array().unwrap();
         assert_eq!(varied.iter().any(|source| source == "machine"), real, "{cell}");
         // A kernel that is made to wait by a busy machine is late, and never early.
         if cell["levels"]["workload"] == "bulk" {
-            assert!(figure(cell, "transfer_time") > 50e3 * 8.0 / 1e6, "faster than the link: {cell}");
+            assert!(
+                figure(cell, "transfer_time") > 50e3 * 8.0 / 1e6,
+                "faster than the link: {cell}"
+            );
         }
     }
     let ratios = run["ratios"].as_array().unwrap();
@@ -115,10 +124,16 @@ fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known
         };
         let (Some(plain), Some(gzip)) = (of_server("identity"), of_server("gzip:6")) else {
             let told = ended.stderr.lines().find(|line| line.contains(server));
-            eprintln!("skipped: {}", told.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr)));
+            eprintln!(
+                "skipped: {}",
+                told.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr))
+            );
             continue;
         };
-        assert!(figure(gzip, "response_bytes") < 0.5 * figure(plain, "response_bytes"), "{server}");
+        assert!(
+            figure(gzip, "response_bytes") < 0.5 * figure(plain, "response_bytes"),
+            "{server}"
+        );
         for cell in [plain, gzip] {
             assert_eq!(cell["failed"], 0, "{cell}");
             assert!(figure(cell, "server_cpu_time") > 0.0, "{cell}");
