@@ -64,15 +64,19 @@ mod tests {
     use super::super::WorkloadSpec;
     use super::*;
 
-    fn exchanges(toml: &str) -> Result<ObjectStream, WorkloadError> {
-        let spec: WorkloadSpec = toml::from_str(toml).unwrap();
-        spec.generate(Seed::new(1))
+    fn stream(requests: u32, request: u64, response: u64) -> Result<ObjectStream, WorkloadError> {
+        let exchanges = RequestResponse {
+            requests: NonZeroU32::new(requests).unwrap(),
+            request: ByteCount::new(request),
+            response: ByteCount::new(response),
+            pause: Duration::ZERO,
+        };
+        WorkloadSpec::RequestResponse(exchanges).generate(Seed::new(1))
     }
 
     #[test]
     fn each_response_is_an_object_of_its_size() {
-        let stream =
-            exchanges("kind = 'request-response'\nrequests = 3\nrequest = '100 B'\nresponse = '2 kB'").unwrap();
+        let stream = stream(3, 100, 2000).unwrap();
         assert_eq!(stream.objects.len(), 3);
         assert!(stream.objects.iter().all(|response| response.len() == 2000));
         assert_ne!(stream.objects[0], stream.objects[1]);
@@ -80,10 +84,8 @@ mod tests {
 
     #[test]
     fn what_is_empty_or_too_much_is_refused() {
-        let kind = "kind = 'request-response'\n";
-        let empty = exchanges(&format!("{kind}requests = 3\nrequest = '0 B'\nresponse = '2 kB'"));
-        assert!(empty.unwrap_err().to_string().contains("1 B at least"));
-        let huge = exchanges(&format!("{kind}requests = 1000000\nrequest = '1 B'\nresponse = '2 MB'"));
-        assert!(huge.unwrap_err().to_string().contains("the most there may be"));
+        let refusal = |requests, request, response| stream(requests, request, response).unwrap_err().to_string();
+        assert!(refusal(3, 0, 2000).contains("1 B at least"));
+        assert!(refusal(1_000_000, 1, 2_000_000).contains("the most there may be"));
     }
 }
