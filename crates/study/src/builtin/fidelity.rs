@@ -1,6 +1,6 @@
 //! What does the study `fidelity` have to say of its figures?
 
-use crate::fidelity::{Agreement, agreements, explanation, summary};
+use crate::fidelity::{Agreement, agreements, summary};
 use crate::statistics::quantile;
 use lastmile_report::number::{interval, percent, quantity};
 use lastmile_report::record::{Finding, Run, Table};
@@ -62,9 +62,8 @@ fn exceptions(cells: &[&Agreement], is_one: impl Fn(&Agreement) -> bool) -> Stri
         let interval = cell
             .interval
             .map_or_else(String::new, |range| format!(", {}", interval(range, "1")));
-        let why = explanation(&cell.link).map_or_else(String::new, |why| format!(": {why}"));
         let ratio = quantity(cell.ratio, "1");
-        format!("{} over {} (ratio {ratio}{interval}){why}", cell.workload, cell.link)
+        format!("{} over {} (ratio {ratio}{interval})", cell.workload, cell.link)
     };
     let found: Vec<String> = cells
         .iter()
