@@ -48,7 +48,7 @@ const PROFILES: [Profile; 8] = [
         "1 MB",
         ["512 kbit/s", "50 ms", "64 packets"],
         16.390,
-        false,
+        true,
     ),
     profile(
         "512k-50ms-q20",
