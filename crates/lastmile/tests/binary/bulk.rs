@@ -90,7 +90,7 @@ const PROFILES: [Profile; 8] = [
         "10 MB",
         ["11 Mbit/s", "2 ms", "100 packets"],
         7.548,
-        false,
+        true,
     ),
 ];
 
