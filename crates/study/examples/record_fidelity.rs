@@ -8,8 +8,10 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let run: Run = serde_json::from_reader(std::io::stdin().lock())?;
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let recorded = Recorded::of(&run, format!("{}, Linux {}", this_machine(), kernel.trim()));
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    // What follows a hyphen is whoever built it.
+    let kernel = release.trim().split('-').next().unwrap_or_default();
+    let recorded = Recorded::of(&run, format!("{}, Linux {kernel}", this_machine()));
     println!(
         "# What a run of the study `fidelity` found; made by `make fidelity`.\n{}",
         toml::to_string(&recorded)?
