@@ -193,7 +193,11 @@ fn captures_are_kept_where_they_are_asked_for_and_change_nothing() {
     assert_eq!(without_run(&watched), without_run(&plain));
     assert!(!place.path().join("plain/captures").exists());
     let captures = std::fs::read_dir(place.path().join("watched/captures")).unwrap();
-    assert_eq!(captures.count(), 9, "both ends of three cells, and what their links dropped");
+    assert_eq!(
+        captures.count(),
+        9,
+        "both ends of three cells, and what their links dropped"
+    );
 }
 
 #[test]
