@@ -66,7 +66,14 @@ fn signals_are_passed_on() {
         let mut child = piped(&mut user.command(&["link", FAST, "--quiet", "--", "sh", "-c", script]));
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
         assert_eq!(said.next().unwrap().unwrap(), "ready");
-        for (number, signal) in [(1, "HUP"), (2, "INT"), (3, "QUIT"), (10, "USR1"), (12, "USR2"), (15, "TERM")] {
+        for (number, signal) in [
+            (1, "HUP"),
+            (2, "INT"),
+            (3, "QUIT"),
+            (10, "USR1"),
+            (12, "USR2"),
+            (15, "TERM"),
+        ] {
             if is_ignored(number) {
                 eprintln!("skipped: SIG{signal} is ignored here, as nohup has it, and a shell leaves it so");
                 continue;
