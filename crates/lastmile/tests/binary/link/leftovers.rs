@@ -50,7 +50,8 @@ fn kill_and_look(user: &User, victim: Victim, moment: Option<Duration>) {
     let script = "sleep 1000 & sleep 1000";
     let mut command = user.command(&["link", FAST, "--quiet", "--", "sh", "-c", script]);
     let mut lastmile = command.env(MARK, &mark).stderr(Stdio::null()).spawn().unwrap();
-    let mut seen = BTreeSet::new();
+    // Who is in which of its namespaces. Their numbers are used again at once, by whatever other tests do meanwhile.
+    let mut inside = BTreeSet::new();
     match moment {
         Some(moment) => std::thread::sleep(moment),
         None => {
@@ -58,8 +59,11 @@ fn kill_and_look(user: &User, victim: Victim, moment: Option<Duration>) {
                 let sleeping = marked(&mark).filter(|process| name(process) == "sleep").count();
                 sleeping == 2
             });
-            seen = marked(&mark).filter_map(|process| namespace(&process)).collect();
+            let seen: BTreeSet<_> = marked(&mark).filter_map(|process| namespace(&process)).collect();
             assert_eq!(seen.len(), 2, "that of the world, and that of the command: {seen:?}");
+            let with_namespace = |process: PathBuf| Some((namespace(&process)?, process));
+            inside = processes().filter_map(with_namespace).collect();
+            inside.retain(|(namespace, _)| seen.contains(namespace));
         }
     }
     match victim {
@@ -71,12 +75,8 @@ fn kill_and_look(user: &User, victim: Victim, moment: Option<Duration>) {
         assert_eq!(code, Some(128 + 9), "uid {}, after {moment:?}", user.uid);
     }
     until("all its processes are gone", || marked(&mark).count() == 0);
-    let still: Vec<_> = processes()
-        .filter_map(|process| namespace(&process))
-        .filter(|namespace| seen.contains(namespace))
-        .filter(|other| Some(other) != namespace(&PathBuf::from("/proc/self")).as_ref())
-        .collect();
-    assert!(still.is_empty(), "{victim:?}, after {moment:?}: {still:?}");
+    inside.retain(|(was_in, process)| namespace(process).as_ref() == Some(was_in));
+    assert!(inside.is_empty(), "{victim:?}, after {moment:?}: {inside:?}");
 }
 
 /// Kills the command, as soon as there is one.
