@@ -81,7 +81,6 @@ use tokio::task::LocalSet;
 pub struct World {
     seed: Seed,
     clock: Clock,
-    links: Cell<u64>,
     forwarder: Forwarder,
     // Tasks are dropped before the runtime they run on.
     tasks: Rc<LocalSet>,
@@ -126,7 +125,6 @@ impl World {
         Ok(Self {
             seed: seed.derive("network"),
             clock,
-            links: Cell::new(0),
             forwarder: Forwarder::start(clock).map_err(failed)?,
             tasks: Rc::new(LocalSet::new()),
             runtime,
@@ -172,10 +170,9 @@ impl World {
         let bound = LatenessBound::of([down, up]);
         self.bound
             .set(Some(self.bound.get().map_or(bound, |least| least.min(bound))));
-        // The same chance as in a simulated world of the same seed: what is lost there is lost here.
-        let seed = self.seed.derive("link").derive_index(self.links.get());
-        self.links.set(self.links.get() + 2);
         self.forwarder.with(|network| {
+            // The same chance as in a simulated world of the same seed: what is lost there is lost here.
+            let seed = self.seed.derive("link").derive_index(network.media() as u64);
             let down = network.add_medium(Link::new(down, seed.derive("down")));
             let up = network.add_medium(Link::new(up, seed.derive("up")));
             for near in near {

@@ -1,4 +1,4 @@
-//! What does computing cost a host ? The filter's work, charged to its CPU by the cost table, which is free where programs really compute.
+//! What does computing cost a host? The filter's work, charged to its CPU by the cost table, which is free where programs really compute.
 
 use crate::cost::{CostTable, Operation};
 use lastmile_filter::{Compute, Operation as Coding, Work};

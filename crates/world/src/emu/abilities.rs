@@ -33,17 +33,6 @@ pub enum Standing {
     Missing,
 }
 
-impl Standing {
-    /// In one word.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Limited => "limited",
-            Self::Missing => "missing",
-        }
-    }
-}
-
 impl Ability {
     fn ready(name: impl Into<String>, found: impl fmt::Display) -> Self {
         Self {

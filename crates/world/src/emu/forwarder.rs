@@ -198,6 +198,11 @@ impl Network {
         self.media.len() - 1
     }
 
+    /// How many directions of links there are.
+    pub(super) fn media(&self) -> usize {
+        self.media.len()
+    }
+
     pub(super) fn add_route(&mut self, from: usize, to: usize, medium: usize) {
         self.routes.insert((from, to), medium);
     }
@@ -350,7 +355,9 @@ impl Network {
 
     fn dropped(&mut self, medium: usize, at: Instant, packet: Vec<u8>, cause: DropCause) {
         let tap = &mut self.media[medium].drops;
-        write_to(tap, &mut self.capture_error, at, &packet, Some(&dropped_comment(cause)));
+        if tap.is_some() {
+            write_to(tap, &mut self.capture_error, at, &packet, Some(&dropped_comment(cause)));
+        }
         self.spare.push(packet);
     }
 }

@@ -339,8 +339,8 @@ impl Network {
         };
         // A frame that finds the queue full is counted by the link, and found missing by TCP.
         let rejected = self.media[medium].link.offer(now, frame).err();
-        let comment = rejected.as_ref().map(|rejected| dropped_comment(rejected.cause));
         if let Some(segment) = tapped {
+            let comment = rejected.as_ref().map(|rejected| dropped_comment(rejected.cause));
             self.tap(from, now, &segment, comment.as_deref());
         }
         if let Some(rejected) = rejected {
@@ -430,7 +430,9 @@ impl Network {
 
     fn tap_drop(&mut self, medium: usize, at: Instant, segment: &Segment, cause: DropCause) {
         let tap = &mut self.media[medium].drops;
-        write_to(tap, &mut self.capture_error, at, segment, Some(&dropped_comment(cause)));
+        if tap.is_some() {
+            write_to(tap, &mut self.capture_error, at, segment, Some(&dropped_comment(cause)));
+        }
     }
 }
 
