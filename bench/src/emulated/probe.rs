@@ -3,14 +3,14 @@
 use super::path::Path;
 use super::train::{self, Arrival};
 use anyhow::{Context as _, Result};
-use lastmile_units::{BitRate, Bytes};
+use lastmile_units::{BitRate, Bytes, Seed};
 use std::time::Duration;
 
 /// IP bytes of a packet that fills a frame.
 const FULL: u64 = 1500;
 /// IP bytes of a packet that shows a delay.
 const SMALL: usize = 100;
-/// How far apart those are, and how many: the 99th percentile is that of ten.
+/// How far apart those are in the mean, and how many: the 99th percentile is that of ten.
 const GAP: Duration = Duration::from_millis(1);
 const COUNT: usize = 1000;
 /// How much faster than its rate a path is offered packets, so that there are always some to send.
@@ -25,7 +25,8 @@ pub(crate) fn rate_error(path: &Path, rate: BitRate, frames: usize, header: Byte
     let gap = (Bytes::new(FULL) / rate).div_f64(PRESSURE);
     let size = Bytes::new(FULL) + header;
     let skipped = (burst.get() / size.get()) as usize;
-    let arrivals = train::send(path, frames + skipped, FULL as usize, gap)?;
+    let due: Vec<_> = (0..(frames + skipped) as u32).map(|index| gap * index).collect();
+    let arrivals = train::send(path, FULL as usize, &due)?;
     let counted = &arrivals[skipped..];
     let (first, last) = (
         counted.first().context("a packet")?,
@@ -41,9 +42,23 @@ pub(crate) fn rate_error(path: &Path, rate: BitRate, frames: usize, header: Byte
 /// # Errors
 /// When packets are lost.
 pub(crate) fn lateness<const N: usize>(path: &Path, delay: Duration, quantiles: [f64; N]) -> Result<[f64; N]> {
-    let arrivals = train::send(path, COUNT, SMALL, GAP)?;
+    let due = at_random(COUNT);
+    let arrivals = train::send(path, SMALL, &due)?;
     let late = |arrival: &Arrival| (arrival.read - arrival.sent).as_secs_f64() - delay.as_secs_f64();
     let mut late: Vec<_> = arrivals.iter().map(late).collect();
     late.sort_by(f64::total_cmp);
     Ok(quantiles.map(|quantile| late[(quantile * (late.len() - 1) as f64) as usize] * 1e6))
+}
+
+/// `count` times, a [`GAP`] apart in the mean, of a Poisson process: packets sent at even gaps over a delay that is a multiple of them
+/// would all arrive while another is sent, and the programs at both ends keep each other waiting (RFC 2330, section 11.1.1).
+fn at_random(count: usize) -> Vec<Duration> {
+    let seed = Seed::new(1).derive("gaps");
+    let uniform = |index| seed.derive_index(index).get() as f64 / 2f64.powi(64);
+    let gap = |index| GAP.mul_f64(-(1.0 - uniform(index)).ln());
+    let since_start = |at: &mut Duration, gap: Duration| {
+        *at += gap;
+        Some(*at)
+    };
+    (0..count as u64).map(gap).scan(Duration::ZERO, since_start).collect()
 }

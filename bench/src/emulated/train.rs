@@ -31,11 +31,11 @@ const BUFFER: usize = 64 << 20;
 /// How long the receiver waits for the next packet; longer than any gap.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Sends `count` packets of `size` bytes, headers included, one every `gap`, and tells how each fared.
+/// Sends a packet of `size` bytes, headers included, at each time of `due` since the train began, and tells how each fared.
 ///
 /// # Errors
 /// When one is lost, or something cannot be opened.
-pub(crate) fn send(path: &Path, count: usize, size: usize, gap: Duration) -> Result<Vec<Arrival>> {
+pub(crate) fn send(path: &Path, size: usize, due: &[Duration]) -> Result<Vec<Arrival>> {
     let receiver = path.far.enter(|| UdpSocket::bind((path.far_address, PORT)))??;
     receiver.set_read_timeout(Some(PATIENCE))?;
     setsockopt(&receiver, sockopt::ReceiveTimestampns, &true)?;
@@ -48,13 +48,13 @@ pub(crate) fn send(path: &Path, count: usize, size: usize, gap: Duration) -> Res
     // Both programs come first where they may: what is asked is when the path delivers, not when they get a core.
     emu::run_before_others();
     let begun = Instant::now();
+    let count = due.len();
     let receiving = thread::spawn(move || {
         emu::run_before_others();
         receive(&receiver, count, begun)
     });
     let mut packet = vec![0; size - HEADERS];
-    for index in 0..count {
-        let due = gap * index as u32;
+    for due in due {
         thread::sleep(due.saturating_sub(begun.elapsed()));
         packet[..8].copy_from_slice(&(begun.elapsed().as_nanos() as u64).to_be_bytes());
         sender.send(&packet)?;
