@@ -3,6 +3,13 @@
 
 use crate::place::{Ended, Place, parsed};
 use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// How long servers may take to start or to end.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const STUDY: &str = r#"
 name = "both-worlds"
@@ -139,4 +146,46 @@ fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known
             assert!(figure(cell, "server_cpu_time") > 0.0, "{cell}");
         }
     }
+}
+
+#[test]
+fn a_study_that_is_killed_leaves_no_server_running() {
+    let place = Place::new();
+    // Slow enough that servers are always at work.
+    let study = place.file(
+        "servers.toml",
+        SERVERS.replace("seeds/intranet-100m", "seeds/dialup-56k"),
+    );
+    let mut command = place.command(&["run", study, "--no-report"]);
+    // Where servers keep their state, which is how they are known.
+    command.env("TMPDIR", place.path()).stderr(Stdio::piped());
+    let mut lastmile = command.spawn().unwrap();
+    let began = Instant::now();
+    while servers(place.path()) == 0 {
+        assert!(began.elapsed() < PATIENCE, "no server was started");
+        if lastmile.try_wait().unwrap().is_some() {
+            // Without a world or a server there is nobody to be left.
+            let ended = Ended::of(lastmile.wait_with_output().unwrap());
+            return eprintln!("skipped: {}", ended.stderr);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    lastmile.kill().unwrap();
+    lastmile.wait().unwrap();
+    let killed = Instant::now();
+    while servers(place.path()) > 0 {
+        assert!(killed.elapsed() < PATIENCE, "a server outlived the study");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// How many processes have been told to keep their state below a folder.
+fn servers(folder: &Path) -> usize {
+    let state = format!("LASTMILE_STATE={}", folder.display());
+    let is_told = |process: &fs::DirEntry| {
+        let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+        let mut variables = environment.split(|&octet| octet == 0);
+        variables.any(|variable| variable.starts_with(state.as_bytes()))
+    };
+    fs::read_dir("/proc").unwrap().flatten().filter(is_told).count()
 }
