@@ -109,7 +109,14 @@ fn leave_out_missing(study: &mut Study) -> anyhow::Result<()> {
 fn able(study: &Study) -> anyhow::Result<()> {
     Programs.check(study)?;
     if study.emulates()? {
-        emulation::acquire(&study.name)?;
+        // Cells that name their world stay in it, whatever --world says.
+        let needs_none = !study.clone().in_world(file::World::Simulated, false).emulates()?;
+        let remedy = if needs_none {
+            "use --world sim"
+        } else {
+            "take `world = \"emu\"` out of the study's cells"
+        };
+        emulation::acquire(&study.name, remedy)?;
     }
     Ok(())
 }
