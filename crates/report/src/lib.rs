@@ -1,6 +1,6 @@
 //! Records, and what is made of them: terminal tables, one HTML page, CSV. Pure functions; no clock, no socket.
 //!
-//! [`record`], [`advise`], [`compare`] and [`inspect`] hold what is published: the JSON contract between who measures and who shows. [`terminal`] and
+//! [`record`], [`advise`], [`compare`], [`inspect`] and [`tune`] hold what is published: the JSON contract between who measures and who shows. [`terminal`] and
 //! [`markdown`] print, [`chart`] draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
 pub mod advise;
@@ -20,3 +20,4 @@ pub mod record;
 mod sample;
 pub mod schema;
 pub mod terminal;
+pub mod tune;
