@@ -2,10 +2,12 @@
 //!
 //! - [`codec`]: how bytes become fewer. Every content coding of HTTP at every level, streaming, with exact sizes.
 //! - [`encoding`]: how values become bytes. Java object streams, CCSDS packets.
+//! - [`source`]: how files of a user's are read, and refused.
 //! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
 //! - [`workload`]: what is delivered, made from a seed, with decoders.
 
 pub mod codec;
 pub mod encoding;
+pub mod source;
 pub mod traffic;
 pub mod workload;

@@ -4,19 +4,17 @@
 //! [`Body::Missing`] here, and is counted in [`Traffic::notes`]; what is no HTTP response (a WebSocket, a `data:` URL, a
 //! request that failed) is counted in [`Traffic::skipped`]. What to make of it is for the study that replays it.
 
-mod error;
 mod folder;
 pub mod har;
 pub mod jsonl;
 mod kind;
-mod lenient;
 mod media_type;
 mod opening;
 mod origin;
 mod timestamp;
 mod url;
 
-pub use error::{Place, TrafficError};
+pub use crate::source::{Place, SourceError as TrafficError};
 pub use kind::ResponseKind;
 pub use origin::Origin;
 
@@ -200,7 +198,7 @@ impl Traffic {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, TrafficError> {
         let path = path.as_ref();
         let name = path.display().to_string();
-        let metadata = std::fs::metadata(path).map_err(|error| TrafficError::io(&name, &error))?;
+        let metadata = std::fs::metadata(path).map_err(|error| TrafficError::unopened(&name, &error, WANTED))?;
         if metadata.is_dir() {
             return folder::read(path);
         }
@@ -221,6 +219,8 @@ impl Traffic {
         }
     }
 }
+
+const WANTED: &str = "give the path of a HAR, a .jsonl file or a folder";
 
 #[cfg(test)]
 mod tests;

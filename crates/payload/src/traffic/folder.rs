@@ -1,6 +1,6 @@
 //! What does a folder hold? Every regular file is a response that a server of static files would give.
 
-use super::error::TrafficError;
+use super::TrafficError;
 use super::{Body, Origin, Response, Tally, Traffic, media_type, url};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

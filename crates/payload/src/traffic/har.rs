@@ -4,14 +4,12 @@
 //! out of it. Memory: one entry's fields at a time besides the bodies, each of which exists twice for a moment (as JSON is
 //! unescaped and as it is kept). base64 is decoded where it stands.
 
-mod base64;
 mod entry;
 mod headers;
 
-use super::error::TrafficError;
-use super::lenient::lenient_object;
 use super::opening::{self, EXPORT, Opened};
-use super::{Response, Tally, Traffic};
+use super::{Response, Tally, Traffic, TrafficError};
+use crate::source::lenient::lenient_object;
 use entry::{Entry, Verdict};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use std::fmt;

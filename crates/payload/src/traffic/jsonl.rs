@@ -13,7 +13,7 @@
 //!
 //! Empty lines are passed over.
 
-use super::error::TrafficError;
+use super::TrafficError;
 use super::opening::{self, Opened};
 use super::{Body, Origin, Response, Tally, Traffic, media_type, url};
 use base64::Engine;

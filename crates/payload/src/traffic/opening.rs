@@ -1,6 +1,6 @@
 //! What does a file begin with, and can it be traffic at all?
 
-use super::error::TrafficError;
+use super::TrafficError;
 use std::io::{BufReader, Chain, Cursor, Read};
 
 /// How much of a file is looked at: our own choice, more than any signature or first key needs.

@@ -1,8 +1,8 @@
 //! What is one entry of a HAR: a response, and what is known of it, or something to skip?
 
-use super::base64::decode_in_place;
 use super::headers::Headers;
-use crate::traffic::lenient::{Flag, Number, Text, TextOctets, lenient_object};
+use crate::source::base64::decode_in_place;
+use crate::source::lenient::{Flag, Number, Text, TextOctets, lenient_object};
 use crate::traffic::origin::{self, Signs};
 use crate::traffic::url::{self, HttpUrl, NotHttp};
 use crate::traffic::{Body, HttpVersion, Response, Tally, media_type, timestamp};

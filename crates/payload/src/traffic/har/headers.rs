@@ -1,6 +1,6 @@
 //! What do an entry's headers say, and how long are they? Only what is used is kept.
 
-use crate::traffic::lenient::{Text, lenient_object};
+use crate::source::lenient::{Text, lenient_object};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;

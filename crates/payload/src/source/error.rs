@@ -1,38 +1,52 @@
-//! What is said when traffic cannot be read?
+//! What is said when a file cannot be read?
 
 use std::fmt;
 use std::io;
 
-/// A place in a file. Both count from 1; columns count octets.
+/// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// The line.
-    pub line: usize,
-    /// The octet in the line.
-    pub column: usize,
+pub enum Place {
+    /// In text.
+    Text {
+        /// The line, from 1.
+        line: u64,
+        /// The octet in the line, from 1.
+        column: u64,
+    },
+    /// In what is not text: octets before it.
+    Octet(u64),
 }
 
-/// Traffic that could not be read: the file, the place, what is wrong, and what to do. Printed as
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { line, column } => write!(f, "line {line}, column {column}"),
+            Self::Octet(offset) => write!(f, "octet {offset}"),
+        }
+    }
+}
+
+/// A file or folder that could not be read: its name, the place, what is wrong, and what to do. Printed as
 /// `shop.har: line 12, column 4: …; …`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct TrafficError {
+pub struct SourceError {
     file: String,
     place: Option<Place>,
     problem: String,
     remedy: String,
 }
 
-impl fmt::Display for TrafficError {
+impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file)?;
-        if let Some(Place { line, column }) = self.place {
-            write!(f, "line {line}, column {column}: ")?;
+        if let Some(place) = self.place {
+            write!(f, "{place}: ")?;
         }
         write!(f, "{}; {}", self.problem, self.remedy)
     }
 }
 
-impl TrafficError {
+impl SourceError {
     /// The file or folder, as it was named.
     pub fn file(&self) -> &str {
         &self.file
@@ -53,24 +67,28 @@ impl TrafficError {
     }
 
     pub(crate) fn at(self, line: usize, column: usize) -> Self {
+        let (line, column) = (line as u64, column as u64);
         Self {
-            place: Some(Place { line, column }),
+            place: Some(Place::Text { line, column }),
             ..self
+        }
+    }
+
+    /// A file that the system does not open; `wanted` says what to give where there is none.
+    pub(crate) fn unopened(file: &str, error: &io::Error, wanted: &str) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::new(file, "there is no such file or folder", wanted),
+            _ => Self::io(file, error),
         }
     }
 
     /// A file that the system does not give.
     pub(crate) fn io(file: &str, error: &io::Error) -> Self {
         let remedy = match error.kind() {
-            io::ErrorKind::NotFound => "give the path of a HAR, a .jsonl file or a folder",
             io::ErrorKind::PermissionDenied => "make it readable to you",
             _ => "try to read it with another program",
         };
-        let problem = match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-            _ => format!("it cannot be read: {error}"),
-        };
-        Self::new(file, problem, remedy)
+        Self::new(file, format!("it cannot be read: {error}"), remedy)
     }
 
     /// What serde_json found, without the place that it puts behind its message.

@@ -10,22 +10,22 @@ use std::time::Duration;
 
 /// A number, whether written as one or as text; absent where it is neither.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Number(Option<f64>);
+pub(crate) struct Number(Option<f64>);
 
 impl Number {
     /// As a count of octets; none below 0, which is HAR's word for unknown.
-    pub(super) fn bytes(self) -> Option<Bytes> {
+    pub(crate) fn bytes(self) -> Option<Bytes> {
         let count = self.0.filter(|value| (0.0..=9e15).contains(value))?;
         Some(Bytes::new(count.round() as u64))
     }
 
     /// As milliseconds; none below 0.
-    pub(super) fn milliseconds(self) -> Option<Duration> {
+    pub(crate) fn milliseconds(self) -> Option<Duration> {
         Duration::try_from_secs_f64(self.0? / 1e3).ok()
     }
 
     /// As a status code of HTTP.
-    pub(super) fn status(self) -> Option<u16> {
+    pub(crate) fn status(self) -> Option<u16> {
         self.0
             .filter(|value| (100.0..1000.0).contains(value))
             .map(|value| value as u16)
@@ -34,27 +34,27 @@ impl Number {
 
 /// A text; a number or a truth value stands for how it is written. Absent where it is none of these.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Text(pub(super) Option<String>);
+pub(crate) struct Text(pub(crate) Option<String>);
 
 impl Text {
     /// The text; none where it is empty.
-    pub(super) fn filled(self) -> Option<String> {
+    pub(crate) fn filled(self) -> Option<String> {
         self.0.filter(|text| !text.is_empty())
     }
 
     /// The text, or an empty one.
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()
     }
 }
 
 /// Whether a field is there and is not null, false or empty.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(super) struct Flag(pub(super) bool);
+pub(crate) struct Flag(pub(crate) bool);
 
 /// The octets of a text. Half of a surrogate pair, which tools write for binary bodies, is kept as three octets (WTF-8).
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct TextOctets(pub(super) Option<Vec<u8>>);
+pub(crate) struct TextOctets(pub(crate) Option<Vec<u8>>);
 
 /// Implements `Deserialize` by one visitor for whatever value stands there.
 macro_rules! from_any_value {
@@ -183,7 +183,7 @@ macro_rules! lenient_object {
                         Ok($name::default())
                     }
                     fn visit_seq<A: serde::de::SeqAccess<'de>>(self, list: A) -> Result<$name, A::Error> {
-                        crate::traffic::lenient::empty_list(list, &self)?;
+                        crate::source::lenient::empty_list(list, &self)?;
                         Ok($name::default())
                     }
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
@@ -202,10 +202,10 @@ macro_rules! lenient_object {
         }
     };
 }
-pub(super) use lenient_object;
+pub(crate) use lenient_object;
 
 /// Accepts `[]` for an object without fields, as some languages write it.
-pub(super) fn empty_list<'de, A: SeqAccess<'de>>(mut list: A, expected: &impl Visitor<'de>) -> Result<(), A::Error> {
+pub(crate) fn empty_list<'de, A: SeqAccess<'de>>(mut list: A, expected: &impl Visitor<'de>) -> Result<(), A::Error> {
     match list.next_element::<IgnoredAny>()? {
         None => Ok(()),
         Some(_) => Err(serde::de::Error::invalid_type(serde::de::Unexpected::Seq, expected)),

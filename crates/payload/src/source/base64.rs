@@ -16,7 +16,7 @@ const PIECE: usize = 4096;
 
 /// Decodes `text` within its own memory; white space in it is passed over, as line ends are common. None where it is not
 /// base64.
-pub(super) fn decode_in_place(mut text: Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn decode_in_place(mut text: Vec<u8>) -> Option<Vec<u8>> {
     if text.iter().any(u8::is_ascii_whitespace) {
         text.retain(|octet| !octet.is_ascii_whitespace());
     }
