@@ -4,10 +4,12 @@
 //! - [`encoding`]: how values become bytes. Java object streams, CCSDS packets.
 //! - [`source`]: how files of a user's are read, and refused.
 //! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
+//! - [`transcript`]: what messages a user has. Lines of text, read one by one.
 //! - [`workload`]: what is delivered, made from a seed, with decoders.
 
 pub mod codec;
 pub mod encoding;
 pub mod source;
 pub mod traffic;
+pub mod transcript;
 pub mod workload;
