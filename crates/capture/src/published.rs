@@ -228,5 +228,6 @@ fn figure(samples: &Distribution, unit: &str, per: &str) -> Option<Figure> {
         ci95: None,
         varied: Vec::new(),
         first_against_rest: None,
+        published: None,
     })
 }

@@ -10,7 +10,7 @@ pub use inspect::inspection;
 use crate::advise::{Advice, Saving};
 use crate::compare::Comparison;
 use crate::doctor::Examination;
-use crate::record::{Doubt, Figure, Levels, Run, Table};
+use crate::record::{Doubt, Figure, Levels, Published, Run, Table};
 use std::collections::BTreeSet;
 
 /// The statistics of a figure, in the order of [`statistics_of`].
@@ -32,12 +32,15 @@ const STATISTICS: [&str; 15] = [
     "rest",
 ];
 
+/// What was published of a figure: a number twice, or the ends of a range.
+const PUBLISHED: [&str; 2] = ["published_low", "published_high"];
+
 /// A run: one row a cell and figure, with a column a factor.
 pub fn run(run: &Run) -> String {
     let factors = factors(run.cells.iter().map(|cell| &cell.levels));
     let mut rows = Rows::default();
     let fixed = ["repeats", "failed", "valid", "doubts", "figure"];
-    rows.head(&["part"], &factors, &[&fixed[..], &STATISTICS].concat());
+    rows.head(&["part"], &factors, &[&fixed[..], &STATISTICS, &PUBLISHED].concat());
     for cell in &run.cells {
         for (name, figure) in &cell.figures {
             let mut row = vec![cell.part.clone().unwrap_or_default()];
@@ -49,6 +52,10 @@ pub fn run(run: &Run) -> String {
             ]);
             row.extend([kinds(&cell.doubts), name.clone()]);
             row.extend(statistics_of(figure));
+            row.extend(ends(figure.published.map(|published| match published {
+                Published::Value(value) => [value; 2],
+                Published::Range(ends) => ends,
+            })));
             rows.row(row);
         }
     }
@@ -254,6 +261,7 @@ fn statistics_of(figure: &Figure) -> [String; STATISTICS.len()] {
         ci95,
         varied,
         first_against_rest,
+        published: _, // Runs alone have it, and a column for it.
     } = figure;
     let [p50, p95, p99] = ["0.5", "0.95", "0.99"].map(|p| number(quantiles.get(p).copied()));
     let [low, high] = ends(*ci95);
@@ -359,10 +367,12 @@ mod tests {
         one.cells.truncate(1);
         one.cells[0].figures.retain(|name, _| name == "response_bytes");
         one.cells[0].levels.insert("case".to_owned(), "A, \"mixed\"".to_owned());
+        let figure = one.cells[0].figures.values_mut().next().unwrap();
+        figure.published = Some(Published::Range([675e3, 676e3]));
         let wanted = "part,case,codec,link,repeats,failed,valid,doubts,figure,unit,per,n,mean,rms,sd,rms_ratio,p50,p95,p99,ci95_low,\
-                      ci95_high,varied,first,rest\n\
+                      ci95_high,varied,first,rest,published_low,published_high\n\
                       ,\"A, \"\"mixed\"\"\",identity,seeds/adsl-512k,5,0,true,slow-first-run,response_bytes,B,run,5,675490,0,0,0,675490,\
-                      675490,675490,,,,702509.6,668735.1\n";
+                      675490,675490,,,,702509.6,668735.1,675000,676000\n";
         assert_eq!(run(&one), wanted);
     }
 

@@ -96,6 +96,9 @@ pub struct Figure {
     /// The first run's value, and the mean of the others: caches and warm-up show here. None for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_against_rest: Option<[f64; 2]>,
+    /// What the study's authors printed, where they printed this figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
 }
 
 /// What makes a figure suspect.

@@ -29,6 +29,7 @@ pub(crate) fn figure(unit: &str, per: &str, mean: f64, rms: f64) -> Figure {
             Vec::new()
         },
         first_against_rest: Some([mean * 1.04, mean * 0.99]),
+        published: None,
     }
 }
 

@@ -6,12 +6,14 @@
 mod chart;
 mod emulation;
 mod error;
+mod published;
 mod ratio;
 mod threshold;
 
 pub use chart::{AxisScale, ChartSpec, Horizontal, Place, PublishedPoint, PublishedSeries, Vertical};
 pub use emulation::EmuPlan;
 pub use error::StudyError;
+pub use published::PublishedFigure;
 pub use ratio::{Form, PublishedAt, RatioSpec};
 pub use threshold::{Comparison, Rule, Statistic, Thresholds};
 
@@ -61,6 +63,9 @@ pub struct Study {
     /// What is measured.
     #[serde(default)]
     pub measure: Measure,
+    /// What others have published of figures, to be shown beside them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<PublishedFigure>,
     /// What is compared.
     #[serde(default, rename = "ratio", skip_serializing_if = "Vec::is_empty")]
     pub ratios: Vec<RatioSpec>,
@@ -204,6 +209,11 @@ impl Study {
                     part.name
                 ));
             }
+        }
+        for published in &self.published {
+            published
+                .check(self)
+                .map_err(|problem| format!("published {:?}: {problem}", published.figure.0.name))?;
         }
         for ratio in &self.ratios {
             ratio

@@ -167,6 +167,15 @@ pub(crate) fn measured_how(run: &Run) -> String {
     )
 }
 
+/// What a figure's authors printed, on a line of its own, where they did.
+fn published_of(figure: &Figure) -> String {
+    match figure.published {
+        None => String::new(),
+        Some(Published::Value(value)) => format!("\npublished {}", quantity(value, &figure.unit)),
+        Some(Published::Range(range)) => format!("\npublished {}", interval(range, &figure.unit)),
+    }
+}
+
 /// As printed by the authors: `0.93`, `0.004 to 0.022`.
 fn published(published: Published) -> String {
     match published {
@@ -233,10 +242,17 @@ fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
         } else {
             format!("{}, {} failed", cell.repeats, cell.failed)
         });
-        row.extend(names.iter().map(|name| match cell.figures.get(*name) {
-            None => String::new(),
-            Some(figure) if cell.valid => mean_and_spread(figure),
-            Some(figure) => format!("invalid ({})", mean_and_spread(figure)),
+        row.extend(names.iter().map(|name| {
+            let Some(figure) = cell.figures.get(*name) else {
+                return String::new();
+            };
+            let measured = mean_and_spread(figure);
+            let shown = if cell.valid {
+                measured
+            } else {
+                format!("invalid ({measured})")
+            };
+            shown + &published_of(figure)
         }));
         grid.row(row, if cell.valid { Tone::Plain } else { Tone::Invalid }, &cell.doubts);
     }

@@ -46,6 +46,7 @@ impl Figures {
                 Vec::new()
             },
             first_against_rest: None,
+            published: None,
         }
     }
 

@@ -66,6 +66,14 @@ pub struct PublishedAt {
     pub levels: Levels,
 }
 
+impl PublishedAt {
+    /// The first published value whose levels are all among `levels`.
+    pub(crate) fn find(published: &[Self], levels: &Levels) -> Option<Published> {
+        let fits = |at: &&Self| at.levels.iter().all(|(key, level)| levels.get(key) == Some(level));
+        published.iter().find(fits).map(|at| at.value)
+    }
+}
+
 impl RatioSpec {
     /// Whether the study has what the ratio refers to.
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {

@@ -122,7 +122,7 @@ impl fmt::Display for Rule {
 }
 
 /// A quantity of that base unit, as a number.
-fn in_base_unit(unit: &str, text: &str) -> Result<f64, String> {
+pub(super) fn in_base_unit(unit: &str, text: &str) -> Result<f64, String> {
     match unit {
         "s" => duration::parse(text)
             .map(|time| time.as_secs_f64())

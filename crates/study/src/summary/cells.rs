@@ -1,6 +1,7 @@
 //! What does one cell say? Its figures with their spread, and its doubts.
 
 use super::{Measured, bootstrap_seed};
+use crate::cell::Cell;
 use crate::doubt;
 use crate::figure;
 use crate::file::Study;
@@ -70,7 +71,16 @@ fn figure(study: &Study, measured: &Measured<'_>, name: &str) -> Option<record::
         ci95: interval,
         varied,
         first_against_rest: runs.split_first().and_then(|(first, rest)| Some([*first, mean(rest)?])),
+        published: published(study, &measured.cell, name),
     })
+}
+
+/// What others have published of a figure of that cell.
+pub(super) fn published(study: &Study, cell: &Cell, figure: &str) -> Option<record::Published> {
+    study
+        .published
+        .iter()
+        .find_map(|published| published.of(cell.part.as_deref(), &cell.levels, figure))
 }
 
 /// What the experiment doubted in any repeat, each doubt once, and what the repeats show together.

@@ -3,6 +3,7 @@
 mod place;
 
 use super::Measured;
+use super::cells::published;
 use super::ratios::Compared;
 use crate::file::{AxisScale, ChartSpec, Horizontal, Place, Study, Vertical};
 use crate::settings::Key;
@@ -152,7 +153,7 @@ fn drawn<'a>(
                     at,
                     y: mean(&at.samples(figure.0.name))?,
                     spread,
-                    published: None,
+                    published: published(study, &at.cell, figure.0.name),
                 })
             };
             measured.iter().filter_map(point).collect()

@@ -4,7 +4,7 @@ use super::{Measured, bootstrap_seed};
 use crate::file::{PublishedAt, RatioSpec, Study};
 use crate::statistics::interval::interval_95;
 use crate::statistics::{mean, rms, varies};
-use lastmile_report::record::{Levels, Published, Ratio};
+use lastmile_report::record::{Levels, Ratio};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A ratio with the cell it compares against, which charts place it by.
@@ -72,7 +72,7 @@ fn compare<'a>(
             interval_95(&pairs, bootstrap_seed(study))
         },
         varied: varied.into_iter().collect(),
-        published: published(&spec.published, &shared),
+        published: PublishedAt::find(&spec.published, &shared),
     };
     Some(Compared { spec, base, record })
 }
@@ -80,10 +80,4 @@ fn compare<'a>(
 fn without(mut levels: Levels, key: &str) -> Levels {
     levels.remove(key);
     levels
-}
-
-/// The first published value whose levels are all among `shared`.
-fn published(published: &[PublishedAt], shared: &Levels) -> Option<Published> {
-    let fits = |at: &&PublishedAt| at.levels.iter().all(|(key, level)| shared.get(key) == Some(level));
-    published.iter().find(fits).map(|at| at.value)
 }
