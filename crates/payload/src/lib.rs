@@ -1,6 +1,7 @@
 //! What is delivered: the bytes of a study, and what codings make of them. Bytes in, bytes out: no clock, no socket.
 //!
 //! - [`codec`]: how bytes become fewer. Every content coding of HTTP at every level, streaming, with exact sizes.
+//! - [`message_codec`]: the same for a stream of messages: permessage-deflate with every setting, and what else there is.
 //! - [`encoding`]: how values become bytes. Java object streams, CCSDS packets.
 //! - [`source`]: how files of a user's are read, and refused.
 //! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
@@ -9,6 +10,7 @@
 
 pub mod codec;
 pub mod encoding;
+pub mod message_codec;
 pub mod source;
 pub mod traffic;
 pub mod transcript;
