@@ -4,9 +4,12 @@
 //! published ones hollow marks on a dashed line, predicted ones crosses on a dotted line. Series of one name share colour and
 //! shape, so that measured and published of one thing are seen as such. Colours are CSS variables, in [`CSS`], light and dark.
 //!
-//! `axis` decides where a value lies, `label` where text fits, `mark` what a point looks like, `legend` says what it means.
+//! `axis` decides where a value lies, `label` where text fits, `mark` what a point looks like, `legend` says what it means. `heat` draws fields of
+//! cells, in the scale of `colour`.
 
 mod axis;
+mod colour;
+pub(crate) mod heat;
 mod label;
 mod legend;
 mod mark;

@@ -2,9 +2,11 @@
 
 mod capture;
 mod machine;
+mod tuning;
 
 pub(crate) use capture::inspection;
 pub(crate) use machine::examination;
+pub(crate) use tuning::tuning;
 
 use crate::advise::*;
 use crate::record::*;
@@ -369,7 +371,7 @@ pub(crate) const HOSTILE: &str =
 
 /// A record with [`HOSTILE`] in every text and every name, save those that an enumeration fixes.
 pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record: &T) -> T {
-    const FIXED: [&str; 17] = [
+    const FIXED: [&str; 29] = [
         "measured",
         "published",
         "predicted",
@@ -387,6 +389,18 @@ pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record:
         "ready",
         "limited",
         "missing",
+        "jsonl",
+        "auto",
+        "sent",
+        "received",
+        "default",
+        "permessage-deflate",
+        "any-codec",
+        "ws",
+        "uwebsockets",
+        "python-websockets",
+        "jetty",
+        "exact",
     ];
     fn poison(value: &mut serde_json::Value) {
         match value {
@@ -396,7 +410,7 @@ pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record:
                 for (name, field) in fields.iter_mut() {
                     poison(field);
                     if let (true, Some(named)) = (
-                        ["levels", "figures", "set_aside"].contains(&name.as_str()),
+                        ["levels", "figures", "set_aside", "libraries"].contains(&name.as_str()),
                         field.as_object_mut(),
                     ) {
                         *named = std::mem::take(named)

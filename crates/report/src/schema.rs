@@ -6,11 +6,12 @@ use crate::doctor::Examination;
 use crate::inspect::Inspection;
 use crate::link::Crossing;
 use crate::record::Run;
+use crate::tune::Tuning;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by the verb that prints it.
-pub fn all() -> [(&'static str, Schema); 6] {
+pub fn all() -> [(&'static str, Schema); 7] {
     [
         ("advise", of::<Advice>()),
         ("compare", of::<Comparison>()),
@@ -18,6 +19,7 @@ pub fn all() -> [(&'static str, Schema); 6] {
         ("inspect", of::<Inspection>()),
         ("link", of::<Crossing>()),
         ("run", of::<Run>()),
+        ("tune", of::<Tuning>()),
     ]
 }
 
@@ -59,7 +61,7 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 6] {
+    fn printed() -> [(&'static str, Value); 7] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&sample::run(), &sample::run(), &[rule]);
@@ -70,6 +72,7 @@ mod tests {
             ("inspect", value(serde_json::to_value(sample::inspection()))),
             ("link", value(serde_json::to_value(crate::link::sample()))),
             ("run", value(serde_json::to_value(sample::run()))),
+            ("tune", value(serde_json::to_value(sample::tuning()))),
         ]
     }
 
@@ -117,6 +120,11 @@ mod tests {
         assert_eq!(
             serde_json::from_str::<Inspection>(&text).expect("and back"),
             sample::inspection()
+        );
+        let text = serde_json::to_string(&sample::tuning()).expect("a record is JSON");
+        assert_eq!(
+            serde_json::from_str::<Tuning>(&text).expect("and back"),
+            sample::tuning()
         );
     }
 }

@@ -5,6 +5,8 @@
 //! *ratio* is compressed over raw payload octets, without frame headers: less is better. Every name that ends in a unit holds a plain number
 //! of it (`_bytes`, `_seconds`, `_bits`); a [`Figure`] carries its own.
 
+pub mod snippets;
+
 use crate::advise::{LinkDescription, Saving};
 use crate::record::{Chart, Doubt, Figure, Finding, Table, Threshold};
 use schemars::JsonSchema;
@@ -212,6 +214,19 @@ impl Deflate {
         mem_level: 8,
         strategy: Strategy::Default,
     };
+
+    /// The setting as text: `deflate:6/w15/m8`, `deflate:6/w11/m4/filtered/no-takeover`.
+    pub fn setting(&self) -> String {
+        let strategy = match self.strategy {
+            Strategy::Default => String::new(),
+            other => format!("/{}", other.name()),
+        };
+        let takeover = if self.takeover { "" } else { "/no-takeover" };
+        format!(
+            "deflate:{}/w{}/m{}{strategy}{takeover}",
+            self.level, self.window_bits, self.mem_level
+        )
+    }
 }
 
 /// zlib's strategies (zlib.h, `deflateInit2`).
@@ -430,4 +445,16 @@ pub enum Implementation {
     PythonWebsockets,
     /// Jetty, for Java.
     Jetty,
+}
+
+impl Implementation {
+    /// As a person calls it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Ws => "ws",
+            Self::UWebSockets => "uWebSockets",
+            Self::PythonWebsockets => "websockets (Python)",
+            Self::Jetty => "Jetty",
+        }
+    }
 }
