@@ -6,20 +6,24 @@
 
 mod draw;
 mod faulty_meter;
+pub mod messages;
 pub mod report_text;
 mod request_response;
 pub mod site;
 mod stored_object;
 pub mod test_executions;
 pub mod tm_packets;
+mod words;
 
 pub use faulty_meter::faulty_meter;
 pub use request_response::RequestResponse;
 
 use crate::encoding::ccsds::{PacketError, SequenceCheck, SequenceGap};
 use crate::encoding::java::{CastError, ObjectStreamReader, ReadError, Value};
+use crate::transcript::Message;
 use bytes::Bytes;
 use lastmile_units::{Bytes as ByteCount, Seed};
+use messages::Chat;
 use rand_core::Rng as _;
 use test_executions::{TestExecution, TestExecutions};
 use tm_packets::{HousekeepingError, TmPacket, TmPackets};
@@ -89,6 +93,8 @@ pub enum WorkloadSpec {
     TestExecutions(TestExecutions),
     /// The GZIPFilter report's case H.
     TmPackets(TmPackets),
+    /// Messages of a chat service.
+    Chat(Chat),
 }
 
 /// One run of bytes: `{ kind = "bulk", bytes = "1 MB" }`.
@@ -103,13 +109,34 @@ impl WorkloadSpec {
     /// The objects, as bytes; the same for the same seed.
     ///
     /// # Errors
-    /// When the description contradicts itself or asks for what cannot be.
+    /// When the description contradicts itself, asks for what cannot be, or is one of messages.
     pub fn generate(&self, seed: Seed) -> Result<ObjectStream, WorkloadError> {
         match self {
             Self::Bulk(bulk) => bulk.generate(seed),
             Self::RequestResponse(exchanges) => exchanges.generate(seed),
             Self::TestExecutions(plan) => Ok(test_executions::stream(&plan.generate(seed)?)),
             Self::TmPackets(plan) => Ok(tm_packets::stream(&plan.generate(seed)?)),
+            Self::Chat(_) => Err(self.refused("it is made of messages, and what is asked for are objects")),
+        }
+    }
+
+    /// The messages, in the order in which they go; the same for the same seed.
+    ///
+    /// # Errors
+    /// When the description contradicts itself, asks for what cannot be, or is one of objects.
+    pub fn messages(&self, seed: Seed) -> Result<Vec<Message>, WorkloadError> {
+        match self {
+            Self::Chat(chat) => Ok(chat.generate(seed)),
+            Self::Bulk(_) | Self::RequestResponse(_) | Self::TestExecutions(_) | Self::TmPackets(_) => {
+                Err(self.refused("it is made of objects, and what is asked for are messages, as of kind \"chat\""))
+            }
+        }
+    }
+
+    fn refused(&self, problem: &str) -> WorkloadError {
+        WorkloadError::Spec {
+            kind: self.kind(),
+            problem: problem.to_owned(),
         }
     }
 
@@ -120,11 +147,12 @@ impl WorkloadSpec {
             Self::RequestResponse(_) => "request-response",
             Self::TestExecutions(_) => "test-executions",
             Self::TmPackets(_) => "tm-packets",
+            Self::Chat(_) => "chat",
         }
     }
 
-    /// A decoder of such a stream, at its start.
-    pub fn decoder(&self) -> ObjectDecoder {
+    /// A decoder of such a stream, at its start. None for messages, whose connections say where each ends.
+    pub fn decoder(&self) -> Option<ObjectDecoder> {
         let objects = |check| Expected::Objects {
             reader: Box::default(),
             check,
@@ -138,8 +166,9 @@ impl WorkloadSpec {
             },
             Self::TestExecutions(_) => objects(Check::TestExecutions),
             Self::TmPackets(_) => objects(Check::TmPackets(SequenceCheck::default())),
+            Self::Chat(_) => return None,
         };
-        ObjectDecoder { completed: 0, expected }
+        Some(ObjectDecoder { completed: 0, expected })
     }
 }
 

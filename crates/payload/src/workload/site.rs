@@ -8,14 +8,13 @@
 mod code;
 mod content;
 mod har;
-mod words;
 
 use super::draw::{between, pick};
+use super::words::Words;
 use lastmile_units::{Rng, Seed};
 use rand_core::Rng as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use words::Words;
 
 /// The seed of the committed examples.
 const EXAMPLES: Seed = Seed::new(1);

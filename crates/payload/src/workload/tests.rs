@@ -95,7 +95,7 @@ fn gzip_saves_what_the_report_printed_to_within_three_hundredths() {
 fn the_decoder_counts_each_object_when_its_last_byte_arrives() {
     let spec = of_case(Case::G, Variation::FreshText);
     let stream = spec.generate(Seed::new(3)).unwrap();
-    let mut decoder = spec.decoder();
+    let mut decoder = spec.decoder().unwrap();
     for object in &stream.objects {
         let (last, others) = object.split_last().unwrap();
         assert_eq!(decoder.feed(others), Ok(0));
@@ -189,7 +189,11 @@ fn missing_packets_and_objects_of_another_workload_are_named() {
     let spec = WorkloadSpec::TmPackets(TmPackets::of_report());
     let mut packets = TmPackets::of_report().generate(Seed::new(1)).unwrap();
     packets.remove(7);
-    let error = spec.decoder().feed(&tm_packets::stream(&packets).concat()).unwrap_err();
+    let error = spec
+        .decoder()
+        .unwrap()
+        .feed(&tm_packets::stream(&packets).concat())
+        .unwrap_err();
     assert!(
         matches!(
             error,
@@ -201,7 +205,7 @@ fn missing_packets_and_objects_of_another_workload_are_named() {
         "{error}"
     );
     let other = of_case(Case::F, Variation::default()).generate(Seed::new(1)).unwrap();
-    let error = spec.decoder().feed(&other.concat()).unwrap_err().to_string();
+    let error = spec.decoder().unwrap().feed(&other.concat()).unwrap_err().to_string();
     assert!(
         error.starts_with(
             "object 0: a value: expected observatory.test.TmPackets, found observatory.test.TestExecution"
@@ -215,7 +219,7 @@ fn bulk_bytes_are_counted_to_the_last_and_do_not_compress() {
     let stream = spec.generate(Seed::new(1)).unwrap();
     assert_eq!(stream.total(), ByteCount::new(100_000));
     assert!(gzip(&stream.concat()) > 100_000);
-    let mut decoder = spec.decoder();
+    let mut decoder = spec.decoder().unwrap();
     assert_eq!(decoder.feed(&stream.objects[0][1..]), Ok(0));
     assert_eq!(decoder.finish(), Err(WorkloadError::Missing { bytes: 1 }));
     assert_eq!(decoder.feed(&[0]), Ok(1));

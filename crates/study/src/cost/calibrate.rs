@@ -69,7 +69,8 @@ pub fn calibrate() -> Costs {
     operations.insert(
         Operation::ReadObject.to_string(),
         object_samples(|_, written| {
-            let mut decoder = WorkloadSpec::TestExecutions(TestExecutions::of_case(Case::F)).decoder();
+            let decoder = WorkloadSpec::TestExecutions(TestExecutions::of_case(Case::F)).decoder();
+            let mut decoder = decoder.expect("executions are objects");
             black_box(decoder.feed(black_box(written)).expect("what was written can be read"));
         }),
     );

@@ -1,7 +1,7 @@
 //! What do the shop's scripts and style sheets look like? Minified code: few forms, many names.
 
-use super::words::Words;
 use crate::workload::draw::{below, between, pick};
+use crate::workload::words::Words;
 use lastmile_units::Rng;
 use std::fmt::Write as _;
 

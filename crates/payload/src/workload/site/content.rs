@@ -1,7 +1,7 @@
 //! What do the shop's pages, answers and drawings look like?
 
-use super::words::{Words, capitalised};
 use crate::workload::draw::{below, between, pick};
+use crate::workload::words::{Words, capitalised};
 use lastmile_units::Rng;
 use std::fmt::Write as _;
 

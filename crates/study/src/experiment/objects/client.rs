@@ -65,7 +65,8 @@ pub(super) async fn extract<H: Host>(
         carried: Rc::clone(&carried),
     });
     let mut body = decode(counted, LARGEST_RESPONSE, computing.clone())?.into_body();
-    let mut decoder = objects.workload.decoder();
+    let decoder = objects.workload.decoder();
+    let mut decoder = decoder.expect("a plan of objects names no messages");
     let mut last_object = start;
     while let Some(frame) = body.frame().await {
         if let Ok(data) = frame?.into_data() {

@@ -1,6 +1,6 @@
-//! Which words does the shop use? Pseudo-words whose frequencies are those of a natural language.
+//! Which words does a text use? Pseudo-words whose frequencies are those of a natural language.
 
-use crate::workload::draw::{below, between, pick};
+use super::draw::{below, between, pick};
 use lastmile_units::Rng;
 
 /// Words, the most frequent first.
@@ -10,7 +10,7 @@ pub(super) struct Words {
     cumulative: Vec<f64>,
 }
 
-/// About as many different words as a shop's pages have: our own choice.
+/// About as many different words as the pages of a shop or a day of a chat have: our own choice.
 const VOCABULARY: usize = 3_000;
 
 /// The weight of the word of rank r is 1 / (r + this): Zipf's law with Mandelbrot's shift (An Informational Theory of the
