@@ -4,7 +4,10 @@
 //! for others.
 
 mod lines;
+mod messages;
 mod text;
+
+pub use messages::{Connection, ContentHash, Directions, Messages};
 
 pub use crate::source::{Place, SourceError as TranscriptError};
 

@@ -1,0 +1,288 @@
+//! How are the messages of one direction kept for what goes over them many times? In one piece of memory, connection by connection.
+//!
+//! Each connection is a context of its own for whatever compresses it, so its messages stand together, in the order in which
+//! they went.
+
+use super::{Direction, Kind, Message, Transcript, TranscriptError};
+use lastmile_units::Bytes;
+use sha1::{Digest, Sha1};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::time::Duration;
+
+/// Messages of one direction, by connection. They are numbered from 0, through all connections.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Messages {
+    octets: Vec<u8>,
+    /// Where each message ends in `octets`.
+    ends: Vec<usize>,
+    kinds: Vec<Kind>,
+    times: Vec<Option<Duration>>,
+    connections: Vec<Connection>,
+}
+
+/// The messages of a connection, among those of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    /// What the transcript calls it: [`Message::connection`].
+    pub number: u32,
+    /// Which messages went over it. At least one.
+    pub messages: Range<usize>,
+}
+
+/// All messages of a transcript.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Directions {
+    /// Those that were sent.
+    pub sent: Messages,
+    /// Those that were received.
+    pub received: Messages,
+}
+
+impl Transcript {
+    /// Reads all messages into memory, which holds their octets about twice for a moment where there is more than one connection.
+    ///
+    /// # Errors
+    /// The first.
+    pub fn gather(self) -> Result<Directions, TranscriptError> {
+        let mut gathered = Gathered::default();
+        for message in self {
+            gathered.take(&message?);
+        }
+        Ok(gathered.finish())
+    }
+}
+
+impl Directions {
+    /// Those of one direction.
+    pub fn of(&self, direction: Direction) -> &Messages {
+        match direction {
+            Direction::Sent => &self.sent,
+            Direction::Received => &self.received,
+        }
+    }
+}
+
+impl<'a> FromIterator<&'a Message> for Directions {
+    fn from_iter<T: IntoIterator<Item = &'a Message>>(messages: T) -> Self {
+        let mut gathered = Gathered::default();
+        messages.into_iter().for_each(|message| gathered.take(message));
+        gathered.finish()
+    }
+}
+
+impl Messages {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The size of all payloads.
+    pub fn total(&self) -> Bytes {
+        Bytes::from(self.octets.len())
+    }
+
+    /// Where the payloads of these messages, which follow one another, stand in [`Messages::octets`].
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    pub fn extent(&self, messages: Range<usize>) -> Range<usize> {
+        let start = |index: usize| index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start(messages.start)..start(messages.end)
+    }
+
+    /// What a message holds.
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    pub fn payload(&self, index: usize) -> &[u8] {
+        &self.octets[self.extent(index..index + 1)]
+    }
+
+    /// What each message holds, in order.
+    pub fn payloads(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
+        (0..self.len()).map(|index| self.payload(index))
+    }
+
+    /// What a message is said to hold.
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    pub fn kind(&self, index: usize) -> Kind {
+        self.kinds[index]
+    }
+
+    /// When a message went, where that is known.
+    ///
+    /// # Panics
+    /// Where there are not so many.
+    pub fn at(&self, index: usize) -> Option<Duration> {
+        self.times[index]
+    }
+
+    /// All payloads, one behind the other.
+    pub fn octets(&self) -> &[u8] {
+        &self.octets
+    }
+
+    /// The connections, by number.
+    pub fn connections(&self) -> &[Connection] {
+        &self.connections
+    }
+
+    /// A name for all that is known of the messages but the numbers of their connections: equal where that is.
+    pub fn content_hash(&self) -> ContentHash {
+        let mut hash = Sha1::new();
+        let mut number = |value: u64| hash.update(value.to_le_bytes());
+        number(self.connections.len() as u64);
+        for connection in &self.connections {
+            number(connection.messages.len() as u64);
+        }
+        for index in 0..self.len() {
+            number(self.ends[index] as u64);
+            number(u64::from(self.kinds[index] == Kind::Text));
+            // A time beyond 584 years is that; none is told apart from all by being odd.
+            let nanoseconds = |at: Duration| u64::try_from(at.as_nanos()).unwrap_or(u64::MAX) & !1;
+            number(self.times[index].map_or(1, nanoseconds));
+        }
+        hash.update(&self.octets);
+        ContentHash(hash.finalize().into())
+    }
+}
+
+/// The SHA-1 (RFC 3174) of what messages hold: good for finding again what was computed of them, and no defence against who
+/// would forge them. Printed in 40 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentHash([u8; 20]);
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+    }
+}
+
+/// Messages, while they come.
+#[derive(Default)]
+struct Gathered {
+    by_connection: [BTreeMap<u32, Messages>; 2],
+}
+
+impl Gathered {
+    fn take(&mut self, message: &Message) {
+        let of_direction = &mut self.by_connection[usize::from(message.direction == Direction::Received)];
+        let connection = of_direction.entry(message.connection).or_default();
+        connection.octets.extend_from_slice(&message.payload);
+        connection.ends.push(connection.octets.len());
+        connection.kinds.push(message.kind);
+        connection.times.push(message.at);
+    }
+
+    fn finish(self) -> Directions {
+        let [sent, received] = self.by_connection.map(joined);
+        Directions { sent, received }
+    }
+}
+
+/// All connections' messages.
+fn joined(by_connection: BTreeMap<u32, Messages>) -> Messages {
+    let mut all = Messages::default();
+    for (number, mut messages) in by_connection {
+        let (first, before) = (all.len(), all.octets.len());
+        if all.is_empty() {
+            all = Messages {
+                connections: all.connections,
+                ..messages
+            };
+        } else {
+            all.octets.append(&mut messages.octets);
+            all.ends.extend(messages.ends.iter().map(|end| before + end));
+            all.kinds.append(&mut messages.kinds);
+            all.times.append(&mut messages.times);
+        }
+        all.connections.push(Connection {
+            number,
+            messages: first..all.len(),
+        });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(direction: Direction, connection: u32, payload: &'static str) -> Message {
+        Message {
+            direction,
+            at: Some(Duration::from_secs(payload.len() as u64)),
+            kind: Kind::Text,
+            connection,
+            payload: payload.into(),
+        }
+    }
+
+    fn gathered(messages: &[Message]) -> Directions {
+        messages.iter().collect()
+    }
+
+    #[test]
+    fn messages_stand_by_direction_and_connection_in_their_order() {
+        use Direction::{Received, Sent};
+        let all = gathered(&[
+            message(Sent, 7, "one"),
+            message(Sent, 2, ""),
+            message(Received, 7, "three"),
+            message(Sent, 7, "four"),
+            message(Sent, 2, "ab"),
+        ]);
+        assert_eq!(all.sent.octets(), b"abonefour");
+        assert_eq!(
+            Vec::from_iter(all.sent.payloads()),
+            [b"".as_slice(), b"ab", b"one", b"four"]
+        );
+        assert_eq!(all.sent.extent(1..3), 0..5);
+        assert_eq!((all.sent.len(), all.sent.total()), (4, Bytes::new(9)));
+        assert_eq!(all.sent.at(3), Some(Duration::from_secs(4)));
+        let connections: Vec<_> = all
+            .sent
+            .connections()
+            .iter()
+            .map(|connection| (connection.number, connection.messages.clone()))
+            .collect();
+        assert_eq!(connections, [(2, 0..2), (7, 2..4)]);
+        assert_eq!(all.of(Received).payload(0), b"three");
+    }
+
+    #[test]
+    fn a_hash_tells_apart_what_a_compressor_or_a_policy_would_see() {
+        use Direction::Sent;
+        let hash = |messages: &[Message]| gathered(messages).sent.content_hash().to_string();
+        let base = [message(Sent, 0, "ab"), message(Sent, 0, "c")];
+        assert_eq!(hash(&base), hash(&base.clone()));
+        assert_eq!(hash(&base).len(), 40);
+        let renumbered = base.clone().map(|message| Message {
+            connection: 9,
+            ..message
+        });
+        assert_eq!(hash(&base), hash(&renumbered));
+        let mut others = vec![hash(&base)];
+        others.push(hash(&[message(Sent, 0, "a"), message(Sent, 0, "bc")]));
+        others.push(hash(&[message(Sent, 0, "ab"), message(Sent, 1, "c")]));
+        let binary = |message| Message {
+            kind: Kind::Binary,
+            ..message
+        };
+        others.push(hash(&base.clone().map(binary)));
+        others.push(hash(&base.clone().map(|message| Message { at: None, ..message })));
+        others.push(hash(&[]));
+        others.sort_unstable();
+        others.dedup();
+        assert_eq!(others.len(), 6);
+    }
+}
