@@ -6,8 +6,8 @@ use super::close::{Close, CloseCode, CloseError};
 use super::frame::{FrameError, FrameHeader, Opcode};
 use super::negotiation::Compressor;
 use super::utf8::Utf8Check;
-use super::MessageKind;
 use crate::message_codec::{CodecError, DecodeError, Deflate, MessageCodec, MessageDecoder};
+use crate::transcript::Kind;
 use lastmile_units::Bytes;
 
 /// What a receiver came upon, whole.
@@ -21,13 +21,15 @@ pub enum Received {
     Pong(Vec<u8>),
     /// A close frame. What comes after it is passed over.
     Close(Close),
+    /// A message that came and cannot be told: of it, or of what it refers to, something was not seen ([`Receiver::miss`]).
+    Lost(Kind),
 }
 
 /// A message, as it was meant and as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceivedMessage {
     /// Text or binary.
-    pub kind: MessageKind,
+    pub kind: Kind,
     /// What it says; UTF-8 where it is text.
     pub payload: Vec<u8>,
     /// Whether it came compressed (RSV1).
@@ -108,6 +110,8 @@ pub struct Receiver {
     /// Whether frames must be masked: the other side is a client.
     is_masked: bool,
     inflate: Option<MessageDecoder>,
+    /// Whether compressed messages may refer to those before them.
+    takes_over: bool,
     limit: Bytes,
     /// The octets of a header that is not whole.
     head: Vec<u8>,
@@ -115,6 +119,10 @@ pub struct Receiver {
     /// The control frame's payload so far.
     control: Vec<u8>,
     message: Option<Partial>,
+    /// Whether compressed messages refer to what was not seen.
+    is_history_lost: bool,
+    /// Whether a part of the control frame that is being read was not seen.
+    is_control_damaged: bool,
     is_over: bool,
 }
 
@@ -128,11 +136,14 @@ struct Frame {
 
 /// The message whose frames are being read.
 struct Partial {
-    kind: MessageKind,
+    kind: Kind,
     is_compressed: bool,
     payload: Vec<u8>,
+    /// Octets of its frames, seen or not.
+    coded: u64,
     frames: u64,
     utf8: Utf8Check,
+    is_damaged: bool,
 }
 
 impl Receiver {
@@ -152,11 +163,14 @@ impl Receiver {
         Ok(Self {
             is_masked,
             inflate: compressor.map(decoder).transpose()?,
+            takes_over: compressor.is_some_and(|compressor| compressor.takeover),
             limit,
             head: Vec::new(),
             frame: None,
             control: Vec::new(),
             message: None,
+            is_history_lost: false,
+            is_control_damaged: false,
             is_over: false,
         })
     }
@@ -179,15 +193,32 @@ impl Receiver {
         Ok(())
     }
 
-    /// So many octets that came next were not seen. Whether the receiver can go on: it can where the hole lies within a frame's payload,
-    /// and then gives up the message that the frame belongs to.
+    /// So many octets that came next were not seen. Whether the receiver can go on: it can where they lie within one frame's payload.
     ///
-    /// The messages after a compressed one that was given up are not known either where they may refer to it: with context takeover the
-    /// receiver cannot go on.
-    pub fn miss(&mut self, count: u64) -> bool {
-        let survives = self.miss_within(count);
-        self.is_over |= !survives;
-        survives
+    /// The message that the frame belongs to is told as [`Received::Lost`], and so are, where it came compressed and with context
+    /// takeover, all compressed messages after it.
+    ///
+    /// # Errors
+    /// As [`Receiver::receive`], where the frame ends with what was not seen.
+    pub fn miss(&mut self, count: u64, sink: &mut dyn FnMut(Received)) -> Result<bool, Violation> {
+        let Some(Frame { header, place }) = self.frame.filter(|_| !self.is_over) else {
+            self.is_over = true;
+            return Ok(false);
+        };
+        if count > header.length - place {
+            self.is_over = true;
+            return Ok(false);
+        }
+        match &mut self.message {
+            Some(message) if !header.opcode.is_control() => message.is_damaged = true,
+            _ => self.is_control_damaged = true,
+        }
+        let place = place + count;
+        self.frame = Some(Frame { header, place });
+        if place == header.length {
+            self.end(header, sink).inspect_err(|_| self.is_over = true)?;
+        }
+        Ok(true)
     }
 
     /// What this direction's decompressor holds.
@@ -255,14 +286,16 @@ impl Receiver {
             (Opcode::Text | Opcode::Binary, None) => {
                 self.message = Some(Partial {
                     kind: if opcode == Opcode::Text {
-                        MessageKind::Text
+                        Kind::Text
                     } else {
-                        MessageKind::Binary
+                        Kind::Binary
                     },
                     is_compressed: header.rsv1,
                     payload: Vec::new(),
+                    coded: 0,
                     frames: 1,
                     utf8: Utf8Check::default(),
+                    is_damaged: false,
                 });
             }
             _ => {
@@ -277,15 +310,16 @@ impl Receiver {
             }
         }
         // A message that is too large is refused before it comes.
-        let message = self.message.as_ref().expect("a message was begun or goes on");
-        let so_far = message.payload.len() as u64;
-        let most = if message.is_compressed {
-            coded_max(self.limit)
-        } else {
-            self.limit.get()
-        };
-        if so_far.saturating_add(header.length) > most {
-            return Err(Violation::TooLarge(self.limit));
+        if let Some(message) = &mut self.message {
+            let most = if message.is_compressed {
+                coded_max(self.limit)
+            } else {
+                self.limit.get()
+            };
+            message.coded = message.coded.saturating_add(header.length);
+            if message.coded > most {
+                return Err(Violation::TooLarge(self.limit));
+            }
         }
         Ok(())
     }
@@ -311,8 +345,9 @@ impl Receiver {
         }
         if let Some(message) = &mut self.message
             && !header.opcode.is_control()
-            && message.kind == MessageKind::Text
+            && message.kind == Kind::Text
             && !message.is_compressed
+            && !message.is_damaged
             && !message.utf8.push(&message.payload[start..])
         {
             return Err(Violation::NotUtf8);
@@ -330,6 +365,10 @@ impl Receiver {
         self.frame = None;
         if header.opcode.is_control() {
             let payload = std::mem::take(&mut self.control);
+            if std::mem::take(&mut self.is_control_damaged) {
+                self.is_over |= header.opcode == Opcode::Close;
+                return Ok(());
+            }
             sink(match header.opcode {
                 Opcode::Ping => Received::Ping(payload),
                 Opcode::Pong => Received::Pong(payload),
@@ -341,14 +380,19 @@ impl Receiver {
         } else if header.is_final
             && let Some(message) = self.message.take()
         {
-            let message = self.whole(message)?;
-            sink(Received::Message(message));
+            let is_lost = message.is_damaged || (message.is_compressed && self.is_history_lost);
+            if is_lost {
+                self.is_history_lost |= message.is_compressed && self.takes_over;
+                sink(Received::Lost(message.kind));
+            } else {
+                let message = self.whole(message)?;
+                sink(Received::Message(message));
+            }
         }
         Ok(())
     }
 
     fn whole(&mut self, message: Partial) -> Result<ReceivedMessage, Violation> {
-        let coded_bytes = Bytes::from(message.payload.len());
         let mut payload = message.payload;
         let mut is_utf8 = message.utf8.is_whole();
         if message.is_compressed
@@ -362,7 +406,7 @@ impl Receiver {
                     error => Violation::Compressed(error),
                 })?;
             payload = decoded;
-            is_utf8 = message.kind == MessageKind::Binary || std::str::from_utf8(&payload).is_ok();
+            is_utf8 = message.kind == Kind::Binary || std::str::from_utf8(&payload).is_ok();
         }
         if !is_utf8 {
             return Err(Violation::NotUtf8);
@@ -371,19 +415,9 @@ impl Receiver {
             kind: message.kind,
             payload,
             is_compressed: message.is_compressed,
-            coded_bytes,
+            coded_bytes: Bytes::new(message.coded),
             frames: message.frames,
         })
-    }
-
-    fn miss_within(&mut self, count: u64) -> bool {
-        let Some(Frame { header, place }) = self.frame else {
-            return false;
-        };
-        if self.is_over || count > header.length - place {
-            return false;
-        }
-        todo!()
     }
 }
 
@@ -393,3 +427,6 @@ fn coded_max(limit: Bytes) -> u64 {
     let limit = limit.get();
     limit.saturating_add(limit / 16).saturating_add(1024)
 }
+
+#[cfg(test)]
+mod tests;
