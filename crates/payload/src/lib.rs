@@ -6,6 +6,7 @@
 //! - [`source`]: how files of a user's are read, and refused.
 //! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
 //! - [`transcript`]: what messages a user has. Lines of text, read one by one.
+//! - [`websocket`]: how messages travel. Frames, the handshake, permessage-deflate agreed on and done.
 //! - [`workload`]: what is delivered, made from a seed, with decoders.
 
 pub mod codec;
@@ -14,4 +15,5 @@ pub mod message_codec;
 pub mod source;
 pub mod traffic;
 pub mod transcript;
+pub mod websocket;
 pub mod workload;

@@ -53,7 +53,8 @@ pub use extension::{Extension, ExtensionError, Parameter, read_extensions};
 pub use frame::{FrameError, FrameHeader, LengthForm, MaskKey, Opcode};
 pub use handshake::{Asked, HandshakeError, Key, Opened, Request, head_length};
 pub use negotiation::{
-    Agreement, ClientWindow, Compressor, NegotiationError, Offer, PERMESSAGE_DEFLATE, Response, accept_offer, take_response,
+    Agreement, ClientWindow, Compressor, NegotiationError, Offer, PERMESSAGE_DEFLATE, Response, accept_offer,
+    take_response,
 };
 pub use receiver::{Received, ReceivedMessage, Receiver, Violation};
 pub use sender::{Form, Sender};

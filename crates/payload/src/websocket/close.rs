@@ -156,9 +156,7 @@ mod tests {
 
     #[test]
     fn codes_that_nobody_may_send_are_refused() {
-        for code in [
-            0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535,
-        ] {
+        for code in [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535] {
             assert_eq!(
                 Close::read(&u16::to_be_bytes(code)),
                 Err(CloseError::Code(CloseCode(code)))

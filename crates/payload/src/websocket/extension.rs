@@ -162,7 +162,10 @@ mod tests {
     use super::*;
 
     fn read(line: &str) -> Result<Vec<String>, ExtensionError> {
-        Ok(read_extensions([line.as_bytes()])?.iter().map(Extension::to_string).collect())
+        Ok(read_extensions([line.as_bytes()])?
+            .iter()
+            .map(Extension::to_string)
+            .collect())
     }
 
     #[test]

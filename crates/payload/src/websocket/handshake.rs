@@ -101,7 +101,10 @@ const VERSION: &str = "13";
 
 /// How long the head is that `octets` begin with, with the empty line that ends it; none while it is not whole.
 pub fn head_length(octets: &[u8]) -> Option<usize> {
-    octets.windows(4).position(|four| four == b"\r\n\r\n").map(|end| end + 4)
+    octets
+        .windows(4)
+        .position(|four| four == b"\r\n\r\n")
+        .map(|end| end + 4)
 }
 
 impl Key {
@@ -181,7 +184,11 @@ impl Request {
         if let Some(protocol) = &protocol
             && !self.protocols.contains(protocol)
         {
-            return Err(wrong("Sec-WebSocket-Protocol", protocol, "it must be one that was asked for"));
+            return Err(wrong(
+                "Sec-WebSocket-Protocol",
+                protocol,
+                "it must be one that was asked for",
+            ));
         }
         let listed = read_extensions(fields.lines("Sec-WebSocket-Extensions"))?;
         Ok(Opened {
@@ -303,12 +310,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn is(
-        &self,
-        name: &'static str,
-        expected: &str,
-        holds: impl Fn(&str) -> bool,
-    ) -> Result<(), HandshakeError> {
+    fn is(&self, name: &'static str, expected: &str, holds: impl Fn(&str) -> bool) -> Result<(), HandshakeError> {
         let found = self.once(name)?;
         match found {
             Some(found) if holds(&found) => Ok(()),

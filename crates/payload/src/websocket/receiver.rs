@@ -61,7 +61,9 @@ pub enum Violation {
     #[error("a {0} frame is fragmented; control frames never are (RFC 6455 section 5.5)")]
     FragmentedControl(Opcode),
     /// A control frame with a long payload.
-    #[error("a {opcode} frame has {length} octets of payload; no control frame has more than 125 (RFC 6455 section 5.5)")]
+    #[error(
+        "a {opcode} frame has {length} octets of payload; no control frame has more than 125 (RFC 6455 section 5.5)"
+    )]
     LongControl {
         /// The frame's kind.
         opcode: Opcode,
@@ -324,12 +326,7 @@ impl Receiver {
         Ok(())
     }
 
-    fn payload(
-        &mut self,
-        frame: Frame,
-        octets: &mut &[u8],
-        sink: &mut dyn FnMut(Received),
-    ) -> Result<(), Violation> {
+    fn payload(&mut self, frame: Frame, octets: &mut &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
         let Frame { header, place } = frame;
         let left = usize::try_from(header.length - place).unwrap_or(usize::MAX);
         let (here, rest) = octets.split_at(left.min(octets.len()));

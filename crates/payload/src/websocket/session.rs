@@ -155,7 +155,11 @@ impl Session {
 
     /// A server, which waits for a request.
     pub fn server(settings: ServerSettings) -> Self {
-        Self::new(Role::Server, State::Listening(Box::new(settings), Vec::new()), Vec::new())
+        Self::new(
+            Role::Server,
+            State::Listening(Box::new(settings), Vec::new()),
+            Vec::new(),
+        )
     }
 
     /// An endpoint whose handshake is done elsewhere. `deflate` is how this side compresses, within what is agreed on; `seed` gives a
@@ -258,7 +262,8 @@ impl Session {
             State::Over => {}
             State::Connecting(_, head) | State::Listening(_, head) => {
                 let problem = format!("it ended after {} octets", head.len());
-                self.events.push_back(Event::Failed(HandshakeError::NotHttp(problem).into()));
+                self.events
+                    .push_back(Event::Failed(HandshakeError::NotHttp(problem).into()));
             }
             State::Open(_) => self.events.push_back(Event::Failed(Failure::CutOff)),
         }
@@ -413,8 +418,14 @@ impl Open {
         seed: Seed,
     ) -> Result<Self, CodecError> {
         let (own, other) = match role {
-            Role::Client => (agreement.map(|agreed| agreed.client), agreement.map(|agreed| agreed.server)),
-            Role::Server => (agreement.map(|agreed| agreed.server), agreement.map(|agreed| agreed.client)),
+            Role::Client => (
+                agreement.map(|agreed| agreed.client),
+                agreement.map(|agreed| agreed.server),
+            ),
+            Role::Server => (
+                agreement.map(|agreed| agreed.server),
+                agreement.map(|agreed| agreed.client),
+            ),
         };
         Ok(Self {
             sender: Sender::new((role == Role::Client).then_some(seed), deflate, own)?,
