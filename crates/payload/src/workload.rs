@@ -2,7 +2,7 @@
 //!
 //! A [`WorkloadSpec`] comes from a study file; [`WorkloadSpec::generate`] gives an [`ObjectStream`], which a server writes object by
 //! object; a client feeds what arrives to the [`ObjectDecoder`] of the same spec, which says how many objects are complete.
-//! Traffic that a user recorded is read elsewhere.
+//! Traffic that a user recorded is read elsewhere. Of the specs of message workloads, [`WorkloadSpec::messages`] gives the messages.
 
 mod draw;
 mod faulty_meter;
@@ -20,10 +20,10 @@ pub use request_response::RequestResponse;
 
 use crate::encoding::ccsds::{PacketError, SequenceCheck, SequenceGap};
 use crate::encoding::java::{CastError, ObjectStreamReader, ReadError, Value};
-use crate::transcript::Message;
+use crate::transcript::{Message, TranscriptError};
 use bytes::Bytes;
 use lastmile_units::{Bytes as ByteCount, Seed};
-use messages::Chat;
+use messages::{Chat, Documents, Media, Mix, Recorded, Telemetry, Ticker};
 use rand_core::Rng as _;
 use test_executions::{TestExecution, TestExecutions};
 use tm_packets::{HousekeepingError, TmPacket, TmPackets};
@@ -51,6 +51,9 @@ pub enum WorkloadError {
         /// How many too few.
         bytes: u64,
     },
+    /// A transcript could not be read.
+    #[error(transparent)]
+    Transcript(#[from] TranscriptError),
     /// The bytes are no object stream.
     #[error(transparent)]
     Stream(#[from] ReadError),
@@ -95,6 +98,18 @@ pub enum WorkloadSpec {
     TmPackets(TmPackets),
     /// Messages of a chat service.
     Chat(Chat),
+    /// Messages of a stock ticker.
+    Ticker(Ticker),
+    /// Messages of an instrument, in binary.
+    Telemetry(Telemetry),
+    /// Messages that are compressed already.
+    Media(Media),
+    /// Messages that are long texts.
+    Documents(Documents),
+    /// Messages of several kinds.
+    Mix(Mix),
+    /// Messages that were recorded.
+    Transcript(Recorded),
 }
 
 /// One run of bytes: `{ kind = "bulk", bytes = "1 MB" }`.
@@ -116,7 +131,7 @@ impl WorkloadSpec {
             Self::RequestResponse(exchanges) => exchanges.generate(seed),
             Self::TestExecutions(plan) => Ok(test_executions::stream(&plan.generate(seed)?)),
             Self::TmPackets(plan) => Ok(tm_packets::stream(&plan.generate(seed)?)),
-            Self::Chat(_) => Err(self.refused("it is made of messages, and what is asked for are objects")),
+            _ => Err(self.refused("it is made of messages, and what is asked for are objects")),
         }
     }
 
@@ -127,6 +142,12 @@ impl WorkloadSpec {
     pub fn messages(&self, seed: Seed) -> Result<Vec<Message>, WorkloadError> {
         match self {
             Self::Chat(chat) => Ok(chat.generate(seed)),
+            Self::Ticker(ticker) => Ok(ticker.generate(seed)),
+            Self::Telemetry(telemetry) => Ok(telemetry.generate(seed)),
+            Self::Media(media) => media.generate(seed),
+            Self::Documents(documents) => documents.generate(seed),
+            Self::Mix(mix) => mix.generate(seed),
+            Self::Transcript(recorded) => recorded.read(),
             Self::Bulk(_) | Self::RequestResponse(_) | Self::TestExecutions(_) | Self::TmPackets(_) => {
                 Err(self.refused("it is made of objects, and what is asked for are messages, as of kind \"chat\""))
             }
@@ -148,6 +169,12 @@ impl WorkloadSpec {
             Self::TestExecutions(_) => "test-executions",
             Self::TmPackets(_) => "tm-packets",
             Self::Chat(_) => "chat",
+            Self::Ticker(_) => "ticker",
+            Self::Telemetry(_) => "telemetry",
+            Self::Media(_) => "media",
+            Self::Documents(_) => "documents",
+            Self::Mix(_) => "mix",
+            Self::Transcript(_) => "transcript",
         }
     }
 
@@ -166,7 +193,7 @@ impl WorkloadSpec {
             },
             Self::TestExecutions(_) => objects(Check::TestExecutions),
             Self::TmPackets(_) => objects(Check::TmPackets(SequenceCheck::default())),
-            Self::Chat(_) => return None,
+            _ => return None,
         };
         Some(ObjectDecoder { completed: 0, expected })
     }

@@ -1,36 +1,70 @@
 //! What goes over message connections? Messages made from a seed, as each kind of service would send them.
 //!
-//! None of it is anybody's: a chat service. [`crate::transcript`] reads what was recorded.
+//! What they hold is nobody's: a chat service, a stock ticker, telemetry in binary, media that is compressed already, long texts, and
+//! mixes of them. [`crate::transcript`] reads what was recorded.
 
 mod chat;
+mod documents;
+mod media;
+mod mix;
+mod recorded;
+mod telemetry;
+mod ticker;
 
 pub use chat::Chat;
+pub use documents::Documents;
+pub use media::Media;
+pub use mix::Mix;
+pub use recorded::Recorded;
+pub use telemetry::Telemetry;
+pub use ticker::Ticker;
 
 use super::draw::below;
+use crate::transcript::{Direction, Kind, Message};
 use lastmile_units::Rng;
 use std::time::Duration;
 
-/// A clock for what a generator makes, in whole seconds from midnight.
+/// A message of the only connection.
+fn sent(clock: Timeline, kind: Kind, octets: Vec<u8>) -> Message {
+    Message {
+        direction: Direction::Sent,
+        at: Some(clock.now),
+        kind,
+        connection: 0,
+        payload: octets.into(),
+    }
+}
+
+/// A clock for what a generator makes.
 #[derive(Debug, Default, Clone, Copy)]
 struct Timeline {
-    seconds: u64,
+    /// Since midnight of the first day.
+    now: Duration,
 }
 
 impl Timeline {
-    /// Since midnight of the first day.
-    fn now(&self) -> Duration {
-        Duration::from_secs(self.seconds)
+    fn at(now: Duration) -> Self {
+        Self { now }
     }
 
-    /// Lets `least` to `most` seconds pass; short times are likelier than long ones.
-    fn pause(&mut self, rng: &mut Rng, least: usize, most: usize) {
+    fn milliseconds(self) -> u64 {
+        self.now.as_millis() as u64
+    }
+
+    fn advance(&mut self, by: Duration) {
+        self.now += by;
+    }
+
+    /// Lets `least` to `most` of `unit` pass; short times are likelier than long ones.
+    fn pause(&mut self, rng: &mut Rng, unit: Duration, least: usize, most: usize) {
         let span = below(rng, most - least + 1) + 1;
-        self.seconds += (least + below(rng, span)) as u64;
+        self.advance(unit * (least + below(rng, span)) as u32);
     }
 
     /// `08:30:00`
-    fn time_of_day(&self) -> String {
-        let (hours, minutes, seconds) = (self.seconds / 3600 % 24, self.seconds / 60 % 60, self.seconds % 60);
+    fn time_of_day(self) -> String {
+        let seconds = self.now.as_secs();
+        let (hours, minutes, seconds) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
         format!("{hours:02}:{minutes:02}:{seconds:02}")
     }
 }

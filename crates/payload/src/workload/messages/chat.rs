@@ -12,6 +12,7 @@ use crate::workload::draw::{below, between, pick};
 use crate::workload::words::{Words, capitalised};
 use lastmile_units::{Rng, Seed};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// A chat service, as its server sees it: `{ kind = "chat", messages = 666 }`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -42,7 +43,7 @@ impl Chat {
             };
             let message = |direction, connection, text: &str| Message {
                 direction,
-                at: Some(channel.clock.now()),
+                at: Some(channel.clock.now),
                 kind: Kind::Text,
                 connection,
                 payload: text.to_owned().into(),
@@ -70,6 +71,9 @@ struct Event {
 
 /// How many are there, the most talkative first: our own choice, as are all shares and lengths below.
 const PEOPLE: usize = 40;
+
+/// What its timestamps count.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// A channel in the course of a day.
 struct Channel {
@@ -141,9 +145,9 @@ impl Channel {
     fn event(&mut self, rng: &mut Rng) -> Event {
         if self.talkers.is_empty() || below(rng, 14) == 0 {
             self.change_subject(rng);
-            self.clock.pause(rng, 30, 900);
+            self.clock.pause(rng, SECOND, 30, 900);
         } else {
-            self.clock.pause(rng, 1, 60);
+            self.clock.pause(rng, SECOND, 1, 60);
         }
         match below(rng, 100) {
             0..4 => self.presence(rng),

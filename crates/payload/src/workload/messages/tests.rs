@@ -96,6 +96,122 @@ fn who_talks_in_a_chat_is_told_everything_and_heard() {
 }
 
 #[test]
+fn a_ticker_is_quotes_of_few_symbols_near_each_other() {
+    let messages = messages(r#"{"kind":"ticker","messages":500,"symbols":30}"#);
+    assert_eq!(messages.len(), 500);
+    let mut last = std::collections::BTreeMap::new();
+    for message in &messages {
+        let quote: serde_json::Value = serde_json::from_slice(&message.payload).unwrap();
+        let price = quote["price"].as_f64().unwrap();
+        let before = last.insert(quote["symbol"].as_str().unwrap().to_owned(), price);
+        assert!((before.unwrap_or(price) - price).abs() < 0.021, "{quote}");
+    }
+    assert!((20..=30).contains(&last.len()), "{}", last.len());
+    assert!(messages.is_sorted_by_key(|message| message.at));
+    let (without, with) = (ratio(&messages, false), ratio(&messages, true));
+    assert!(without > 0.7 && with < 0.35, "{without:.3} and {with:.3}");
+}
+
+#[test]
+fn telemetry_is_frames_of_one_layout_that_are_binary() {
+    let messages = messages(r#"{"kind":"telemetry","messages":400}"#);
+    for (sequence, message) in (0_u32..).zip(&messages) {
+        assert_eq!((message.kind, message.payload.len()), (Kind::Binary, 62));
+        assert_eq!(
+            &message.payload[..6],
+            [&[0x1d, 0x0b], &sequence.to_be_bytes()[..]].concat()
+        );
+    }
+    assert_eq!(messages[9].payload[6..14], 1000_u64.to_be_bytes());
+    // 16 of 24 channels hardly change, and 8 are noise, whose 16 octets stay.
+    let with = ratio(&messages, true);
+    assert!((16.0 / 62.0..0.8).contains(&with), "{with:.3}");
+}
+
+#[test]
+fn media_does_not_shrink_and_has_every_size() {
+    let messages = messages(r#"{"kind":"media","messages":200,"smallest":"100 B","largest":"10 kB"}"#);
+    let sizes: Vec<usize> = messages.iter().map(|message| message.payload.len()).collect();
+    assert!(sizes.iter().all(|size| (100..=10_000).contains(size)));
+    // As many below 1 kB, half way in doublings, as above: 100 of 200, with a standard deviation of 7.
+    let small = sizes.iter().filter(|&&size| size < 1000).count();
+    assert!((72..=128).contains(&small), "{small}");
+    assert!(ratio(&messages, true) > 1.0);
+}
+
+#[test]
+fn documents_have_their_size_to_the_octet_and_shrink_as_prose_does() {
+    let messages = messages(r#"{"kind":"documents","messages":2,"size":"208536 B"}"#);
+    assert_eq!(messages.len(), 2);
+    for message in &messages {
+        assert_eq!(message.payload.len(), 208_536);
+        assert!(std::str::from_utf8(&message.payload).is_ok());
+    }
+    let without = ratio(&messages, false);
+    assert!((0.3..0.5).contains(&without), "{without:.3}");
+}
+
+#[test]
+fn a_mix_spreads_its_parts_evenly_and_keeps_the_order_of_each() {
+    let chat = r#"{"kind":"chat","messages":50}"#;
+    let media = r#"{"kind":"media","messages":10,"smallest":"1 kB","largest":"1 kB"}"#;
+    let mixed = messages(&format!(r#"{{"kind":"mix","parts":[{chat},{media}]}}"#));
+    assert_eq!(mixed.len(), 60);
+    for (index, message) in mixed.iter().enumerate() {
+        let expected = if index % 6 == 5 { Kind::Binary } else { Kind::Text };
+        assert_eq!(message.kind, expected, "{index}");
+    }
+    assert!(mixed.is_sorted_by_key(|message| message.at));
+    let refused = |spec: &str| {
+        let spec: WorkloadSpec = serde_json::from_str(spec).unwrap();
+        spec.messages(Seed::new(1)).unwrap_err().to_string()
+    };
+    assert!(refused(r#"{"kind":"mix","parts":[]}"#).contains("no parts"));
+    assert!(refused(r#"{"kind":"mix","parts":[{"kind":"mix","parts":[]}]}"#).contains("is a mix"));
+    assert!(refused(r#"{"kind":"mix","parts":[{"kind":"bulk","bytes":"1 B"}]}"#).contains("\"bulk\""));
+}
+
+#[test]
+fn a_recorded_transcript_is_a_workload_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("talk.txt");
+    std::fs::write(&path, "one\ntwo\n").unwrap();
+    let spec = serde_json::json!({"kind": "transcript", "path": path, "direction": "received"});
+    let read = messages(&spec.to_string());
+    let payloads: Vec<&[u8]> = read.iter().map(|message| message.payload.as_ref()).collect();
+    assert_eq!(payloads, [b"one", b"two"]);
+    assert!(read.iter().all(|message| message.direction == Direction::Received));
+    std::fs::remove_file(&path).unwrap();
+    let gone: WorkloadSpec = serde_json::from_value(spec).unwrap();
+    assert!(
+        gone.messages(Seed::new(1))
+            .unwrap_err()
+            .to_string()
+            .contains("talk.txt: there is no such file")
+    );
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_could() {
+    for (spec, expected) in [
+        (
+            r#"{"kind":"media","messages":1,"smallest":"2 kB","largest":"1 kB"}"#,
+            "largest is no less than smallest",
+        ),
+        (
+            r#"{"kind":"media","messages":1,"smallest":"0 B","largest":"1 kB"}"#,
+            "from 1 B",
+        ),
+        (r#"{"kind":"documents","messages":1,"size":"0 B"}"#, "1 B at least"),
+        (r#"{"kind":"documents","messages":2000,"size":"1 MB"}"#, "1 GB at most"),
+    ] {
+        let spec: WorkloadSpec = serde_json::from_str(spec).unwrap();
+        let error = spec.messages(Seed::new(1)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn objects_and_messages_are_not_taken_for_each_other() {
     let chat: WorkloadSpec = serde_json::from_str(r#"{"kind":"chat","messages":1}"#).unwrap();
     assert!(
