@@ -2,6 +2,7 @@
 
 use super::spec::PeerSpec;
 use lastmile_payload::codec::CodecSpec;
+use lastmile_payload::message_codec::MessageCodec;
 use lastmile_units::Bytes;
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -23,6 +24,8 @@ pub struct Inputs {
     pub data: PathBuf,
     /// `LASTMILE_COMPRESSION`: `identity`, or a content coding with its level, as `gzip:6`.
     pub compression: CodecSpec,
+    /// `LASTMILE_MESSAGE_COMPRESSION`: `identity`, or what permessage-deflate is set to, as `deflate:6/w15/m8`.
+    pub message_compression: MessageCodec,
     /// `LASTMILE_MEDIA_TYPE`: the media type of every file, the one that is compressed.
     pub media_type: String,
     /// `LASTMILE_MINIMUM_SIZE`, in octets: responses below it are not compressed.
@@ -40,6 +43,7 @@ impl Inputs {
             state: state.into(),
             data: data.into(),
             compression: CodecSpec::IDENTITY,
+            message_compression: MessageCodec::Identity,
             media_type: "application/octet-stream".to_owned(),
             minimum_size: Bytes::ZERO,
         }
@@ -53,13 +57,17 @@ impl Inputs {
     /// A command with this as its environment, in the peer's folder.
     pub(super) fn command(&self, peer: &PeerSpec, words: &[String]) -> Command {
         let mut command = peer.command(words);
-        let own: [(&str, OsString); 8] = [
+        let own: [(&str, OsString); 9] = [
             ("LASTMILE_HOST", self.host.to_string().into()),
             ("LASTMILE_PORT", self.port.to_string().into()),
             ("LASTMILE_OPERATION", self.operation.clone().into()),
             ("LASTMILE_STATE", self.state.clone().into()),
             ("LASTMILE_DATA", self.data.clone().into()),
             ("LASTMILE_COMPRESSION", self.compression.to_string().into()),
+            (
+                "LASTMILE_MESSAGE_COMPRESSION",
+                self.message_compression.to_string().into(),
+            ),
             ("LASTMILE_MEDIA_TYPE", self.media_type.clone().into()),
             ("LASTMILE_MINIMUM_SIZE", self.minimum_size.get().to_string().into()),
         ];

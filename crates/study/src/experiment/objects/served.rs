@@ -116,12 +116,10 @@ mod running {
             let inputs = Inputs {
                 host: *site.server.address(PORT).ip(),
                 port: PORT,
-                operation: "get".to_owned(),
-                state,
-                data,
                 compression: objects.codec,
                 media_type: OBJECT_STREAM.to_owned(),
                 minimum_size,
+                ..Inputs::new("get", data, state)
             };
             // A process is in the network namespace of the thread that starts it.
             let started = site

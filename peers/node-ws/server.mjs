@@ -1,0 +1,84 @@
+// A WebSocket server on Node's ws: delivers messages, or sends back what it gets. The contract is ../README.md's.
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const require = createRequire(new URL("target/", import.meta.url));
+const { WebSocketServer } = require("ws");
+
+/** permessage-deflate as LASTMILE_MESSAGE_COMPRESSION has it; false for identity. */
+function extension() {
+  const written = process.env.LASTMILE_MESSAGE_COMPRESSION;
+  if (written === "identity") return false;
+  const settings = /^deflate:(\d)\/w(\d+)\/m(\d)(\/no-takeover)?$/.exec(written);
+  if (settings === null) {
+    console.error(`LASTMILE_MESSAGE_COMPRESSION is ${written}; it is identity or like deflate:6/w15/m8 or deflate:6/w15/m8/no-takeover`);
+    process.exit(2);
+  }
+  const [level, windowBits, memLevel] = settings.slice(1, 4).map(Number);
+  const withoutTakeover = settings[4] !== undefined;
+  return {
+    zlibDeflateOptions: { level, memLevel },
+    serverMaxWindowBits: windowBits,
+    clientMaxWindowBits: windowBits,
+    serverNoContextTakeover: withoutTakeover,
+    clientNoContextTakeover: withoutTakeover,
+    // Every message is compressed: ws would leave those below 1,024 octets.
+    threshold: 0,
+  };
+}
+
+/** What is delivered: each message with its time in seconds, where it has one. */
+function messages() {
+  const lines = readFileSync(join(process.env.LASTMILE_DATA, "messages.jsonl"), "utf8").split("\n");
+  return lines.filter(Boolean).map((line) => {
+    const { time, opcode, data } = JSON.parse(line);
+    return { time, data: opcode === 1 ? data : Buffer.from(data, "base64") };
+  });
+}
+
+const sent = (socket, data, options) =>
+  new Promise((resolve, reject) => socket.send(data, options, (error) => (error ? reject(error) : resolve())));
+
+function deliver(all) {
+  return async (socket) => {
+    const opened = performance.now();
+    try {
+      for (const { time, data } of all) {
+        if (time !== undefined) await sleep(opened + time * 1000 - performance.now());
+        await sent(socket, data);
+      }
+      socket.close(1000);
+    } catch {
+      socket.terminate();
+    }
+  };
+}
+
+function echo(socket) {
+  socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
+}
+
+if (process.argv[2] === "--version") {
+  console.log(`Node ${process.versions.node}, ws: ${require("ws/package.json").version}`);
+} else {
+  const handlers = { deliver: () => deliver(messages()), echo: () => echo };
+  const handler = handlers[process.env.LASTMILE_OPERATION]();
+  // No limits of the library's own: what is asked is what delivering costs.
+  const server = new WebSocketServer(
+    {
+      host: process.env.LASTMILE_HOST,
+      port: Number(process.env.LASTMILE_PORT),
+      perMessageDeflate: extension(),
+      maxPayload: 0,
+    },
+    () => console.log("READY"),
+  );
+  server.on("connection", (socket) => {
+    socket.on("error", () => socket.terminate());
+    handler(socket);
+  });
+  process.on("SIGTERM", () => process.exit(0));
+}
