@@ -4,6 +4,7 @@
 //! - [`message_codec`]: the same for a stream of messages: permessage-deflate with every setting, and what else there is.
 //! - [`encoding`]: how values become bytes. Java object streams, CCSDS packets.
 //! - [`source`]: how files of a user's are read, and refused.
+//! - [`sweep`]: how small every setting of permessage-deflate makes messages, exactly or with an interval.
 //! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
 //! - [`transcript`]: what messages a user has. Lines of text, read one by one.
 //! - [`websocket`]: how messages travel. Frames, the handshake, permessage-deflate agreed on and done.
@@ -13,6 +14,7 @@ pub mod codec;
 pub mod encoding;
 pub mod message_codec;
 pub mod source;
+pub mod sweep;
 pub mod traffic;
 pub mod transcript;
 pub mod websocket;

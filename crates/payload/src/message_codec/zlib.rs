@@ -207,6 +207,8 @@ impl Drop for Stream {
 pub(super) struct Compressor<A: Api> {
     stream: Stream,
     takeover: bool,
+    /// In octets.
+    window: usize,
     /// What every fresh context starts with.
     dictionary: Arc<[u8]>,
     api: PhantomData<A>,
@@ -234,6 +236,7 @@ impl<A: Api> Compressor<A> {
         let mut compressor = Self {
             stream,
             takeover: settings.takeover,
+            window: 1 << settings.window_bits.runs_as().get(),
             dictionary,
             api: PhantomData,
         };
@@ -322,8 +325,12 @@ impl<A: Api> Compress for Compressor<A> {
 
     fn prime(&mut self, history: &[u8]) {
         self.clear();
-        if !history.is_empty() {
-            self.set_dictionary(history);
+        // Its place in the buffer, modulo the window, decides on what is dropped when (`fill_window`), and thereby on the odd match
+        // or stored block. So what is kept ends where all of the history would; and it is given in parts shorter than the window,
+        // since a longer one is put to the front.
+        let kept = history.len().min(self.window + history.len() % self.window);
+        for part in history[history.len() - kept..].chunks(self.window - 1) {
+            self.set_dictionary(part);
         }
     }
 

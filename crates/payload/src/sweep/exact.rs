@@ -1,0 +1,96 @@
+//! How small does each setting make all messages, exactly?
+
+use super::grid::{Grid, Memory, Point};
+use super::measure::{is_exact_in_pieces, representative, sizes};
+use super::piece::Cut;
+use super::pool::{Pool, Share};
+use super::{Connection, Interrupted, Observer, grid};
+use crate::message_codec::Deflate;
+use lastmile_units::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+/// How much is looked at together: our own choice, so that a thread's tables stay in a second-level cache.
+pub(super) const PIECE: usize = 256 * 1024;
+
+/// Compresses all messages at every setting of a grid, by stock zlib; returns the points in the order of [`Grid::settings`].
+///
+/// Deterministic: neither the number of threads nor their luck shows in the result.
+///
+/// # Errors
+/// When the observer asks for a break.
+///
+/// # Panics
+/// When an axis of the grid holds a value out of its range.
+///
+/// ```
+/// use lastmile_payload::sweep::{Connection, Grid, exact};
+/// let messages: Vec<_> = (0..100).map(|n| format!("{{\"price\": {n}}}")).collect();
+/// let connection = Connection { messages: messages.iter().map(String::as_bytes).collect() };
+/// let points = exact(&[connection], &Grid::default(), std::num::NonZeroUsize::MIN, &()).unwrap();
+/// let best = points.iter().min_by(|one, other| one.ratio.total_cmp(&other.ratio)).unwrap();
+/// assert!(points.len() == 1440 && best.setting.takeover);
+/// ```
+pub fn exact(
+    connections: &[Connection<'_>],
+    grid: &Grid,
+    threads: NonZeroUsize,
+    observer: &dyn Observer,
+) -> Result<Vec<Point>, Interrupted> {
+    let settings = grid.settings();
+    let memory = Memory::of(&settings);
+    let pool = Pool { threads, observer };
+    let representatives: BTreeSet<Deflate> = settings.iter().copied().map(representative).collect();
+    let cuts = Cut::all(connections, PIECE);
+    // What is not exact in pieces is run from one end to the other, unless a piece holds all of a connection.
+    let one_piece = cuts.iter().all(Cut::is_whole);
+    let (in_pieces, whole): (Vec<_>, Vec<_>) = representatives
+        .into_iter()
+        .partition(|setting| one_piece || is_exact_in_pieces(*setting));
+    // Entire runs take most of the time, where there are any.
+    let whole_share = if whole.is_empty() { 0.0 } else { 0.6 };
+    let mut totals: BTreeMap<Deflate, u64> = BTreeMap::new();
+    let share = Share {
+        from: 0.0,
+        to: whole_share,
+    };
+    let run = |setting: &Deflate| (*setting, entire(connections, *setting));
+    totals.extend(pool.map(&whole, share, run)?);
+    let step = (1.0 - whole_share) / cuts.len().max(1) as f64;
+    for (number, cut) in cuts.iter().enumerate() {
+        let from = whole_share + step * number as f64;
+        let share = Share { from, to: from + step };
+        for (setting, size) in sizes(&cut.piece(connections), &in_pieces, &pool, share)? {
+            *totals.entry(setting).or_default() += size;
+        }
+    }
+    let raw: usize = connections.iter().map(Connection::octets).sum();
+    let point = |setting: Deflate| {
+        let compressed = totals.get(&representative(setting)).copied().unwrap_or(0);
+        let point = Point {
+            setting,
+            compressed: Bytes::new(compressed),
+            ratio: if raw == 0 { 1.0 } else { compressed as f64 / raw as f64 },
+            ratio_ci95: None,
+            memory: memory.at(setting),
+        };
+        observer.point(&point);
+        point
+    };
+    Ok(settings.into_iter().map(point).collect())
+}
+
+/// The octets of all messages, each connection from its beginning.
+fn entire(connections: &[Connection<'_>], setting: Deflate) -> u64 {
+    let mut encoder = grid::encoder(setting);
+    let mut size = 0;
+    for connection in connections {
+        encoder.reset();
+        size += connection
+            .messages
+            .iter()
+            .map(|message| encoder.coded_size(message) as u64)
+            .sum::<u64>();
+    }
+    size
+}

@@ -1,0 +1,183 @@
+//! In which parts is a transcript worked on? A piece: messages one behind the other in memory, with as much of what went before them as
+//! any window reaches.
+//!
+//! Pieces keep two things as zlib has them in a whole stream: what a window reaches, and where in its buffer a message comes to
+//! stand. That buffer holds two windows, and by a window's length at a time what it holds moves to the front (`fill_window`), so a
+//! message's place in it is its place in the stream, modulo the window. History is therefore cut at a multiple of the largest
+//! window.
+
+use super::Connection;
+
+/// The largest window, in octets (RFC 1951 section 2).
+const WINDOW_MAX: usize = 1 << 15;
+
+/// As many messages as a piece has of one connection: our own choice, so that what is noted of each, at each setting, stays small.
+const MESSAGES_MAX: usize = 8192;
+
+/// Messages of one or several connections.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    /// History and messages, connection by connection.
+    pub(super) octets: Vec<u8>,
+    /// The messages that are the piece's own.
+    pub(super) messages: Vec<Span>,
+    /// The messages in history, whole or their ends.
+    pub(super) history: Vec<Span>,
+}
+
+/// Where a message lies in a piece's octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Where its connection begins, or what is left of it.
+    pub(super) connection: usize,
+}
+
+impl Span {
+    pub(super) const fn len(&self) -> usize {
+        self.end - self.start
+    }
+}
+
+impl Piece {
+    pub(super) fn message(&self, span: Span) -> &[u8] {
+        &self.octets[span.start..span.end]
+    }
+
+    /// Octets of its own messages.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.messages.iter().map(Span::len).sum()
+    }
+}
+
+/// Where a piece is cut from: runs of messages, each of one connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Cut(Vec<Run>);
+
+/// Messages `first..end` of the connection at a place in the list, of which the first has `before` octets before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    connection: usize,
+    first: usize,
+    end: usize,
+    before: usize,
+}
+
+impl Cut {
+    /// Cuts all messages, in order, into pieces of at least `size` octets of their own, save the last. Messages stay whole.
+    pub(super) fn all(connections: &[Connection<'_>], size: usize) -> Vec<Self> {
+        let (mut cuts, mut cut, mut filled) = (Vec::new(), Vec::new(), 0);
+        for (connection, Connection { messages }) in connections.iter().enumerate() {
+            let (mut first, mut before, mut length) = (0, 0, 0);
+            for (place, message) in messages.iter().enumerate() {
+                length += message.len();
+                if filled + length >= size || place + 1 - first >= MESSAGES_MAX {
+                    let end = place + 1;
+                    cut.push(Run {
+                        connection,
+                        first,
+                        end,
+                        before,
+                    });
+                    cuts.push(Self(std::mem::take(&mut cut)));
+                    (first, before, length, filled) = (end, before + length, 0, 0);
+                }
+            }
+            if first < messages.len() {
+                cut.push(Run {
+                    connection,
+                    first,
+                    end: messages.len(),
+                    before,
+                });
+                filled += length;
+            }
+        }
+        if !cut.is_empty() {
+            cuts.push(Self(cut));
+        }
+        cuts
+    }
+
+    /// Whether each of its connections is in it from the beginning.
+    pub(super) fn is_whole(&self) -> bool {
+        self.0.iter().all(|run| run.before == 0)
+    }
+
+    /// The piece itself.
+    pub(super) fn piece(&self, connections: &[Connection<'_>]) -> Piece {
+        let mut piece = Piece::default();
+        for run in &self.0 {
+            let messages = &connections[run.connection].messages;
+            let start = piece.octets.len();
+            let reach = run.before.min(run.before % WINDOW_MAX + WINDOW_MAX);
+            // Backwards to the message that history begins in, then forwards.
+            let (mut first, mut behind) = (run.first, 0);
+            while behind < reach {
+                first -= 1;
+                behind += messages[first].len();
+            }
+            let mut left_out = behind - reach;
+            for (place, message) in messages.iter().enumerate().take(run.end).skip(first) {
+                let from = piece.octets.len();
+                piece
+                    .octets
+                    .extend_from_slice(&message[std::mem::take(&mut left_out)..]);
+                let span = Span {
+                    start: from,
+                    end: piece.octets.len(),
+                    connection: start,
+                };
+                if place < run.first {
+                    &mut piece.history
+                } else {
+                    &mut piece.messages
+                }
+                .push(span);
+            }
+        }
+        piece
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_hold_every_message_once_with_history_cut_at_a_multiple_of_the_largest_window() {
+        let octets: Vec<u8> = (0..200_000_u32).map(|n| (n % 251) as u8).collect();
+        let long = Connection {
+            messages: octets.chunks(777).collect(),
+        };
+        let short = Connection {
+            messages: vec![b"", b"one", b"two"],
+        };
+        let connections = [short.clone(), long.clone(), short];
+        let pieces: Vec<_> = Cut::all(&connections, 50_000)
+            .iter()
+            .map(|cut| cut.piece(&connections))
+            .collect();
+        let own: Vec<_> = pieces
+            .iter()
+            .flat_map(|piece| piece.messages.iter().map(|span| piece.message(*span)))
+            .collect();
+        let all: Vec<_> = connections
+            .iter()
+            .flat_map(|connection| connection.messages.iter().copied())
+            .collect();
+        assert_eq!(own, all);
+        assert!(pieces.len() > 3);
+        // Pieces from the second on begin in the long connection, which the last one ends.
+        let mut before = pieces[0].messages.iter().skip(3).map(Span::len).sum::<usize>();
+        for piece in &pieces[1..] {
+            let first = piece.messages[0];
+            let history = first.start - first.connection;
+            assert_eq!(history, before.min(before % WINDOW_MAX + WINDOW_MAX));
+            assert_eq!(piece.octets[..history], octets[before - history..before]);
+            before += piece.len();
+        }
+    }
+}
