@@ -4,8 +4,10 @@
 //! end in a line feed alone, which every reader takes and every Unix tool prefers.
 
 mod inspect;
+mod tune;
 
 pub use inspect::inspection;
+pub use tune::tuning;
 
 use crate::advise::{Advice, Saving};
 use crate::compare::Comparison;
@@ -344,6 +346,7 @@ mod tests {
             advice(&sample::advice()),
             comparison(&compare(&one, &other, &[])),
             inspection(&sample::inspection()),
+            tuning(&sample::tuning()),
             examination(&sample::examination()),
             table(&one.exhibits[0]),
         ] {

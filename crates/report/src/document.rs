@@ -1,6 +1,6 @@
 //! What is said about a record, and in which order, whoever prints it?
 //!
-//! [`run`], [`advice`], [`compare`], [`doctor`] and [`inspect`] turn a record into [`Block`]s; the terminal, Markdown and the HTML page each know how a block
+//! [`run`], [`advice`], [`compare`], [`doctor`], [`inspect`] and [`tune`] turn a record into [`Block`]s; the terminal, Markdown and the HTML page each know how a block
 //! looks. So all three say the same, with the same digits.
 
 pub(crate) mod advice;
@@ -8,7 +8,9 @@ pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod run;
+pub(crate) mod tune;
 
+use crate::chart::heat::HeatMap;
 use crate::record::{Chart, Doubt, Finding, Levels, Table};
 use std::collections::BTreeSet;
 
@@ -31,6 +33,8 @@ pub(crate) enum Block {
     Code { title: String, text: String, note: String },
     /// A drawing; left out where nothing can be drawn.
     Chart(Chart),
+    /// A field of coloured cells, drawn.
+    Heat(HeatMap),
     /// What few will ask for: folded away on a page, left out elsewhere.
     Folded { summary: String, blocks: Vec<Block> },
 }

@@ -3,9 +3,11 @@
 use crate::advise::Advice;
 use crate::compare::Comparison;
 use crate::doctor::Examination;
+use crate::document::tune::Detail;
 use crate::document::{self, Block, Grid, Tone};
 use crate::inspect::Inspection;
 use crate::record::{Doubt, Run, Table};
+use crate::tune::Tuning;
 use std::fmt::Write;
 
 /// A run: its figures, ratios and exhibits as tables, then what follows from them.
@@ -26,6 +28,16 @@ pub fn comparison(comparison: &Comparison) -> String {
 /// A capture: what is in it, its flows and transactions, the first of them where they are many.
 pub fn inspection(inspection: &Inspection) -> String {
     blocks(&document::inspect::for_terminal(inspection))
+}
+
+/// A tuning: the answer, then the frontier and the settings that have a name, the lines to paste.
+pub fn tuning(tuning: &Tuning) -> String {
+    blocks(&document::tune::for_terminal(tuning, Detail::Short))
+}
+
+/// A tuning with every point of its grid.
+pub fn whole_tuning(tuning: &Tuning) -> String {
+    blocks(&document::tune::for_terminal(tuning, Detail::All))
 }
 
 /// What a machine can do: the answer, then everything with its remedy.
@@ -65,7 +77,7 @@ fn block(block: &Block) -> String {
                 text.trim_end()
             )
         }
-        Block::Chart(_) | Block::Folded { .. } => String::new(),
+        Block::Chart(_) | Block::Heat(_) | Block::Folded { .. } => String::new(),
     }
 }
 
@@ -166,6 +178,7 @@ mod tests {
             advice(&sample::advice()),
             comparison(&compared),
             inspection(&sample::hostile(&sample::inspection())),
+            tuning(&sample::hostile(&sample::tuning())),
             examination(&sample::hostile(&sample::examination())),
         ] {
             let cells = |line: &str| line.replace("\\|", "").matches('|').count();

@@ -11,6 +11,7 @@ use crate::document::advice::Detail;
 use crate::document::{self, Block};
 use crate::inspect::Inspection;
 use crate::record::Run;
+use crate::tune::Tuning;
 
 /// Where a record came from, as far as it does not say so itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,6 +125,51 @@ pub fn inspection_page(inspection: &Inspection, provenance: &Provenance) -> Stri
         how: captured_how(inspection),
         provenance,
         json: serde_json::to_string(inspection).expect("a record has text for keys, and nothing else can fail"),
+    })
+}
+
+/// The page of a tuning.
+pub fn tuning_page(tuning: &Tuning, provenance: &Provenance) -> String {
+    use document::tune::{answer, compressed_how, direction_blocks, doubts, link_blocks, snippets, thresholds};
+    let mut answer = answer(tuning);
+    answer.extend(doubts(tuning));
+    let findings = tuning.findings.iter().cloned().map(Block::Finding).collect();
+    let mut sections = vec![
+        ("Answer".to_owned(), answer),
+        ("Thresholds".to_owned(), thresholds(tuning).into_iter().collect()),
+        ("Findings".to_owned(), findings),
+        ("To paste".to_owned(), snippets(tuning)),
+    ];
+    for stream in &tuning.directions {
+        let head = format!("What was {}", stream.direction.name());
+        sections.push((head, direction_blocks(tuning, stream)));
+    }
+    for link in &tuning.links {
+        sections.push((format!("On {}", link.name), link_blocks(link)));
+    }
+    let charts = tuning.charts.iter().cloned().map(Block::Chart).collect();
+    let exhibits = tuning.exhibits.iter().map(|table| Block::Grid(table.into())).collect();
+    sections.extend([("Charts".to_owned(), charts), ("Exhibits".to_owned(), exhibits)]);
+    let Tuning {
+        transcript,
+        seed,
+        version,
+        ..
+    } = tuning;
+    frame::page(&frame::Page {
+        title: &transcript.source,
+        kind: "tuning",
+        question: "Which compression suits these messages, and what does it cost?",
+        facts: vec![
+            transcript.source.clone(),
+            format!("zlib {}", tuning.zlib),
+            format!("seed {seed}"),
+            format!("lastmile {version}"),
+        ],
+        sections,
+        how: compressed_how(tuning),
+        provenance,
+        json: serde_json::to_string(tuning).expect("a record has text for keys, and nothing else can fail"),
     })
 }
 

@@ -3,9 +3,11 @@
 use crate::advise::Advice;
 use crate::compare::Comparison;
 use crate::doctor::Examination;
+use crate::document::tune::Detail;
 use crate::document::{self, Block, Grid, Tone};
 use crate::inspect::Inspection;
 use crate::record::{Doubt, Run, Table};
+use crate::tune::Tuning;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle};
 
 /// What the terminal can show; the caller knows it (a tty, `NO_COLOR`, the window).
@@ -35,6 +37,16 @@ pub fn comparison(comparison: &Comparison, look: Look) -> String {
 /// A capture: what is in it, its flows and transactions, the first of them where they are many.
 pub fn inspection(inspection: &Inspection, look: Look) -> String {
     blocks(&document::inspect::for_terminal(inspection), look)
+}
+
+/// A tuning: the answer, then the frontier and the settings that have a name, the lines to paste.
+pub fn tuning(tuning: &Tuning, look: Look) -> String {
+    blocks(&document::tune::for_terminal(tuning, Detail::Short), look)
+}
+
+/// A tuning with every point of its grid.
+pub fn whole_tuning(tuning: &Tuning, look: Look) -> String {
+    blocks(&document::tune::for_terminal(tuning, Detail::All), look)
 }
 
 /// What a machine can do: the answer, then everything with its remedy.
@@ -82,7 +94,7 @@ impl Paint {
                 let lines: String = text.lines().map(|line| format!("    {}\n", clean(line))).collect();
                 format!("{}{}\n{lines}", self.title(title), self.wrapped(note, ""))
             }
-            Block::Chart(_) | Block::Folded { .. } => String::new(),
+            Block::Chart(_) | Block::Heat(_) | Block::Folded { .. } => String::new(),
         }
     }
 
@@ -253,6 +265,20 @@ mod tests {
     }
 
     #[test]
+    fn a_tuning_is_shown_like_this() {
+        insta::assert_snapshot!(tuning(&sample::tuning(), PLAIN));
+    }
+
+    #[test]
+    fn a_tuning_is_shown_whole_only_when_asked_for() {
+        let (short, whole) = (tuning(&sample::tuning(), PLAIN), whole_tuning(&sample::tuning(), PLAIN));
+        let settings = |text: &str| text.lines().filter(|line| line.starts_with("deflate:")).count();
+        assert!(settings(&short) < 30, "{}", settings(&short));
+        // The grid one way and three points the other.
+        assert_eq!(settings(&whole), 1_440 + 3);
+    }
+
+    #[test]
     fn a_machine_is_shown_like_this() {
         insta::assert_snapshot!(examination(&sample::examination(), PLAIN));
     }
@@ -265,6 +291,7 @@ mod tests {
                 run(&sample::run(), look),
                 advice(&sample::advice(), look),
                 inspection(&sample::inspection(), look),
+                tuning(&sample::tuning(), look),
                 examination(&sample::examination(), look),
             ];
             for text in all {
@@ -288,5 +315,6 @@ mod tests {
         assert!(!run(&hostile, PLAIN).contains('\u{1b}'));
         assert!(!advice(&sample::hostile(&sample::advice()), PLAIN).contains('\u{1b}'));
         assert!(!inspection(&sample::hostile(&sample::inspection()), PLAIN).contains('\u{1b}'));
+        assert!(!tuning(&sample::hostile(&sample::tuning()), PLAIN).contains('\u{1b}'));
     }
 }

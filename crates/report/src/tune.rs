@@ -5,8 +5,6 @@
 //! *ratio* is compressed over raw payload octets, without frame headers: less is better. Every name that ends in a unit holds a plain number
 //! of it (`_bytes`, `_seconds`, `_bits`); a [`Figure`] carries its own.
 
-pub mod snippets;
-
 use crate::advise::{LinkDescription, Saving};
 use crate::record::{Chart, Doubt, Figure, Finding, Table, Threshold};
 use schemars::JsonSchema;
@@ -367,9 +365,10 @@ pub struct Choice {
     pub ratio: f64,
     /// 95 % interval of that; none where it is exact.
     pub ratio_ci95: Option<[f64; 2]>,
-    /// What one context takes.
+    /// What one compressing context takes.
     pub memory_bytes: u64,
-    /// What the stated number of connections takes.
+    /// What the stated number of connections takes, both ways: a context to compress with and one to decompress with each; as many pairs as there
+    /// are cores where nothing is kept between messages.
     pub memory_total_bytes: u64,
     /// Computing a message.
     pub cpu_seconds: Option<Figure>,

@@ -181,7 +181,8 @@ pub(crate) fn replayed_how(advice: &Advice) -> String {
     )
 }
 
-fn describe(link: &LinkDescription) -> String {
+/// A link's figures, and where they are from.
+pub(super) fn describe(link: &LinkDescription) -> String {
     let rate = |rate: Option<f64>| rate.map_or_else(|| "as traced".to_owned(), |rate| quantity(rate, "bit/s"));
     format!(
         "{} down, {} up, round trip {}, loss {}, {}. Source: {}.",

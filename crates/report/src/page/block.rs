@@ -1,5 +1,6 @@
 //! How does a piece of a document look on a page?
 
+use crate::chart::heat::{self, HeatMap};
 use crate::chart::{self, Layout};
 use crate::document::{Block, Grid, Tone};
 use crate::markup::Text;
@@ -35,6 +36,7 @@ impl Blocks {
                     writeln!(out, "<figure class=\"code\">{caption}<pre>{text}</pre></figure>")?;
                 }
                 Block::Chart(chart) => self.write_chart(out, chart)?,
+                Block::Heat(map) => self.write_heat(out, map)?,
                 Block::Folded { summary, blocks } => {
                     writeln!(out, "<details><summary>{}</summary>", Text(summary))?;
                     self.write(out, blocks)?;
@@ -52,6 +54,15 @@ impl Blocks {
         // Both are in the page and the style shows one, so that no script has to measure the window.
         out.push_str(&chart::svg(chart, Layout::Wide, &id));
         out.push_str(&chart::svg(chart, Layout::Narrow, &id));
+        writeln!(out, "</figure>")
+    }
+
+    fn write_heat(&mut self, out: &mut String, map: &HeatMap) -> std::fmt::Result {
+        self.charts += 1;
+        let id = format!("chart{}", self.charts);
+        write!(out, "<figure class=\"drawing\">{}", caption(&map.title, &map.note))?;
+        out.push_str(&heat::svg(map, Layout::Wide, &id));
+        out.push_str(&heat::svg(map, Layout::Narrow, &id));
         writeln!(out, "</figure>")
     }
 

@@ -26,6 +26,10 @@ fn one_record_gives_the_same_page_twice() {
         inspection_page(&sample::inspection(), &provenance()),
         inspection_page(&sample::inspection(), &provenance())
     );
+    assert_eq!(
+        tuning_page(&sample::tuning(), &provenance()),
+        tuning_page(&sample::tuning(), &provenance())
+    );
 }
 
 #[test]
@@ -34,6 +38,7 @@ fn nothing_is_fetched_and_the_script_is_short() {
         run_page(&sample::run(), &provenance()),
         advice_page(&sample::advice(), &provenance()),
         inspection_page(&sample::inspection(), &provenance()),
+        tuning_page(&sample::tuning(), &provenance()),
     ] {
         for word in ["src=", "url(", "@import", "<link", "fetch("] {
             assert!(!page.contains(word), "{word}");
@@ -59,6 +64,7 @@ fn no_text_of_a_record_becomes_markup() {
         run_page(&run, &provenance),
         advice_page(&advice, &provenance),
         inspection_page(&inspection, &provenance),
+        tuning_page(&sample::hostile(&sample::tuning()), &provenance),
     ] {
         assert_eq!(
             (page.matches("<script").count(), page.matches("</script").count()),
@@ -121,6 +127,7 @@ fn pages_can_be_looked_at() {
         ("run", run_page(&sample::run(), &provenance())),
         ("advice", advice_page(&sample::advice(), &provenance())),
         ("inspection", inspection_page(&sample::inspection(), &provenance())),
+        ("tuning", tuning_page(&sample::tuning(), &provenance())),
     ];
     for (name, page) in pages {
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
@@ -145,4 +152,32 @@ fn a_threshold_tells_its_part_where_there_are_parts() {
     ] {
         assert!(shown.contains("far-away"), "{shown}");
     }
+}
+
+#[test]
+fn a_grid_is_drawn_with_every_value_in_a_tool_tip_and_the_setting_to_use_framed() {
+    let page = tuning_page(&sample::tuning(), &provenance());
+    let tool_tip = "<title>deflate:6/w13/m6 (to use, frontier): ratio 0.369000, 32,437 B, context 71,504 B, 6.70 µs a message</title>";
+    assert!(page.contains(tool_tip), "{page}");
+    assert!(page.contains("class=\"frame\""));
+    for title in [
+        "Ratio by window and mem level, level 6, with takeover",
+        "Ratio by window and level, mem level 6, with takeover",
+        "Memory by window and mem level",
+    ] {
+        assert!(page.contains(&format!("<b>{title}</b>")), "{title}");
+    }
+}
+
+#[test]
+fn a_tuning_of_one_point_or_none_is_still_a_page() {
+    let mut tuning = sample::tuning();
+    tuning.points.truncate(1);
+    let page = tuning_page(&tuning, &provenance());
+    assert!(!page.contains("NaN") && !page.contains("inf "));
+    tuning.points.clear();
+    tuning.codecs.clear();
+    tuning.directions.clear();
+    tuning.answer.choices.clear();
+    assert!(tuning_page(&tuning, &provenance()).ends_with("</html>\n"));
 }

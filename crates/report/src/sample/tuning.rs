@@ -223,7 +223,11 @@ pub(crate) fn tuning() -> Tuning {
             ],
         },
         links: vec![delivery()],
-        snippets: crate::tune::snippets::all(&recommended, None),
+        snippets: vec![Snippet {
+            implementation: Implementation::PythonWebsockets,
+            text: "ServerPerMessageDeflateFactory(\n    server_max_window_bits=13,\n    compress_settings={\"memLevel\": 6},\n)\n".to_owned(),
+            note: "In the extensions that serve() is given.".to_owned(),
+        }],
         findings: vec![Finding {
             title: "Window bits matter most".to_owned(),
             text: "From 15 to 9 the ratio grows from 0.307 to 0.487.".to_owned(),

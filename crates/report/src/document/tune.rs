@@ -1,0 +1,322 @@
+//! Which tables and sentences show a tuning?
+//!
+//! A grid has 1,440 points a direction: people are shown the frontier, the answer and the settings that have a name; the rest is in `maps`, in
+//! CSV and in JSON.
+
+mod maps;
+mod settings;
+
+pub(crate) use settings::{beyond, settings};
+
+use super::{Block, Grid, Tone};
+use crate::number::{mean_and_spread, percent, plain, quantity};
+use crate::record::{Doubt, Figure};
+use crate::tune::{Choice, Direction, LinkDelivery, Options, Sampling, Scope, Stream, Tuning};
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What fits on a few screens.
+    Short,
+    /// Every row.
+    All,
+}
+
+/// The tuning in the order of a terminal: the answer first, then what it was chosen from.
+pub(crate) fn for_terminal(tuning: &Tuning, detail: Detail) -> Vec<Block> {
+    let mut blocks = answer(tuning);
+    blocks.extend(thresholds(tuning));
+    for stream in &tuning.directions {
+        blocks.push(Block::Heading(heading(stream)));
+        blocks.extend(settings(tuning, stream, detail));
+        blocks.extend(maps::in_numbers(tuning, stream.direction, detail));
+        blocks.extend(beyond(tuning, stream.direction, detail));
+    }
+    for link in &tuning.links {
+        blocks.push(Block::Heading(format!("On {}", link.name)));
+        blocks.extend(link_blocks(link));
+    }
+    blocks.extend(tuning.findings.iter().cloned().map(Block::Finding));
+    if detail == Detail::All {
+        blocks.extend(tuning.exhibits.iter().map(|table| Block::Grid(table.into())));
+    }
+    blocks.extend(snippets(tuning));
+    blocks.push(Block::Text(compressed_how(tuning)));
+    if detail == Detail::Short {
+        let everything = "Every point is in the report, with --all, and in the forms json and csv.";
+        blocks.push(Block::Text(everything.to_owned()));
+    }
+    blocks.extend(doubts(tuning));
+    blocks
+}
+
+/// The answer, and the settings that it names.
+pub(crate) fn answer(tuning: &Tuning) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(tuning.answer.text.clone())];
+    let Options { connections, .. } = tuning.options;
+    let note = format!(
+        "A ratio is compressed over raw payload; memory is that of one compressing context, computing the compressing of one message. \"Of {}\" is what \
+         as many connections take together, both ways: a pair of contexts each, or one pair a core where nothing is kept between messages.",
+        plain(connections as f64, 0)
+    );
+    let mut grid = Grid::new("What to use", note)
+        .words(["direction", "among", "setting", "with"])
+        .figures(["ratio", "memory", &of_all(connections), "computing"])
+        .words(["fits"]);
+    for choice in &tuning.answer.choices {
+        grid.row(choice_cells(choice), Tone::Good, &[]);
+    }
+    if !grid.rows.is_empty() {
+        blocks.push(Block::Grid(grid));
+    }
+    let why = |choice: &Choice| {
+        Block::Text(format!(
+            "{}, {}: {}",
+            choice.direction.name(),
+            choice.setting,
+            choice.why
+        ))
+    };
+    blocks.extend(
+        tuning
+            .answer
+            .choices
+            .iter()
+            .filter(|choice| !choice.why.is_empty())
+            .map(why),
+    );
+    blocks
+}
+
+fn choice_cells(choice: &Choice) -> Vec<String> {
+    let scope = match choice.scope {
+        Scope::PermessageDeflate => "permessage-deflate",
+        Scope::AnyCodec => "any codec",
+    };
+    let with: Vec<&str> = [&choice.dictionary, &choice.policy]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    vec![
+        choice.direction.name().to_owned(),
+        scope.to_owned(),
+        choice.setting.clone(),
+        with.join("; "),
+        ratio(choice.ratio, choice.ratio_ci95),
+        memory(choice.memory_bytes),
+        memory(choice.memory_total_bytes),
+        computing(choice.cpu_seconds.as_ref()),
+        match choice.fits {
+            None => "",
+            Some(true) => "yes",
+            Some(false) => "no",
+        }
+        .to_owned(),
+    ]
+}
+
+/// `sent: 666 messages, 87.9 kB; half are no longer than 118 B`.
+pub(crate) fn heading(stream: &Stream) -> String {
+    let name = match stream.direction {
+        Direction::Sent => "Sent",
+        Direction::Received => "Received",
+    };
+    let Stream {
+        messages,
+        bytes,
+        length_median_bytes,
+        length_max_bytes,
+        ..
+    } = stream;
+    format!(
+        "{name}: {} messages, {}; the median is {}, the longest {}",
+        plain(*messages as f64, 0),
+        quantity(*bytes as f64, "B"),
+        quantity(*length_median_bytes as f64, "B"),
+        quantity(*length_max_bytes as f64, "B"),
+    )
+}
+
+/// A link: what it is, what the answer buys there, delivery under each setting.
+pub(crate) fn link_blocks(link: &LinkDelivery) -> Vec<Block> {
+    let mut blocks = vec![
+        Block::Text(super::advice::describe(&link.description)),
+        Block::Text(link.summary.clone()),
+    ];
+    let note = "From the moment a message was to be sent until the other side has it decoded: mean ± population deviation. What the link carried \
+                has every layer's headers in it. Savings are of paired messages, in the mean.";
+    let mut grid = Grid::new("Delivery", note).words(["direction", "setting"]).figures([
+        "delivery time",
+        "median",
+        "p95",
+        "carried",
+        "saved",
+        "share saved",
+    ]);
+    for outcome in &link.outcomes {
+        let time = &outcome.delivery_time;
+        let quantile = |p: &str| {
+            let value = time.quantiles.get(p);
+            value.map_or_else(String::new, |value| quantity(*value, &time.unit))
+        };
+        let saving = outcome.saving_against_identity.as_ref();
+        let cells = vec![
+            outcome.direction.name().to_owned(),
+            outcome.setting.clone(),
+            mean_and_spread(time),
+            quantile("0.5"),
+            quantile("0.95"),
+            quantity(outcome.link_bytes.mean, &outcome.link_bytes.unit),
+            saving.map_or_else(String::new, |saving| quantity(saving.mean_s, "s")),
+            saving.map_or_else(String::new, |saving| percent(saving.share)),
+        ];
+        grid.row(cells, Tone::Plain, &link.doubts);
+    }
+    if grid.rows.is_empty() {
+        blocks.extend((!link.doubts.is_empty()).then(|| Block::Doubts(link.doubts.clone())));
+    } else {
+        blocks.push(Block::Grid(grid));
+    }
+    blocks
+}
+
+/// Rules that the figures were held against; none where there were none.
+pub(crate) fn thresholds(tuning: &Tuning) -> Option<Block> {
+    let mut grid = Grid::new("Thresholds", "")
+        .words(["rule", "held against"])
+        .figures(["found"])
+        .words(["held"]);
+    for threshold in &tuning.thresholds {
+        let found = found(&threshold.rule, threshold.found);
+        let cells = vec![
+            threshold.rule.clone(),
+            super::levels_text(&threshold.levels),
+            found,
+            if threshold.held { "yes" } else { "no" }.to_owned(),
+        ];
+        let tone = if threshold.held { Tone::Plain } else { Tone::Bad };
+        grid.row(cells, tone, &[]);
+    }
+    (!grid.rows.is_empty()).then_some(Block::Grid(grid))
+}
+
+/// What was found, in the unit of the figure that a rule names.
+fn found(rule: &str, value: f64) -> String {
+    if rule.starts_with("memory") {
+        memory(value as u64)
+    } else if rule.starts_with("ratio") {
+        plain(value, 4)
+    } else {
+        quantity(value, "s")
+    }
+}
+
+/// Configuration to paste.
+pub(crate) fn snippets(tuning: &Tuning) -> Vec<Block> {
+    let block = |snippet: &crate::tune::Snippet| Block::Code {
+        title: snippet.implementation.words().to_owned(),
+        text: snippet.text.clone(),
+        note: snippet.note.clone(),
+    };
+    tuning.snippets.iter().map(block).collect()
+}
+
+/// What makes the whole suspect, and what was assumed in reading the transcript; none where nothing is.
+pub(crate) fn doubts(tuning: &Tuning) -> Option<Block> {
+    let notes = tuning.transcript.notes.iter().map(|text| Doubt {
+        kind: "transcript".to_owned(),
+        text: text.clone(),
+    });
+    let all: Vec<Doubt> = tuning.doubts.iter().cloned().chain(notes).collect();
+    (!all.is_empty()).then_some(Block::Doubts(all))
+}
+
+/// What was compressed, by what, and where computing was timed.
+pub(crate) fn compressed_how(tuning: &Tuning) -> String {
+    let Tuning {
+        transcript,
+        options,
+        libraries,
+        ..
+    } = tuning;
+    let others: Vec<String> = libraries
+        .iter()
+        .map(|(name, version)| format!("{name} {version}"))
+        .collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(" (and {})", others.join(", "))
+    };
+    let sampling = match options.sampling {
+        Sampling::Exact => "every octet at every point",
+        Sampling::Auto => "every octet, or as many as tell points apart: those carry an interval",
+    };
+    let timed = match &tuning.cpu_machine {
+        Some(machine) => format!(
+            " Computing was timed on {machine}, in turns over {} contexts.",
+            plain(options.connections as f64, 0)
+        ),
+        None => String::new(),
+    };
+    format!(
+        "Compressed {} messages, {}, of {} from {} ({}) with zlib {}{others}: {sampling}.{timed} Seed {}, lastmile {}.",
+        plain(transcript.messages as f64, 0),
+        quantity(transcript.bytes as f64, "B"),
+        counted(transcript.connections, "connection"),
+        transcript.source,
+        transcript.format.name(),
+        tuning.zlib,
+        tuning.seed,
+        tuning.version,
+    )
+}
+
+/// A direction on a page: its settings, maps of the grid, the frontier drawn, what lies beyond.
+pub(crate) fn direction_blocks(tuning: &Tuning, stream: &Stream) -> Vec<Block> {
+    let mut blocks = vec![Block::Text(format!("{}.", heading(stream)))];
+    blocks.extend(settings(tuning, stream, Detail::Short));
+    blocks.extend(maps::frontier(tuning, stream.direction).map(Block::Chart));
+    blocks.extend(maps::maps(tuning, stream.direction));
+    blocks.extend(beyond(tuning, stream.direction, Detail::All));
+    if let Some(everything) = settings(tuning, stream, Detail::All) {
+        blocks.push(Block::Folded {
+            summary: "Every point".to_owned(),
+            blocks: vec![everything],
+        });
+    }
+    blocks
+}
+
+/// `0.3045`, and its interval in a line of its own.
+fn ratio(value: f64, ci95: Option<[f64; 2]>) -> String {
+    match ci95 {
+        Some([low, high]) => format!("{}\n{} to {}", plain(value, 4), plain(low, 4), plain(high, 4)),
+        None => plain(value, 4),
+    }
+}
+
+/// Memory in the powers of two that windows have: `261.8 KiB`.
+fn memory(bytes: u64) -> String {
+    const STEPS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match STEPS.iter().find(|(size, _)| bytes >= *size) {
+        Some((size, unit)) => {
+            let value = bytes as f64 / *size as f64;
+            format!("{} {unit}", plain(value, if value < 99.95 { 1 } else { 0 }))
+        }
+        None => format!("{bytes} B"),
+    }
+}
+
+fn computing(figure: Option<&Figure>) -> String {
+    figure.map_or_else(String::new, mean_and_spread)
+}
+
+fn of_all(connections: u64) -> String {
+    format!("of {}", plain(connections as f64, 0))
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{} {what}{}", plain(count as f64, 0), if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,365 @@
+//! Which drawings show a grid? Fields of ratio and memory over two parameters each, and the frontier of ratio against memory.
+
+use super::settings::remarks;
+use super::{Detail, memory};
+use crate::chart::heat::{ColourScale, HeatCell, HeatMap, Parameter};
+use crate::document::Block;
+use crate::number::{plain, quantity};
+use crate::record::{Axis, Chart, Scale, Series, Source};
+use crate::tune::{CodecPoint, Deflate, Direction, Point, Scope, Strategy, Tuning};
+
+/// The levels that people choose among, besides the one that is advised: the fastest, the default, the smallest.
+const LEVELS: [u8; 3] = [1, 6, 9];
+
+/// Fields of a direction's grid: those most asked for, and the others folded away; none where the grid has a single point.
+pub(super) fn maps(tuning: &Tuning, direction: Direction) -> Vec<Block> {
+    let (advised, strategy) = match advised(tuning, direction) {
+        Some(deflate) => (deflate, deflate.strategy),
+        None => (Deflate::DEFAULT, Strategy::Default),
+    };
+    let points: Vec<&Point> = tuning
+        .points
+        .iter()
+        .filter(|point| point.direction == direction && point.strategy == strategy)
+        .collect();
+    let atlas = Atlas {
+        tuning,
+        points,
+        direction,
+    };
+    let mut levels: Vec<u8> = LEVELS.into_iter().chain([advised.level]).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let by_mem_level = |level: u8, takeover: bool| {
+        atlas.ratios(
+            format!("Ratio by window and mem level, level {level}, {}", words(takeover)),
+            &MEM_LEVEL,
+            move |point| point.takeover == takeover && point.level == level,
+        )
+    };
+    let by_level = |mem_level: u8, takeover: bool| {
+        atlas.ratios(
+            format!("Ratio by window and level, mem level {mem_level}, {}", words(takeover)),
+            &LEVEL,
+            move |point| point.takeover == takeover && point.mem_level == mem_level,
+        )
+    };
+    let open = [
+        by_mem_level(advised.level, true),
+        by_level(advised.mem_level, true),
+        atlas.memory(advised.level),
+    ];
+    let folded = levels
+        .iter()
+        .filter(|level| **level != advised.level)
+        .map(|level| by_mem_level(*level, true))
+        .chain([by_mem_level(advised.level, false), by_level(advised.mem_level, false)]);
+    let folded: Vec<Block> = folded.flatten().map(Block::Heat).collect();
+    let mut blocks: Vec<Block> = open.into_iter().flatten().map(Block::Heat).collect();
+    if !folded.is_empty() {
+        blocks.push(Block::Folded {
+            summary: "Maps of other levels, and without takeover".to_owned(),
+            blocks: folded,
+        });
+    }
+    blocks
+}
+
+fn words(takeover: bool) -> &'static str {
+    if takeover { "with takeover" } else { "without takeover" }
+}
+
+fn advised(tuning: &Tuning, direction: Direction) -> Option<Deflate> {
+    let choice = tuning
+        .answer
+        .choices
+        .iter()
+        .find(|choice| choice.direction == direction && choice.scope == Scope::PermessageDeflate);
+    choice.and_then(|choice| choice.deflate)
+}
+
+/// The vertical parameter of a map.
+struct Vertical {
+    label: &'static str,
+    of: fn(&Point) -> u8,
+}
+
+const MEM_LEVEL: Vertical = Vertical {
+    label: "Mem level (8 takes 128 KiB, each below half)",
+    of: |point| point.mem_level,
+};
+const LEVEL: Vertical = Vertical {
+    label: "Level (0 stores, 9 searches hardest)",
+    of: |point| point.level,
+};
+
+/// What all maps of a direction are made from.
+struct Atlas<'a> {
+    tuning: &'a Tuning,
+    points: Vec<&'a Point>,
+    direction: Direction,
+}
+
+impl Atlas<'_> {
+    /// Ratios of the points that `shown` picks. Maps with takeover share one scale, and those without another, whatever they pick; level 0,
+    /// which stores, would leave the rest one colour and lies beyond its end.
+    fn ratios(&self, title: String, vertical: &Vertical, shown: impl Fn(&Point) -> bool) -> Option<HeatMap> {
+        let picked: Vec<&Point> = self.points.iter().copied().filter(|point| shown(point)).collect();
+        let takeover = picked.first()?.takeover;
+        let scaled = self.points.iter().filter(|point| {
+            point.takeover == takeover && (point.level > 0 || picked.iter().all(|picked| picked.level == 0))
+        });
+        let scale = scale_over(scaled.map(|point| point.ratio), false, |value| plain(value, 3))?;
+        let texts = |point: &Point| vec![plain(point.ratio, 4), plain(point.ratio, 3), plain(point.ratio, 2)];
+        let note = "Less is better. Window bits 8 run as 9; level 0, which stores, lies beyond the scale.";
+        Some(self.map(
+            title,
+            note,
+            "Compressed / raw payload (1)",
+            scale,
+            vertical,
+            &picked,
+            |point| point.ratio,
+            texts,
+        ))
+    }
+
+    /// What a context takes, which no level changes.
+    fn memory(&self, level: u8) -> Option<HeatMap> {
+        let picked: Vec<&Point> = self
+            .points
+            .iter()
+            .copied()
+            .filter(|point| point.takeover && point.level == level)
+            .collect();
+        let bytes = |point: &Point| point.memory_bytes as f64;
+        let scale = scale_over(picked.iter().map(|point| bytes(point)), true, |value| {
+            memory(value as u64)
+        })?;
+        let texts = |point: &Point| {
+            let kib = point.memory_bytes as f64 / 1024.0;
+            vec![
+                memory(point.memory_bytes),
+                plain(kib, if kib < 99.95 { 1 } else { 0 }),
+                plain(kib, 0),
+            ]
+        };
+        let note = "What one compressing context takes, as its allocator was asked. The scale is logarithmic.";
+        Some(self.map(
+            "Memory by window and mem level".to_owned(),
+            note,
+            "Memory of a context (KiB)",
+            scale,
+            &MEM_LEVEL,
+            &picked,
+            bytes,
+            texts,
+        ))
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what differs between maps, each once, said by its two callers above"
+    )]
+    fn map(
+        &self,
+        title: String,
+        note: &str,
+        value: &str,
+        scale: ColourScale,
+        vertical: &Vertical,
+        picked: &[&Point],
+        of: impl Fn(&Point) -> f64,
+        texts: impl Fn(&Point) -> Vec<String>,
+    ) -> HeatMap {
+        let sorted = |of: &dyn Fn(&Point) -> u8| {
+            let mut all: Vec<u8> = picked.iter().map(|point| of(point)).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let columns = sorted(&|point| point.window_bits);
+        let rows = sorted(&vertical.of);
+        let cell = |window_bits: u8, row: u8| {
+            let point = picked
+                .iter()
+                .find(|point| point.window_bits == window_bits && (vertical.of)(point) == row)?;
+            let remarks = remarks(self.tuning, point);
+            Some(HeatCell {
+                value: of(point),
+                texts: texts(point),
+                detail: detail(point, &remarks),
+                marked: remarks.contains(&"to use"),
+            })
+        };
+        let marked = if advised(self.tuning, self.direction).is_some() {
+            " The setting to use is framed, where it is on the map."
+        } else {
+            ""
+        };
+        HeatMap {
+            title,
+            note: format!("{note}{marked}"),
+            x: Parameter {
+                label: "Window bits (15 are 32 KiB, each below half)".to_owned(),
+                names: columns.iter().map(u8::to_string).collect(),
+            },
+            y: Parameter {
+                label: vertical.label.to_owned(),
+                names: rows.iter().map(u8::to_string).collect(),
+            },
+            value: value.to_owned(),
+            scale,
+            rows: rows
+                .iter()
+                .map(|row| columns.iter().map(|bits| cell(*bits, *row)).collect())
+                .collect(),
+        }
+    }
+}
+
+fn detail(point: &Point, remarks: &[&str]) -> String {
+    let interval = match point.ratio_ci95 {
+        Some([low, high]) => format!(" ({} to {})", plain(low, 6), plain(high, 6)),
+        None => String::new(),
+    };
+    let computing = point.cpu_seconds.as_ref().map_or_else(String::new, |figure| {
+        format!(", {} a message", quantity(figure.mean, &figure.unit))
+    });
+    let remarks = if remarks.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", remarks.join(", "))
+    };
+    format!(
+        "{}{remarks}: ratio {}{interval}, {} B, context {} B{computing}",
+        point.deflate().setting(),
+        plain(point.ratio, 6),
+        plain(point.compressed_bytes as f64, 0),
+        plain(point.memory_bytes as f64, 0),
+    )
+}
+
+/// From the least to the most of `values`; none where there are none.
+fn scale_over(values: impl Iterator<Item = f64>, log: bool, text: impl Fn(f64) -> String) -> Option<ColourScale> {
+    let range = |range: Option<[f64; 2]>, value: f64| match range {
+        None => Some([value, value]),
+        Some([low, high]) => Some([low.min(value), high.max(value)]),
+    };
+    let [low, high] = values.filter(|value| value.is_finite()).fold(None, range)?;
+    Some(ColourScale {
+        low,
+        high,
+        log,
+        ends: [text(low), text(high)],
+    })
+}
+
+/// The frontier of ratio against memory, with computing beside each point; none where there is no point.
+pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
+    let of_direction = || tuning.points.iter().filter(move |point| point.direction == direction);
+    let at = |point: &Point, label: bool| {
+        let computing = point
+            .cpu_seconds
+            .as_ref()
+            .map(|figure| quantity(figure.mean, &figure.unit));
+        let named = remarks(tuning, point)
+            .into_iter()
+            .filter(|remark| *remark != "frontier");
+        let words: Vec<String> = named
+            .map(ToOwned::to_owned)
+            .chain([point.deflate().setting()])
+            .chain(computing)
+            .collect();
+        crate::record::Point {
+            x: point.memory_bytes as f64,
+            y: point.ratio,
+            spread: point.ratio_ci95,
+            label: label.then(|| words.join(", ")),
+        }
+    };
+    let series = |name: &str, joined: bool, mut points: Vec<crate::record::Point>| {
+        points.sort_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+        Series {
+            name: name.to_owned(),
+            source: Source::Measured,
+            joined,
+            points,
+        }
+    };
+    let unremarked = |point: &&Point| remarks(tuning, point) == ["frontier"];
+    let [with, without] = [true, false].map(|takeover| {
+        of_direction()
+            .filter(|point| point.frontier && point.takeover == takeover)
+            .filter(unremarked)
+            .map(|point| at(point, true))
+            .collect::<Vec<_>>()
+    });
+    let named = of_direction()
+        .filter(|point| remarks(tuning, point).iter().any(|remark| *remark != "frontier"))
+        .map(|point| at(point, true))
+        .collect();
+    let whole =
+        |point: &&CodecPoint| point.direction == direction && point.measured_on == "all" && point.policy.is_none();
+    let others = tuning.codecs.iter().filter(whole).map(|point| {
+        let computing = point
+            .cpu_seconds
+            .as_ref()
+            .map(|figure| quantity(figure.mean, &figure.unit));
+        crate::record::Point {
+            x: point.memory_bytes as f64,
+            y: point.ratio,
+            spread: point.ratio_ci95,
+            label: Some(
+                [point.codec.clone()]
+                    .into_iter()
+                    .chain(computing)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            ),
+        }
+    });
+    let all = [
+        series("frontier, with takeover", false, with),
+        series("frontier, without takeover", false, without),
+        series("settings with a name", false, named),
+        series("other codecs", false, others.filter(|point| point.x > 0.0).collect()),
+    ];
+    let all: Vec<Series> = all.into_iter().filter(|series| !series.points.is_empty()).collect();
+    (!all.is_empty()).then(|| Chart {
+        title: "Ratio against memory".to_owned(),
+        note: "Left and low is better. Beside a setting stands what compressing one message takes.".to_owned(),
+        x: Axis {
+            label: "Memory of a compressing context".to_owned(),
+            unit: "B".to_owned(),
+            scale: Scale::Log,
+        },
+        y: Axis {
+            label: "Compressed / raw payload".to_owned(),
+            unit: String::new(),
+            scale: Scale::Linear,
+        },
+        series: all,
+    })
+}
+
+/// The grid in numbers, for who reads no drawings: ratio by window and mem level, at the advised level with takeover.
+pub(super) fn in_numbers(tuning: &Tuning, direction: Direction, detail: Detail) -> Option<Block> {
+    if detail == Detail::Short {
+        return None;
+    }
+    let found = maps(tuning, direction).into_iter().find_map(|block| match block {
+        Block::Heat(map) => Some(map),
+        _ => None,
+    })?;
+    let mut grid = crate::document::Grid::new(found.title, found.note)
+        .figures(["mem level"])
+        .figures(found.x.names);
+    for (name, row) in found.y.names.into_iter().zip(found.rows) {
+        let cells = row
+            .into_iter()
+            .map(|cell| cell.and_then(|cell| cell.texts.into_iter().next()).unwrap_or_default());
+        grid.row([name].into_iter().chain(cells).collect(), super::Tone::Plain, &[]);
+    }
+    Some(Block::Grid(grid))
+}
