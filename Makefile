@@ -4,7 +4,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench fidelity fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench fidelity traces fuzz libfuzzer examples schemas
 
 help:            ## What there is to make
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,6 +42,9 @@ fidelity:        ## Hold the simulated world against this machine's kernel, and 
 	cargo run -q -- run fidelity --no-report --format json >fidelity.json
 	cargo run -q -p lastmile-study --example record_fidelity <fidelity.json >recorded.toml
 	mv recorded.toml crates/study/src/fidelity/recorded.toml && rm fidelity.json
+
+traces:          ## Record what this machine's kernel sends, segment by segment (twice, in two minutes; as root, or where namespaces are allowed)
+	UPDATE_TRACES=1 cargo test -q -p lastmile --test binary traces -- --nocapture
 
 schemas:         ## Write schemas/ from the types
 	UPDATE_SCHEMAS=1 cargo test -q -p lastmile-report schemas

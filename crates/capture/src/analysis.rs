@@ -90,7 +90,7 @@ pub fn analyse<R: Read>(from: R, name: &str) -> Result<Analysis, CaptureError> {
 }
 
 /// Both ends of a flow, the lesser first, so that both directions are one.
-type Ends = (SocketAddr, SocketAddr);
+pub(crate) type Ends = (SocketAddr, SocketAddr);
 
 /// Everything that is followed.
 #[derive(Debug, Default)]
@@ -193,7 +193,8 @@ impl Flows {
     }
 }
 
-fn read<'a>(packet: &Packet<'a>) -> Result<Datagram<'a>, SetAside> {
+/// What a packet carries, or why it is in no flow.
+pub(crate) fn read<'a>(packet: &Packet<'a>) -> Result<Datagram<'a>, SetAside> {
     match unframe(packet.link_type, packet.octets) {
         Framed::Ip(ip, head) => datagram::read(ip, packet.length.saturating_sub(head)),
         Framed::NotIp => Err(SetAside::NotIp),

@@ -33,11 +33,11 @@ pub(crate) struct Segment<'a> {
     pub(crate) length: u32,
     /// As much of the payload as was captured.
     pub(crate) payload: &'a [u8],
-    /// Announced in a SYN.
-    pub(crate) maximum_segment_size: Option<u16>,
+    /// As much of its options as was captured.
+    pub(crate) options: &'a [u8],
 }
 
-impl Segment<'_> {
+impl<'a> Segment<'a> {
     pub(crate) const FIN: u8 = 1;
     pub(crate) const SYN: u8 = 2;
     pub(crate) const RST: u8 = 4;
@@ -52,6 +52,53 @@ impl Segment<'_> {
     pub(crate) fn span(&self) -> i64 {
         i64::from(self.length) + i64::from(self.has(Self::SYN)) + i64::from(self.has(Self::FIN))
     }
+
+    /// What its SYN announces (RFC 9293 section 3.7.1).
+    pub(crate) fn maximum_segment_size(&self) -> Option<u16> {
+        match self.option(Self::MAXIMUM_SEGMENT_SIZE)? {
+            [high, low] if self.has(Self::SYN) => Some(u16::from_be_bytes([*high, *low])),
+            _ => None,
+        }
+    }
+
+    /// By how many bits its SYN says that windows are shifted (RFC 7323 section 2.2): 14 at most, whatever it says (section 2.3).
+    pub(crate) fn window_scale(&self) -> Option<u8> {
+        match self.option(Self::WINDOW_SCALE)? {
+            [shift] if self.has(Self::SYN) => Some((*shift).min(14)),
+            _ => None,
+        }
+    }
+
+    /// The blocks of octets that were received, beginning and end (RFC 2018 section 3).
+    pub(crate) fn selective_acknowledgements(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        let blocks = self.option(Self::SELECTIVE_ACKNOWLEDGEMENT).unwrap_or_default();
+        blocks
+            .chunks_exact(8)
+            .map(|block| (u32_at(block, 0), u32_at(block, 4)))
+    }
+
+    /// The value of the first option of a kind (RFC 9293 section 3.1).
+    fn option(&self, wanted: u8) -> Option<&'a [u8]> {
+        let mut options = self.options;
+        loop {
+            match *options {
+                // No operation.
+                [1, ..] => options = &options[1..],
+                [kind, length, ..] if kind > 1 && length >= 2 => {
+                    let (option, rest) = options.split_at_checked(length.into())?;
+                    if kind == wanted {
+                        return Some(&option[2..]);
+                    }
+                    options = rest;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    const MAXIMUM_SEGMENT_SIZE: u8 = 2;
+    const WINDOW_SCALE: u8 = 3;
+    const SELECTIVE_ACKNOWLEDGEMENT: u8 = 5;
 }
 
 /// Why a packet is in no flow.
@@ -131,26 +178,9 @@ fn segment(octets: &[u8], carried: u32) -> Option<(Segment<'_>, u32)> {
         window: u16_at(octets, 14),
         length: carried - head,
         payload: octets.get(head as usize..).unwrap_or(&[]),
-        maximum_segment_size: if flags & Segment::SYN == 0 {
-            None
-        } else {
-            maximum_segment_size(options)
-        },
+        options,
     };
     Some((segment, head))
-}
-
-/// The option of kind 2 (RFC 9293 section 3.7.1).
-fn maximum_segment_size(mut options: &[u8]) -> Option<u16> {
-    loop {
-        match *options {
-            [2, 4, high, low, ..] => return Some(u16::from_be_bytes([high, low])),
-            // No operation.
-            [1, ..] => options = &options[1..],
-            [kind, length, ..] if kind > 1 && length >= 2 => options = options.get(usize::from(length)..)?,
-            _ => return None,
-        }
-    }
 }
 
 fn u16_at(octets: &[u8], at: usize) -> u16 {

@@ -1,7 +1,7 @@
 //! What does a capture say? pcap and pcapng bytes to packets, to flows, to figures. Sans-IO: any reader will do, nothing reads a clock.
 //!
-//! [`analyse`] reads a capture in one pass, in memory that the number of flows bounds and not the file's size. [`Packets`] is the
-//! reader alone.
+//! [`analyse`] reads a capture in one pass, in memory that the number of flows bounds and not the file's size. [`Segments`] lists
+//! every TCP segment. [`Packets`] is the reader alone.
 //!
 //! ```no_run
 //! let file = std::fs::File::open("client.pcapng").unwrap();
@@ -21,6 +21,7 @@ mod error;
 mod http;
 mod link_layer;
 pub mod published;
+mod segments;
 mod tcp;
 mod trace;
 mod udp;
@@ -32,6 +33,7 @@ pub use distribution::Distribution;
 pub use error::{CaptureError, Problem};
 pub use http::Transaction;
 pub use link_layer::link_type_name;
+pub use segments::Segments;
 pub use tcp::{Drawn, Idle, Opening, RoundTrips, Sent, TcpFlow};
 pub use trace::Trace;
 pub use udp::{UdpFlow, UdpSent};

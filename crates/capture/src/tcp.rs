@@ -2,7 +2,7 @@
 
 mod half;
 mod round_trip;
-mod sequence;
+pub(crate) mod sequence;
 #[cfg(test)]
 mod tests;
 

@@ -263,6 +263,7 @@ pub(crate) struct CompareArgs {
   lastmile inspect client.pcapng                         tables
   lastmile inspect client.pcapng --html client.html      with time and sequence
   lastmile inspect client.pcapng --format json | jq .http
+  lastmile inspect client.pcapng --segments | less       each segment
   ssh server tcpdump -w - port 80 | lastmile inspect -
 
 Near the sender of the data, round trips are whole, and every segment that was
@@ -278,6 +279,13 @@ pub(crate) struct InspectArgs {
     /// Write a page with the figures and time-sequence plots of the connections that carried most
     #[arg(long, value_name = "PAGE")]
     pub(crate) html: Option<PathBuf>,
+
+    /// Print a line for each TCP segment instead of what they come to: text, or with --format json an object
+    ///
+    /// Numbers count from the beginning of their connection. The objects are of the schema lastmile/segment/1, and have both addresses.
+    /// Lines are printed as the capture is read.
+    #[arg(long, conflicts_with = "html")]
+    pub(crate) segments: bool,
 }
 
 /// List the built-in studies, or show one

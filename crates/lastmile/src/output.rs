@@ -101,12 +101,19 @@ pub(crate) fn record(record: &impl Printed, format: Format) -> Result<(), Unable
 /// # Errors
 /// When stdout cannot be written for another reason: a full disk.
 pub(crate) fn data(text: &str) -> Result<(), Unable> {
+    some_data(text).map(|_| ())
+}
+
+/// Writes some of the data, and tells whether more is wanted: that the reader has left is no error.
+///
+/// # Errors
+/// When stdout cannot be written for another reason: a full disk.
+pub(crate) fn some_data(text: &str) -> Result<bool, Unable> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Unable(format!("stdout cannot be written: {error}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Unable(format!("stdout cannot be written: {error}"))),
     }
 }
 

@@ -19,5 +19,6 @@ pub mod record;
 #[cfg(test)]
 mod sample;
 pub mod schema;
+pub mod segment;
 pub mod terminal;
 pub mod tune;

@@ -6,12 +6,13 @@ use crate::doctor::Examination;
 use crate::inspect::Inspection;
 use crate::link::Crossing;
 use crate::record::Run;
+use crate::segment::Segment;
 use crate::tune::Tuning;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
-/// The schema of every record that this crate defines, by the verb that prints it.
-pub fn all() -> [(&'static str, Schema); 7] {
+/// The schema of every record that this crate defines, by its name.
+pub fn all() -> [(&'static str, Schema); 8] {
     [
         ("advise", of::<Advice>()),
         ("compare", of::<Comparison>()),
@@ -19,6 +20,7 @@ pub fn all() -> [(&'static str, Schema); 7] {
         ("inspect", of::<Inspection>()),
         ("link", of::<Crossing>()),
         ("run", of::<Run>()),
+        ("segment", of::<Segment>()),
         ("tune", of::<Tuning>()),
     ]
 }
@@ -61,7 +63,7 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 7] {
+    fn printed() -> [(&'static str, Value); 8] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&sample::run(), &sample::run(), &[rule]);
@@ -72,6 +74,7 @@ mod tests {
             ("inspect", value(serde_json::to_value(sample::inspection()))),
             ("link", value(serde_json::to_value(crate::link::sample()))),
             ("run", value(serde_json::to_value(sample::run()))),
+            ("segment", value(serde_json::to_value(crate::segment::sample()))),
             ("tune", value(serde_json::to_value(sample::tuning()))),
         ]
     }

@@ -1,7 +1,7 @@
 //! Captures, as a stranger might send them for a second opinion.
 
 use super::portions::Portions;
-use lastmile_capture::{Analysis, Sent, analyse, published};
+use lastmile_capture::{Analysis, Segments, Sent, analyse, published};
 
 pub(super) const WORDS: &[&str] = &[
     "\u{0}",
@@ -18,13 +18,15 @@ pub(super) const WORDS: &[&str] = &[
     "\r\n",
 ];
 
-/// A capture. It reads alike in portions and whole; every packet is in one flow or set aside; nothing is more than what it is a part of.
+/// A capture. It reads alike in portions and whole; every packet is in one flow or set aside; nothing is more than what it is a part of. Its
+/// segments are those of its TCP connections, one by one.
 pub fn capture(input: &[u8]) {
     let whole = analyse(input, "input");
     match (whole, analyse(Portions::new(input), "input")) {
         (Ok(whole), Ok(in_portions)) => {
             assert_eq!(whole, in_portions);
             check(&whole, input.len() as u64);
+            check_segments(&whole, input);
         }
         (Err(error), Err(in_portions)) => {
             let said = error.to_string();
@@ -56,6 +58,21 @@ fn check(analysis: &Analysis, length: u64) {
     }
     let record = published::record(analysis, "input", "0");
     assert_eq!(record.connections.len(), analysis.tcp.len());
+}
+
+fn check_segments(analysis: &Analysis, input: &[u8]) {
+    let mut segments = Segments::open(input, "input").expect("it was read before");
+    let mut passed = vec![0; analysis.tcp.len()];
+    while let Some(segment) = segments.next().expect("it was read before") {
+        let flow = &analysis.tcp[segment.connection as usize - 1];
+        assert_eq!(segment.client, flow.client.to_string());
+        assert_eq!(segment.to_string().lines().count(), 1);
+        passed[segment.connection as usize - 1] += 1;
+    }
+    let packets = analysis.tcp.iter().map(|flow| flow.up.packets + flow.down.packets);
+    assert!(packets.eq(passed.iter().copied()));
+    assert_eq!(passed.iter().sum::<u64>() + segments.others(), analysis.packets);
+    assert_eq!(segments.cut_off(), analysis.cut_off);
 }
 
 fn check_sent(sent: &Sent) {

@@ -122,7 +122,7 @@ impl Half {
         sent.payload += Bytes::new(segment.length.into());
         sent.fin |= segment.has(Segment::FIN);
         sent.reset |= segment.has(Segment::RST);
-        sent.maximum_segment_size = sent.maximum_segment_size.or(segment.maximum_segment_size);
+        sent.maximum_segment_size = sent.maximum_segment_size.or_else(|| segment.maximum_segment_size());
         let from = self.line.place(segment.sequence);
         if segment.has(Segment::RST) {
             // What it carries is no data (RFC 9293 section 3.5.3), and its number may be any.

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 ///
 /// A number is taken to be the one nearest to the newest seen, as RFC 9293 section 3.4 compares them: within 2^31 octets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Line {
+pub(crate) struct Line {
     newest: Option<i64>,
 }
 
 impl Line {
     /// The place of a sequence number. The first one lies within the second 2^32, so that there is room before it.
-    pub(super) fn place(self, sequence: u32) -> i64 {
+    pub(crate) fn place(self, sequence: u32) -> i64 {
         match self.newest {
             None => i64::from(sequence) + (1 << 32),
             Some(newest) => newest + i64::from(sequence.wrapping_sub(newest as u32) as i32),
@@ -21,11 +21,11 @@ impl Line {
     }
 
     /// The end of what was seen furthest.
-    pub(super) fn newest(self) -> Option<i64> {
+    pub(crate) fn newest(self) -> Option<i64> {
         self.newest
     }
 
-    pub(super) fn advance(&mut self, to: i64) {
+    pub(crate) fn advance(&mut self, to: i64) {
         self.newest = Some(self.newest.map_or(to, |newest| newest.max(to)));
     }
 }
@@ -35,7 +35,7 @@ const ISLANDS_MAX: usize = 4096;
 
 /// The octets of a stream that were seen: everything from `from` to `until`, and islands beyond.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     main: Option<(i64, i64)>,
     /// Beginning and end; they neither overlap nor touch.
     islands: BTreeMap<i64, i64>,
@@ -43,7 +43,7 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Adds octets; tells how many of them had been seen before.
-    pub(super) fn add(&mut self, from: i64, until: i64) -> i64 {
+    pub(crate) fn add(&mut self, from: i64, until: i64) -> i64 {
         if from >= until {
             return 0;
         }
@@ -62,7 +62,7 @@ impl Seen {
     }
 
     /// Everything up to `until` counts as seen: the other side has acknowledged it, whether or not it was captured.
-    pub(super) fn acknowledged(&mut self, until: i64) {
+    pub(crate) fn acknowledged(&mut self, until: i64) {
         if self.main.is_some_and(|(_, end)| until > end) {
             self.reach(until);
         }

@@ -50,6 +50,26 @@ fn the_page_is_written_whole_and_draws_time_and_sequence() {
 }
 
 #[test]
+fn every_segment_is_told_as_text_and_as_json() {
+    let place = Place::new();
+    let file = captured(&place);
+    let text = place.data(&["inspect", &file, "--segments"]);
+    let objects = place.data(&["inspect", &file, "--segments", "--format", "json"]);
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    let segments: Vec<_> = objects.lines().map(parsed).collect();
+    let record = place.json(&["inspect", &file, "--format", "json"]);
+    assert_eq!(record["capture"]["packets"].as_u64(), Some(segments.len() as u64));
+    assert_eq!(lines.len(), segments.len());
+    assert!(text.starts_with("# ") && lines[0].starts_with("1 0.000000000 up   S 0 0 - "), "{}", lines[0]);
+    assert_eq!(segments[0]["server"], record["connections"][0]["server"]);
+    let resent = segments.iter().filter(|segment| segment["resent"] == true).count() as u64;
+    assert_eq!(record["connections"][0]["down"]["retransmissions"].as_u64(), Some(resent));
+    assert_eq!(lines.iter().filter(|line| line.ends_with(" resent")).count() as u64, resent);
+    let refused = place.run(&["inspect", &file, "--segments", "--format", "csv"]);
+    refused.refused(2, &["--segments", "--format json"]);
+}
+
+#[test]
 fn standard_input_is_read_as_a_file_is() {
     let place = Place::new();
     let file = captured(&place);

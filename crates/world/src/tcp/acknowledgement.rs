@@ -110,6 +110,12 @@ impl Acknowledgement {
         }
     }
 
+    /// Data arrived in order: what [`Self::on_data`] says of it comes next, and whether it is to [`Self::hurry`] before.
+    pub(super) fn on_arrival(&mut self, now: Instant, round_trip: Option<&RoundTrip>) {
+        self.follow_pace(now, round_trip);
+        self.last_received = Some(now);
+    }
+
     /// `length` bytes arrived in order, of a sender whose full segments are `segment_size`; `push` where it marked them as the
     /// end of what it had to send.
     pub(super) fn on_data(
@@ -129,8 +135,6 @@ impl Acknowledgement {
         } else if push && self.pushed == Pushed::No {
             self.pushed = Pushed::Once;
         }
-        self.follow_pace(now, round_trip);
-        self.last_received = Some(now);
         if (self.quick > 0 && !self.answering) || self.pending > segment_size {
             self.due = Due::Now;
         } else {

@@ -92,6 +92,10 @@ impl Receiver {
         let arrival = self.data.insert(offset, segment.payload.clone());
         self.repeated = self.data.repeated().or(self.repeated);
         let acknowledgement = &mut self.acknowledgement;
+        // Data that begins to flow begins quickly before the window grows for it (Linux's `tcp_event_data_recv`).
+        if matches!(arrival, Arrival::InOrder | Arrival::FilledHole) {
+            acknowledgement.on_arrival(now, round_trip);
+        }
         if arrival != Arrival::Duplicate && self.window.on_payload(length, self.segment_size) {
             acknowledgement.hurry();
         }

@@ -4,10 +4,16 @@ const MS: Duration = Duration::from_millis(1);
 const DELAY: Duration = Duration::from_millis(40);
 const SIZE: u64 = 1000;
 
+/// Data arrives in order that is of no account to the window.
+fn arrive(policy: &mut Acknowledgement, now: Instant, length: u64, push: bool) {
+    policy.on_arrival(now, None);
+    policy.on_data(now, length, push, SIZE, None);
+}
+
 /// A policy that has acknowledged its quick ones.
 fn warm() -> Acknowledgement {
     let mut policy = Acknowledgement::new(DELAY, 1);
-    policy.on_data(Instant::START, SIZE, false, SIZE, None);
+    arrive(&mut policy, Instant::START, SIZE, false);
     policy.on_sent(Instant::START, false, None);
     policy
 }
@@ -18,7 +24,7 @@ fn after_the_quick_ones_every_second_full_segment_is_acknowledged() {
     let now = Instant::START;
     let acknowledged = (0..6)
         .map(|_| {
-            policy.on_data(now, SIZE, false, SIZE, None);
+            arrive(&mut policy, now, SIZE, false);
             let due = policy.is_due(now);
             if due {
                 policy.on_sent(now, false, None);
@@ -29,10 +35,31 @@ fn after_the_quick_ones_every_second_full_segment_is_acknowledged() {
     assert_eq!(acknowledged, [true, true, false, true, false, true]);
 }
 
+/// The window grows with the first four segments, of which no acknowledgement then counts against the two quick ones: Linux's client
+/// acknowledges the first 22 segments one by one, 16 of them quickly while its window grows with six.
+#[test]
+fn while_the_window_grows_quick_acknowledgements_last() {
+    let mut policy = Acknowledgement::new(DELAY, 2);
+    let now = Instant::START;
+    let acknowledged = (0..9).filter(|n| {
+        policy.on_arrival(now, None);
+        if *n < 4 {
+            policy.hurry();
+        }
+        policy.on_data(now, SIZE, false, SIZE, None);
+        let due = policy.is_due(now);
+        if due {
+            policy.on_sent(now, false, None);
+        }
+        due
+    });
+    assert_eq!(acknowledged.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 7]);
+}
+
 #[test]
 fn a_lone_segment_waits_for_the_delay_and_no_longer() {
     let mut policy = warm();
-    policy.on_data(Instant::START, 10, false, SIZE, None);
+    arrive(&mut policy, Instant::START, 10, false);
     assert!(!policy.is_due(Instant::START));
     let at = Instant::START + timer_wheel::expected(DELAY);
     assert_eq!(policy.next_deadline(), Some(at));
@@ -43,15 +70,15 @@ fn a_lone_segment_waits_for_the_delay_and_no_longer() {
 fn an_end_that_answers_lets_acknowledgements_ride_along_until_an_answer_fails_to_come() {
     let mut policy = Acknowledgement::new(DELAY, 16);
     let mut now = Instant::START;
-    policy.on_data(now, 10, true, SIZE, None);
+    arrive(&mut policy, now, 10, true);
     policy.on_sent(now, true, None);
-    policy.on_data(now, 10, true, SIZE, None);
+    arrive(&mut policy, now, 10, true);
     policy.on_read(true, SIZE);
     assert!(!policy.is_due(now));
     now = policy.next_deadline().unwrap();
     policy.on_sent(now, false, None);
     // It does not answer any more: what is pushed is acknowledged at once.
-    policy.on_data(now, 10, true, SIZE, None);
+    arrive(&mut policy, now, 10, true);
     assert!(policy.is_due(now));
 }
 
@@ -59,7 +86,7 @@ fn an_end_that_answers_lets_acknowledgements_ride_along_until_an_answer_fails_to
 fn what_was_pushed_is_acknowledged_when_it_is_read() {
     for (length, push, acknowledged) in [(10, true, true), (SIZE, true, true), (SIZE, false, false)] {
         let mut policy = warm();
-        policy.on_data(Instant::START, length, push, SIZE, None);
+        arrive(&mut policy, Instant::START, length, push);
         assert!(!policy.is_due(Instant::START));
         policy.on_read(true, SIZE);
         assert_eq!(policy.is_due(Instant::START), acknowledged, "{length} {push}");
@@ -74,7 +101,7 @@ fn a_delay_that_passes_in_vain_doubles() {
     let mut now = Instant::START;
     for _ in 0..4 {
         now += 1000 * MS;
-        policy.on_data(now, SIZE, false, SIZE, None);
+        arrive(&mut policy, now, SIZE, false);
         let at = policy.next_deadline().unwrap();
         delays.push(at - now);
         policy.on_sent(at, false, None);
@@ -106,13 +133,13 @@ fn what_comes_again_brings_back_the_quick_acknowledgements() {
     let mut policy = Acknowledgement::new(DELAY, 4);
     let now = Instant::START;
     for _ in 0..4 {
-        policy.on_data(now, SIZE, false, SIZE, None);
+        arrive(&mut policy, now, SIZE, false);
         policy.on_sent(now, false, None);
     }
-    policy.on_data(now, SIZE, false, SIZE, None);
+    arrive(&mut policy, now, SIZE, false);
     assert!(!policy.is_due(now));
     policy.on_repetition();
     policy.on_sent(now, false, None);
-    policy.on_data(now, SIZE, false, SIZE, None);
+    arrive(&mut policy, now, SIZE, false);
     assert!(policy.is_due(now));
 }

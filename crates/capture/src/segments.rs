@@ -1,0 +1,320 @@
+//! Which TCP segments passed, one by one? Each with numbers that count from its connection's beginning.
+//!
+//! What a time-sequence plot is drawn from, and what two captures of the same exchange can be held against each other by. What the
+//! segments of a connection come to is `analysis`'s business.
+
+use crate::analysis::{Ends, read};
+use crate::container::Packets;
+use crate::datagram::{Datagram, Segment, Transport};
+use crate::error::{CaptureError, Problem};
+use crate::tcp::sequence::{Line, Seen};
+use lastmile_report::segment as record;
+use lastmile_units::Instant;
+use std::collections::HashMap;
+use std::io::Read;
+use std::net::SocketAddr;
+
+/// The TCP segments of a capture, in its order, in memory that the number of connections bounds.
+#[derive(Debug)]
+pub struct Segments<R> {
+    name: String,
+    packets: Packets<R>,
+    first: Option<Instant>,
+    connections: Vec<Connection>,
+    /// The latest connection between two ends. Looked up and never walked, so that its order does not matter.
+    by_ends: HashMap<Ends, usize>,
+    others: u64,
+}
+
+impl<R: Read> Segments<R> {
+    /// Reads how a capture begins. `name` is what errors call it.
+    ///
+    /// # Errors
+    /// When it is empty, no capture, or cannot be read.
+    pub fn open(from: R, name: &str) -> Result<Self, CaptureError> {
+        Ok(Self {
+            name: name.to_owned(),
+            packets: Packets::open(from, name)?,
+            first: None,
+            connections: Vec::new(),
+            by_ends: HashMap::new(),
+            others: 0,
+        })
+    }
+
+    /// The next segment; none where there are no more. A file whose end is cut off ends with its last whole packet.
+    ///
+    /// # Errors
+    /// When the file is damaged, holds no packet, or cannot be read.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "named as `Packets::next` is, which it reads"
+    )]
+    pub fn next(&mut self) -> Result<Option<record::Segment>, CaptureError> {
+        while let Some(packet) = self.packets.next()? {
+            let Some((datagram, segment)) = tcp(read(&packet).ok()) else {
+                self.others += 1;
+                continue;
+            };
+            let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
+            let known = self.by_ends.get(&ends).copied();
+            let going_on = known.filter(|place| !self.connections[*place].is_reused_by(datagram.from, &segment));
+            let place = going_on.unwrap_or_else(|| {
+                self.connections.push(Connection::new(&datagram, &segment));
+                self.by_ends.insert(ends, self.connections.len() - 1);
+                self.connections.len() - 1
+            });
+            let first = *self.first.get_or_insert(packet.at);
+            // A packet may stand behind one that passed later: one of the two is zero.
+            let (after, before) = (packet.at.saturating_since(first), first.saturating_since(packet.at));
+            let connection = &mut self.connections[place];
+            return Ok(Some(record::Segment {
+                connection: place as u64 + 1,
+                time_s: after.as_secs_f64() - before.as_secs_f64(),
+                comments: packet.comments.to_vec(),
+                ..connection.pass(datagram.from, &segment)
+            }));
+        }
+        if self.connections.is_empty() && self.others == 0 {
+            let problem = match self.packets.cut_off() {
+                Some(at) => Problem::NothingWhole { at },
+                None => Problem::NoPacket,
+            };
+            let name = self.name.clone();
+            return Err(CaptureError { name, problem });
+        }
+        Ok(None)
+    }
+
+    /// Packets passed over so far: they carry no TCP segment, or one whose head is not whole.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+
+    /// Where the file ends, if that is in the midst of something.
+    pub fn cut_off(&self) -> Option<u64> {
+        self.packets.cut_off()
+    }
+}
+
+fn tcp(datagram: Option<Datagram<'_>>) -> Option<(Datagram<'_>, Segment<'_>)> {
+    match datagram {
+        Some(
+            datagram @ Datagram {
+                transport: Transport::Tcp(segment),
+                ..
+            },
+        ) => Some((datagram, segment)),
+        _ => None,
+    }
+}
+
+/// What numbers of a connection count from.
+#[derive(Debug)]
+struct Connection {
+    client: SocketAddr,
+    server: SocketAddr,
+    up: Half,
+    down: Half,
+}
+
+/// One direction of it.
+#[derive(Debug, Default)]
+struct Half {
+    line: Line,
+    seen: Seen,
+    /// Where its SYN lies.
+    origin: Option<i64>,
+    /// What its SYN announces, where that was captured: its number, and the unit of its windows.
+    syn: Option<(u32, Option<u8>)>,
+}
+
+impl Half {
+    /// Where a number lies that is of a SYN, or else follows one.
+    fn place(&mut self, number: u32, is_syn: bool) -> (i64, i64) {
+        let place = self.line.place(number);
+        let origin = *self.origin.get_or_insert(place - i64::from(!is_syn));
+        (place, origin)
+    }
+}
+
+impl Connection {
+    fn new(datagram: &Datagram<'_>, segment: &Segment<'_>) -> Self {
+        let is_answer = segment.has(Segment::SYN) && segment.has(Segment::ACK);
+        let (client, server) = if is_answer {
+            (datagram.to, datagram.from)
+        } else {
+            (datagram.from, datagram.to)
+        };
+        let (up, down) = (Half::default(), Half::default());
+        Self {
+            client,
+            server,
+            up,
+            down,
+        }
+    }
+
+    /// Whether a segment begins another connection between the same ports: a SYN with a number other than this one's.
+    fn is_reused_by(&self, from: SocketAddr, segment: &Segment<'_>) -> bool {
+        let is_syn = segment.has(Segment::SYN) && !segment.has(Segment::ACK | Segment::RST);
+        let same = from == self.client && self.up.syn.is_some_and(|(number, _)| number == segment.sequence);
+        is_syn && !same
+    }
+
+    /// What there is to say of a segment, all but when it passed.
+    fn pass(&mut self, from: SocketAddr, segment: &Segment<'_>) -> record::Segment {
+        let is_up = from == self.client;
+        let (near, far) = if is_up {
+            (&mut self.up, &mut self.down)
+        } else {
+            (&mut self.down, &mut self.up)
+        };
+        let is_syn = segment.has(Segment::SYN);
+        if is_syn {
+            near.syn.get_or_insert((segment.sequence, segment.window_scale()));
+        }
+        let (place, origin) = near.place(segment.sequence, is_syn);
+        let newest = near.line.newest();
+        // The number of a reset may be any, and what it carries is no data (RFC 9293 section 3.5.3).
+        let is_reset = segment.has(Segment::RST);
+        let again = if is_reset {
+            0
+        } else {
+            near.seen.add(place, place + segment.span())
+        };
+        if !is_reset {
+            near.line.advance(place + segment.span());
+        }
+        let acknowledgement = segment.has(Segment::ACK).then(|| {
+            let (until, origin) = far.place(segment.acknowledgement, false);
+            if !is_reset {
+                if far.line.newest().is_none() {
+                    far.line.advance(until);
+                }
+                far.seen.acknowledged(until);
+            }
+            until - origin
+        });
+        let blocks = segment.selective_acknowledgements().map(|(from, until)| {
+            let (from, origin) = far.place(from, false);
+            [from - origin, far.line.place(until) - origin]
+        });
+        let selective_acknowledgements = blocks.collect();
+        record::Segment {
+            schema: record::Segment::SCHEMA.to_owned(),
+            connection: 0,
+            client: self.client.to_string(),
+            server: self.server.to_string(),
+            time_s: 0.0,
+            direction: if is_up { "up" } else { "down" }.to_owned(),
+            flags: flags(segment),
+            sequence: place - origin,
+            length_bytes: segment.length.into(),
+            acknowledgement,
+            window_bytes: window(segment, near.syn, far.syn),
+            selective_acknowledgements,
+            resent: again > 0 && newest.is_some_and(|newest| place < newest),
+            comments: Vec::new(),
+        }
+    }
+}
+
+/// The window in octets, as far as both SYNs say its unit: that of a SYN is never shifted, and others only if both announce
+/// that they are (RFC 7323 section 2.2).
+fn window(segment: &Segment<'_>, near: Option<(u32, Option<u8>)>, far: Option<(u32, Option<u8>)>) -> Option<u64> {
+    let window = u64::from(segment.window);
+    if segment.has(Segment::SYN) {
+        return Some(window);
+    }
+    match (near?.1, far?.1) {
+        (Some(shift), Some(_)) => Some(window << shift),
+        _ => Some(window),
+    }
+}
+
+/// The letters of the flags that are set (RFC 9293 section 3.1).
+fn flags(segment: &Segment<'_>) -> String {
+    let letters = "FSRPAUEC".chars().enumerate();
+    letters
+        .filter(|(bit, _)| segment.has(1 << bit))
+        .map(|(_, letter)| letter)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crafted::{ACK, FIN, SYN, Tcp, capture, down, up};
+
+    fn lines(segments: &[(u64, Tcp<'_>)]) -> Vec<String> {
+        let file = capture(segments);
+        let mut segments = Segments::open(&file[..], "crafted").unwrap();
+        let mut lines = Vec::new();
+        while let Some(segment) = segments.next().unwrap() {
+            lines.push(segment.to_string());
+        }
+        lines
+    }
+
+    #[test]
+    fn numbers_count_from_the_syn_even_where_they_wrap() {
+        let (isn, other) = (u32::MAX - 1, 5000);
+        let segments = [
+            (0, up(SYN, isn, 0, b"")),
+            (10, down(SYN | ACK, other, isn.wrapping_add(1), b"")),
+            (20, up(ACK, isn.wrapping_add(1), other + 1, b"abc")),
+            (30, down(ACK, other + 1, isn.wrapping_add(4), b"")),
+            (40, up(ACK, isn.wrapping_add(1), other + 1, b"abc")),
+            (50, up(ACK | FIN, isn.wrapping_add(4), other + 1, b"")),
+        ];
+        let expected = [
+            "1 0.000000000 up   S 0 0 - 1000",
+            "1 0.010000000 down SA 0 0 1 1000",
+            "1 0.020000000 up   A 1 3 1 1000",
+            "1 0.030000000 down A 1 0 4 1000",
+            "1 0.040000000 up   A 1 3 1 1000 resent",
+            "1 0.050000000 up   FA 4 0 1 1000",
+        ];
+        assert_eq!(lines(&segments), expected);
+    }
+
+    #[test]
+    fn where_the_beginning_is_missing_the_first_octet_is_1_and_windows_have_no_unit() {
+        let segments = [
+            (0, down(ACK, 700, 300, b"abc")),
+            (1, up(ACK, 300, 703, b"")),
+            (2, down(ACK, 600, 300, b"x")),
+        ];
+        let expected = [
+            "1 0.000000000 up   A 1 3 1 -",
+            "1 0.001000000 down A 1 0 4 -",
+            "1 0.002000000 up   A -99 1 1 -",
+        ];
+        assert_eq!(lines(&segments), expected);
+    }
+
+    #[test]
+    fn a_syn_between_the_same_ports_begins_another_connection() {
+        let segments = [
+            (0, up(SYN, 100, 0, b"")),
+            (1, up(SYN, 100, 0, b"")),
+            (2, up(SYN, 900, 0, b"")),
+        ];
+        let expected = [
+            "1 0.000000000 up   S 0 0 - 1000",
+            "1 0.001000000 up   S 0 0 - 1000 resent",
+            "2 0.002000000 up   S 0 0 - 1000",
+        ];
+        assert_eq!(lines(&segments), expected);
+    }
+
+    #[test]
+    fn a_capture_without_a_packet_is_refused_as_the_analysis_refuses_it() {
+        let error = Segments::open(&capture(&[])[..], "crafted")
+            .unwrap()
+            .next()
+            .unwrap_err();
+        assert!(matches!(error.problem, Problem::NoPacket), "{error}");
+    }
+}
