@@ -72,9 +72,7 @@ impl<'a> Segment<'a> {
     /// The blocks of octets that were received, beginning and end (RFC 2018 section 3).
     pub(crate) fn selective_acknowledgements(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         let blocks = self.option(Self::SELECTIVE_ACKNOWLEDGEMENT).unwrap_or_default();
-        blocks
-            .chunks_exact(8)
-            .map(|block| (u32_at(block, 0), u32_at(block, 4)))
+        blocks.chunks_exact(8).map(|block| (u32_at(block, 0), u32_at(block, 4)))
     }
 
     /// The value of the first option of a kind (RFC 9293 section 3.1).

@@ -60,11 +60,21 @@ fn every_segment_is_told_as_text_and_as_json() {
     let record = place.json(&["inspect", &file, "--format", "json"]);
     assert_eq!(record["capture"]["packets"].as_u64(), Some(segments.len() as u64));
     assert_eq!(lines.len(), segments.len());
-    assert!(text.starts_with("# ") && lines[0].starts_with("1 0.000000000 up   S 0 0 - "), "{}", lines[0]);
+    assert!(
+        text.starts_with("# ") && lines[0].starts_with("1 0.000000000 up   S 0 0 - "),
+        "{}",
+        lines[0]
+    );
     assert_eq!(segments[0]["server"], record["connections"][0]["server"]);
     let resent = segments.iter().filter(|segment| segment["resent"] == true).count() as u64;
-    assert_eq!(record["connections"][0]["down"]["retransmissions"].as_u64(), Some(resent));
-    assert_eq!(lines.iter().filter(|line| line.ends_with(" resent")).count() as u64, resent);
+    assert_eq!(
+        record["connections"][0]["down"]["retransmissions"].as_u64(),
+        Some(resent)
+    );
+    assert_eq!(
+        lines.iter().filter(|line| line.ends_with(" resent")).count() as u64,
+        resent
+    );
     let refused = place.run(&["inspect", &file, "--segments", "--format", "csv"]);
     refused.refused(2, &["--segments", "--format json"]);
 }

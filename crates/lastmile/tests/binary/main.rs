@@ -13,4 +13,5 @@ mod place;
 mod refusals;
 mod resume;
 mod run;
+mod traces;
 mod verbs;

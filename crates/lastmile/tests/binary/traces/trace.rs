@@ -1,14 +1,17 @@
 //! In what do two traces of one exchange differ? Lines that `lastmile inspect --segments` prints, read and held against each other.
 
+use super::agreement::Agreement;
 use std::fmt;
 use std::time::Duration;
 
-/// What passed, up to the last segment with data that the server sent.
+/// What passed, up to the last segment with data that the server sent, or that is compared.
 pub(super) struct Trace<'a> {
-    /// From the client.
-    up: Vec<Segment<'a>>,
     /// From the server.
     down: Vec<Segment<'a>>,
+    /// From the client, what is not an acknowledgement of what came in order and nothing else.
+    up: Vec<Segment<'a>>,
+    /// From the client, how far each segment acknowledges: when, and to where.
+    acknowledged: Vec<(Duration, u64)>,
 }
 
 /// A segment, as far as it is compared.
@@ -16,82 +19,132 @@ struct Segment<'a> {
     line: &'a str,
     /// Since the first segment.
     at: Duration,
+    is_down: bool,
     /// What it says.
     says: String,
+    length: u64,
+    acknowledgement: Option<u64>,
+    /// Whether it acknowledges what came in order, and nothing else.
+    is_plain: bool,
 }
 
-/// Two traces that say the same.
+/// Two traces that agree.
 pub(super) struct Compared {
     up: usize,
     down: usize,
-    /// The largest difference between the times of two segments that say the same.
-    pub(super) largest: Duration,
-    line: String,
+    acknowledgements: usize,
+    /// The largest difference between the times of two segments that say the same, and one of them.
+    largest: (Duration, String),
 }
 
 impl<'a> Trace<'a> {
-    /// Reads the lines of one connection.
-    pub(super) fn read(text: &'a str) -> Self {
+    /// Reads the lines of one connection, as far as they are compared.
+    pub(super) fn read(text: &'a str, agreement: &Agreement) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
-        let all: Vec<(bool, Segment<'_>)> = lines.map(Segment::read).collect();
-        let ends = |(is_down, segment): &(bool, Segment<'_>)| *is_down && segment.has_data();
-        let end = all.iter().rposition(ends).expect("the server sent data") + 1;
-        let (down, up) = all.into_iter().take(end).partition::<Vec<_>, _>(|(is_down, _)| *is_down);
-        let segments = |half: Vec<(bool, Segment<'a>)>| half.into_iter().map(|(_, segment)| segment).collect();
+        let mut all: Vec<Segment<'_>> = lines.map(|line| Segment::read(line, agreement.blocks)).collect();
+        let data = all
+            .iter()
+            .enumerate()
+            .filter(|(_, segment)| segment.is_down && segment.length > 0);
+        let last = data.map(|(place, _)| place).take(agreement.segments).last();
+        all.truncate(last.expect("the server sent data") + 1);
+        let (down, up): (Vec<_>, Vec<_>) = all.into_iter().partition(|segment| segment.is_down);
+        let acknowledged = up
+            .iter()
+            .filter_map(|segment| Some((segment.at, segment.acknowledgement?)));
         Self {
-            up: segments(up),
-            down: segments(down),
+            acknowledged: acknowledged.collect(),
+            up: up.into_iter().filter(|segment| !segment.is_plain).collect(),
+            down,
         }
     }
 
-    /// Holds another trace against this one; says where they first differ.
-    pub(super) fn compared(&self, other: &Self) -> Result<Compared, String> {
-        let halves = [("up", &self.up, &other.up), ("down", &self.down, &other.down)];
-        let mut largest = (Duration::ZERO, "");
-        for (name, ours, theirs) in halves {
-            for (index, (one, other)) in ours.iter().zip(theirs).enumerate() {
-                if one.says != other.says {
-                    return Err(format!(
-                        "segment {} {name} differs:\n    {}\n    {}",
-                        index + 1,
-                        one.line,
-                        other.line
-                    ));
-                }
-                largest = largest.max((one.at.abs_diff(other.at), one.line));
-            }
-            if ours.len() != theirs.len() {
-                return Err(format!("{} segments {name}, and {}", ours.len(), theirs.len()));
-            }
-        }
+    /// Holds another trace against this one; says where they first differ by more than they may.
+    pub(super) fn compared(&self, other: &Self, agreement: &Agreement) -> Result<Compared, String> {
+        let largest = same(&self.down, &other.down, agreement)?.max(same(&self.up, &other.up, agreement)?);
+        self.keeps_up_with(other, agreement)?;
+        other.keeps_up_with(self, agreement)?;
         Ok(Compared {
             up: self.up.len(),
             down: self.down.len(),
-            largest: largest.0,
-            line: largest.1.to_owned(),
+            acknowledgements: self.acknowledged.len(),
+            largest,
         })
+    }
+
+    /// Which segment in order an acknowledgement waits for is left open, but not by more than one segment (RFC 5681 section 4.2: at
+    /// least every second is acknowledged): what one client acknowledges the other does but for that, in time.
+    fn keeps_up_with(&self, other: &Self, agreement: &Agreement) -> Result<(), String> {
+        let ends = self.acknowledged.last().map_or(Duration::ZERO, |(at, _)| *at);
+        for (at, until) in &other.acknowledged {
+            let by = *at + agreement.time;
+            let has = |(when, far): &(Duration, u64)| *when <= by && far + FULL_SEGMENT >= *until;
+            // What would come behind the end of a trace is not in it.
+            if by < ends && !self.acknowledged.iter().any(has) {
+                return Err(format!(
+                    "{until} is acknowledged at {at:?}; the other is behind by more than a segment"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Payload of a full segment, with timestamps.
+const FULL_SEGMENT: u64 = 1448;
+
+/// Whether segments are the same, in order and in time: the largest difference of times.
+fn same(ours: &[Segment<'_>], theirs: &[Segment<'_>], agreement: &Agreement) -> Result<(Duration, String), String> {
+    let mut largest = (Duration::ZERO, String::new());
+    for (index, (one, other)) in ours.iter().zip(theirs).enumerate() {
+        let difference = one.at.abs_diff(other.at);
+        if one.says != other.says || difference > agreement.time {
+            let (one, other, bound) = (one.line, other.line, agreement.time);
+            return Err(format!(
+                "pair {index}, {difference:?} apart of {bound:?} at most:\n    {one}\n    {other}"
+            ));
+        }
+        largest = largest.max((difference, one.line.to_owned()));
+    }
+    let longer = if ours.len() > theirs.len() { ours } else { theirs };
+    match longer.get(ours.len().min(theirs.len())) {
+        Some(beyond) => Err(format!("one alone has {}", beyond.line)),
+        None => Ok(largest),
     }
 }
 
 impl<'a> Segment<'a> {
-    /// Reads a line; whether the server sent it.
-    fn read(line: &'a str) -> (bool, Self) {
+    fn read(line: &'a str, blocks: bool) -> Self {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, at, direction, flags, sequence, length, acknowledgement, _window, ..] = words[..] else {
+        let [
+            _,
+            at,
+            direction,
+            flags,
+            sequence,
+            length,
+            acknowledgement,
+            _window,
+            ref more @ ..,
+        ] = words[..]
+        else {
             panic!("no line of a trace: {line}");
         };
         let flags = flags.replace('P', "");
-        let rest = words[8..].join(" ");
-        let segment = Self {
+        let compared = more.iter().map(|word| match word.split_once('=') {
+            Some((name, _)) if !blocks => name,
+            _ => word,
+        });
+        let compared = compared.collect::<Vec<_>>().join(" ");
+        Self {
             line,
             at: Duration::from_secs_f64(at.parse().unwrap()),
-            says: format!("{flags} {sequence} {length} {acknowledgement} {rest}"),
-        };
-        (direction == "down", segment)
-    }
-
-    fn has_data(&self) -> bool {
-        self.says.split(' ').nth(2) != Some("0")
+            is_down: direction == "down",
+            length: length.parse().unwrap(),
+            acknowledgement: acknowledgement.parse().ok(),
+            is_plain: flags == "A" && length == "0" && more.is_empty(),
+            says: format!("{flags} {sequence} {length} {acknowledgement} {compared}"),
+        }
     }
 }
 
@@ -99,8 +152,8 @@ impl fmt::Display for Compared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} segments up, {} down; times differ by {:?} at most ({})",
-            self.up, self.down, self.largest, self.line
+            "{} segments of the server, {} of the client and {} acknowledgements agree, to {:?} ({})",
+            self.down, self.up, self.acknowledgements, self.largest.0, self.largest.1
         )
     }
 }
