@@ -1,6 +1,6 @@
 //! `lastmile advise`: which compression should this traffic have, on these links?
 
-use crate::cli::{AdviseArgs, Protocol};
+use crate::cli::advise::{AdviseArgs, Protocol};
 use crate::clock::Utc;
 use crate::exit::Exit;
 use crate::{costs, interrupt, links, output, progress, runs};

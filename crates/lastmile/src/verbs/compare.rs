@@ -1,6 +1,6 @@
 //! `lastmile compare`: what changed between two runs?
 
-use crate::cli::CompareArgs;
+use crate::cli::compare::CompareArgs;
 use crate::exit::Exit;
 use crate::{output, runs};
 use anyhow::bail;

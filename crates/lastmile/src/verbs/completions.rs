@@ -1,6 +1,7 @@
 //! `lastmile completions`: what makes a shell complete verbs and flags?
 
-use crate::cli::{Cli, CompletionsArgs};
+use crate::cli::Cli;
+use crate::cli::completions::CompletionsArgs;
 use crate::exit::Exit;
 use crate::output;
 use clap::CommandFactory as _;

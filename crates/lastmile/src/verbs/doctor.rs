@@ -1,6 +1,6 @@
 //! `lastmile doctor`: what can this machine do, and what is to be done where it cannot?
 
-use crate::cli::DoctorArgs;
+use crate::cli::doctor::DoctorArgs;
 use crate::exit::{Exit, Unable};
 use crate::output;
 use lastmile_report::doctor::{Ability, Examination};

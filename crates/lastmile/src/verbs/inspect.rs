@@ -1,6 +1,6 @@
 //! `lastmile inspect`: what does a capture say?
 
-use crate::cli::InspectArgs;
+use crate::cli::inspect::InspectArgs;
 use crate::clock::Utc;
 use crate::exit::Exit;
 use crate::output::Format;

@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 mod crossing;
 
-use crate::cli::LinkArgs;
+use crate::cli::link::LinkArgs;
 use crate::exit::Exit;
 use crate::links;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -1,6 +1,6 @@
 //! `lastmile profiles`: which links are known, what is one like, and in what do two differ?
 
-use crate::cli::ProfilesVerb;
+use crate::cli::profiles::ProfilesVerb;
 use crate::exit::Exit;
 use crate::links;
 use crate::output::{self, Lookup};

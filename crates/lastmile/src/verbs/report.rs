@@ -1,6 +1,6 @@
 //! `lastmile report`: a run is shown again.
 
-use crate::cli::ReportArgs;
+use crate::cli::report::ReportArgs;
 use crate::exit::Exit;
 use crate::{output, runs};
 

@@ -1,6 +1,6 @@
 //! `lastmile run`: a study is read, run, kept, summed up and shown.
 
-use crate::cli::{RunArgs, World};
+use crate::cli::run::{RunArgs, World};
 use crate::exit::Exit;
 use crate::{costs, emulation, fail_on, interrupt, output, progress, runs};
 use anyhow::{Context as _, bail};

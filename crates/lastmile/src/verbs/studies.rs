@@ -1,6 +1,6 @@
 //! `lastmile studies`: which studies come with lastmile?
 
-use crate::cli::{StudiesArgs, StudiesVerb};
+use crate::cli::studies::{StudiesArgs, StudiesVerb};
 use crate::exit::Exit;
 use crate::output::{self, Lookup};
 use anyhow::bail;

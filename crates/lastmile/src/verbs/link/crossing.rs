@@ -2,7 +2,7 @@
 //! leaves for the emulated world, and the command last.
 
 use super::{Remote, Traffic};
-use crate::cli::{LinkArgs, SummaryFormat};
+use crate::cli::link::{LinkArgs, SummaryFormat};
 use crate::exit::{Exit, Unable};
 use crate::output;
 use anyhow::Context as _;

@@ -1,0 +1,16 @@
+//! What can be typed after `lastmile completions`?
+
+use clap::Args;
+use clap_complete::Shell;
+
+/// Print what makes a shell complete verbs and flags
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile completions fish > ~/.config/fish/completions/lastmile.fish
+  lastmile completions zsh > \"${fpath[1]}/_lastmile\"
+  source <(lastmile completions bash)                  in ~/.bashrc")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}

@@ -1,0 +1,22 @@
+//! What can be typed after `lastmile doctor`?
+
+use super::FormatArg;
+use clap::Args;
+
+/// Say what this machine can do for the emulated world, and the remedy where it cannot
+///
+/// Everything is tried, in about two seconds: namespaces are entered, hosts attached, and packets timed over a link. "limited" is what
+/// the emulated world works without, only not as well or not for everything. The simulated world works everywhere.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exits with 0 where the emulated world works, and with 3 where it does not.
+
+Examples:
+  lastmile doctor                     what is there, what is not, what to do
+  lastmile doctor --format json       for a program
+  sudo lastmile doctor                the same for root"
+)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+}

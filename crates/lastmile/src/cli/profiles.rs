@@ -1,0 +1,48 @@
+//! What can be typed after `lastmile profiles`?
+
+use super::FormatArg;
+use clap::{Args, Subcommand};
+
+/// List the link profiles, show a link, or tell two apart
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  lastmile profiles list                          all, with their figures
+  lastmile profiles list wpt                      those of one set
+  lastmile profiles show wpt/3g                   one, with its figures' source
+  lastmile profiles show 'wpt/3g+loss=1%'         a profile with changes
+  lastmile profiles diff wpt/3g chrome/slow-3g    in what two differ")]
+pub(crate) struct ProfilesArgs {
+    #[command(subcommand)]
+    pub(crate) verb: ProfilesVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfilesVerb {
+    /// List the link profiles with their figures
+    List {
+        /// Only those of this set: chrome, wpt, seeds ... [default: all]
+        #[arg(value_name = "SET")]
+        set: Option<String>,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Show all there is to know of a link, its figures' source among it
+    Show {
+        /// A profile, with changes or without: wpt/3g, 'wpt/3g+loss=1%'
+        #[arg(value_name = "LINK")]
+        link: String,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+    /// Show in what two links differ
+    Diff {
+        /// One link
+        #[arg(value_name = "A")]
+        a: String,
+        /// The other
+        #[arg(value_name = "B")]
+        b: String,
+        #[command(flatten)]
+        format: FormatArg,
+    },
+}
