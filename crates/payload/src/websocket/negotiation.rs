@@ -324,7 +324,7 @@ fn window_bits(name: &'static str, parameter: &Parameter) -> Result<Option<Windo
         .parse()
         .ok()
         .filter(|_| is_canonical)
-        .and_then(|bits| WindowBits::new(bits));
+        .and_then(WindowBits::new);
     bits.map(Some).ok_or_else(|| window_error(name, Some(value)))
 }
 
