@@ -5,16 +5,15 @@
 //! [`Dialogue::finish`] says so.
 
 mod message;
-mod stream;
 #[cfg(test)]
 mod tests;
 
 use crate::datagram::Segment;
+use crate::stream::{Arrival, Stream};
 use crate::tcp::Side;
 use lastmile_units::{Bytes, Instant};
 use message::{Event, Framing, Reader};
 use std::collections::VecDeque;
-use stream::{Arrival, Stream};
 
 /// A request and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]

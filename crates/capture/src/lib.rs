@@ -22,6 +22,7 @@ mod http;
 mod link_layer;
 pub mod published;
 mod segments;
+mod stream;
 mod tcp;
 mod trace;
 mod udp;

@@ -1,7 +1,7 @@
 //! Where does an HTTP/1.1 message end? Its head, and its content by length, in chunks, or until the connection closes (RFC 9112
 //! sections 2, 6 and 7).
 
-use super::stream::Arrival;
+use crate::stream::Arrival;
 use lastmile_units::Instant;
 
 /// How a message's content is framed.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// What comes next in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival<'a> {
+pub(crate) enum Arrival<'a> {
     /// These octets.
     Octets(&'a [u8]),
     /// So many that were not captured.
@@ -13,7 +13,7 @@ pub(super) enum Arrival<'a> {
 
 /// A direction's octets, put in order as segments arrive.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(crate) struct Stream {
     next: i64,
     /// What came before its turn: where it ends, and as much of it as was captured.
     early: BTreeMap<i64, (i64, Vec<u8>)>,
@@ -28,7 +28,7 @@ const PIECE: usize = 64;
 
 impl Stream {
     /// A stream that begins at `next`.
-    pub(super) fn new(next: i64) -> Self {
+    pub(crate) fn new(next: i64) -> Self {
         Self {
             next,
             ..Self::default()
@@ -36,12 +36,12 @@ impl Stream {
     }
 
     /// What comes next.
-    pub(super) fn next(&self) -> i64 {
+    pub(crate) fn next(&self) -> i64 {
         self.next
     }
 
     /// Octets arrive that lie `from` to `until`; `octets` are those of them that were captured, from the first on.
-    pub(super) fn arrive(&mut self, from: i64, until: i64, octets: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
+    pub(crate) fn arrive(&mut self, from: i64, until: i64, octets: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
         if from > self.next {
             let longer = self.early.get(&from).is_none_or(|(end, _)| *end < until);
             if longer {
@@ -62,7 +62,7 @@ impl Stream {
     }
 
     /// The other side has everything up to `until`; what did not come until now was not captured.
-    pub(super) fn pass(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
+    pub(crate) fn pass(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
         while self.next < until {
             let first = self.early.keys().next().copied();
             self.pass_hole(first.map_or(until, |first| first.min(until)), sink);
