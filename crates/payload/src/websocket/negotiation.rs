@@ -320,11 +320,7 @@ fn window_bits(name: &'static str, parameter: &Parameter) -> Result<Option<Windo
         return Ok(None);
     };
     let is_canonical = value.bytes().all(|octet| octet.is_ascii_digit()) && !value.starts_with('0');
-    let bits = value
-        .parse()
-        .ok()
-        .filter(|_| is_canonical)
-        .and_then(WindowBits::new);
+    let bits = value.parse().ok().filter(|_| is_canonical).and_then(WindowBits::new);
     bits.map(Some).ok_or_else(|| window_error(name, Some(value)))
 }
 

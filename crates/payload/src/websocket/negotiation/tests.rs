@@ -1,5 +1,8 @@
 use super::super::extension::read_extensions;
 use super::*;
+use crate::message_codec::{Deflate, MessageCodec, MessageDecoder, MessageEncoder};
+use lastmile_units::{Bytes, Seed};
+use rand_core::Rng as _;
 
 fn bits(bits: u8) -> WindowBits {
     WindowBits::new(bits).unwrap()
@@ -223,4 +226,39 @@ fn both_sides_come_to_the_same_agreement_whatever_is_offered_and_wished() {
         }
     }
     assert_eq!(count, 16 * 16 * 4);
+}
+
+/// What the module's head says of a window of 8 bits, at every level and every distance about it.
+#[test]
+fn a_compressor_with_a_window_of_8_bits_refers_back_no_farther_than_256_octets() {
+    const REPEATED: usize = 16;
+    let mut history = vec![0; 1200];
+    Seed::new(8).rng().fill_bytes(&mut history);
+    let mut farthest = 0;
+    for level in 1..=9 {
+        let codec = MessageCodec::Deflate(Deflate {
+            window_bits: bits(8),
+            level,
+            ..Deflate::default()
+        });
+        for distance in REPEATED..600 {
+            let mut encoder = MessageEncoder::new(&codec, None).unwrap();
+            encoder.encode(&history, &mut Vec::new());
+            let from = history.len() - distance;
+            let repeated = &history[from..from + REPEATED];
+            let mut coded = Vec::new();
+            encoder.encode(repeated, &mut coded);
+            // Random octets do not become fewer but by a reference.
+            if coded.len() < REPEATED {
+                farthest = farthest.max(distance);
+            }
+            // A receiver that remembers 256 octets, and no more, reads it.
+            let mut decoder = MessageDecoder::new(&codec, None).unwrap();
+            decoder.prime(&history[history.len() - 256..]);
+            let mut read = Vec::new();
+            decoder.decode(&coded, Bytes::new(1000), &mut read).unwrap();
+            assert_eq!(read, repeated, "level {level}, distance {distance}");
+        }
+    }
+    assert_eq!(farthest, 250);
 }
