@@ -7,7 +7,7 @@ use crate::container::{Format, Interface, Packet, Packets};
 use crate::datagram::{self, Datagram, SetAside, Transport};
 use crate::distribution::Distribution;
 use crate::error::{CaptureError, Problem};
-use crate::http::Transaction;
+use crate::http::{Dialogue, Transaction};
 use crate::link_layer::{Framed, unframe};
 use crate::tcp::{self, Connection, TcpFlow};
 use crate::udp::UdpFlow;
@@ -102,7 +102,7 @@ struct Flows {
     out_of_time: u64,
     set_aside: BTreeMap<SetAside, u64>,
     comments: BTreeMap<String, u64>,
-    tcp: Vec<Connection>,
+    tcp: Vec<Connection<Dialogue>>,
     udp: Vec<UdpFlow>,
     /// The latest connection between two ends. Looked up and never walked, so that its order does not matter.
     tcp_by_ends: HashMap<Ends, usize>,
@@ -142,7 +142,8 @@ impl Flows {
                 let known = self.tcp_by_ends.get(&ends).copied();
                 let going_on = known.filter(|place| !self.tcp[*place].is_reused_by(datagram.from, segment));
                 let place = going_on.unwrap_or_else(|| {
-                    self.tcp.push(Connection::new(packet.at, datagram, segment));
+                    let dialogue = Dialogue::default();
+                    self.tcp.push(Connection::new(packet.at, datagram, segment, dialogue));
                     self.tcp_by_ends.insert(ends, self.tcp.len() - 1);
                     self.tcp.len() - 1
                 });

@@ -10,7 +10,7 @@ mod tests;
 
 use crate::datagram::Segment;
 use crate::stream::{Arrival, Stream};
-use crate::tcp::Side;
+use crate::tcp::{Listener, Side};
 use lastmile_units::{Bytes, Instant};
 use message::{Event, Framing, Reader};
 use std::collections::VecDeque;
@@ -111,9 +111,8 @@ impl Default for Dialogue {
     }
 }
 
-impl Dialogue {
-    /// A segment with payload passes; `place` is where its payload begins, `other` how far the other direction has come.
-    pub(crate) fn payload(&mut self, at: Instant, side: Side, place: i64, segment: &Segment<'_>, other: Option<i64>) {
+impl Listener for Dialogue {
+    fn payload(&mut self, at: Instant, side: Side, place: i64, segment: &Segment<'_>, other: Option<i64>) {
         if let State::Waiting(segments) = &mut self.state {
             *segments += 1;
             if METHODS.iter().any(|method| segment.payload.starts_with(method)) {
@@ -128,16 +127,14 @@ impl Dialogue {
         });
     }
 
-    /// A side will send nothing from `place` on.
-    pub(crate) fn closed(&mut self, at: Instant, side: Side, place: i64) {
+    fn closed(&mut self, at: Instant, side: Side, place: i64) {
         if let State::Following(following) = &mut self.state {
             following.way(side).closed.get_or_insert(place);
             self.follow(at, side, |_, _| {});
         }
     }
 
-    /// The other side has everything of `side` up to `until`.
-    pub(crate) fn acknowledged(&mut self, at: Instant, side: Side, until: i64) {
+    fn acknowledged(&mut self, at: Instant, side: Side, until: i64) {
         if let State::Following(following) = &mut self.state {
             let way = following.way(side);
             // A FIN takes a number, and is no octet.
@@ -147,7 +144,9 @@ impl Dialogue {
             }
         }
     }
+}
 
+impl Dialogue {
     fn follow(&mut self, at: Instant, side: Side, run: impl FnOnce(&mut Stream, &mut dyn FnMut(Arrival<'_>))) {
         let State::Following(following) = &mut self.state else {
             return;

@@ -1,7 +1,7 @@
 //! What does a capture say? pcap and pcapng bytes to packets, to flows, to figures. Sans-IO: any reader will do, nothing reads a clock.
 //!
 //! [`analyse`] reads a capture in one pass, in memory that the number of flows bounds and not the file's size. [`Segments`] lists
-//! every TCP segment. [`Packets`] is the reader alone.
+//! every TCP segment, [`websocket`] the messages of WebSocket connections. [`Packets`] is the reader alone.
 //!
 //! ```no_run
 //! let file = std::fs::File::open("client.pcapng").unwrap();
@@ -26,6 +26,7 @@ mod stream;
 mod tcp;
 mod trace;
 mod udp;
+pub mod websocket;
 
 pub use analysis::{Analysis, LISTED_MAX, Transactions, analyse};
 pub use container::{Format, Interface, LinkType, Packet, Packets};

@@ -69,6 +69,13 @@ impl Stream {
         }
     }
 
+    /// Nothing more will arrive: what waits behind holes is told.
+    pub(crate) fn end(&mut self, sink: &mut dyn FnMut(Arrival<'_>)) {
+        while let Some(first) = self.early.keys().next().copied() {
+            self.pass_hole(first, sink);
+        }
+    }
+
     fn pass_hole(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
         if until > self.next {
             sink(Arrival::Missing((until - self.next) as u64));
@@ -133,6 +140,16 @@ mod tests {
             stream.pass(30, sink);
         });
         assert_eq!(text, "abc<7><5>xy<3>");
+    }
+
+    #[test]
+    fn what_waits_at_the_end_is_told_behind_its_hole() {
+        let text = collect(|stream, sink| {
+            stream.arrive(12, 14, b"cd", sink);
+            stream.arrive(15, 16, b"f", sink);
+            stream.end(sink);
+        });
+        assert_eq!(text, "<2>cd<1>f");
     }
 
     #[test]

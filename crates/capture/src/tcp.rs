@@ -83,9 +83,19 @@ const OTHER_COMMENTS: &str = "other comments";
 /// So begins the comment on a packet that never arrived.
 const DROPPED: &str = "dropped";
 
+/// Who listens to what the two sides say.
+pub(crate) trait Listener {
+    /// A segment with payload passes; `place` is where its payload begins, `other` how far the other direction has come.
+    fn payload(&mut self, at: Instant, side: Side, place: i64, segment: &Segment<'_>, other: Option<i64>);
+    /// A side will send nothing from `place` on.
+    fn closed(&mut self, at: Instant, side: Side, place: i64);
+    /// The other side has everything of `side` up to `until`.
+    fn acknowledged(&mut self, at: Instant, side: Side, until: i64);
+}
+
 /// A connection that is being followed.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct Connection<L> {
     client: SocketAddr,
     server: SocketAddr,
     first: Instant,
@@ -95,7 +105,7 @@ pub(crate) struct Connection {
     handshake: Handshake,
     idle: Idle,
     comments: BTreeMap<String, u64>,
-    http: Dialogue,
+    listener: L,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -114,9 +124,9 @@ pub(crate) enum Side {
     Server,
 }
 
-impl Connection {
+impl<L: Listener> Connection<L> {
     /// A connection whose first packet this is.
-    pub(crate) fn new(at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>) -> Self {
+    pub(crate) fn new(at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, listener: L) -> Self {
         let is_answer = segment.has(Segment::SYN) && segment.has(Segment::ACK);
         let (client, server) = if is_answer {
             (datagram.to, datagram.from)
@@ -133,7 +143,7 @@ impl Connection {
             handshake: Handshake::default(),
             idle: Idle::default(),
             comments: BTreeMap::new(),
-            http: Dialogue::default(),
+            listener,
         }
     }
 
@@ -167,20 +177,25 @@ impl Connection {
             near.sent.duplicate_acknowledgements += 1;
         }
         if segment.length > 0 && !segment.has(Segment::RST) {
-            self.http.payload(at, side, place.payload, segment, far.newest());
+            self.listener.payload(at, side, place.payload, segment, far.newest());
         }
         if segment.has(Segment::FIN) {
             let end = place.payload + i64::from(segment.length);
-            self.http.closed(at, side, end);
+            self.listener.closed(at, side, end);
         }
         if let Some(acknowledged) = far.acknowledged() {
-            self.http.acknowledged(at, side.other(), acknowledged);
+            self.listener.acknowledged(at, side.other(), acknowledged);
         }
     }
 
-    /// The transactions that came to an end since this was asked last.
-    pub(crate) fn take_transactions(&mut self) -> impl Iterator<Item = Transaction> {
-        self.http.take_done()
+    /// Who listens.
+    pub(crate) fn listener(&mut self) -> &mut L {
+        &mut self.listener
+    }
+
+    /// Client and server.
+    pub(crate) fn ends(&self) -> (SocketAddr, SocketAddr) {
+        (self.client, self.server)
     }
 
     fn rest(&mut self, at: Instant) {
@@ -192,10 +207,17 @@ impl Connection {
         }
         self.last = self.last.max(at);
     }
+}
+
+impl Connection<Dialogue> {
+    /// The transactions that came to an end since this was asked last.
+    pub(crate) fn take_transactions(&mut self) -> impl Iterator<Item = Transaction> {
+        self.listener.take_done()
+    }
 
     /// What there is to say of it, with its transactions.
     pub(crate) fn finish(self) -> (TcpFlow, Vec<Transaction>) {
-        let (transactions, http_lost) = self.http.finish();
+        let (transactions, http_lost) = self.listener.finish();
         let flow = TcpFlow {
             client: self.client,
             server: self.server,

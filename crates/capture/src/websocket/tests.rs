@@ -1,0 +1,230 @@
+//! Sessions of our own, put into crafted segments: what was sent is read, what was not captured is counted, what is none is left alone.
+
+use super::*;
+use crate::crafted::*;
+use lastmile_payload::message_codec::Deflate;
+use lastmile_payload::transcript::Kind;
+use lastmile_payload::websocket::{
+    ClientSettings, CloseCode, Form, MESSAGE_LIMIT, Offer, ServerDeflate, ServerSettings, Session,
+};
+use lastmile_units::Seed;
+use std::time::Duration;
+
+/// A connection's segments: from whom, and what.
+type Segments = Vec<(bool, Vec<u8>)>;
+
+/// A chat of one message in each direction so often, on a connection with these offers.
+fn chat(offers: Vec<Offer>, times: usize) -> Segments {
+    let request = lastmile_payload::websocket::Request {
+        host: "chat.example".to_owned(),
+        target: "/room".to_owned(),
+        offers,
+        ..Default::default()
+    };
+    let mut client = Session::client(ClientSettings {
+        request,
+        deflate: Deflate::default(),
+        message_limit: MESSAGE_LIMIT,
+        seed: Seed::new(1),
+    });
+    let mut server = Session::server(ServerSettings {
+        deflate: Some(ServerDeflate::default()),
+        protocols: Vec::new(),
+        message_limit: MESSAGE_LIMIT,
+    });
+    let mut segments = Segments::new();
+    let mut carry = |client: &mut Session, server: &mut Session| {
+        let up = client.take_output();
+        server.receive(&up);
+        segments.push((true, up));
+        let down = server.take_output();
+        client.receive(&down);
+        segments.push((false, down));
+    };
+    carry(&mut client, &mut server);
+    for n in 0..times {
+        client.send(Kind::Text, said(n).as_bytes(), Form::default()).unwrap();
+        server.send(Kind::Binary, said(n).as_bytes(), Form::default()).unwrap();
+        carry(&mut client, &mut server);
+    }
+    client.close(CloseCode::NORMAL, "").unwrap();
+    carry(&mut client, &mut server);
+    segments
+}
+
+fn said(n: usize) -> String {
+    format!("{{\"says\":\"the same thing again, and again\",\"number\":{n}}}")
+}
+
+/// The capture of it, a segment each 10 ms, with those left out at these places; the other side acknowledges them all the same.
+fn captured(segments: &[(bool, Vec<u8>)], left_out: &[usize]) -> Vec<u8> {
+    let (mut sequences, mut passed) = ([1000_u32, 9000_u32], Vec::new());
+    for (n, (from_client, octets)) in segments.iter().enumerate() {
+        let [client, server] = sequences;
+        let segment = if *from_client {
+            up(ACK, client, server, octets)
+        } else {
+            down(ACK, server, client, octets)
+        };
+        if !left_out.contains(&n) {
+            passed.push((10 * n as u64, segment));
+        }
+        sequences[usize::from(!from_client)] += octets.len() as u32;
+    }
+    capture(&passed)
+}
+
+fn read_all(file: &[u8]) -> (Vec<Message>, Vec<Conversation>) {
+    let mut messages = Messages::open(file, "crafted", MESSAGE_LIMIT).unwrap();
+    let read = messages.by_ref().map(Result::unwrap).collect();
+    (read, messages.conversations().to_vec())
+}
+
+fn no_takeover() -> Offer {
+    Offer {
+        server_no_context_takeover: true,
+        client_no_context_takeover: true,
+        ..Offer::default()
+    }
+}
+
+#[test]
+fn what_both_sides_said_is_read_compressed_or_not() {
+    for offers in [vec![], vec![Offer::default()], vec![no_takeover()]] {
+        let is_compressed = !offers.is_empty();
+        let (messages, conversations) = read_all(&captured(&chat(offers, 20), &[]));
+        assert_eq!(messages.len(), 40);
+        for (n, pair) in messages.chunks(2).enumerate() {
+            for (message, (direction, kind, place)) in pair.iter().zip([
+                (Direction::Sent, Kind::Text, 2 + 2 * n),
+                (Direction::Received, Kind::Binary, 3 + 2 * n),
+            ]) {
+                assert_eq!(message.payload, said(n).as_bytes());
+                assert_eq!(
+                    (message.direction, message.kind, message.connection),
+                    (direction, kind, 0)
+                );
+                assert_eq!(message.at, Some(Duration::from_millis(10 * place as u64)));
+            }
+        }
+        let [conversation] = &conversations[..] else {
+            panic!("{conversations:?}")
+        };
+        assert_eq!(conversation.target, "/room");
+        assert_eq!(conversation.client.port(), 4000);
+        assert_eq!(conversation.deflate.as_ref().unwrap().is_some(), is_compressed);
+        let said_bytes: u64 = (0..20).map(|n| said(n).len() as u64).sum();
+        for told in [&conversation.sent, &conversation.received] {
+            assert_eq!((told.messages, told.lost), (20, 0));
+            assert_eq!(told.coded_bytes < Bytes::new(said_bytes), is_compressed);
+            assert_eq!(told.ended, Some(Ended::Closed(Close::new(CloseCode::NORMAL, ""))));
+        }
+    }
+}
+
+#[test]
+fn messages_in_many_segments_are_read_where_the_first_tells_a_request() {
+    let whole = chat(vec![Offer::default()], 5);
+    let cut = |size| -> Segments {
+        let portions = |(from_client, octets): &(bool, Vec<u8>)| {
+            let from_client = *from_client;
+            let portions = octets.chunks(size).map(move |portion| (from_client, portion.to_vec()));
+            portions.collect::<Vec<_>>()
+        };
+        whole.iter().flat_map(portions).collect()
+    };
+    let payloads = |file: &[u8]| {
+        let messages = read_all(file).0.into_iter();
+        messages.map(|message| message.payload).collect::<Vec<_>>()
+    };
+    assert_eq!(payloads(&captured(&cut(4), &[])), payloads(&captured(&whole, &[])));
+    // One octet does not.
+    assert!(payloads(&captured(&cut(1), &[])).is_empty());
+}
+
+#[test]
+fn a_segment_that_was_not_captured_costs_what_refers_to_it() {
+    // A message in three segments, the second of which is missing.
+    let mut segments = chat(vec![no_takeover()], 6);
+    let split = |segments: &mut Segments, place: usize| {
+        let (from_client, octets) = segments.remove(place);
+        let (head, tail) = octets.split_at(octets.len() - 1);
+        let (head, midst) = head.split_at(head.len() - 2);
+        for part in [tail, midst, head] {
+            segments.insert(place, (from_client, part.to_vec()));
+        }
+    };
+    split(&mut segments, 4);
+    let (messages, conversations) = read_all(&captured(&segments, &[5]));
+    assert_eq!(messages.len(), 11);
+    assert_eq!((conversations[0].sent.messages, conversations[0].sent.lost), (5, 1));
+    assert_eq!(
+        (conversations[0].received.messages, conversations[0].received.lost),
+        (6, 0)
+    );
+    // With takeover all later ones of that direction refer to it.
+    let mut segments = chat(vec![Offer::default()], 6);
+    split(&mut segments, 4);
+    let (messages, conversations) = read_all(&captured(&segments, &[5]));
+    assert_eq!(messages.len(), 7);
+    assert_eq!((conversations[0].sent.messages, conversations[0].sent.lost), (1, 5));
+    assert_eq!(
+        conversations[0].sent.ended,
+        Some(Ended::Closed(Close::new(CloseCode::NORMAL, "")))
+    );
+}
+
+#[test]
+fn a_hole_that_takes_a_frames_beginning_ends_its_direction() {
+    let (messages, conversations) = read_all(&captured(&chat(vec![], 6), &[4]));
+    assert_eq!(conversations[0].sent.messages, 1);
+    assert_eq!(conversations[0].sent.ended, Some(Ended::Hole));
+    assert_eq!(conversations[0].received.messages, 6);
+    assert_eq!(messages.len(), 7);
+}
+
+#[test]
+fn what_waits_behind_a_hole_at_the_end_is_told_of() {
+    // The last messages of the client are never acknowledged.
+    let mut segments = chat(vec![], 3);
+    segments.truncate(7);
+    segments.push((true, segments[6].1.clone()));
+    let (messages, conversations) = read_all(&captured(&segments, &[6]));
+    assert_eq!(conversations[0].sent.ended, Some(Ended::Hole));
+    assert_eq!(messages.len(), 4);
+}
+
+#[test]
+fn a_response_that_a_client_must_refuse_is_said() {
+    let mut segments = chat(vec![], 2);
+    let response = String::from_utf8(segments[1].1.clone()).unwrap();
+    let changed = response.replace("\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n");
+    segments[1].1 = changed.into_bytes();
+    let (messages, conversations) = read_all(&captured(&segments, &[]));
+    assert!(messages.is_empty());
+    assert!(matches!(conversations[0].deflate, Err(HandshakeError::Negotiation(_))));
+}
+
+#[test]
+fn requests_of_http_before_the_handshake_are_passed_over() {
+    let mut segments: Segments = vec![
+        (true, b"GET / HTTP/1.1\r\nHost: chat.example\r\n\r\n".to_vec()),
+        (false, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".to_vec()),
+    ];
+    assert!(read_all(&captured(&segments, &[])).1.is_empty());
+    segments.extend(chat(vec![Offer::default()], 3));
+    let (messages, conversations) = read_all(&captured(&segments, &[]));
+    assert_eq!((messages.len(), conversations.len()), (6, 1));
+}
+
+#[test]
+fn frames_that_break_the_protocol_end_their_direction_with_why() {
+    let mut segments = chat(vec![], 3);
+    segments[3].1[0] |= 0x40;
+    let (messages, conversations) = read_all(&captured(&segments, &[]));
+    assert!(matches!(
+        conversations[0].received.ended,
+        Some(Ended::Broken(Violation::ReservedBit { bit: 1, .. }))
+    ));
+    assert_eq!(messages.len(), 3);
+}
