@@ -64,6 +64,14 @@ impl Directions {
     }
 }
 
+impl FromIterator<Message> for Directions {
+    fn from_iter<T: IntoIterator<Item = Message>>(messages: T) -> Self {
+        let mut gathered = Gathered::default();
+        messages.into_iter().for_each(|message| gathered.take(&message));
+        gathered.finish()
+    }
+}
+
 impl<'a> FromIterator<&'a Message> for Directions {
     fn from_iter<T: IntoIterator<Item = &'a Message>>(messages: T) -> Self {
         let mut gathered = Gathered::default();
