@@ -8,11 +8,13 @@ mod java_stream;
 mod link;
 mod portions;
 mod traffic;
+mod websocket;
 
 pub use capture::capture;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
 pub use traffic::{har, jsonl};
+pub use websocket::{websocket_capture, websocket_frames, websocket_handshake};
 
 use lastmile_filter::{AcceptEncoding, Choice};
 use lastmile_payload::codec::{Coding, Decoder, decode};
@@ -77,6 +79,21 @@ pub const ALL: &[Target] = &[
         name: "capture",
         run: capture,
         words: capture::WORDS,
+    },
+    Target {
+        name: "websocket_handshake",
+        run: websocket_handshake,
+        words: websocket::HANDSHAKE_WORDS,
+    },
+    Target {
+        name: "websocket_frames",
+        run: websocket_frames,
+        words: websocket::FRAME_WORDS,
+    },
+    Target {
+        name: "websocket_capture",
+        run: websocket_capture,
+        words: websocket::FRAME_WORDS,
     },
 ];
 

@@ -1,0 +1,165 @@
+//! WebSocket, as a server, a client or whoever stands between might break it: handshakes, frames, captures of both.
+
+use super::portions::{self, Portions};
+use lastmile_capture::websocket::{Conversation, Messages};
+use lastmile_payload::message_codec::{Deflate, WindowBits};
+use lastmile_payload::transcript::Message;
+use lastmile_payload::websocket::{
+    Agreement, Asked, ClientSettings, Compressor, Event, Offer, PERMESSAGE_DEFLATE, Received, Receiver, Request,
+    ServerDeflate, ServerSettings, Session, Violation, accept_offer, read_extensions, take_response,
+};
+use lastmile_units::{Bytes, Seed};
+use std::io::Read;
+
+pub(super) const HANDSHAKE_WORDS: &[&str] = &[
+    "\r\n",
+    "\r\n\r\n",
+    "GET / HTTP/1.1\r\n",
+    "HTTP/1.1 101 \r\n",
+    "Upgrade: websocket\r\n",
+    "Connection: Upgrade\r\n",
+    "Sec-WebSocket-Version: 13\r\n",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
+    "Sec-WebSocket-Extensions: ",
+    "permessage-deflate",
+    "; server_no_context_takeover",
+    "; client_no_context_takeover",
+    "; server_max_window_bits=8",
+    "; client_max_window_bits",
+    "=\"15\"",
+    ", ",
+];
+
+pub(super) const FRAME_WORDS: &[&str] = &[
+    "\u{0}", "\u{1}", "\u{2}", "\u{8}", "\u{9}", "~", "\u{7f}", "H", "A", "\u{fc}",
+];
+
+/// Enough for what small inputs hold, and little enough that a decompression bomb costs no time.
+const MESSAGE_MAX: Bytes = Bytes::new(64 << 10);
+
+const ANY: Compressor = Compressor {
+    takeover: true,
+    window_bits: WindowBits::MAX,
+};
+
+/// A request, or a response to one of ours. In portions it comes to what it comes to whole; what a server answers, a client that
+/// offered it takes, and both agree; a list of extensions prints as one that reads as the same.
+pub fn websocket_handshake(input: &[u8]) {
+    for session in [server, client] {
+        let (mut whole, mut in_portions) = (session(), session());
+        whole.receive(input);
+        portions::of(input).for_each(|portion| in_portions.receive(portion));
+        assert_eq!(whole.take_output(), in_portions.take_output());
+        assert_eq!(events(&mut whole), events(&mut in_portions));
+    }
+    if let Ok(asked) = Asked::read(input) {
+        let list = asked.extensions.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let again = read_extensions([list.join(", ").as_bytes()]).expect("what prints is a list");
+        assert_eq!(again, asked.extensions);
+        let wish = Agreement {
+            server: ANY,
+            client: ANY,
+        };
+        if let Some((response, agreement)) = accept_offer(&asked.extensions, &wish) {
+            let deflate = asked
+                .extensions
+                .iter()
+                .filter(|extension| extension.name == PERMESSAGE_DEFLATE);
+            let offers: Vec<Offer> = deflate.filter_map(|extension| Offer::read(extension).ok()).collect();
+            let taken = take_response(&offers[..1], &[response.extension()]);
+            assert_eq!(taken, Ok(Some(agreement)));
+        }
+    }
+}
+
+fn server() -> Session {
+    Session::server(ServerSettings {
+        deflate: Some(ServerDeflate::default()),
+        protocols: vec!["chat".to_owned()],
+        message_limit: MESSAGE_MAX,
+    })
+}
+
+fn client() -> Session {
+    let request = Request {
+        host: "localhost".to_owned(),
+        protocols: vec!["chat".to_owned()],
+        offers: vec![Offer::default()],
+        ..Request::default()
+    };
+    Session::client(ClientSettings {
+        request,
+        deflate: Deflate::default(),
+        message_limit: MESSAGE_MAX,
+        seed: Seed::new(1),
+    })
+}
+
+fn events(session: &mut Session) -> Vec<Event> {
+    std::iter::from_fn(|| session.next_event()).collect()
+}
+
+/// Frames behind an octet that says from whom: bit 0 a client, bit 1 with deflate, bit 2 without takeover. In portions they tell
+/// what they tell whole, and no message passes the limit.
+pub fn websocket_frames(input: &[u8]) {
+    let Some((flags, frames)) = input.split_first() else {
+        return;
+    };
+    let compressor = (flags & 2 != 0).then_some(Compressor {
+        takeover: flags & 4 == 0,
+        ..ANY
+    });
+    let receiver = || Receiver::new(flags & 1 != 0, compressor, MESSAGE_MAX).expect("zlib takes its own settings");
+    let whole = received(receiver(), std::iter::once(frames));
+    assert_eq!(whole, received(receiver(), portions::of(frames)));
+    for received in &whole.0 {
+        if let Received::Message(message) = received {
+            assert!(Bytes::from(message.payload.len()) <= MESSAGE_MAX);
+        }
+    }
+}
+
+fn received<'a>(
+    mut receiver: Receiver,
+    portions: impl Iterator<Item = &'a [u8]>,
+) -> (Vec<Received>, Option<Violation>) {
+    let mut told = Vec::new();
+    for portion in portions {
+        if let Err(violation) = receiver.receive(portion, &mut |one| told.push(one)) {
+            return (told, Some(violation));
+        }
+    }
+    (told, None)
+}
+
+/// A capture with WebSocket connections in it. It reads alike in portions and whole, and each message is of a connection that is told.
+pub fn websocket_capture(input: &[u8]) {
+    let whole = read(input);
+    assert_eq!(whole, read(Portions::new(input)));
+    if let Ok((messages, conversations, _)) = whole {
+        let told = conversations
+            .iter()
+            .map(|one| one.sent.messages + one.received.messages);
+        assert_eq!(told.sum::<u64>(), messages.len() as u64);
+        assert!(
+            messages
+                .iter()
+                .all(|message| (message.connection as usize) < conversations.len())
+        );
+    }
+}
+
+/// Messages, connections, and what the reader says where it fails amid them.
+type Told = (Vec<Message>, Vec<Conversation>, Option<String>);
+
+fn read(from: impl Read) -> Result<Told, String> {
+    let mut messages = Messages::open(from, "input", MESSAGE_MAX).map_err(|error| error.to_string())?;
+    let (mut read, mut failed) = (Vec::new(), None);
+    for message in messages.by_ref() {
+        match message {
+            Ok(message) => read.push(message),
+            Err(error) => failed = Some(error.to_string()),
+        }
+    }
+    Ok((read, messages.conversations().to_vec(), failed))
+}
