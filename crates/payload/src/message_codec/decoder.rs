@@ -1,9 +1,8 @@
 //! How are coded messages from elsewhere turned back, without trusting them?
 
-use super::zlib::{self, Stock, ZlibRs};
-use super::{CodecError, Dictionary, MessageCodec};
+use super::zlib::{Stock, ZlibRs};
+use super::{CodecError, Dictionary, MessageCodec, brotli, lz4, zlib, zstd};
 use lastmile_units::Bytes;
-use std::sync::Arc;
 
 /// Why a back end cannot go on.
 #[derive(Debug)]
@@ -16,7 +15,7 @@ pub(super) enum Fault {
 /// A back end: one direction of one connection.
 pub(super) trait Decompress: Send {
     /// Appends the message that `coded` holds; `out` may be at most `end` octets long after it, or one more with
-    /// [`Fault::TooLarge`].
+    /// [`Fault::TooLarge`]. After an error it is not asked again before it is reset or primed.
     fn decode(&mut self, coded: &[u8], end: usize, out: &mut Vec<u8>) -> Result<(), Fault>;
     /// A fresh context after `history`.
     fn prime(&mut self, history: &[u8]);
@@ -73,11 +72,13 @@ impl MessageDecoder {
     /// When the codec has a setting out of its range.
     pub fn new(codec: &MessageCodec, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
         codec.check()?;
-        let history = || dictionary.map_or_else(|| Arc::from([]), Dictionary::shared);
         let back_end: Box<dyn Decompress> = match codec {
             MessageCodec::Identity => Box::new(Copy),
-            MessageCodec::Deflate(settings) => Box::new(zlib::Decompressor::<Stock>::new(settings, history())?),
-            MessageCodec::ZlibRs(settings) => Box::new(zlib::Decompressor::<ZlibRs>::new(settings, history())?),
+            MessageCodec::Deflate(settings) => Box::new(zlib::Decompressor::<Stock>::new(settings, dictionary)?),
+            MessageCodec::ZlibRs(settings) => Box::new(zlib::Decompressor::<ZlibRs>::new(settings, dictionary)?),
+            MessageCodec::Zstd(settings) => Box::new(zstd::Decompressor::new(settings, dictionary)?),
+            MessageCodec::Brotli(settings) => Box::new(brotli::Decompressor::new(settings, dictionary)),
+            MessageCodec::Lz4(settings) => Box::new(lz4::Decompressor::new(settings, dictionary)),
         };
         Ok(Self { back_end, lost: false })
     }

@@ -1,18 +1,17 @@
 //! How does one message after the other become fewer bytes?
 
-use super::zlib::{self, Stock, ZlibRs};
-use super::{CodecError, Dictionary, MessageCodec};
+use super::zlib::{Stock, ZlibRs};
+use super::{CodecError, Dictionary, MessageCodec, brotli, lz4, zlib, zstd};
 use lastmile_units::Bytes;
-use std::sync::Arc;
 
 /// A back end: one direction of one connection. What it is given is never empty, save the whole of an empty message.
 pub(super) trait Compress: Send {
-    /// Appends a whole message.
-    fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) {
-        self.encode_part(message, true, out);
-    }
     /// Appends a part of a message, flushed so that a receiver sees all of it.
     fn encode_part(&mut self, part: &[u8], last: bool, out: &mut Vec<u8>);
+    /// Whether it can do so; otherwise it is given whole messages alone.
+    fn flushes_parts(&self) -> bool {
+        true
+    }
     /// A fresh context after `history`.
     fn prime(&mut self, history: &[u8]);
     /// A fresh context, after the dictionary where there is one.
@@ -50,11 +49,13 @@ impl MessageEncoder {
     /// When the codec has a setting out of its range.
     pub fn new(codec: &MessageCodec, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
         codec.check()?;
-        let history = || dictionary.map_or_else(|| Arc::from([]), Dictionary::shared);
         let back_end: Box<dyn Compress> = match codec {
             MessageCodec::Identity => Box::new(Copy),
-            MessageCodec::Deflate(settings) => Box::new(zlib::Compressor::<Stock>::new(settings, history())?),
-            MessageCodec::ZlibRs(settings) => Box::new(zlib::Compressor::<ZlibRs>::new(settings, history())?),
+            MessageCodec::Deflate(settings) => Box::new(zlib::Compressor::<Stock>::new(settings, dictionary)?),
+            MessageCodec::ZlibRs(settings) => Box::new(zlib::Compressor::<ZlibRs>::new(settings, dictionary)?),
+            MessageCodec::Zstd(settings) => Box::new(zstd::Compressor::new(settings, dictionary)?),
+            MessageCodec::Brotli(settings) => Box::new(brotli::Compressor::new(settings, dictionary)),
+            MessageCodec::Lz4(settings) => Box::new(lz4::Compressor::new(settings, dictionary)),
         };
         Ok(Self {
             back_end,
@@ -63,23 +64,34 @@ impl MessageEncoder {
     }
 
     /// Appends `message`, coded, to `out`.
+    ///
+    /// # Panics
+    /// With LZ4, when the message is above its limit of 2,113,929,216 B.
     pub fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) {
-        self.back_end.encode(message, out);
+        self.back_end.encode_part(message, true, out);
     }
 
     /// Codes `message` as [`Self::encode`] does, and tells only how many octets it became.
     pub fn coded_size(&mut self, message: &[u8]) -> usize {
         self.scratch.clear();
-        self.back_end.encode(message, &mut self.scratch);
+        self.back_end.encode_part(message, true, &mut self.scratch);
         self.scratch.len()
     }
 
     /// Appends `message`, coded so that each `fragment` octets of it can be sent and read before the rest is there. To `ends` goes
     /// where in `out` each fragment ends; the last is the message's end. What is appended decodes as one message.
     ///
-    /// A fragment of no octets is taken as one.
+    /// LZ4 has no such flush: its message is coded whole, and then cut into fragments of that many coded octets, which costs it
+    /// nothing but the wait. A fragment of no octets is taken as one.
     pub fn encode_fragmented(&mut self, message: &[u8], fragment: Bytes, out: &mut Vec<u8>, ends: &mut Vec<usize>) {
         let length = usize::try_from(fragment.get()).unwrap_or(usize::MAX).max(1);
+        if !self.back_end.flushes_parts() {
+            let start = out.len();
+            self.encode(message, out);
+            ends.extend((start..out.len()).step_by(length).skip(1));
+            ends.push(out.len());
+            return;
+        }
         let mut rest = message;
         loop {
             let (part, after) = rest.split_at(rest.len().min(length));
@@ -92,8 +104,8 @@ impl MessageEncoder {
         }
     }
 
-    /// Forgets all messages: the next one is coded as if `history` had gone before. Where each message stands alone, only the next
-    /// one is.
+    /// Forgets all messages: the next one is coded as if `history` had gone before, as a dictionary does. Where each message stands
+    /// alone, only the next one is.
     ///
     /// For deflate at levels 4 to 9 the same bytes follow as if the history had been coded; below, zlib enters what it skips over
     /// in a match into its hash only where it is a dictionary's (`deflate_fast`), and they may differ.

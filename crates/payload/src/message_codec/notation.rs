@@ -1,6 +1,6 @@
 //! How is a codec for messages written as text?
 
-use super::{Deflate, MessageCodec, Strategy, WindowBits};
+use super::{Brotli, Deflate, Lz4, Lz4Effort, MessageCodec, Strategy, WindowBits, Zstd};
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,6 +10,12 @@ impl fmt::Display for MessageCodec {
             Self::Identity => return f.write_str("identity"),
             Self::Deflate(settings) => write!(f, "deflate:{settings}")?,
             Self::ZlibRs(settings) => write!(f, "zlib-rs:{settings}")?,
+            Self::Zstd(settings) => write!(f, "zstd:{}/w{}", settings.level, settings.window_log)?,
+            Self::Brotli(settings) => write!(f, "brotli:{}/w{}", settings.quality, settings.window_bits)?,
+            Self::Lz4(settings) => match settings.effort {
+                Lz4Effort::Fast { acceleration } => write!(f, "lz4:{acceleration}")?,
+                Lz4Effort::High { level } => write!(f, "lz4hc:{level}")?,
+            },
         }
         if self.takeover() {
             Ok(())
@@ -60,6 +66,14 @@ impl FromStr for MessageCodec {
             "identity" => Self::Identity,
             "deflate" => Self::Deflate(Deflate::default()),
             "zlib-rs" => Self::ZlibRs(Deflate::default()),
+            "zstd" => Self::Zstd(Zstd::default()),
+            "brotli" => Self::Brotli(Brotli::default()),
+            "lz4" => Self::Lz4(Lz4::default()),
+            // lz4hc.h, LZ4HC_CLEVEL_DEFAULT.
+            "lz4hc" => Self::Lz4(Lz4 {
+                effort: Lz4Effort::High { level: 9 },
+                ..Lz4::default()
+            }),
             _ => return Err(error(unknown(name))),
         };
         if let Some(level) = level {
@@ -73,7 +87,7 @@ impl FromStr for MessageCodec {
     }
 }
 
-const NAMES: [&str; 3] = ["identity", "deflate", "zlib-rs"];
+const NAMES: [&str; 7] = ["identity", "deflate", "zlib-rs", "zstd", "brotli", "lz4", "lz4hc"];
 
 fn unknown(name: &str) -> String {
     let nearest = NAMES
@@ -85,55 +99,79 @@ fn unknown(name: &str) -> String {
     format!("none is called {name:?}{hint} (one of {})", NAMES.join(", "))
 }
 
-fn number(text: &str) -> Result<u8, String> {
+fn number<T: FromStr>(text: &str, codec: &MessageCodec) -> Result<T, String> {
     text.parse()
-        .map_err(|_| format!("{text:?} is not a number from 0 to 255; write it like \"deflate:6/w15/m8\""))
+        .map_err(|_| format!("{text:?} is no number it takes; write it like {}", example(codec)))
+}
+
+fn example(codec: &MessageCodec) -> &'static str {
+    match codec {
+        MessageCodec::Identity => "\"identity\"",
+        MessageCodec::Deflate(_) => {
+            "\"deflate:6/w15/m8\", with /filtered, /huffman-only, /rle or /fixed for a strategy, and /no-takeover"
+        }
+        MessageCodec::ZlibRs(_) => {
+            "\"zlib-rs:6/w15/m8\", with /filtered, /huffman-only, /rle or /fixed for a strategy, and /no-takeover"
+        }
+        MessageCodec::Zstd(_) => "\"zstd:3/w17\", with /no-takeover",
+        MessageCodec::Brotli(_) => "\"brotli:5/w18\", with /no-takeover",
+        MessageCodec::Lz4(_) => "\"lz4:1\" by acceleration, \"lz4hc:9\" by level, with /no-takeover",
+    }
 }
 
 fn set_level(codec: &mut MessageCodec, level: &str) -> Result<(), String> {
+    let known = *codec;
     match codec {
-        MessageCodec::Identity => Err("identity has no level; write it like \"identity\"".to_owned()),
-        MessageCodec::Deflate(settings) | MessageCodec::ZlibRs(settings) => {
-            settings.level = number(level)?;
-            Ok(())
-        }
+        MessageCodec::Identity => return Err(format!("it has no level; write it like {}", example(&known))),
+        MessageCodec::Deflate(settings) | MessageCodec::ZlibRs(settings) => settings.level = number(level, &known)?,
+        MessageCodec::Zstd(settings) => settings.level = number(level, &known)?,
+        MessageCodec::Brotli(settings) => settings.quality = number(level, &known)?,
+        MessageCodec::Lz4(settings) => match &mut settings.effort {
+            Lz4Effort::Fast { acceleration } => *acceleration = number(level, &known)?,
+            Lz4Effort::High { level: effort } => *effort = number(level, &known)?,
+        },
     }
+    Ok(())
 }
 
 /// Sets one of what stands behind the slashes.
 fn set(codec: &mut MessageCodec, part: &str) -> Result<(), String> {
-    match part {
-        "no-takeover" => {
-            *codec = codec.with_takeover(false);
+    let known = *codec;
+    match (part, part.split_at_checked(1)) {
+        ("takeover" | "no-takeover", _) if known != MessageCodec::Identity => {
+            *codec = known.with_takeover(part == "takeover");
             return Ok(());
         }
-        "takeover" => {
-            *codec = codec.with_takeover(true);
-            return Ok(());
+        (_, Some(("w", bits))) => match codec {
+            MessageCodec::Deflate(settings) | MessageCodec::ZlibRs(settings) => {
+                settings.window_bits = WindowBits::new(number(bits, &known)?)
+                    .ok_or_else(|| format!("the window bits {bits} are out of range; take one from 8 to 15"))?;
+                return Ok(());
+            }
+            MessageCodec::Zstd(settings) => {
+                settings.window_log = number(bits, &known)?;
+                return Ok(());
+            }
+            MessageCodec::Brotli(settings) => {
+                settings.window_bits = number(bits, &known)?;
+                return Ok(());
+            }
+            MessageCodec::Identity | MessageCodec::Lz4(_) => {}
+        },
+        (_, parts) => {
+            if let MessageCodec::Deflate(settings) | MessageCodec::ZlibRs(settings) = codec {
+                if let Some(strategy) = Strategy::ALL.into_iter().find(|known| known.to_string() == part) {
+                    settings.strategy = strategy;
+                    return Ok(());
+                }
+                if let Some(("m", level)) = parts {
+                    settings.mem_level = number(level, &known)?;
+                    return Ok(());
+                }
+            }
         }
-        _ => {}
     }
-    match codec {
-        MessageCodec::Identity => Err(format!("identity has no setting {part:?}; write it like \"identity\"")),
-        MessageCodec::Deflate(settings) | MessageCodec::ZlibRs(settings) => set_deflate(settings, part),
-    }
-}
-
-fn set_deflate(settings: &mut Deflate, part: &str) -> Result<(), String> {
-    if let Some(bits) = part.strip_prefix('w') {
-        settings.window_bits = WindowBits::new(number(bits)?)
-            .ok_or_else(|| format!("the window bits {bits} are out of range; take them from 8 to 15"))?;
-    } else if let Some(strategy) = Strategy::ALL.into_iter().find(|known| known.to_string() == part) {
-        settings.strategy = strategy;
-    } else if let Some(level) = part.strip_prefix('m') {
-        settings.mem_level = number(level)?;
-    } else {
-        return Err(format!(
-            "it has no setting {part:?}; write it like \"deflate:6/w15/m8\", with /filtered, /huffman-only, /rle or /fixed for a \
-             strategy, and /no-takeover"
-        ));
-    }
-    Ok(())
+    Err(format!("it has no setting {part:?}; write it like {}", example(&known)))
 }
 
 impl serde::Serialize for MessageCodec {

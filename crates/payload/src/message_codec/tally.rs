@@ -18,6 +18,16 @@ impl Tally {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Counts what is handed out.
+    pub(super) fn take(&self, octets: usize) {
+        self.0.fetch_add(octets, Ordering::Relaxed);
+    }
+
+    /// Counts what has come back.
+    pub(super) fn give_back(&self, octets: usize) {
+        self.0.fetch_sub(octets, Ordering::Relaxed);
+    }
+
     /// What the hooks take as their `opaque`: valid for as long as this tally is, wherever that is moved to.
     pub(super) fn as_opaque(&self) -> *mut c_void {
         Arc::as_ptr(&self.0).cast_mut().cast()

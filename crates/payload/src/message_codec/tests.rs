@@ -1,43 +1,128 @@
+use super::settings::Strategy;
 use super::*;
+use lastmile_units::{Bytes, Rng, Seed};
+use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
+use rand_core::Rng as _;
 
-const LIMIT: Bytes = Bytes::new(4_000_000);
+/// Every kind of codec at settings far apart, with takeover.
+fn codecs() -> Vec<MessageCodec> {
+    [
+        "identity",
+        "deflate",
+        "deflate:0",
+        "deflate:1/w8/m1",
+        "deflate:9/w15/m9",
+        "deflate:4/w10/m3/filtered",
+        "deflate:6/w12/huffman-only",
+        "deflate:6/rle",
+        "deflate:6/w9/m1/fixed",
+        "zlib-rs",
+        "zlib-rs:0",
+        "zlib-rs:1/w8/m1",
+        "zlib-rs:9/w12/m5",
+        "zstd:-3/w12",
+        "zstd:1/w10",
+        "zstd",
+        "zstd:13/w17",
+        "brotli:0/w10",
+        "brotli:0/w18",
+        "brotli:1/w10",
+        "brotli:1/w18",
+        "brotli:2/w12",
+        "brotli:4/w18",
+        "brotli",
+        "brotli:9/w16",
+        "lz4",
+        "lz4:20",
+        "lz4hc:2",
+        "lz4hc:9",
+        "lz4hc:12",
+    ]
+    .map(|text| text.parse().unwrap())
+    .into()
+}
 
-fn round_trip(codec: &MessageCodec, messages: &[&[u8]]) {
-    let mut encoder = MessageEncoder::new(codec, None).unwrap();
-    let mut decoder = MessageDecoder::new(codec, None).unwrap();
-    for message in messages {
-        let (mut coded, mut decoded) = (Vec::new(), Vec::new());
+/// The same, with takeover and without.
+fn codecs_both_ways() -> Vec<MessageCodec> {
+    let with = codecs();
+    let without = with.iter().map(|codec| codec.with_takeover(false));
+    with.iter().copied().chain(without).collect()
+}
+
+/// Text as a chat has it: few words, often repeated.
+fn chat(rng: &mut Rng, length: usize) -> Vec<u8> {
+    const WORDS: [&[u8]; 8] = [
+        b"{\"user\":\"",
+        b"alice",
+        b"bob",
+        b"\",\"text\":\"",
+        b"hello ",
+        b"how are you ",
+        b"\"}",
+        b"good ",
+    ];
+    let mut text = Vec::with_capacity(length + 16);
+    while text.len() < length {
+        text.extend_from_slice(WORDS[rng.next_u32() as usize % WORDS.len()]);
+    }
+    text.truncate(length);
+    text
+}
+
+fn noise(rng: &mut Rng, length: usize) -> Vec<u8> {
+    let mut octets = vec![0; length];
+    rng.fill_bytes(&mut octets);
+    octets
+}
+
+fn rng(name: &str) -> Rng {
+    Seed::new(1).derive(name).rng()
+}
+
+/// Messages of all sizes up to 2 MB, both that repeat themselves and that do not.
+fn messages() -> Vec<Vec<u8>> {
+    let mut rng = rng("messages");
+    let mut all = vec![Vec::new(), b"Hello".to_vec(), Vec::new(), b"Hello".to_vec()];
+    for length in [1, 2, 3, 7, 100, 256, 1000, 5000, 65_535, 65_536, 70_000, 140_000] {
+        all.push(chat(&mut rng, length));
+        all.push(noise(&mut rng, length));
+    }
+    all.push(all[10].clone());
+    all.push(chat(&mut rng, 2_000_000));
+    all.push(noise(&mut rng, 2_000_000));
+    all.push(vec![0; 2_000_000]);
+    all.push(b"after all that".to_vec());
+    all
+}
+
+fn assert_turns_back(codec: &MessageCodec, dictionary: Option<&Dictionary>, messages: &[Vec<u8>]) {
+    let mut encoder = MessageEncoder::new(codec, dictionary).unwrap();
+    let mut decoder = MessageDecoder::new(codec, dictionary).unwrap();
+    let (mut coded, mut decoded) = (b"before".to_vec(), b"before".to_vec());
+    for (index, message) in messages.iter().enumerate() {
+        coded.truncate(6);
+        decoded.truncate(6);
         encoder.encode(message, &mut coded);
-        decoder.decode(&coded, LIMIT, &mut decoded).unwrap();
-        assert_eq!(decoded, *message, "{codec}");
+        let turned_back = decoder.decode(&coded[6..], Bytes::from(message.len()), &mut decoded);
+        assert_eq!(turned_back, Ok(()), "{codec}, message {index}");
+        assert!(decoded[6..] == message[..], "{codec}, message {index}");
+        assert_eq!(decoded[..6], *b"before");
     }
 }
 
 #[test]
-fn the_default_of_text_is_zlibs_own() {
-    assert_eq!("deflate".parse(), Ok(MessageCodec::Deflate(Deflate::default())));
-}
-
-#[test]
-fn stock_zlib_holds_what_its_formula_says_and_its_state() {
-    for window_bits in WindowBits::all() {
-        for mem_level in 1..=9 {
-            let settings = Deflate {
-                window_bits,
-                mem_level,
-                ..Deflate::default()
-            };
-            let encoder = MessageEncoder::new(&MessageCodec::Deflate(settings), None).unwrap();
-            assert_eq!(encoder.memory(), settings.zlib_memory(), "{settings}");
-        }
+fn every_codec_turns_messages_of_all_sizes_back() {
+    let messages = messages();
+    for codec in codecs_both_ways() {
+        assert_turns_back(&codec, None, &messages);
     }
 }
 
 #[test]
-fn every_level_and_strategy_turns_back() {
-    let long = b"a message that repeats itself, and repeats itself. ".repeat(3000);
-    let noise: Vec<u8> = (0..3000u32)
-        .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+fn every_level_and_strategy_of_deflate_turns_messages_back() {
+    let messages: Vec<Vec<u8>> = messages()
+        .into_iter()
+        .filter(|message| message.len() < 10_000)
         .collect();
     for level in 0..=9 {
         for strategy in Strategy::ALL {
@@ -49,9 +134,306 @@ fn every_level_and_strategy_turns_back() {
                     ..Deflate::default()
                 };
                 for codec in [MessageCodec::Deflate(settings), MessageCodec::ZlibRs(settings)] {
-                    round_trip(&codec, &[b"", b"Hello", b"", b"Hello", &long, &noise, b"x", &noise]);
+                    assert_turns_back(&codec, None, &messages);
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn stock_zlib_holds_what_its_formula_says_and_its_state() {
+    for window_bits in WindowBits::all() {
+        for mem_level in 1..=9 {
+            let settings = Deflate {
+                window_bits,
+                mem_level,
+                ..Deflate::default()
+            };
+            let mut encoder = MessageEncoder::new(&MessageCodec::Deflate(settings), None).unwrap();
+            let window = window_bits.get().max(9);
+            let formula = (1 << (window + 2)) + (1 << (mem_level + 9));
+            assert_eq!(encoder.memory(), Bytes::new(formula + 5968), "{settings}");
+            assert_eq!(settings.zlib_memory(), Bytes::new(formula + 5968), "{settings}");
+            encoder.encode(&[1; 100_000], &mut Vec::new());
+            assert_eq!(
+                encoder.memory(),
+                settings.zlib_memory(),
+                "{settings} takes no more for messages"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_dictionary_of_either_kind_turns_messages_back_and_helps_the_first_message() {
+    let mut rng = rng("dictionary");
+    let samples: Vec<Vec<u8>> = (0..500).map(|_| chat(&mut rng, 120)).collect();
+    let raw = Dictionary::raw(samples[..300].concat());
+    let trained = Dictionary::train(&samples, Bytes::new(4096)).unwrap();
+    // Octets that libzstd takes for a trained dictionary.
+    let misleading = Dictionary::raw([&[0x37, 0xa4, 0x30, 0xec], &samples[..300].concat()[..]].concat());
+    let messages = messages();
+    let probe = chat(&mut rng, 150);
+    for codec in codecs_both_ways() {
+        for dictionary in [&raw, &trained, &misleading] {
+            assert_turns_back(&codec, Some(dictionary), &messages[..20]);
+            let with = MessageEncoder::new(&codec, Some(dictionary))
+                .unwrap()
+                .coded_size(&probe);
+            let without = MessageEncoder::new(&codec, None).unwrap().coded_size(&probe);
+            if finds_matches(&codec) {
+                assert!(
+                    with < without,
+                    "{codec}: {with} B with a dictionary, {without} B without"
+                );
+            }
+        }
+    }
+}
+
+/// Whether it looks back at all.
+fn finds_matches(codec: &MessageCodec) -> bool {
+    match codec {
+        MessageCodec::Identity => false,
+        MessageCodec::Deflate(settings) | MessageCodec::ZlibRs(settings) => {
+            settings.level > 0 && !matches!(settings.strategy, Strategy::HuffmanOnly | Strategy::Rle)
+        }
+        // Below, nothing refers beyond its own block.
+        MessageCodec::Brotli(settings) => settings.quality >= 2,
+        MessageCodec::Zstd(_) | MessageCodec::Lz4(_) => true,
+    }
+}
+
+#[test]
+fn a_primed_or_reset_context_is_a_fresh_one_with_or_without_that_history() {
+    let mut rng = rng("prime");
+    let history = chat(&mut rng, 100_000);
+    let message = chat(&mut rng, 300);
+    for codec in codecs_both_ways() {
+        let fresh = |dictionary: Option<&Dictionary>| {
+            let mut coded = Vec::new();
+            MessageEncoder::new(&codec, dictionary)
+                .unwrap()
+                .encode(&message, &mut coded);
+            coded
+        };
+        let (as_first, as_after) = (fresh(None), fresh(Some(&Dictionary::raw(history.clone()))));
+        let mut encoder = MessageEncoder::new(&codec, None).unwrap();
+        let mut decoder = MessageDecoder::new(&codec, None).unwrap();
+        let next = |encoder: &mut MessageEncoder, decoder: &mut MessageDecoder| {
+            let (mut coded, mut decoded) = (Vec::new(), Vec::new());
+            encoder.encode(&message, &mut coded);
+            decoder.decode(&coded, Bytes::new(300), &mut decoded).unwrap();
+            assert_eq!(decoded, message);
+            coded
+        };
+        assert_eq!(next(&mut encoder, &mut decoder), as_first, "{codec}");
+        encoder.prime(&history);
+        decoder.prime(&history);
+        assert_eq!(next(&mut encoder, &mut decoder), as_after, "{codec}");
+        let second = next(&mut encoder, &mut decoder);
+        if !codec.takeover() {
+            assert_eq!(
+                second, as_first,
+                "{codec}: without takeover, only the next message is primed"
+            );
+        }
+        encoder.reset();
+        decoder.reset();
+        assert_eq!(next(&mut encoder, &mut decoder), as_first, "{codec}");
+    }
+}
+
+#[test]
+fn priming_deflate_at_levels_4_to_9_is_the_same_as_having_coded_the_history() {
+    let mut rng = rng("shards");
+    let messages: Vec<Vec<u8>> = (0..400).map(|index| chat(&mut rng, 20 + index)).collect();
+    for level in 4..=9 {
+        for (window, mem_level) in [(9, 1), (11, 4), (15, 8), (15, 9)] {
+            let codec: MessageCodec = format!("deflate:{level}/w{window}/m{mem_level}").parse().unwrap();
+            let mut through = MessageEncoder::new(&codec, None).unwrap();
+            let sizes: Vec<usize> = messages.iter().map(|message| through.coded_size(message)).collect();
+            let mut primed = MessageEncoder::new(&codec, None).unwrap();
+            primed.prime(&messages[..300].concat());
+            let again: Vec<usize> = messages[300..]
+                .iter()
+                .map(|message| primed.coded_size(message))
+                .collect();
+            assert_eq!(again, sizes[300..], "{codec}");
+        }
+    }
+}
+
+#[test]
+fn without_takeover_a_message_is_coded_the_same_wherever_it_stands() {
+    let messages = messages();
+    for codec in codecs_both_ways().iter().filter(|codec| codec.is_shareable()) {
+        let mut encoder = MessageEncoder::new(codec, None).unwrap();
+        let first: Vec<usize> = messages.iter().map(|message| encoder.coded_size(message)).collect();
+        let mut backwards: Vec<usize> = messages
+            .iter()
+            .rev()
+            .map(|message| encoder.coded_size(message))
+            .collect();
+        backwards.reverse();
+        assert_eq!(first, backwards, "{codec}");
+    }
+}
+
+#[test]
+fn fragments_of_a_message_decode_as_one_and_end_where_they_are_said_to() {
+    let mut rng = rng("fragments");
+    let messages = [
+        chat(&mut rng, 2500),
+        Vec::new(),
+        chat(&mut rng, 1000),
+        chat(&mut rng, 10),
+    ];
+    for codec in codecs_both_ways() {
+        let mut encoder = MessageEncoder::new(&codec, None).unwrap();
+        let mut decoder = MessageDecoder::new(&codec, None).unwrap();
+        for message in &messages {
+            let (mut coded, mut ends, mut decoded) = (Vec::new(), Vec::new(), Vec::new());
+            encoder.encode_fragmented(message, Bytes::new(1000), &mut coded, &mut ends);
+            assert!(ends.is_sorted(), "{codec}: {ends:?}");
+            assert_eq!(ends.last(), Some(&coded.len()), "{codec}");
+            if !matches!(codec, MessageCodec::Lz4(_)) {
+                assert_eq!(ends.len(), message.len().div_ceil(1000).max(1), "{codec}");
+            }
+            decoder.decode(&coded, Bytes::new(2500), &mut decoded).unwrap();
+            assert_eq!(decoded, *message, "{codec}");
+        }
+    }
+}
+
+#[test]
+fn messages_of_rfc_7692_section_7_2_3_decode() {
+    let decode = |messages: &[&[u8]]| {
+        let mut decoder = MessageDecoder::new(&"deflate".parse().unwrap(), None).unwrap();
+        let mut out = Vec::new();
+        for message in messages {
+            decoder.decode(message, Bytes::new(100), &mut out).unwrap();
+        }
+        out
+    };
+    // 7.2.3.1, in one piece; 7.2.3.2, with the window shared; 7.2.3.3, stored; 7.2.3.4, with a final block; 7.2.3.5, in two blocks.
+    let one: &[u8] = &[0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00];
+    assert_eq!(decode(&[one, &[0xf2, 0x00, 0x11, 0x00, 0x00]]), b"HelloHello");
+    assert_eq!(
+        decode(&[&[0x00, 0x05, 0x00, 0xfa, 0xff, 0x48, 0x65, 0x6c, 0x6c, 0x6f, 0x00]]),
+        b"Hello"
+    );
+    let with_final_block: &[u8] = &[0xf3, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00, 0x00];
+    assert_eq!(
+        decode(&[with_final_block, &[0xf2, 0x00, 0x11, 0x00, 0x00]]),
+        b"HelloHello",
+        "a final block does not end the history"
+    );
+    assert_eq!(
+        decode(&[&[
+            0xf2, 0x48, 0x05, 0x00, 0x00, 0x00, 0xff, 0xff, 0xca, 0xc9, 0xc9, 0x07, 0x00
+        ]]),
+        b"Hello"
+    );
+    assert_eq!(decode(&[&[0x00]]), b"");
+}
+
+#[test]
+fn an_empty_message_is_one_octet_of_deflate_and_none_of_the_others() {
+    for codec in codecs_both_ways() {
+        let mut encoder = MessageEncoder::new(&codec, None).unwrap();
+        let deflate = matches!(codec, MessageCodec::Deflate(_) | MessageCodec::ZlibRs(_));
+        assert_eq!(encoder.coded_size(b""), usize::from(deflate), "{codec}");
+    }
+}
+
+#[test]
+fn a_message_above_the_limit_is_refused_and_nothing_is_put_out() {
+    let bomb = vec![0; 1_000_000];
+    for codec in codecs_both_ways() {
+        let mut coded = Vec::new();
+        MessageEncoder::new(&codec, None).unwrap().encode(&bomb, &mut coded);
+        let mut decoder = MessageDecoder::new(&codec, None).unwrap();
+        let mut out = b"kept".to_vec();
+        let limit = Bytes::new(999_999);
+        let length = Bytes::from(coded.len());
+        let refused = decoder.decode(&coded, limit, &mut out);
+        assert_eq!(refused, Err(DecodeError::TooLarge { length, limit }), "{codec}");
+        assert_eq!(out, b"kept");
+        assert!(out.capacity() <= 4_100_000, "{codec} took {} B", out.capacity());
+        assert_eq!(
+            decoder.decode(&coded, limit, &mut out),
+            Err(DecodeError::Lost),
+            "{codec}"
+        );
+        decoder.reset();
+        decoder.decode(&coded, Bytes::new(1_000_000), &mut out).unwrap();
+    }
+}
+
+#[test]
+fn a_message_that_is_cut_off_is_told_from_a_whole_one() {
+    let message = chat(&mut rng("cut"), 3000);
+    for codec in codecs_both_ways() {
+        let mut coded = Vec::new();
+        MessageEncoder::new(&codec, None).unwrap().encode(&message, &mut coded);
+        for length in 0..coded.len() {
+            let mut decoder = MessageDecoder::new(&codec, None).unwrap();
+            let mut out = Vec::new();
+            let result = decoder.decode(&coded[..length], Bytes::new(3000), &mut out);
+            assert!(
+                result.is_err() || out != message || length + 1 == coded.len(),
+                "{codec} cut to {length}"
+            );
+            assert!(out.len() <= 3000);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn any_messages_turn_back(
+        messages in proptest::collection::vec(proptest::collection::vec(0_u8..6, 0..400), 1..20),
+        history in proptest::collection::vec(0_u8..6, 0..2000),
+    ) {
+        let dictionary = Dictionary::raw(history);
+        for codec in codecs_both_ways() {
+            assert_turns_back(&codec, None, &messages);
+            assert_turns_back(&codec, Some(&dictionary), &messages);
+        }
+    }
+
+    #[test]
+    fn a_damaged_message_is_an_error_or_stays_within_the_limit(
+        seed in any::<u64>(),
+        flips in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4),
+        cut in any::<proptest::sample::Index>(),
+    ) {
+        let mut rng = Seed::new(seed).rng();
+        let (before, message) = (chat(&mut rng, 500), chat(&mut rng, 800));
+        for codec in codecs_both_ways() {
+            let mut encoder = MessageEncoder::new(&codec, None).unwrap();
+            let mut decoder = MessageDecoder::new(&codec, None).unwrap();
+            let (mut first, mut coded, mut out) = (Vec::new(), Vec::new(), Vec::new());
+            encoder.encode(&before, &mut first);
+            encoder.encode(&message, &mut coded);
+            decoder.decode(&first, Bytes::new(500), &mut out).unwrap();
+            for (index, octet) in &flips {
+                let at = index.index(coded.len());
+                coded[at] = *octet;
+            }
+            coded.truncate(cut.index(coded.len() + 1));
+            let result = decoder.decode(&coded, Bytes::new(1000), &mut out);
+            prop_assert!(out.len() <= 1500, "{}", codec);
+            prop_assert!(result.is_ok() || out == before, "{}", codec);
+            // Whatever came before, a fresh start is one.
+            decoder.reset();
+            out.clear();
+            decoder.decode(&first, Bytes::new(500), &mut out).unwrap();
+            prop_assert!(out == before, "{}", codec);
         }
     }
 }

@@ -7,13 +7,12 @@
 use super::decoder::{Decompress, Fault};
 use super::encoder::Compress;
 use super::tally::{self, Tally};
-use super::{CodecError, Deflate};
+use super::{CodecError, Deflate, Dictionary};
 use libz_rs_sys::{Z_BLOCK, Z_BUF_ERROR, Z_FULL_FLUSH, Z_NO_FLUSH, Z_OK, Z_STREAM_END, Z_SYNC_FLUSH, z_stream};
 use std::ffi::{CStr, c_int, c_uint, c_ulong};
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 /// What a flush ends in: the length of an empty stored block and its complement (RFC 7692 section 7.2.1).
 const TAIL: [u8; 4] = [0x00, 0x00, 0xff, 0xff];
@@ -144,6 +143,13 @@ pub(super) fn version<A: Api>() -> &'static str {
     A::version().to_str().unwrap_or("unknown")
 }
 
+fn refused<A: Api>(status: c_int) -> CodecError {
+    CodecError::Refused {
+        library: format!("zlib {}", version::<A>()),
+        problem: format!("status {status}"),
+    }
+}
+
 /// A stream at a place of its own, since its state points back to it, with the count of what it holds.
 struct Stream {
     raw: NonNull<z_stream>,
@@ -210,7 +216,7 @@ pub(super) struct Compressor<A: Api> {
     /// In octets.
     window: usize,
     /// What every fresh context starts with.
-    dictionary: Arc<[u8]>,
+    dictionary: Option<Dictionary>,
     api: PhantomData<A>,
 }
 
@@ -218,7 +224,7 @@ pub(super) struct Compressor<A: Api> {
 unsafe impl<A: Api> Send for Compressor<A> {}
 
 impl<A: Api> Compressor<A> {
-    pub(super) fn new(settings: &Deflate, dictionary: Arc<[u8]>) -> Result<Self, CodecError> {
+    pub(super) fn new(settings: &Deflate, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
         let stream = Stream::new();
         // SAFETY: the stream is at its place, with its allocator set. zlib refuses settings out of range.
         let status = unsafe {
@@ -231,13 +237,13 @@ impl<A: Api> Compressor<A> {
             )
         };
         if status != Z_OK {
-            return Err(CodecError::refused(version::<A>(), status));
+            return Err(refused::<A>(status));
         }
         let mut compressor = Self {
             stream,
             takeover: settings.takeover,
             window: 1 << settings.window_bits.runs_as().get(),
-            dictionary,
+            dictionary: dictionary.cloned(),
             api: PhantomData,
         };
         compressor.start_with_dictionary();
@@ -254,9 +260,9 @@ impl<A: Api> Compressor<A> {
     }
 
     fn start_with_dictionary(&mut self) {
-        if !self.dictionary.is_empty() {
-            let dictionary = Arc::clone(&self.dictionary);
-            self.set_dictionary(&dictionary);
+        if let Some(dictionary) = self.dictionary.take() {
+            self.set_dictionary(dictionary.content());
+            self.dictionary = Some(dictionary);
         }
     }
 
@@ -298,17 +304,13 @@ impl<A: Api> Compressor<A> {
 }
 
 impl<A: Api> Compress for Compressor<A> {
-    fn encode(&mut self, message: &[u8], out: &mut Vec<u8>) {
-        self.encode_part(message, true, out);
-    }
-
     fn encode_part(&mut self, part: &[u8], last: bool, out: &mut Vec<u8>) {
         if part.is_empty() {
             out.push(EMPTY);
             return;
         }
         let forget = last && !self.takeover;
-        let flush = if forget && self.dictionary.is_empty() {
+        let flush = if forget && self.dictionary.is_none() {
             Z_FULL_FLUSH
         } else {
             Z_SYNC_FLUSH
@@ -318,7 +320,7 @@ impl<A: Api> Compress for Compressor<A> {
             assert!(out.ends_with(&TAIL), "a flush ends in an empty stored block");
             out.truncate(out.len() - TAIL.len());
         }
-        if forget && !self.dictionary.is_empty() {
+        if forget && self.dictionary.is_some() {
             self.reset();
         }
     }
@@ -355,7 +357,7 @@ impl<A: Api> Drop for Compressor<A> {
 pub(super) struct Decompressor<A: Api> {
     stream: Stream,
     takeover: bool,
-    dictionary: Arc<[u8]>,
+    dictionary: Option<Dictionary>,
     api: PhantomData<A>,
 }
 
@@ -364,17 +366,17 @@ unsafe impl<A: Api> Send for Decompressor<A> {}
 
 impl<A: Api> Decompressor<A> {
     /// For messages whose encoder has these settings, of which the window and takeover matter.
-    pub(super) fn new(settings: &Deflate, dictionary: Arc<[u8]>) -> Result<Self, CodecError> {
+    pub(super) fn new(settings: &Deflate, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
         let stream = Stream::new();
         // SAFETY: the stream is at its place, with its allocator set. zlib refuses a window out of range.
         let status = unsafe { A::inflate_init(stream.as_ptr(), -c_int::from(settings.window_bits.runs_as().get())) };
         if status != Z_OK {
-            return Err(CodecError::refused(version::<A>(), status));
+            return Err(refused::<A>(status));
         }
         let mut decompressor = Self {
             stream,
             takeover: settings.takeover,
-            dictionary,
+            dictionary: dictionary.cloned(),
             api: PhantomData,
         };
         decompressor.start_with_dictionary();
@@ -390,9 +392,9 @@ impl<A: Api> Decompressor<A> {
     }
 
     fn start_with_dictionary(&mut self) {
-        if !self.dictionary.is_empty() {
-            let dictionary = Arc::clone(&self.dictionary);
-            self.set_dictionary(&dictionary);
+        if let Some(dictionary) = self.dictionary.take() {
+            self.set_dictionary(dictionary.content());
+            self.dictionary = Some(dictionary);
         }
     }
 
