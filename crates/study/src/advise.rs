@@ -16,19 +16,19 @@
 //! threads; results do not depend on how.
 
 mod alone;
-mod answer;
+pub(crate) mod answer;
 mod break_even;
 mod browser;
 mod candidates;
 mod choose;
 mod doubts;
 mod exhibits;
-mod figures;
+pub(crate) mod figures;
 mod groups;
 mod measure;
 mod order;
 mod page;
-mod parallel;
+pub(crate) mod parallel;
 mod replay;
 mod site;
 mod sizes;

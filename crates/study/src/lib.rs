@@ -25,3 +25,4 @@ pub mod runner;
 pub mod settings;
 pub mod statistics;
 pub mod summary;
+pub mod tune;

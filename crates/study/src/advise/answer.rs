@@ -134,7 +134,8 @@ fn varied(study: &Study<'_>, link: &LinkSpec) -> Vec<String> {
         .collect()
 }
 
-fn description(link: &LinkSpec) -> record::LinkDescription {
+/// What a link is, for a reader.
+pub(crate) fn description(link: &LinkSpec) -> record::LinkDescription {
     let rate = |direction: &lastmile_link::DirectionSpec| match direction.capacity {
         lastmile_link::Capacity::Rate(rate) => Some(rate.bits_per_second() as f64),
         lastmile_link::Capacity::Unlimited | lastmile_link::Capacity::Trace(_) => None,

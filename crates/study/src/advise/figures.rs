@@ -11,19 +11,19 @@ use lastmile_units::Seed;
 use rand_core::Rng as _;
 
 /// Samples, repeat by repeat; every repeat has as many.
-pub(super) type Runs = Vec<Vec<f64>>;
+pub(crate) type Runs = Vec<Vec<f64>>;
 
 /// How figures are made: what varied between repeats, and what bootstraps draw from.
 #[derive(Debug, Clone)]
-pub(super) struct Figures {
-    pub(super) varied: Vec<String>,
-    pub(super) seed: Seed,
+pub(crate) struct Figures {
+    pub(crate) varied: Vec<String>,
+    pub(crate) seed: Seed,
 }
 
 const QUANTILES: [(&str, f64); 3] = [("0.5", 0.5), ("0.95", 0.95), ("0.99", 0.99)];
 
 impl Figures {
-    pub(super) fn figure(&self, unit: &str, per: &str, runs: &Runs) -> Figure {
+    pub(crate) fn figure(&self, unit: &str, per: &str, runs: &Runs) -> Figure {
         let samples = runs.concat();
         let (centre, rms) = (mean(&samples).unwrap_or_default(), rms(&samples).unwrap_or_default());
         let means = means(runs);
@@ -51,7 +51,7 @@ impl Figures {
     }
 
     /// What `setting` saves against `baseline`, pair by pair: the `i`th sample of a repeat of one belongs to that of the other.
-    pub(super) fn saving(&self, baseline: &Runs, setting: &Runs) -> Saving {
+    pub(crate) fn saving(&self, baseline: &Runs, setting: &Runs) -> Saving {
         let differences: Runs = baseline.iter().zip(setting).map(|(a, b)| subtract(a, b)).collect();
         let all = differences.concat();
         let mean_s = mean(&all).unwrap_or_default();

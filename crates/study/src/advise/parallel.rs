@@ -6,17 +6,17 @@ use std::sync::mpsc;
 
 /// Someone asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Interrupted;
+pub(crate) struct Interrupted;
 
 /// How work is done.
-pub(super) struct Workers<'a> {
-    pub(super) threads: NonZeroUsize,
-    pub(super) interrupt: &'a AtomicBool,
+pub(crate) struct Workers<'a> {
+    pub(crate) threads: NonZeroUsize,
+    pub(crate) interrupt: &'a AtomicBool,
 }
 
 impl Workers<'_> {
     /// Does `work` for every job, telling `on_done` how many are done.
-    pub(super) fn run<J: Sync, R: Send>(
+    pub(crate) fn run<J: Sync, R: Send>(
         &self,
         jobs: &[J],
         work: impl Fn(&J) -> R + Sync,

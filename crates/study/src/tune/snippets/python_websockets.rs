@@ -1,0 +1,54 @@
+//! What does Python's websockets need to be told? (`websockets.extensions.permessage_deflate`, and `zlib.compressobj`, which it calls.)
+
+use super::{CLIENTS_WINDOW, Wanted};
+use lastmile_payload::message_codec::{Deflate, Strategy};
+use lastmile_report::tune::{Implementation, Snippet};
+
+pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
+    let (text, note) = match wanted.deflate {
+        None => (
+            "serve(handler, host, port, compression=None)\n".to_owned(),
+            "Without compression=None websockets compresses every message.".to_owned(),
+        ),
+        Some(deflate) => (
+            options(deflate),
+            format!(
+                "The same factory goes into unix_serve. Unless told, websockets uses 12 window bits and mem level 5. {CLIENTS_WINDOW} With \
+                 require_client_max_window_bits=True such a client gets no compression at all."
+            ),
+        ),
+    };
+    Snippet {
+        implementation: Implementation::PythonWebsockets,
+        text,
+        note,
+    }
+}
+
+fn options(deflate: Deflate) -> String {
+    let takeover = if deflate.takeover {
+        ""
+    } else {
+        "            server_no_context_takeover=True,\n            client_no_context_takeover=True,\n"
+    };
+    let (import, strategy) = match deflate.strategy {
+        Strategy::Default => ("", String::new()),
+        other => {
+            let name = match other {
+                Strategy::Filtered => "Z_FILTERED",
+                Strategy::HuffmanOnly => "Z_HUFFMAN_ONLY",
+                Strategy::Rle => "Z_RLE",
+                _ => "Z_FIXED",
+            };
+            ("import zlib\n", format!(", \"strategy\": zlib.{name}"))
+        }
+    };
+    let bits = deflate.window_bits.runs_as().get();
+    format!(
+        "{import}from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory\n\n\
+         serve(\n    handler, host, port,\n    extensions=[\n        ServerPerMessageDeflateFactory(\n{takeover}            \
+         server_max_window_bits={bits},\n            client_max_window_bits={bits},\n            \
+         compress_settings={{\"level\": {}, \"memLevel\": {}{strategy}}},\n        ),\n    ],\n)\n",
+        deflate.level, deflate.mem_level,
+    )
+}

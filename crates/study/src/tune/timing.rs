@@ -1,0 +1,314 @@
+//! How long does a setting compute for a message, on a server with so many connections? Timed in turns, with contexts as cold as there.
+//!
+//! A server's contexts share its caches: with one connection a context stays in them, and with thousands each message finds its own in
+//! memory. So as many contexts as connections are asked for are used in turns, a message each; beyond [`CONTEXTS_MOST`] of memory more of
+//! them would be no colder, and make settings slow to time. Each context begins at a place of its own in the stream, primed with what
+//! came before that place, and codes one message untimed, so that what is timed is neither its start nor the system's giving it pages.
+//! Without context takeover there is one context, as on one core.
+//!
+//! Settings are timed in rounds, in another order each round, so that what slows the machine for a while falls on all of them alike; the
+//! medians of rounds are compared. Nothing else of this process runs meanwhile.
+
+use super::clock::{Passed, Reading};
+use crate::advise::parallel::Interrupted;
+use lastmile_payload::message_codec::{Dictionary, MessageCodec, MessageDecoder, MessageEncoder};
+use lastmile_payload::transcript::Messages;
+use lastmile_units::{Bytes, Seed};
+use rand_core::Rng as _;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// More contexts than take this together are not used: our own choice, above the caches that cores of servers have to themselves.
+pub(super) const CONTEXTS_MOST: Bytes = Bytes::new(64 << 20);
+
+/// So many rounds at least, and at most as many while there is time; our own choice.
+const ROUNDS_LEAST: usize = 3;
+const ROUNDS_MOST: usize = 9;
+
+/// So many messages are timed in a round where contexts are few, and of so many octets at most in all: our own choice, some 10 ms each.
+const MESSAGES_A_ROUND: usize = 512;
+const OCTETS_A_ROUND: usize = 2 << 20;
+/// Messages are timed at least in so many contexts (where connections are as many), however long they are.
+const CONTEXTS_LEAST: usize = 4;
+
+/// The longest history that a context is primed with: deflate's longest window (RFC 1951 section 2), and as much for the others.
+const HISTORY_MOST: usize = 32 << 10;
+
+/// What is timed.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    pub(super) codec: MessageCodec,
+    pub(super) takeover: bool,
+    pub(super) dictionary: Option<Arc<Dictionary>>,
+    /// What a context to compress with takes.
+    pub(super) context: Bytes,
+    /// Which messages it codes.
+    pub(super) messages: Range<usize>,
+}
+
+/// How it is timed.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    /// How many connections the server has.
+    pub(super) connections: u64,
+    /// By the wall; rounds that have begun are finished.
+    pub(super) time: Duration,
+    pub(super) seed: Seed,
+    pub(super) interrupt: &'a AtomicBool,
+}
+
+/// What a subject takes, in seconds a message, one sample a round.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Timed {
+    pub(super) compressing: Vec<f64>,
+    pub(super) decompressing: Vec<f64>,
+    /// How many contexts took turns.
+    pub(super) contexts: u64,
+}
+
+/// What the machine did meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Meanwhile {
+    /// The share of the time by the wall in which this thread did not compute, though it was timed.
+    pub(super) kept_waiting: f64,
+}
+
+/// Times every subject on `messages`, telling `on_done` after each how many of how many are done.
+pub(super) fn time(
+    subjects: &[Subject],
+    messages: &Messages,
+    plan: &Plan<'_>,
+    on_done: &mut dyn FnMut(usize, usize),
+) -> Result<(Vec<Timed>, Meanwhile), Interrupted> {
+    let mut timed = vec![Timed::default(); subjects.len()];
+    let (mut cpu, mut wall) = (Duration::ZERO, Duration::ZERO);
+    let began = Reading::now();
+    let mut round = 0;
+    while round < ROUNDS_LEAST || (round < ROUNDS_MOST && began.passed().wall < plan.time) {
+        let mut rng = plan.seed.derive_index(round as u64).rng();
+        for (done, place) in shuffled(subjects.len(), &mut rng).into_iter().enumerate() {
+            if plan.interrupt.load(Ordering::Relaxed) {
+                return Err(Interrupted);
+            }
+            let subject = &subjects[place];
+            let start = below(subject.messages.len(), &mut rng);
+            let turns = Turns::of(subject, messages, plan.connections, start);
+            let (own, passed) = turns.run(subject, messages);
+            timed[place].compressing.push(own[0]);
+            timed[place].decompressing.push(own[1]);
+            timed[place].contexts = turns.contexts as u64;
+            (cpu, wall) = (cpu + passed.cpu, wall + passed.wall);
+            let expected = subjects.len() * (round + 1).max(ROUNDS_LEAST);
+            on_done(subjects.len() * round + done + 1, expected);
+        }
+        round += 1;
+    }
+    let kept_waiting = 1.0 - (cpu.as_secs_f64() / wall.as_secs_f64().max(f64::MIN_POSITIVE)).min(1.0);
+    Ok((timed, Meanwhile { kept_waiting }))
+}
+
+/// Who codes what, and when.
+struct Turns {
+    contexts: usize,
+    /// How many messages each context is timed with.
+    each: usize,
+    /// Where the first context begins among the subject's messages.
+    start: usize,
+}
+
+impl Turns {
+    fn of(subject: &Subject, messages: &Messages, connections: u64, start: usize) -> Self {
+        let octets = messages.extent(subject.messages.clone()).len();
+        let of_octets = OCTETS_A_ROUND / (octets / subject.messages.len().max(1)).max(1);
+        let contexts = if subject.takeover {
+            let of_memory = CONTEXTS_MOST.get() / subject.context.get().max(1);
+            usize::try_from(connections.min(of_memory).max(1))
+                .unwrap_or(usize::MAX)
+                .min(of_octets.max(CONTEXTS_LEAST))
+        } else {
+            1
+        };
+        let each = (MESSAGES_A_ROUND.min(of_octets.max(CONTEXTS_LEAST)) / contexts).max(1);
+        Self { contexts, each, start }
+    }
+
+    /// The place of a context's `step`th message.
+    fn place(&self, context: usize, step: usize, among: &Range<usize>) -> usize {
+        among.start + (self.start + context * among.len() / self.contexts + step) % among.len()
+    }
+
+    /// Seconds a message, compressing and decompressing.
+    fn run(&self, subject: &Subject, messages: &Messages) -> ([f64; 2], Passed) {
+        let among = &subject.messages;
+        let at = |context, step| messages.payload(self.place(context, step, among));
+        let in_turns = || (1..=self.each).flat_map(|step| (0..self.contexts).map(move |context| (context, step)));
+        let dictionary = subject.dictionary.as_deref();
+        let known = "a codec that has been measured can be made";
+        let histories = || (0..self.contexts).map(|context| history(messages, self.place(context, 0, among), among));
+
+        let mut out = Vec::new();
+        let mut firsts = vec![0];
+        let mut encoders: Vec<MessageEncoder> = histories()
+            .map(|history| {
+                let mut encoder = MessageEncoder::new(&subject.codec, dictionary).expect(known);
+                if subject.takeover && !history.is_empty() {
+                    encoder.prime(history);
+                }
+                encoder
+            })
+            .collect();
+        for (context, encoder) in encoders.iter_mut().enumerate() {
+            encoder.encode(at(context, 0), &mut out);
+            firsts.push(out.len());
+        }
+        let mut coded = Vec::with_capacity(OCTETS_A_ROUND);
+        let mut ends = Vec::with_capacity(self.contexts * self.each + 1);
+        ends.push(0);
+        let reading = Reading::now();
+        for (context, step) in in_turns() {
+            encoders[context].encode(at(context, step), &mut coded);
+            ends.push(coded.len());
+        }
+        let compressing = reading.passed();
+        drop(encoders);
+
+        let mut plain = Vec::with_capacity(OCTETS_A_ROUND);
+        let mut decoders: Vec<MessageDecoder> = histories()
+            .map(|history| {
+                let mut decoder = MessageDecoder::new(&subject.codec, dictionary).expect(known);
+                if subject.takeover && !history.is_empty() {
+                    decoder.prime(history);
+                }
+                decoder
+            })
+            .collect();
+        let undone = "what was coded can be decoded";
+        for (context, decoder) in decoders.iter_mut().enumerate() {
+            let limit = Bytes::from(at(context, 0).len());
+            decoder
+                .decode(&out[firsts[context]..firsts[context + 1]], limit, &mut plain)
+                .expect(undone);
+        }
+        let reading = Reading::now();
+        for (turn, (context, step)) in in_turns().enumerate() {
+            plain.clear();
+            let limit = Bytes::from(at(context, step).len());
+            decoders[context]
+                .decode(&coded[ends[turn]..ends[turn + 1]], limit, &mut plain)
+                .expect(undone);
+        }
+        let decompressing = reading.passed();
+        let count = (self.contexts * self.each) as f64;
+        let seconds = [compressing, decompressing].map(|passed| passed.cpu.as_secs_f64() / count);
+        let passed = Passed {
+            cpu: compressing.cpu + decompressing.cpu,
+            wall: compressing.wall + decompressing.wall,
+        };
+        (seconds, passed)
+    }
+}
+
+/// What was sent before the message at `place`, as far back as a window reaches.
+fn history<'a>(messages: &'a Messages, place: usize, among: &Range<usize>) -> &'a [u8] {
+    let before = &messages.octets()[messages.extent(among.start..place)];
+    &before[before.len().saturating_sub(HISTORY_MOST)..]
+}
+
+/// 0 to one less than `count`, each once (Fisher and Yates).
+fn shuffled(count: usize, rng: &mut lastmile_units::Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for place in (1..count).rev() {
+        order.swap(place, below(place + 1, rng));
+    }
+    order
+}
+
+/// Evenly from 0 to below `count`, to within 2^-64 of it: the high half of a 64 x 64 bit product.
+fn below(count: usize, rng: &mut lastmile_units::Rng) -> usize {
+    ((u128::from(rng.next_u64()) * count as u128) >> 64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::tests::{message, recording};
+
+    fn subject(takeover: bool, context: u64, messages: usize) -> Subject {
+        let text = if takeover {
+            "deflate:1/w9/m1"
+        } else {
+            "deflate:1/w9/m1/no-takeover"
+        };
+        Subject {
+            codec: text.parse().unwrap(),
+            takeover,
+            dictionary: None,
+            context: Bytes::new(context),
+            messages: 0..messages,
+        }
+    }
+
+    fn messages(count: usize, length: usize) -> Messages {
+        let of_length = |place| format!("{place:08}").repeat(length / 8);
+        let messages: Vec<_> = (0..count).map(|place| message(&of_length(place))).collect();
+        recording(&messages).messages.sent
+    }
+
+    #[test]
+    fn as_many_contexts_take_turns_as_there_are_connections_up_to_what_caches_can_tell() {
+        let messages = messages(100, 80);
+        let turns = |subject: &Subject, connections| Turns::of(subject, &messages, connections, 0);
+        assert_eq!(turns(&subject(true, 8_000, 100), 10).contexts, 10);
+        assert_eq!(turns(&subject(true, 8_000, 100), 10).each, 51);
+        assert_eq!(turns(&subject(true, 268_112, 100), 50_000).contexts, 250);
+        assert_eq!(turns(&subject(false, 268_112, 100), 50_000).contexts, 1);
+    }
+
+    #[test]
+    fn long_messages_are_timed_in_few_contexts() {
+        let turns = Turns::of(&subject(true, 8_000, 3), &messages(3, 1 << 20), 50_000, 0);
+        assert_eq!((turns.contexts, turns.each), (CONTEXTS_LEAST, 1));
+    }
+
+    #[test]
+    fn a_history_is_what_was_sent_last_and_no_longer_than_a_window() {
+        let messages = messages(40, 1000);
+        assert_eq!(history(&messages, 0, &(0..40)), b"");
+        assert_eq!(
+            history(&messages, 3, &(1..40)),
+            [messages.payload(1), messages.payload(2)].concat()
+        );
+        let long = history(&messages, 40, &(0..40));
+        assert_eq!(long.len(), HISTORY_MOST);
+        assert!(long.ends_with(messages.payload(39)));
+    }
+
+    #[test]
+    fn every_subject_has_a_sample_a_round_of_both_directions() {
+        let messages = messages(50, 200);
+        let interrupt = AtomicBool::new(false);
+        let plan = Plan {
+            connections: 20,
+            time: Duration::ZERO,
+            seed: Seed::new(1),
+            interrupt: &interrupt,
+        };
+        let mut told = Vec::new();
+        let subjects = [subject(true, 8_000, 50), subject(false, 8_000, 50)];
+        let on_done = &mut |done, total| told.push((done, total));
+        let (timed, meanwhile) = time(&subjects, &messages, &plan, on_done).unwrap();
+        for timed in &timed {
+            assert_eq!((timed.compressing.len(), timed.decompressing.len()), (3, 3));
+            let samples = timed.compressing.iter().chain(&timed.decompressing);
+            assert!(samples.copied().all(|seconds| seconds > 0.0));
+        }
+        assert_eq!((timed[0].contexts, timed[1].contexts), (20, 1));
+        assert_eq!(told.last(), Some(&(6, 6)));
+        assert!((0.0..=1.0).contains(&meanwhile.kept_waiting));
+        interrupt.store(true, Ordering::Relaxed);
+        assert_eq!(time(&subjects, &messages, &plan, &mut |_, _| {}), Err(Interrupted));
+    }
+}
