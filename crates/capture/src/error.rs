@@ -57,4 +57,15 @@ pub enum Problem {
     /// It is whole, and no packet is in it.
     #[error("holds no packet: nothing passed while it was captured, or the capture's filter let nothing through")]
     NoPacket,
+    /// It has packets, and no message of a WebSocket connection could be read.
+    #[error(
+        "has {connections} TCP connections, {conversations} of them with a WebSocket handshake in clear, and no message that can be read; capture \
+         from before the handshake, whole packets, and where nothing is within TLS: behind the proxy that ends it"
+    )]
+    NoWebSocketMessage {
+        /// TCP connections in it.
+        connections: usize,
+        /// Those among them that became WebSocket connections.
+        conversations: usize,
+    },
 }

@@ -11,7 +11,7 @@ mod tests;
 use crate::analysis::read;
 use crate::container::{Packet, Packets};
 use crate::datagram::Transport;
-use crate::error::CaptureError;
+use crate::error::{CaptureError, Problem};
 use crate::tcp::Connection;
 use dialogue::{Dialogue, News};
 use lastmile_payload::transcript::{Direction, Message};
@@ -65,9 +65,12 @@ pub enum Ended {
 /// The messages of a capture's WebSocket connections, in the order of their ends; what a client sent is [`Direction::Sent`]. Times count from
 /// the capture's first packet: when a message's last octet passed, in its turn.
 ///
+/// That no message can be read is an error too, the last.
+///
 /// Memory holds the messages that are being read, and what is known of each connection.
 #[derive(Debug)]
 pub struct Messages<R> {
+    name: String,
     packets: Packets<R>,
     limit: Bytes,
     began: Option<Instant>,
@@ -77,6 +80,8 @@ pub struct Messages<R> {
     by_ends: HashMap<Ends, usize>,
     conversations: Vec<Conversation>,
     ready: VecDeque<Message>,
+    /// Whether any message was read.
+    is_any: bool,
     is_over: bool,
 }
 
@@ -87,6 +92,7 @@ impl<R: Read> Messages<R> {
     /// When it is empty, no capture, or cannot be read.
     pub fn open(from: R, name: &str, limit: Bytes) -> Result<Self, CaptureError> {
         Ok(Self {
+            name: name.to_owned(),
             packets: Packets::open(from, name)?,
             limit,
             began: None,
@@ -95,6 +101,7 @@ impl<R: Read> Messages<R> {
             by_ends: HashMap::new(),
             conversations: Vec::new(),
             ready: VecDeque::new(),
+            is_any: false,
             is_over: false,
         })
     }
@@ -128,6 +135,19 @@ impl<R: Read> Messages<R> {
             self.collect(place);
         }
         self.is_over = true;
+    }
+
+    fn nothing(&self) -> CaptureError {
+        CaptureError {
+            name: self.name.clone(),
+            problem: match self.began {
+                None => Problem::NoPacket,
+                Some(_) => Problem::NoWebSocketMessage {
+                    connections: self.flows.len(),
+                    conversations: self.conversations.len(),
+                },
+            },
+        }
     }
 
     /// Takes what a flow came upon.
@@ -189,6 +209,7 @@ impl<R: Read> Iterator for Messages<R> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(message) = self.ready.pop_front() {
+                self.is_any = true;
                 return Some(Ok(message));
             }
             if self.is_over {
@@ -196,7 +217,12 @@ impl<R: Read> Iterator for Messages<R> {
             }
             match self.step() {
                 Ok(true) => {}
-                Ok(false) => self.end(),
+                Ok(false) => {
+                    self.end();
+                    if !self.is_any && self.ready.is_empty() {
+                        return Some(Err(self.nothing()));
+                    }
+                }
                 Err(error) => {
                     self.is_over = true;
                     return Some(Err(error));

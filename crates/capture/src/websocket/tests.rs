@@ -76,7 +76,16 @@ fn captured(segments: &[(bool, Vec<u8>)], left_out: &[usize]) -> Vec<u8> {
 
 fn read_all(file: &[u8]) -> (Vec<Message>, Vec<Conversation>) {
     let mut messages = Messages::open(file, "crafted", MESSAGE_LIMIT).unwrap();
-    let read = messages.by_ref().map(Result::unwrap).collect();
+    let mut read = Vec::new();
+    for message in messages.by_ref() {
+        match message {
+            Ok(message) => read.push(message),
+            Err(error) => {
+                let is_nothing = matches!(error.problem, Problem::NoWebSocketMessage { .. });
+                assert!(is_nothing && read.is_empty(), "{error}");
+            }
+        }
+    }
     (read, messages.conversations().to_vec())
 }
 
@@ -227,4 +236,22 @@ fn frames_that_break_the_protocol_end_their_direction_with_why() {
         Some(Ended::Broken(Violation::ReservedBit { bit: 1, .. }))
     ));
     assert_eq!(messages.len(), 3);
+}
+
+#[test]
+fn a_capture_without_a_message_is_an_error_that_says_what_there_is() {
+    let told = |segments: &[(bool, Vec<u8>)]| {
+        let file = captured(segments, &[]);
+        let mut messages = Messages::open(&file[..], "tls.pcapng", MESSAGE_LIMIT).unwrap();
+        let error = messages.next().unwrap().unwrap_err().to_string();
+        assert!(messages.next().is_none());
+        error
+    };
+    let tls = told(&[(true, vec![0x16, 3, 1, 0, 5]), (false, vec![0x16, 3, 3, 0, 5])]);
+    assert!(tls.starts_with("tls.pcapng: has 1 TCP connections, 0 of them"), "{tls}");
+    let silent = told(&chat(vec![], 0));
+    assert!(
+        silent.starts_with("tls.pcapng: has 1 TCP connections, 1 of them"),
+        "{silent}"
+    );
 }

@@ -171,6 +171,37 @@ fn memory_is_that_of_what_was_agreed_on() {
     assert_eq!(plain.memory(), Bytes::ZERO);
 }
 
+#[test]
+fn every_combination_of_agreed_parameters_carries_messages() {
+    let compressors = || {
+        let windows = |takeover| WindowBits::all().map(move |window_bits| Compressor { takeover, window_bits });
+        [false, true].into_iter().flat_map(windows)
+    };
+    // Longer than the smallest windows and of repeated parts, so that references reach as far as they may.
+    let payloads: Vec<Vec<u8>> = (0..4_u32)
+        .map(|n| (0..400 * n).flat_map(|k| (k % 97 * n).to_be_bytes()).collect())
+        .collect();
+    for server in compressors() {
+        for client in compressors() {
+            let agreement = Some(Agreement { server, client });
+            let session =
+                |role| Session::opened(role, agreement, &Deflate::default(), MESSAGE_LIMIT, Seed::new(1)).unwrap();
+            let (mut from, mut to) = (session(Role::Client), session(Role::Server));
+            for _ in 0..2 {
+                for payload in &payloads {
+                    from.send(Kind::Binary, payload, Form::default()).unwrap();
+                    to.receive(&from.take_output());
+                    let Some(Event::Message(message)) = to.next_event() else {
+                        panic!("{agreement:?}")
+                    };
+                    assert!(message.payload == *payload, "{agreement:?}");
+                }
+                std::mem::swap(&mut from, &mut to);
+            }
+        }
+    }
+}
+
 fn window() -> impl Strategy<Value = WindowBits> {
     (8_u8..=15).prop_map(|bits| WindowBits::new(bits).unwrap())
 }
