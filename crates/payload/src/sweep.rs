@@ -2,7 +2,7 @@
 //! settings over one direction of a transcript.
 //!
 //! - [`exact`]: every octet that stock zlib would send, at every setting, counted.
-
+//! - [`sampled`]: an estimate with its interval, from parts of a transcript that is too long for that.
 //!
 //! Every size is made of messages that zlib compressed. It is fast since hardly any message is compressed twice to the same end:
 //!
@@ -25,11 +25,13 @@ mod measure;
 mod parse;
 mod piece;
 mod pool;
+mod sample;
 mod shape;
 
 pub use estimate::Interval;
 pub use exact::exact;
 pub use grid::{Grid, Point};
+pub use sample::{Sampling, sampled};
 
 use crate::transcript::{Direction, Message};
 use std::collections::BTreeMap;

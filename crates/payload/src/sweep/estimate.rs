@@ -1,4 +1,5 @@
 //! How sure is a ratio that was found in a sample?
+
 /// Where a figure lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
@@ -6,4 +7,133 @@ pub struct Interval {
     pub low: f64,
     /// No more than this.
     pub high: f64,
+}
+
+impl Interval {
+    /// Whether it is among what lies within.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// One shard of a sample: its octets as coded, and something that is known of every shard and goes up and down with them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pair {
+    pub(super) known: f64,
+    pub(super) coded: f64,
+}
+
+/// Of a sample, the ratio of its sums: coded by known.
+pub(super) fn ratio(sample: &[Pair]) -> f64 {
+    let sum = |of: fn(&Pair) -> f64| sample.iter().map(of).sum::<f64>();
+    sum(|pair| pair.coded) / sum(|pair| pair.known)
+}
+
+/// The 95 % interval of a ratio of sums over all of `population` shards, of which the sample was drawn at random: ratio
+/// estimator with linearised variance and correction for a finite population (Cochran, Sampling Techniques, 3rd edition, eq. 6.13), Student's t with n - 1
+/// degrees of freedom.
+///
+/// Shards drawn one from each stratum vary less than this says, so the interval is rather too wide.
+pub(super) fn interval(sample: &[Pair], population: usize) -> Interval {
+    let (ratio, error) = (ratio(sample), half_width(sample, population));
+    Interval {
+        low: (ratio - error).max(0.0),
+        high: ratio + error,
+    }
+}
+
+/// Whether `one` is no smaller than `other` with 97.5 % confidence, on the same shards. The difference of two ratios with the same divisor is
+/// a ratio itself, and what shards have in common falls out of it.
+pub(super) fn is_no_smaller(one: &[Pair], other: &[Pair], population: usize) -> bool {
+    let difference = |(one, other): (&Pair, &Pair)| Pair {
+        known: one.known,
+        coded: one.coded - other.coded,
+    };
+    let differences: Vec<_> = one.iter().zip(other).map(difference).collect();
+    ratio(&differences) >= half_width(&differences, population)
+}
+
+fn half_width(sample: &[Pair], population: usize) -> f64 {
+    let n = sample.len() as f64;
+    let ratio = ratio(sample);
+    let known: f64 = sample.iter().map(|pair| pair.known).sum();
+    let squares: f64 = sample
+        .iter()
+        .map(|pair| (pair.coded - ratio * pair.known).powi(2))
+        .sum();
+    let left_out = 1.0 - n / population as f64;
+    student_975(n - 1.0) * (left_out.max(0.0) * n / (n - 1.0) * squares).sqrt() / known
+}
+
+/// The 97.5 % quantile of Student's t (Abramowitz and Stegun, 26.7.5); true to 0.2 % from 5 degrees of freedom on.
+fn student_975(degrees: f64) -> f64 {
+    const Z: f64 = 1.959_963_985;
+    let power = |n| Z.powi(n);
+    let terms = [
+        (power(3) + Z) / 4.0,
+        (5.0 * power(5) + 16.0 * power(3) + 3.0 * Z) / 96.0,
+        (3.0 * power(7) + 19.0 * power(5) + 17.0 * power(3) - 15.0 * Z) / 384.0,
+    ];
+    let terms = terms.iter().rev().fold(0.0, |sum, term| (sum + term) / degrees);
+    Z + terms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn students_t_is_that_of_tables() {
+        for (degrees, expected) in [
+            (5.0, 2.5706),
+            (7.0, 2.3646),
+            (15.0, 2.1314),
+            (31.0, 2.0395),
+            (1e9, 1.96),
+        ] {
+            assert!((student_975(degrees) / expected - 1.0).abs() < 0.002, "{degrees}");
+        }
+    }
+
+    #[test]
+    fn an_interval_has_no_width_where_shards_agree_or_all_are_drawn() {
+        let alike = [
+            Pair {
+                known: 10.0,
+                coded: 3.0,
+            },
+            Pair {
+                known: 20.0,
+                coded: 6.0,
+            },
+        ];
+        let Interval { low, high } = interval(&alike, 100);
+        assert!((low - 0.3).abs() < 1e-12 && (high - 0.3).abs() < 1e-12);
+        let all = [
+            Pair {
+                known: 10.0,
+                coded: 3.0,
+            },
+            Pair {
+                known: 10.0,
+                coded: 5.0,
+            },
+        ];
+        assert_eq!(interval(&all, 2), Interval { low: 0.4, high: 0.4 });
+        assert!(interval(&all, 3).contains(0.5));
+    }
+
+    #[test]
+    fn a_difference_shows_through_what_shards_have_in_common() {
+        let shards = [100.0, 500.0, 300.0, 900.0, 200.0, 700.0];
+        let sample = |factor: f64| {
+            shards.map(|coded| Pair {
+                known: 1000.0,
+                coded: coded * factor,
+            })
+        };
+        let (one, other) = (sample(1.01), sample(1.0));
+        assert!(is_no_smaller(&one, &other, 1000) && !is_no_smaller(&other, &one, 1000));
+        assert!(interval(&one, 1000).contains(ratio(&other)));
+    }
 }

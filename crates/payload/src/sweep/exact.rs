@@ -81,7 +81,7 @@ pub fn exact(
 }
 
 /// The octets of all messages, each connection from its beginning.
-fn entire(connections: &[Connection<'_>], setting: Deflate) -> u64 {
+pub(super) fn entire(connections: &[Connection<'_>], setting: Deflate) -> u64 {
     let mut encoder = grid::encoder(setting);
     let mut size = 0;
     for connection in connections {

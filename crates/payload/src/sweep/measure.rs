@@ -196,25 +196,27 @@ impl Work<'_> {
         outcomes
     }
 
-    /// Compresses everything, history first.
+    /// Compresses everything; with takeover after two windows of history, or what there is of it.
     fn whole(&self, setting: Deflate) -> u64 {
         let mut encoder = encoder(setting);
         let (history, own) = (&self.piece.history, &self.piece.messages);
-        let mut all: Vec<_> = history
-            .iter()
-            .map(|span| (span, false))
-            .chain(own.iter().map(|span| (span, true)))
-            .collect();
-        all.sort_by_key(|(span, _)| (span.start, span.end));
-        let (mut size, mut connection) = (0, None);
-        for (span, counts) in all {
-            if connection.replace(span.connection) != Some(span.connection) {
+        if setting.takeover {
+            let warming = 2 << setting.window_bits.runs_as().get();
+            for span in history
+                .iter()
+                .filter(|span| own.first().is_some_and(|first| span.end + warming > first.start))
+            {
+                encoder.coded_size(self.piece.message(*span));
+            }
+        }
+        // History is of the first connection.
+        let (mut size, mut connection) = (0, 0);
+        for span in own {
+            if connection != span.connection {
                 encoder.reset();
+                connection = span.connection;
             }
-            if counts || setting.takeover {
-                let coded = encoder.coded_size(self.piece.message(*span)) as u64;
-                size += if counts { coded } else { 0 };
-            }
+            size += encoder.coded_size(self.piece.message(*span)) as u64;
         }
         size
     }

@@ -101,6 +101,13 @@ impl Cut {
         cuts
     }
 
+    /// Its own messages, connection by connection.
+    pub(super) fn runs<'a>(&'a self, connections: &'a [Connection<'a>]) -> impl Iterator<Item = &'a [&'a [u8]]> {
+        self.0
+            .iter()
+            .map(|run| &connections[run.connection].messages[run.first..run.end])
+    }
+
     /// Whether each of its connections is in it from the beginning.
     pub(super) fn is_whole(&self) -> bool {
         self.0.iter().all(|run| run.before == 0)

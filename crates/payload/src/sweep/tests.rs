@@ -10,14 +10,14 @@ use rand_core::Rng as _;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("two is not zero");
+pub(super) const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("two is not zero");
 
 fn below(rng: &mut Rng, end: usize) -> usize {
     (rng.next_u64() % end as u64) as usize
 }
 
 /// Messages made from a vocabulary that is met again and again, as people and programs write.
-fn text(rng: &mut Rng, messages: usize, words_max: usize) -> Vec<Vec<u8>> {
+pub(super) fn text(rng: &mut Rng, messages: usize, words_max: usize) -> Vec<Vec<u8>> {
     let word = |rng: &mut Rng| -> Vec<u8> { (0..1 + below(rng, 9)).map(|_| b'a' + below(rng, 12) as u8).collect() };
     let vocabulary: Vec<_> = (0..150).map(|_| word(rng)).collect();
     let message = |_| {
@@ -34,7 +34,7 @@ fn text(rng: &mut Rng, messages: usize, words_max: usize) -> Vec<Vec<u8>> {
 }
 
 /// Octets that do not compress, in messages of up to `length_max`.
-fn noise(rng: &mut Rng, messages: usize, length_max: usize, kinds: usize) -> Vec<Vec<u8>> {
+pub(super) fn noise(rng: &mut Rng, messages: usize, length_max: usize, kinds: usize) -> Vec<Vec<u8>> {
     let message = |_| {
         (0..below(rng, length_max + 1))
             .map(|_| below(rng, kinds) as u8)
@@ -63,14 +63,14 @@ fn periodic(rng: &mut Rng, period: usize, octets: usize, length_max: usize) -> V
     messages
 }
 
-fn connection(messages: &[Vec<u8>]) -> Connection<'_> {
+pub(super) fn connection(messages: &[Vec<u8>]) -> Connection<'_> {
     Connection {
         messages: messages.iter().map(Vec::as_slice).collect(),
     }
 }
 
 /// The octets of all messages at a setting, from one encoder a connection.
-fn one_by_one(connections: &[Connection<'_>], setting: Deflate) -> u64 {
+pub(super) fn one_by_one(connections: &[Connection<'_>], setting: Deflate) -> u64 {
     let mut size = 0;
     for connection in connections {
         let mut encoder = MessageEncoder::new(&MessageCodec::Deflate(setting), None).unwrap();
@@ -96,7 +96,7 @@ fn assert_exact(connections: &[Connection<'_>], grid: &Grid) {
     }
 }
 
-fn windows(bits: impl IntoIterator<Item = u8>) -> Vec<WindowBits> {
+pub(super) fn windows(bits: impl IntoIterator<Item = u8>) -> Vec<WindowBits> {
     bits.into_iter().map(|bits| WindowBits::new(bits).unwrap()).collect()
 }
 

@@ -1,0 +1,221 @@
+//! Do intervals hold the truth as often as they say, and are shards what they are in the whole?
+
+use super::super::measure::is_exact_in_pieces;
+use super::super::tests::{TWO, connection, noise, one_by_one, text, windows};
+use super::*;
+
+/// A few settings of every kind.
+fn few() -> Grid {
+    Grid {
+        takeover: vec![false, true],
+        window_bits: windows([9, 11, 15]),
+        levels: vec![1, 3, 6],
+        mem_levels: vec![3, 8],
+        strategies: vec![Strategy::Default],
+    }
+}
+
+/// A long transcript that changes on its way: vocabularies, lengths of messages, and now and then what does not compress.
+fn drifting(seed: u64) -> Vec<Vec<u8>> {
+    let rng = &mut Seed::new(seed).rng();
+    let part = |n: usize| match n % 5 {
+        4 => noise(rng, 20, 400, 256),
+        _ => text(rng, 60, 10 + 12 * (n % 7)),
+    };
+    (0..60).flat_map(part).collect()
+}
+
+/// Every shard that `drawn` names, at each setting.
+fn compress(
+    drawn: &[usize],
+    cuts: &[Cut],
+    connections: &[Connection<'_>],
+    settings: &[Deflate],
+) -> BTreeMap<Deflate, Vec<Pair>> {
+    let known: Vec<_> = cuts.iter().map(|cut| Known::of(cut, connections)).collect();
+    let shards = Shards {
+        drawn,
+        cuts,
+        known: &known,
+        connections,
+    };
+    let pool = Pool {
+        threads: TWO,
+        observer: &(),
+    };
+    shards.compress(settings, &pool, Share { from: 0.0, to: 1.0 }).unwrap()
+}
+
+#[test]
+fn halving_draws_no_shard_twice_and_in_the_end_all() {
+    let mut draw = Draw::new(Seed::new(3), 100, 7);
+    let mut drawn = draw.drawn.clone();
+    assert!(drawn.is_sorted() && drawn.len() == 7);
+    for _ in 0..8 {
+        draw.halve();
+        drawn.extend(&draw.drawn);
+    }
+    drawn.sort_unstable();
+    assert_eq!(drawn, (0..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn intervals_of_95_percent_hold_the_truth_for_200_seeds_of_which_no_more_than_10_percent_fail() {
+    let messages = drifting(1);
+    // Of many connections, the shards are the whole, so that the truth is their sum.
+    let connections: Vec<_> = messages.chunks(15).map(connection).collect();
+    let cuts = Cut::all(&connections, 4096);
+    let settings: Vec<_> = few().settings().into_iter().collect();
+    let every: Vec<_> = (0..cuts.len()).collect();
+    let pairs = compress(&every, &cuts, &connections, &settings);
+    assert!(cuts.len() > 60);
+    for (setting, pairs) in pairs {
+        let truth = ratio(&pairs);
+        let holds = |seed: &u64| {
+            let mut draw = Draw::new(Seed::new(*seed), cuts.len(), 8);
+            let mut drawn = draw.drawn.clone();
+            if seed % 2 == 1 {
+                draw.halve();
+                drawn.extend(&draw.drawn);
+            }
+            let sample: Vec<_> = drawn.iter().map(|shard| pairs[*shard]).collect();
+            bounds(&sample, cuts.len()).contains(truth)
+        };
+        let held = (0..200).filter(holds).count();
+        assert!(held >= 180, "{held} of 200 at {setting:?}");
+    }
+}
+
+#[test]
+fn a_sample_of_one_long_connection_holds_the_truth_at_nearly_every_setting() {
+    let messages = drifting(2);
+    let connections = [connection(&messages)];
+    let grid = few();
+    let truth = exact(&connections, &grid, TWO, &()).unwrap();
+    let (mut held, mut all) = (0, 0);
+    for seed in 0..8 {
+        let sampling = Sampling {
+            seed: Seed::new(seed),
+            shard: Bytes::new(8192),
+            first: 8,
+            doublings: 1,
+        };
+        let points = sampled(&connections, &grid, sampling, TWO, &()).unwrap();
+        for (point, truth) in points.iter().zip(&truth) {
+            assert_eq!((point.setting, point.memory), (truth.setting, truth.memory));
+            held += usize::from(point.ratio_ci95.unwrap().contains(truth.ratio));
+            all += 1;
+        }
+    }
+    assert!(held * 10 >= all * 9, "{held} of {all}");
+}
+
+#[test]
+fn a_sample_of_all_shards_is_the_whole_where_shards_are_exact_and_nearly_so_elsewhere() {
+    for (seed, size) in [(3, 32 * 1024), (4, 128 * 1024)] {
+        let messages = [drifting(seed), drifting(seed + 10)].concat();
+        let connections = [connection(&messages)];
+        let cuts = Cut::all(&connections, size);
+        let grid = Grid {
+            takeover: vec![true],
+            levels: vec![1, 2, 3, 6],
+            ..few()
+        };
+        let every: Vec<_> = (0..cuts.len()).collect();
+        for (setting, pairs) in compress(&every, &cuts, &connections, &grid.settings()) {
+            let sum: f64 = pairs.iter().map(|pair| pair.coded).sum();
+            let truth = one_by_one(&connections, setting) as f64;
+            if is_exact_in_pieces(setting) {
+                assert_eq!(sum.to_bits(), truth.to_bits(), "{setting:?}");
+            } else {
+                assert!((sum / truth - 1.0).abs() <= 0.0003, "{setting:?}: {sum} {truth}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_setting_that_costs_more_and_gives_nothing_is_no_contender() {
+    let messages = drifting(5);
+    let connections: Vec<_> = messages.chunks(15).map(connection).collect();
+    let cuts = Cut::all(&connections, 4096);
+    let settings = few().settings();
+    let samples = compress(&[3, 9, 14, 22, 31, 40, 52], &cuts, &connections, &settings);
+    let left = contenders(&samples, &settings, &Memory::of(&settings), cuts.len());
+    let cheapest = |setting: &&Deflate| setting.window_bits.get() == 9 && setting.mem_level == 3 && setting.level == 1;
+    assert_eq!(left.iter().filter(cheapest).count(), 2);
+    assert!(left.len() < settings.len());
+    // Without takeover, messages shorter than the smallest window reaches have no use for a larger one.
+    let (small, large) = (
+        settings[0],
+        Deflate {
+            window_bits: windows([15])[0],
+            ..settings[0]
+        },
+    );
+    let short = text(&mut Seed::new(6).rng(), 200, 20);
+    let connections: Vec<_> = short.chunks(10).map(connection).collect();
+    let cuts = Cut::all(&connections, 1000);
+    let samples = compress(&[0, 2, 4, 6, 8, 10], &cuts, &connections, &[small, large]);
+    assert_eq!(
+        contenders(&samples, &[small, large], &Memory::of(&[small, large]), cuts.len()),
+        [small]
+    );
+}
+
+#[test]
+fn few_shards_are_compressed_whole() {
+    let messages = drifting(7);
+    let connections = [connection(&messages)];
+    let points = sampled(&connections, &few(), Sampling::default(), TWO, &()).unwrap();
+    assert!(points.iter().all(|point| point.ratio_ci95.is_none()));
+}
+
+#[test]
+fn a_seed_draws_the_same_shards_again() {
+    let messages = drifting(8);
+    let connections: Vec<_> = messages.chunks(15).map(connection).collect();
+    let sample = |seed| {
+        let sampling = Sampling {
+            seed: Seed::new(seed),
+            shard: Bytes::new(4096),
+            first: 6,
+            doublings: 1,
+        };
+        sampled(&connections, &few(), sampling, TWO, &()).unwrap()
+    };
+    assert_eq!(sample(1), sample(1));
+    assert_ne!(sample(1), sample(2));
+}
+
+#[test]
+fn a_sweep_that_is_broken_off_after_the_first_shards_has_points() {
+    use std::ops::ControlFlow;
+    struct Half;
+    impl Observer for Half {
+        fn progress(&self, done: f64) -> ControlFlow<()> {
+            if done <= 0.6 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        }
+    }
+    struct AtOnce;
+    impl Observer for AtOnce {
+        fn progress(&self, _: f64) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+    let messages = drifting(9);
+    let connections: Vec<_> = messages.chunks(15).map(connection).collect();
+    let sampling = Sampling {
+        shard: Bytes::new(4096),
+        first: 6,
+        doublings: 1,
+        ..Sampling::default()
+    };
+    let points = sampled(&connections, &few(), sampling, TWO, &Half).unwrap();
+    assert!(points.iter().all(|point| point.ratio_ci95.is_some()));
+    assert_eq!(sampled(&connections, &few(), sampling, TWO, &AtOnce), Err(Interrupted));
+}
