@@ -28,6 +28,7 @@ peers:           ## Install the real programs that tests hold lastmile against
 bench:           ## How fast and true lastmile is, beside what it aims at (ONLY=emulated or simulated; NO_BUILD=1: no cold build)
 	cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build) $(if $(ONLY),--only $(ONLY))
 	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin inspect_speed)
+	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin tune_speed)
 
 fuzz:            ## Feed every reader of foreign bytes its corpus and MUTATIONS seeded mutations
 	cargo run -q -p lastmile-fuzz -- --mutations $(MUTATIONS)

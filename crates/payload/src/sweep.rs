@@ -33,8 +33,7 @@ pub use exact::exact;
 pub use grid::{Grid, Point};
 pub use sample::{Sampling, sampled};
 
-use crate::transcript::{Direction, Message};
-use std::collections::BTreeMap;
+use crate::transcript::{self, Messages};
 use std::ops::ControlFlow;
 
 /// What one side sent over one connection, in order. With takeover, a message may refer to those before it, on its connection alone.
@@ -45,15 +44,16 @@ pub struct Connection<'a> {
 }
 
 impl<'a> Connection<'a> {
-    /// Of a transcript, the connections in the order of their numbers, with what was sent in `direction`. Those without any are
-    /// left out.
-    pub fn of(transcript: &'a [Message], direction: Direction) -> Vec<Self> {
-        let mut connections = BTreeMap::<u32, Self>::new();
-        for message in transcript.iter().filter(|message| message.direction == direction) {
-            let connection = connections.entry(message.connection).or_default();
-            connection.messages.push(&message.payload);
-        }
-        connections.into_values().collect()
+    /// The connections of gathered messages, in their order.
+    pub fn of(messages: &'a Messages) -> Vec<Self> {
+        let connection = |connection: &transcript::Connection| Self {
+            messages: connection
+                .messages
+                .clone()
+                .map(|number| messages.payload(number))
+                .collect(),
+        };
+        messages.connections().iter().map(connection).collect()
     }
 
     /// The octets of all messages.

@@ -42,13 +42,13 @@ pub struct Sampling {
 }
 
 impl Default for Sampling {
-    /// 12 shards of 128 KiB, doubled twice: our own choice.
+    /// 12 shards of 128 KiB, doubled once: our own choice.
     fn default() -> Self {
         Self {
             seed: Seed::new(1),
             shard: Bytes::new(128 * 1024),
             first: 12,
-            doublings: 2,
+            doublings: 1,
         }
     }
 }

@@ -1,0 +1,210 @@
+//! How much faster is a sweep than compressing messages at one setting after the other, and how long does a long transcript take?
+//!
+//! The grid of 1,440 settings over a chat of the size that the 2013 evaluation had (666 messages): by the sweep, on all cores; by one
+//! encoder after the other in this process, on one thread; and, where a path to it is given, by the tool of 2013
+//! (zaphoyd/ws-pmce-stats, which reads messages as lines and does one setting a run). They take turns, so that a disturbance does not
+//! fall on one alone. The first two are held to the same sizes.
+//!
+//! Then a chat of 100 MB is written to a file, and timed from opening it to the last point with its interval.
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use lastmile_bench::spread::Spread;
+use lastmile_payload::message_codec::{Deflate, MessageCodec, MessageEncoder};
+use lastmile_payload::sweep::{Connection, Grid, Point, Sampling, exact, sampled};
+use lastmile_payload::transcript::{Directions, Message, Reading, Transcript};
+use lastmile_payload::workload::WorkloadSpec;
+use lastmile_payload::workload::messages::Chat;
+use lastmile_units::Seed;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Measures the sweep of permessage-deflate's settings.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// How many messages the short transcript has
+    #[arg(long, default_value = "666")]
+    messages: NonZeroU32,
+    /// How many octets the long transcript has
+    #[arg(long, default_value_t = 100_000_000)]
+    bytes: u64,
+    /// How often the grid is swept in each way
+    #[arg(long, default_value_t = 5)]
+    runs: usize,
+    /// The binary of the 2013 tool
+    #[arg(long, env = "WS_PMCE_STATS")]
+    peer: Option<PathBuf>,
+}
+
+/// How many times less wall time the sweep is to take, on 2 cores, than one setting after the other.
+const AIM_RATIO: f64 = 6.0;
+/// How long the long transcript may take, on 2 cores.
+const AIM_LONG: Duration = Duration::from_secs(60);
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let threads = std::thread::available_parallelism()?;
+    let folder = tempfile::tempdir()?;
+    short(&arguments, threads, &folder.path().join("short.txt"))?;
+    long(&arguments, threads, &folder.path().join("long.txt"))
+}
+
+fn chat(messages: NonZeroU32) -> Result<Vec<Message>> {
+    let chat = WorkloadSpec::Chat(Chat { messages, speakers: 0 });
+    Ok(chat.messages(Seed::new(2013))?)
+}
+
+fn write(messages: &[Message], path: &Path) -> Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    for message in messages {
+        file.write_all(&message.payload)?;
+        file.write_all(b"\n")?;
+    }
+    Ok(file.flush()?)
+}
+
+/// The grid over a short transcript, in turns.
+fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()> {
+    let messages = chat(arguments.messages)?;
+    write(&messages, path)?;
+    let gathered: Directions = messages.iter().collect();
+    let connections = Connection::of(&gathered.sent);
+    let octets: usize = messages.iter().map(|message| message.payload.len()).sum();
+    let grid = Grid::default();
+    let settings = grid.settings();
+    println!(
+        "{} messages, {octets} B, {} settings, {threads} threads",
+        messages.len(),
+        settings.len()
+    );
+    let (mut sweeps, mut singles, mut peers) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..arguments.runs.max(1) {
+        let begun = Instant::now();
+        let points = exact(&connections, &grid, threads, &())?;
+        sweeps.push(begun.elapsed().as_secs_f64());
+        let begun = Instant::now();
+        let sizes: Vec<u64> = settings.iter().map(|setting| one(&connections, *setting)).collect();
+        singles.push(begun.elapsed().as_secs_f64());
+        ensure!(
+            points.iter().map(|point| point.compressed.get()).eq(sizes),
+            "the sweep and zlib differ"
+        );
+        if let Some(peer) = &arguments.peer {
+            let begun = Instant::now();
+            for setting in &settings {
+                run_peer(peer, *setting, path)?;
+            }
+            peers.push(begun.elapsed().as_secs_f64());
+        }
+    }
+    let ratios = |others: &[f64]| others.iter().zip(&sweeps).map(|(other, sweep)| other / sweep).collect();
+    tell("the sweep", sweeps.clone(), None);
+    tell(
+        "one setting after the other, one thread",
+        singles.clone(),
+        Some(ratios(&singles)),
+    );
+    if peers.is_empty() {
+        println!("the 2013 tool: not run; --peer or WS_PMCE_STATS gives the path of its binary");
+    } else {
+        tell(
+            "the 2013 tool, a process a setting",
+            peers.clone(),
+            Some(ratios(&peers)),
+        );
+    }
+    Ok(())
+}
+
+/// All messages, by one encoder a connection.
+fn one(connections: &[Connection<'_>], setting: Deflate) -> u64 {
+    let mut size = 0;
+    for connection in connections {
+        let mut encoder =
+            MessageEncoder::new(&MessageCodec::Deflate(setting), None).expect("settings of the grid are in range");
+        size += connection
+            .messages
+            .iter()
+            .map(|message| encoder.coded_size(message) as u64)
+            .sum::<u64>();
+    }
+    size
+}
+
+/// One setting. At level 0 the tool runs out of the room that it makes for itself, so its status is not looked at; zlib no longer lets it have 8
+/// window bits.
+fn run_peer(peer: &Path, setting: Deflate, path: &Path) -> Result<()> {
+    Command::new(peer)
+        .arg(format!("context_takeover={}", setting.takeover))
+        .arg(format!("speed_levels={}", setting.level))
+        .arg(format!("window_bits={}", setting.window_bits.runs_as().get()))
+        .arg(format!("memory_level={}", setting.mem_level))
+        .stdin(File::open(path)?)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .with_context(|| peer.display().to_string())?;
+    Ok(())
+}
+
+/// A line for people, and one for machines.
+fn tell(what: &str, seconds: Vec<f64>, ratios: Option<Vec<f64>>) {
+    let Some(Spread { min, median, max, n }) = Spread::of(seconds) else {
+        return;
+    };
+    println!("{what}: {median:.3} s ({min:.3} to {max:.3}; {n} runs)");
+    let ratio = ratios.and_then(Spread::of);
+    if let Some(Spread { min, median, max, .. }) = ratio {
+        let verdict = if median >= AIM_RATIO { "met" } else { "MISSED" };
+        println!("  {median:.2} times as long as the sweep ({min:.2} to {max:.2}); aim {AIM_RATIO}: {verdict}");
+    }
+    let ratio = ratio.map_or_else(|| "null".to_owned(), |ratio| format!("{:.3}", ratio.median));
+    println!(r#"{{"bench": "tune_speed", "what": "{what}", "seconds": {median:.3}, "times_the_sweep": {ratio}}}"#);
+}
+
+/// A long transcript, once.
+fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()> {
+    let short: usize = chat(arguments.messages)?
+        .iter()
+        .map(|message| message.payload.len())
+        .sum();
+    let wanted = arguments.bytes * u64::from(arguments.messages.get()) / short.max(1) as u64;
+    let messages = NonZeroU32::new(u32::try_from(wanted)?).context("a long transcript is longer than this")?;
+    write(&chat(messages)?, path)?;
+    let begun = Instant::now();
+    let messages = Transcript::open(path, Reading::default())?.gather()?.sent;
+    let connections = Connection::of(&messages);
+    let read = begun.elapsed();
+    let points = sampled(&connections, &Grid::default(), Sampling::default(), threads, &())?;
+    let took = begun.elapsed();
+    let octets = messages.total().get();
+    let seconds = took.as_secs_f64();
+    let verdict = if took < AIM_LONG { "met" } else { "MISSED" };
+    println!(
+        "{:.1} MB in {} messages: {seconds:.1} s for {} points, of which {:.1} s to read; aim {} s: {verdict}",
+        octets as f64 / 1e6,
+        messages.len(),
+        points.len(),
+        read.as_secs_f64(),
+        AIM_LONG.as_secs()
+    );
+    if let Some(Spread { min, median, max, .. }) = Spread::of(points.iter().filter_map(width).collect()) {
+        println!("  95 % intervals: {median:.3} % of the ratio to either side ({min:.3} to {max:.3} %)");
+    }
+    println!(
+        r#"{{"bench": "tune_speed", "what": "long", "bytes": {octets}, "seconds": {seconds:.1}, "points": {}}}"#,
+        points.len()
+    );
+    Ok(())
+}
+
+/// Half an interval, in percent of the ratio.
+fn width(point: &Point) -> Option<f64> {
+    point
+        .ratio_ci95
+        .map(|interval| (interval.high - interval.low) / point.ratio * 50.0)
+}
