@@ -3,6 +3,7 @@
 pub(crate) mod advise;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod conform;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod link;
@@ -16,6 +17,7 @@ use advise::AdviseArgs;
 use clap::{Args, Parser, Subcommand};
 use compare::CompareArgs;
 use completions::CompletionsArgs;
+use conform::ConformArgs;
 use doctor::DoctorArgs;
 use inspect::InspectArgs;
 use lastmile_study::cost::Choice;
@@ -59,6 +61,7 @@ pub(crate) enum Verb {
     Studies(StudiesArgs),
     Link(LinkArgs),
     Profiles(ProfilesArgs),
+    Conform(ConformArgs),
     Doctor(DoctorArgs),
     Completions(CompletionsArgs),
     /// Print the manual page of the whole tool

@@ -4,6 +4,7 @@ use crate::exit::Unable;
 use clap::ValueEnum;
 use lastmile_report::advise::Advice;
 use lastmile_report::compare::Comparison;
+use lastmile_report::conform::Conformance;
 use lastmile_report::doctor::Examination;
 use lastmile_report::inspect::Inspection;
 use lastmile_report::record::{Run, Table};
@@ -50,7 +51,7 @@ macro_rules! printed {
     )+};
 }
 
-printed!(Run: run, Advice: advice, Comparison: comparison, Inspection: inspection, Examination: examination);
+printed!(Run: run, Advice: advice, Comparison: comparison, Inspection: inspection, Examination: examination, Conformance: conformance);
 
 /// What is looked up: profiles, studies. It prints under a schema of its own.
 #[derive(Debug, Serialize)]

@@ -3,6 +3,7 @@
 mod advise;
 mod compare;
 mod completions;
+mod conform;
 mod doctor;
 mod inspect;
 pub(crate) mod link;
@@ -30,6 +31,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Link(args) => link::link(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
         Verb::Doctor(args) => doctor::doctor(&args),
+        Verb::Conform(args) => conform::conform(&args),
         Verb::Completions(args) => completions::completions(&args),
         Verb::Man => man::man(),
     }

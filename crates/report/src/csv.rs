@@ -11,6 +11,7 @@ pub use tune::tuning;
 
 use crate::advise::{Advice, Saving};
 use crate::compare::Comparison;
+use crate::conform::Conformance;
 use crate::doctor::Examination;
 use crate::record::{Doubt, Figure, Levels, Published, Run, Table};
 use std::collections::BTreeSet;
@@ -173,6 +174,17 @@ pub fn comparison(comparison: &Comparison) -> String {
             row.extend([change.verdict.words().to_owned(), kinds(&cell.doubts)]);
             rows.row(row);
         }
+    }
+    rows.text
+}
+
+/// How a WebSocket server stood: one row a rule.
+pub fn conformance(conformance: &Conformance) -> String {
+    let mut rows = Rows::default();
+    rows.head(&[], &[], &["rule", "standing", "asks", "found", "source"]);
+    for verdict in &conformance.verdicts {
+        let standing = verdict.standing.label();
+        rows.row([&verdict.name, standing, &verdict.asks, &verdict.found, &verdict.source].map(str::to_owned));
     }
     rows.text
 }
@@ -348,6 +360,7 @@ mod tests {
             inspection(&sample::inspection()),
             tuning(&sample::tuning()),
             examination(&sample::examination()),
+            conformance(&sample::conformance()),
             table(&one.exhibits[0]),
         ] {
             let rows = read(&text);

@@ -1,10 +1,11 @@
 //! What is said about a record, and in which order, whoever prints it?
 //!
-//! [`run`], [`advice`], [`compare`], [`doctor`], [`inspect`] and [`tune`] turn a record into [`Block`]s; the terminal, Markdown and the HTML page each know how a block
+//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`inspect`] and [`tune`] turn a record into [`Block`]s; the terminal, Markdown and the HTML page each know how a block
 //! looks. So all three say the same, with the same digits.
 
 pub(crate) mod advice;
 pub(crate) mod compare;
+pub(crate) mod conform;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod run;

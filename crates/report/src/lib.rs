@@ -6,6 +6,7 @@
 pub mod advise;
 pub mod chart;
 pub mod compare;
+pub mod conform;
 pub mod csv;
 pub mod doctor;
 mod document;

@@ -2,6 +2,7 @@
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
+use crate::conform::Conformance;
 use crate::doctor::Examination;
 use crate::document::tune::Detail;
 use crate::document::{self, Block, Grid, Tone};
@@ -38,6 +39,11 @@ pub fn tuning(tuning: &Tuning) -> String {
 /// A tuning with every point of its grid.
 pub fn whole_tuning(tuning: &Tuning) -> String {
     blocks(&document::tune::for_terminal(tuning, Detail::All))
+}
+
+/// How a WebSocket server stood.
+pub fn conformance(conformance: &Conformance) -> String {
+    blocks(&document::conform::for_terminal(conformance))
 }
 
 /// What a machine can do: the answer, then everything with its remedy.

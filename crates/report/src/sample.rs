@@ -5,7 +5,7 @@ mod machine;
 mod tuning;
 
 pub(crate) use capture::inspection;
-pub(crate) use machine::examination;
+pub(crate) use machine::{conformance, examination};
 pub(crate) use tuning::tuning;
 
 use crate::advise::*;

@@ -2,6 +2,7 @@
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
+use crate::conform::Conformance;
 use crate::doctor::Examination;
 use crate::inspect::Inspection;
 use crate::link::Crossing;
@@ -12,10 +13,11 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by its name.
-pub fn all() -> [(&'static str, Schema); 8] {
+pub fn all() -> [(&'static str, Schema); 9] {
     [
         ("advise", of::<Advice>()),
         ("compare", of::<Comparison>()),
+        ("conform", of::<Conformance>()),
         ("doctor", of::<Examination>()),
         ("inspect", of::<Inspection>()),
         ("link", of::<Crossing>()),
@@ -63,13 +65,14 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 8] {
+    fn printed() -> [(&'static str, Value); 9] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&sample::run(), &sample::run(), &[rule]);
         [
             ("advise", value(serde_json::to_value(sample::advice()))),
             ("compare", value(serde_json::to_value(comparison))),
+            ("conform", value(serde_json::to_value(sample::conformance()))),
             ("doctor", value(serde_json::to_value(sample::examination()))),
             ("inspect", value(serde_json::to_value(sample::inspection()))),
             ("link", value(serde_json::to_value(crate::link::sample()))),

@@ -2,6 +2,7 @@
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
+use crate::conform::Conformance;
 use crate::doctor::Examination;
 use crate::document::tune::Detail;
 use crate::document::{self, Block, Grid, Tone};
@@ -47,6 +48,11 @@ pub fn tuning(tuning: &Tuning, look: Look) -> String {
 /// A tuning with every point of its grid.
 pub fn whole_tuning(tuning: &Tuning, look: Look) -> String {
     blocks(&document::tune::for_terminal(tuning, Detail::All), look)
+}
+
+/// How a WebSocket server stood.
+pub fn conformance(conformance: &Conformance, look: Look) -> String {
+    blocks(&document::conform::for_terminal(conformance), look)
 }
 
 /// What a machine can do: the answer, then everything with its remedy.

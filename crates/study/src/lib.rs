@@ -8,6 +8,7 @@
 pub mod advise;
 pub mod builtin;
 pub mod cell;
+pub mod conform;
 pub mod cost;
 pub mod doubt;
 pub mod experiment;

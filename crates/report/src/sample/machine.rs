@@ -1,5 +1,6 @@
 //! A machine that was examined.
 
+use crate::conform::{self, Conformance, Verdict};
 use crate::doctor::{Ability, Examination, Standing};
 
 pub(crate) fn examination() -> Examination {
@@ -31,4 +32,20 @@ pub(crate) fn examination() -> Examination {
         "`make peers` installs it (as root: apt-get install nginx-light)",
     )];
     Examination::new("0.1.0", machine, peers)
+}
+
+pub(crate) fn conformance() -> Conformance {
+    let verdict = |name: &str, standing, found: &str| Verdict {
+        name: name.to_owned(),
+        asks: format!("{name} is taken"),
+        source: "RFC 6455 section 5.2".to_owned(),
+        standing,
+        found: found.to_owned(),
+    };
+    let verdicts = vec![
+        verdict("rsv1", conform::Standing::Held, "it closes with 1002"),
+        verdict("rsv2", conform::Standing::Broken, "the server says nothing more"),
+        verdict("rsv3", conform::Standing::NotAsked, "the server declines"),
+    ];
+    Conformance::new("0.1.0", "ws://127.0.0.1:9001/", Some("ws 8".to_owned()), verdicts)
 }

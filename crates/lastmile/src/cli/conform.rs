@@ -1,0 +1,30 @@
+//! What can be typed after `lastmile conform`?
+
+use super::FormatArg;
+use clap::Args;
+use lastmile_study::conform::Target;
+use std::time::Duration;
+
+/// Ask a WebSocket server whether it keeps RFC 6455 and RFC 7692 (permessage-deflate)
+///
+/// The server must send every message back, as echo servers do. Each rule is asked about over a connection of its own: how
+/// permessage-deflate is negotiated and kept to, which compressed messages are read, and whether what no endpoint may send fails the
+/// connection. TLS is not spoken: probe the server behind its proxy.
+#[derive(Debug, Args)]
+#[command(after_help = "Exits with 99 where a rule is broken.
+
+Examples:
+  lastmile conform ws://127.0.0.1:9001/                  every rule, and what the server did
+  lastmile conform ws://127.0.0.1:9001/ --format json    for a program")]
+pub(crate) struct ConformArgs {
+    /// The server: ws://HOST:PORT/PATH
+    #[arg(value_name = "URL")]
+    pub(crate) target: Target,
+
+    /// How long the server may be silent where an answer is due
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = lastmile_units::duration::parse)]
+    pub(crate) patience: Duration,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+}

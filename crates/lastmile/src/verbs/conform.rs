@@ -1,0 +1,34 @@
+//! `lastmile conform`: does a WebSocket server keep the rules?
+
+use crate::cli::conform::ConformArgs;
+use crate::exit::Exit;
+use crate::{output, progress};
+use lastmile_study::conform;
+
+/// Asks a server about every rule, and says how it stood.
+///
+/// # Errors
+/// When nobody listens there, or what listens does not send messages back.
+pub(crate) fn conform(args: &ConformArgs) -> anyhow::Result<Exit> {
+    let bar = progress::bar("rules");
+    let mut done = 0;
+    let probed = conform::probe(
+        &args.target,
+        args.patience,
+        env!("CARGO_PKG_VERSION"),
+        &mut |all, verdict| {
+            done += 1;
+            bar.set_length(all as u64);
+            bar.set_position(done);
+            bar.set_message(verdict.name.clone());
+        },
+    );
+    bar.finish_and_clear();
+    let conformance = probed?;
+    output::record(&conformance, args.format.format)?;
+    Ok(if conformance.broken == 0 {
+        Exit::Done
+    } else {
+        Exit::Broken
+    })
+}
