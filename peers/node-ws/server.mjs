@@ -19,12 +19,16 @@ function extension() {
   }
   const [level, windowBits, memLevel] = settings.slice(1, 4).map(Number);
   const withoutTakeover = settings[4] !== undefined;
+  // What is not asked for is left open: where ws is told a window or a takeover, even the usual one, it refuses the whole handshake of
+  // a client that offers another.
+  const limit = windowBits === 15 ? undefined : windowBits;
+  const noTakeover = withoutTakeover ? true : undefined;
   return {
     zlibDeflateOptions: { level, memLevel },
-    serverMaxWindowBits: windowBits,
-    clientMaxWindowBits: windowBits,
-    serverNoContextTakeover: withoutTakeover,
-    clientNoContextTakeover: withoutTakeover,
+    serverMaxWindowBits: limit,
+    clientMaxWindowBits: limit,
+    serverNoContextTakeover: noTakeover,
+    clientNoContextTakeover: noTakeover,
     // Every message is compressed: ws would leave those below 1,024 octets.
     threshold: 0,
   };

@@ -11,6 +11,9 @@ mod objects;
 #[cfg(target_os = "linux")]
 #[path = "peers/servers.rs"]
 mod servers;
+#[cfg(target_os = "linux")]
+#[path = "peers/websockets.rs"]
+mod websockets;
 
 fn main() {
     println!("\nreal programs that studies use");
@@ -36,8 +39,14 @@ fn check_all() {
             }
         };
         if let Some(program) = &peer.server {
-            let as_whom = servers::keeps_to_the_contract(&peer, program);
-            println!("{name}: there, {version}: keeps to the contract {as_whom}");
+            let serves = |operation: &str| program.operations.iter().any(|known| known == operation);
+            if serves("get") {
+                let as_whom = servers::keeps_to_the_contract(&peer, program);
+                println!("{name}: there, {version}: keeps to the contract {as_whom}");
+            }
+            if serves("echo") {
+                println!("{name}: there, {version}: {}", websockets::keeps_to_the_contract(&peer));
+            }
         }
         if name == "java-objects" {
             objects::streams_are_the_same_both_ways(&peer);

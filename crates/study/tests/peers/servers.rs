@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const MEDIA_TYPE: &str = "application/x-java-serialized-object";
 /// The user that owns nothing.
-const NOBODY: u32 = 65_534;
+pub(crate) const NOBODY: u32 = 65_534;
 
 /// Checks a server as every user that this can be, and says as whom that was.
 pub(crate) fn keeps_to_the_contract(peer: &PeerSpec, program: &Program) -> &'static str {
@@ -85,7 +85,7 @@ fn a_higher_level_makes_fewer_bytes(peer: &PeerSpec, program: &Program) {
 }
 
 /// The folders of a server.
-struct Site {
+pub(crate) struct Site {
     _folder: tempfile::TempDir,
     state: PathBuf,
     data: PathBuf,
@@ -93,7 +93,7 @@ struct Site {
 
 impl Site {
     /// With a blank in their names, and for that user to write to.
-    fn new(user: Option<u32>) -> Self {
+    pub(crate) fn new(user: Option<u32>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (state, data) = (folder.path().join("its state"), folder.path().join("its data"));
         for folder in [folder.path(), &state, &data.join("A")] {
@@ -112,13 +112,20 @@ impl Site {
     }
 
     fn inputs(&self, program: &Program, compression: CodecSpec) -> Inputs {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         Inputs {
-            port: listener.local_addr().unwrap().port(),
             compression,
             media_type: MEDIA_TYPE.to_owned(),
             minimum_size: program.minimum_size,
-            ..Inputs::new("get", &self.data, &self.state)
+            ..self.inputs_of("get")
+        }
+    }
+
+    /// For an operation, at a port that is free.
+    pub(crate) fn inputs_of(&self, operation: &str) -> Inputs {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        Inputs {
+            port: listener.local_addr().unwrap().port(),
+            ..Inputs::new(operation, &self.data, &self.state)
         }
     }
 }
@@ -159,7 +166,7 @@ fn answer_holds(about: &str, inputs: &Inputs, path: &str, body: &[u8]) {
     }
 }
 
-fn start(peer: &PeerSpec, inputs: &Inputs, user: Option<u32>) -> Server {
+pub(crate) fn start(peer: &PeerSpec, inputs: &Inputs, user: Option<u32>) -> Server {
     let started = peer.start(inputs, &|command| {
         if let Some(user) = user {
             command.uid(user).gid(user);

@@ -1,0 +1,53 @@
+//! The claims that every WebSocket server of `peers/` is held to.
+
+use super::servers::{NOBODY, Site, start};
+use lastmile_report::conform::Standing;
+use lastmile_study::conform::{self, Target};
+use lastmile_study::peer::{Inputs, PeerSpec};
+use std::time::Duration;
+
+/// How long a server may be silent where an answer is due; one that waits for more of a frame is silent for so long.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The rules that a library of this version breaks. Whoever pins another looks at these again.
+fn known_faults(peer: &str) -> &'static [&'static str] {
+    match peer {
+        // It gives an empty message for a block with BFINAL set, and waits for a frame of 2^63 octets.
+        "python-websockets" => &["final-block", "length-too-large"],
+        // It ends the handshake where it should decline an offer, and never looks at the second offer of such a list.
+        "node-ws" => &[
+            "unknown-parameter",
+            "parameter-twice",
+            "window-7",
+            "window-16",
+            "window-with-leading-zero",
+            "server-window-without-value",
+            "value-where-none-is",
+            "fallback",
+        ],
+        _ => &[],
+    }
+}
+
+/// It sends messages back as its library does, and so keeps every rule but those that its library is known to break; says as whom.
+pub(crate) fn keeps_to_the_contract(peer: &PeerSpec) -> String {
+    let users: &[_] = if nix::unistd::geteuid().is_root() { &[None, Some(NOBODY)] } else { &[None] };
+    let mut held = 0;
+    for user in users {
+        let site = Site::new(*user);
+        let free = site.inputs_of("echo");
+        let inputs = Inputs {
+            message_compression: "deflate:6/w15/m8".parse().unwrap(),
+            ..free
+        };
+        let server = start(peer, &inputs, *user);
+        let target: Target = format!("ws://{}/", inputs.address()).parse().unwrap();
+        let conformance = conform::probe(&target, PATIENCE, "test", &mut |_, _| {}).unwrap();
+        let broken = conformance.verdicts.iter().filter(|verdict| verdict.standing == Standing::Broken);
+        let broken: Vec<_> = broken.map(|verdict| verdict.name.as_str()).collect();
+        assert_eq!(broken, known_faults(&peer.name), "peer {}: {conformance:#?}", peer.name);
+        held = conformance.held;
+        server.stop().unwrap_or_else(|error| panic!("peer {}: {error}", peer.name));
+    }
+    format!("keeps {held} rules of WebSocket, and breaks those it is known to break")
+}
