@@ -31,7 +31,11 @@ fn known_faults(peer: &str) -> &'static [&'static str] {
 
 /// It sends messages back as its library does, and so keeps every rule but those that its library is known to break; says as whom.
 pub(crate) fn keeps_to_the_contract(peer: &PeerSpec) -> String {
-    let users: &[_] = if nix::unistd::geteuid().is_root() { &[None, Some(NOBODY)] } else { &[None] };
+    let users: &[_] = if nix::unistd::geteuid().is_root() {
+        &[None, Some(NOBODY)]
+    } else {
+        &[None]
+    };
     let mut held = 0;
     for user in users {
         let site = Site::new(*user);
@@ -43,11 +47,16 @@ pub(crate) fn keeps_to_the_contract(peer: &PeerSpec) -> String {
         let server = start(peer, &inputs, *user);
         let target: Target = format!("ws://{}/", inputs.address()).parse().unwrap();
         let conformance = conform::probe(&target, PATIENCE, "test", &mut |_, _| {}).unwrap();
-        let broken = conformance.verdicts.iter().filter(|verdict| verdict.standing == Standing::Broken);
+        let broken = conformance
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.standing == Standing::Broken);
         let broken: Vec<_> = broken.map(|verdict| verdict.name.as_str()).collect();
         assert_eq!(broken, known_faults(&peer.name), "peer {}: {conformance:#?}", peer.name);
         held = conformance.held;
-        server.stop().unwrap_or_else(|error| panic!("peer {}: {error}", peer.name));
+        server
+            .stop()
+            .unwrap_or_else(|error| panic!("peer {}: {error}", peer.name));
     }
     format!("keeps {held} rules of WebSocket, and breaks those it is known to break")
 }
