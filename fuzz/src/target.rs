@@ -4,6 +4,7 @@
 //! same, what is offered is delivered, dropped or in flight.
 
 mod capture;
+mod coded_messages;
 mod java_stream;
 mod link;
 mod portions;
@@ -11,6 +12,7 @@ mod traffic;
 mod websocket;
 
 pub use capture::capture;
+pub use coded_messages::coded_messages;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
 pub use traffic::{har, jsonl};
@@ -74,6 +76,11 @@ pub const ALL: &[Target] = &[
         name: "coded",
         run: coded,
         words: &["\u{1f}", "\u{28}", "\u{78}", "\u{0}", "\u{3}"],
+    },
+    Target {
+        name: "coded_messages",
+        run: coded_messages,
+        words: coded_messages::WORDS,
     },
     Target {
         name: "capture",

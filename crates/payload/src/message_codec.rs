@@ -8,6 +8,8 @@
 //! Not to be mixed up with [`crate::codec`]: those are HTTP's content codings, which code a whole body once, with a header and an
 //! end, and forget it. Frames and negotiation are the business of whoever sends the messages.
 //!
+//! A [`Policy`] decides, message by message, what is coded at all; without it, all is.
+//!
 //! **Ratio** is the sum of coded messages by the sum of messages, without headers of frames.
 //!
 //! **One encoding for many receivers** takes a codec without takeover, as receivers do not share a history: where
@@ -20,6 +22,7 @@ mod dictionary;
 mod encoder;
 mod lz4;
 mod notation;
+mod policy;
 mod settings;
 mod tally;
 mod zlib;
@@ -29,6 +32,7 @@ pub use decoder::{DecodeError, MessageDecoder};
 pub use dictionary::{Dictionary, TrainError};
 pub use encoder::MessageEncoder;
 pub use notation::ParseMessageCodecError;
+pub use policy::{Policy, PolicyEncoder, Treatment};
 pub use settings::{Brotli, Deflate, Lz4, Lz4Effort, Strategy, WindowBits, Zstd};
 
 use crate::codec::{self, BackEnd, Coding};
@@ -129,6 +133,14 @@ pub enum CodecError {
         library: String,
         /// What it said.
         problem: String,
+    },
+    /// A context that is to be given back belongs to a stream that begins once.
+    #[error(
+        "{codec} is one stream, which cannot begin anew without its receiver being told; take no-takeover, deflate or lz4"
+    )]
+    OneStream {
+        /// The codec.
+        codec: MessageCodec,
     },
     /// There is no memory left.
     #[error("there is no memory for one more context; try fewer connections")]

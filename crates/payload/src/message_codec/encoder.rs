@@ -1,5 +1,6 @@
 //! How does one message after the other become fewer bytes?
 
+use super::policy::cut;
 use super::zlib::{Stock, ZlibRs};
 use super::{CodecError, Dictionary, MessageCodec, brotli, lz4, zlib, zstd};
 use lastmile_units::Bytes;
@@ -88,8 +89,7 @@ impl MessageEncoder {
         if !self.back_end.flushes_parts() {
             let start = out.len();
             self.encode(message, out);
-            ends.extend((start..out.len()).step_by(length).skip(1));
-            ends.push(out.len());
+            cut(start, out.len(), fragment, ends);
             return;
         }
         let mut rest = message;

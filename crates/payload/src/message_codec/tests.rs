@@ -111,6 +111,64 @@ fn assert_turns_back(codec: &MessageCodec, dictionary: Option<&Dictionary>, mess
 }
 
 #[test]
+fn what_a_codec_prints_is_read_back_as_the_same() {
+    for codec in codecs_both_ways() {
+        assert_eq!(codec.to_string().parse(), Ok(codec));
+        assert_eq!(serde_json::to_string(&codec).unwrap(), format!("\"{codec}\""));
+    }
+    let printed = |text: &str| text.parse::<MessageCodec>().unwrap().to_string();
+    assert_eq!(printed("deflate"), "deflate:6/w15/m8");
+    assert_eq!(
+        printed(" zlib-rs:1 / no-takeover / w8 / rle"),
+        "zlib-rs:1/w8/m8/rle/no-takeover"
+    );
+    assert_eq!(printed("zstd:-3"), "zstd:-3/w17");
+    assert_eq!(printed("brotli/w10"), "brotli:5/w10");
+    assert_eq!(printed("lz4hc/takeover"), "lz4hc:9");
+}
+
+#[test]
+fn text_that_is_no_codec_is_refused_with_what_would_be() {
+    let refused = |text: &str| text.parse::<MessageCodec>().unwrap_err().to_string();
+    assert_eq!(
+        refused("deflat"),
+        "\"deflat\" is not a message codec: none is called \"deflat\"; did you mean \"deflate\"? (one of identity, deflate, \
+         zlib-rs, zstd, brotli, lz4, lz4hc)"
+    );
+    assert_eq!(
+        refused("deflate:10"),
+        "\"deflate:10\" is not a message codec: the deflate level 10 is out of range; take one from 0 to 9"
+    );
+    assert_eq!(
+        refused("deflate/w7"),
+        "\"deflate/w7\" is not a message codec: the window bits 7 are out of range; take one from 8 to 15"
+    );
+    assert_eq!(
+        refused("zstd/m8"),
+        "\"zstd/m8\" is not a message codec: it has no setting \"m8\"; write it like \"zstd:3/w17\", with /no-takeover"
+    );
+    assert_eq!(
+        refused("lz4:fast"),
+        "\"lz4:fast\" is not a message codec: \"fast\" is no number it takes; write it like \"lz4:1\" by acceleration, \"lz4hc:9\" \
+         by level, with /no-takeover"
+    );
+    for text in [
+        "",
+        "identity:1",
+        "identity/no-takeover",
+        "lz4/w15",
+        "zstd:0",
+        "zstd:23",
+        "brotli:12",
+        "lz4:0",
+        "lz4hc:1",
+        "lz4hc:13",
+    ] {
+        assert!(text.parse::<MessageCodec>().is_err(), "{text}");
+    }
+}
+
+#[test]
 fn every_codec_turns_messages_of_all_sizes_back() {
     let messages = messages();
     for codec in codecs_both_ways() {
@@ -128,9 +186,9 @@ fn every_level_and_strategy_of_deflate_turns_messages_back() {
         for strategy in Strategy::ALL {
             for takeover in [true, false] {
                 let settings = Deflate {
+                    takeover,
                     level,
                     strategy,
-                    takeover,
                     ..Deflate::default()
                 };
                 for codec in [MessageCodec::Deflate(settings), MessageCodec::ZlibRs(settings)] {

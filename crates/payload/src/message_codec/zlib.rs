@@ -1,37 +1,27 @@
 //! deflate for messages as permessage-deflate has it (RFC 7692 section 7.2), by anything with zlib's interface.
 //!
-//! Stock zlib is here; `zlib_rs` adds the other. Each message is flushed to a whole octet, and goes without the 4 octets that each
-//! flush ends in.
+//! Which is stock zlib and zlib-rs: one set of functions, one kind of stream. Each message is flushed to a whole octet, and goes
+//! without the 4 octets that each flush ends in.
 #![allow(unsafe_code)]
 
-use super::decoder::{Decompress, Fault};
-use super::encoder::Compress;
+mod deflate;
+mod inflate;
+
+pub(super) use deflate::Compressor;
+pub(super) use inflate::Decompressor;
+
+use super::CodecError;
 use super::tally::{self, Tally};
-use super::{CodecError, Deflate, Dictionary};
-use libz_rs_sys::{Z_BLOCK, Z_BUF_ERROR, Z_FULL_FLUSH, Z_NO_FLUSH, Z_OK, Z_STREAM_END, Z_SYNC_FLUSH, z_stream};
+use libz_rs_sys::z_stream;
 use std::ffi::{CStr, c_int, c_uint, c_ulong};
-use std::marker::PhantomData;
 use std::mem::{MaybeUninit, offset_of};
 use std::ptr::NonNull;
 
 /// What a flush ends in: the length of an empty stored block and its complement (RFC 7692 section 7.2.1).
 const TAIL: [u8; 4] = [0x00, 0x00, 0xff, 0xff];
 
-/// An empty message: the header of an empty stored block, without its tail (RFC 7692 section 7.2.3.6).
-const EMPTY: u8 = 0x00;
-
-/// What a flush may add to `deflateBound`: the header of a block, up to a whole octet, and its tail; and more than six octets have
-/// to be free where it begins, lest it is repeated (zlib.h, `deflate`). Rounded up.
-const FLUSH_ROOM: usize = 16;
-
 /// As far back as any deflate stream can refer (RFC 1951 section 2): 2^15 B.
 const WINDOW_MAX: usize = 1 << 15;
-
-/// The least that is reserved for decoded output at a time: our own choice, a few short messages.
-const ROOM_MIN: usize = 1024;
-
-/// `data_type` where a block has just ended, it was not the last, and no bits wait (zlib.h, `inflate`).
-const BETWEEN_BLOCKS: c_int = 128;
 
 /// As much as one call is given at a time, since zlib counts in 32 bits.
 const CALL: usize = 1 << 30;
@@ -206,288 +196,5 @@ impl Drop for Stream {
     fn drop(&mut self) {
         // SAFETY: it came from a box in `new`, and whoever initialised the stream has ended it.
         drop(unsafe { Box::from_raw(self.raw.as_ptr()) });
-    }
-}
-
-/// Compresses messages.
-pub(super) struct Compressor<A: Api> {
-    stream: Stream,
-    takeover: bool,
-    /// In octets.
-    window: usize,
-    /// What every fresh context starts with.
-    dictionary: Option<Dictionary>,
-    api: PhantomData<A>,
-}
-
-// SAFETY: all that a stream points to is its own, and zlib keeps nothing elsewhere (zlib's FAQ, 21: it is thread safe).
-unsafe impl<A: Api> Send for Compressor<A> {}
-
-impl<A: Api> Compressor<A> {
-    pub(super) fn new(settings: &Deflate, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
-        let stream = Stream::new();
-        // SAFETY: the stream is at its place, with its allocator set. zlib refuses settings out of range.
-        let status = unsafe {
-            A::deflate_init(
-                stream.as_ptr(),
-                c_int::from(settings.level),
-                -c_int::from(settings.window_bits.runs_as().get()),
-                c_int::from(settings.mem_level),
-                settings.strategy.number(),
-            )
-        };
-        if status != Z_OK {
-            return Err(refused::<A>(status));
-        }
-        let mut compressor = Self {
-            stream,
-            takeover: settings.takeover,
-            window: 1 << settings.window_bits.runs_as().get(),
-            dictionary: dictionary.cloned(),
-            api: PhantomData,
-        };
-        compressor.start_with_dictionary();
-        Ok(compressor)
-    }
-
-    fn set_dictionary(&mut self, history: &[u8]) {
-        // What lies further back than the largest window cannot be referred to.
-        let history = &history[history.len().saturating_sub(WINDOW_MAX)..];
-        // SAFETY: an initialised stream, and a slice that lasts for the call.
-        let status =
-            unsafe { A::deflate_set_dictionary(self.stream.as_ptr(), history.as_ptr(), history.len() as c_uint) };
-        assert_eq!(status, Z_OK, "raw deflate takes a dictionary between messages");
-    }
-
-    fn start_with_dictionary(&mut self) {
-        if let Some(dictionary) = self.dictionary.take() {
-            self.set_dictionary(dictionary.content());
-            self.dictionary = Some(dictionary);
-        }
-    }
-
-    fn clear(&mut self) {
-        // SAFETY: an initialised stream.
-        let status = unsafe { A::deflate_reset(self.stream.as_ptr()) };
-        assert_eq!(status, Z_OK, "an initialised stream can be reset");
-    }
-
-    /// Appends `input` coded and flushed, with the tail.
-    fn flush(&mut self, input: &[u8], flush: c_int, out: &mut Vec<u8>) {
-        let mut calls = input.chunks(CALL).peekable();
-        while let Some(mut part) = calls.next() {
-            let flush = if calls.peek().is_some() { Z_NO_FLUSH } else { flush };
-            loop {
-                // SAFETY: an initialised stream.
-                let bound = unsafe { A::deflate_bound(self.stream.as_ptr(), part.len() as c_ulong) } as usize;
-                out.reserve(bound + FLUSH_ROOM);
-                let room = out.spare_capacity_mut();
-                let length = room.len().min(CALL);
-                self.stream.aim(part, &mut room[..length]);
-                // SAFETY: an initialised stream, aimed at an input and at room that nobody else uses.
-                let status = unsafe { A::deflate(self.stream.as_ptr(), flush) };
-                assert!(
-                    status == Z_OK || status == Z_BUF_ERROR,
-                    "{} fails on a sound stream: {status}",
-                    version::<A>()
-                );
-                let (input_left, room_left) = self.stream.release();
-                // SAFETY: zlib has written what it says that it has.
-                unsafe { out.set_len(out.len() + length - room_left) };
-                part = &part[part.len() - input_left..];
-                if room_left > 0 && part.is_empty() {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-impl<A: Api> Compress for Compressor<A> {
-    fn encode_part(&mut self, part: &[u8], last: bool, out: &mut Vec<u8>) {
-        if part.is_empty() {
-            out.push(EMPTY);
-            return;
-        }
-        let forget = last && !self.takeover;
-        let flush = if forget && self.dictionary.is_none() {
-            Z_FULL_FLUSH
-        } else {
-            Z_SYNC_FLUSH
-        };
-        self.flush(part, flush, out);
-        if last {
-            assert!(out.ends_with(&TAIL), "a flush ends in an empty stored block");
-            out.truncate(out.len() - TAIL.len());
-        }
-        if forget && self.dictionary.is_some() {
-            self.reset();
-        }
-    }
-
-    fn prime(&mut self, history: &[u8]) {
-        self.clear();
-        // Its place in the buffer, modulo the window, decides on what is dropped when (`fill_window`), and thereby on the odd match
-        // or stored block. So what is kept ends where all of the history would; and it is given in parts shorter than the window,
-        // since a longer one is put to the front.
-        let kept = history.len().min(self.window + history.len() % self.window);
-        for part in history[history.len() - kept..].chunks(self.window - 1) {
-            self.set_dictionary(part);
-        }
-    }
-
-    fn reset(&mut self) {
-        self.clear();
-        self.start_with_dictionary();
-    }
-
-    fn memory(&self) -> usize {
-        self.stream.held.held()
-    }
-}
-
-impl<A: Api> Drop for Compressor<A> {
-    fn drop(&mut self) {
-        // SAFETY: an initialised stream, ended once.
-        unsafe { A::deflate_end(self.stream.as_ptr()) };
-    }
-}
-
-/// Turns messages back.
-pub(super) struct Decompressor<A: Api> {
-    stream: Stream,
-    takeover: bool,
-    dictionary: Option<Dictionary>,
-    api: PhantomData<A>,
-}
-
-// SAFETY: as for `Compressor`.
-unsafe impl<A: Api> Send for Decompressor<A> {}
-
-impl<A: Api> Decompressor<A> {
-    /// For messages whose encoder has these settings, of which the window and takeover matter.
-    pub(super) fn new(settings: &Deflate, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
-        let stream = Stream::new();
-        // SAFETY: the stream is at its place, with its allocator set. zlib refuses a window out of range.
-        let status = unsafe { A::inflate_init(stream.as_ptr(), -c_int::from(settings.window_bits.runs_as().get())) };
-        if status != Z_OK {
-            return Err(refused::<A>(status));
-        }
-        let mut decompressor = Self {
-            stream,
-            takeover: settings.takeover,
-            dictionary: dictionary.cloned(),
-            api: PhantomData,
-        };
-        decompressor.start_with_dictionary();
-        Ok(decompressor)
-    }
-
-    fn set_dictionary(&mut self, history: &[u8]) {
-        let history = &history[history.len().saturating_sub(WINDOW_MAX)..];
-        // SAFETY: an initialised stream, and a slice that lasts for the call.
-        let status =
-            unsafe { A::inflate_set_dictionary(self.stream.as_ptr(), history.as_ptr(), history.len() as c_uint) };
-        assert_eq!(status, Z_OK, "raw inflate takes a dictionary between messages");
-    }
-
-    fn start_with_dictionary(&mut self) {
-        if let Some(dictionary) = self.dictionary.take() {
-            self.set_dictionary(dictionary.content());
-            self.dictionary = Some(dictionary);
-        }
-    }
-
-    fn clear(&mut self) {
-        // SAFETY: an initialised stream.
-        let status = unsafe { A::inflate_reset(self.stream.as_ptr()) };
-        assert_eq!(status, Z_OK, "an initialised stream can be reset");
-    }
-
-    /// Appends what `input` holds, up to `end` octets of output in all. Returns whether it ends with a final block.
-    fn inflate(&mut self, mut input: &[u8], flush: c_int, end: usize, out: &mut Vec<u8>) -> Result<bool, Fault> {
-        let mut ended = false;
-        while !input.is_empty() {
-            let part = &input[..input.len().min(CALL)];
-            // One octet more than is allowed, so that passing it is seen.
-            let allowed = (end - out.len()).saturating_add(1).min(CALL);
-            // What deflate makes of text, three to five times less: a guess that is bettered by doubling.
-            out.reserve(allowed.min((4 * part.len()).max(ROOM_MIN)));
-            let room = out.spare_capacity_mut();
-            let length = room.len().min(allowed);
-            self.stream.aim(part, &mut room[..length]);
-            // SAFETY: an initialised stream, aimed at an input and at room that nobody else uses.
-            let status = unsafe { A::inflate(self.stream.as_ptr(), flush) };
-            let (input_left, room_left) = self.stream.release();
-            // SAFETY: zlib has written what it says that it has.
-            unsafe { out.set_len(out.len() + length - room_left) };
-            let taken = part.len() - input_left;
-            input = &input[taken..];
-            if out.len() > end {
-                return Err(Fault::TooLarge);
-            }
-            ended = status == Z_STREAM_END;
-            match status {
-                Z_STREAM_END => {
-                    // A final block ends a deflate stream, not the connection's history (RFC 7692 section 7.2.3.4).
-                    // SAFETY: an initialised stream.
-                    let status = unsafe { A::inflate_reset_keep(self.stream.as_ptr()) };
-                    assert_eq!(status, Z_OK, "an initialised stream can be reset");
-                }
-                Z_OK | Z_BUF_ERROR if taken > 0 || room_left < length => {}
-                _ => return Err(Fault::Corrupt(self.problem())),
-            }
-        }
-        Ok(ended)
-    }
-
-    /// What zlib says of its last failure.
-    fn problem(&mut self) -> String {
-        let message = self.stream.fields().msg;
-        if message.is_null() {
-            return "it breaks the deflate format".to_owned();
-        }
-        // SAFETY: zlib's messages are constant C strings.
-        unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
-    }
-}
-
-impl<A: Api> Decompress for Decompressor<A> {
-    fn decode(&mut self, coded: &[u8], end: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let ended = self.inflate(coded, Z_SYNC_FLUSH, end, out)?;
-        if !ended {
-            // Z_BLOCK, to stop where the empty stored block has ended and say so.
-            self.inflate(&TAIL, Z_BLOCK, end, out)?;
-            if self.stream.fields().data_type != BETWEEN_BLOCKS {
-                return Err(Fault::Truncated);
-            }
-        }
-        if !self.takeover {
-            self.reset();
-        }
-        Ok(())
-    }
-
-    fn prime(&mut self, history: &[u8]) {
-        self.clear();
-        if !history.is_empty() {
-            self.set_dictionary(history);
-        }
-    }
-
-    fn reset(&mut self) {
-        self.clear();
-        self.start_with_dictionary();
-    }
-
-    fn memory(&self) -> usize {
-        self.stream.held.held()
-    }
-}
-
-impl<A: Api> Drop for Decompressor<A> {
-    fn drop(&mut self) {
-        // SAFETY: an initialised stream, ended once.
-        unsafe { A::inflate_end(self.stream.as_ptr()) };
     }
 }

@@ -1,0 +1,180 @@
+//! How is a message inflated that nobody vouches for?
+
+use super::super::decoder::{Decompress, Fault};
+use super::super::{CodecError, Deflate, Dictionary};
+use super::{Api, CALL, Stream, TAIL, WINDOW_MAX, refused};
+use libz_rs_sys::{Z_BLOCK, Z_BUF_ERROR, Z_OK, Z_STREAM_END, Z_SYNC_FLUSH};
+use std::ffi::CStr;
+use std::ffi::{c_int, c_uint};
+use std::marker::PhantomData;
+
+/// The least that is reserved for decoded output at a time: our own choice, a few short messages.
+const ROOM_MIN: usize = 1024;
+
+/// `data_type` where a block has just ended, it was not the last, and no bits wait (zlib.h, `inflate`).
+const BETWEEN_BLOCKS: c_int = 128;
+
+/// Turns messages back.
+pub(in super::super) struct Decompressor<A: Api> {
+    stream: Stream,
+    takeover: bool,
+    dictionary: Option<Dictionary>,
+    api: PhantomData<A>,
+}
+
+// SAFETY: as for `Compressor`.
+unsafe impl<A: Api> Send for Decompressor<A> {}
+
+impl<A: Api> Decompressor<A> {
+    /// For messages whose encoder has these settings, of which the window and takeover matter.
+    pub(in super::super) fn new(settings: &Deflate, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
+        let stream = Stream::new();
+        // SAFETY: the stream is at its place, with its allocator set. zlib refuses a window out of range.
+        let status = unsafe { A::inflate_init(stream.as_ptr(), -c_int::from(settings.window_bits.runs_as().get())) };
+        if status != Z_OK {
+            return Err(refused::<A>(status));
+        }
+        let mut decompressor = Self {
+            stream,
+            takeover: settings.takeover,
+            dictionary: dictionary.cloned(),
+            api: PhantomData,
+        };
+        decompressor.start_with_dictionary();
+        Ok(decompressor)
+    }
+
+    fn set_dictionary(&mut self, history: &[u8]) {
+        let history = &history[history.len().saturating_sub(WINDOW_MAX)..];
+        // SAFETY: an initialised stream, and a slice that lasts for the call.
+        let status =
+            unsafe { A::inflate_set_dictionary(self.stream.as_ptr(), history.as_ptr(), history.len() as c_uint) };
+        assert_eq!(status, Z_OK, "raw inflate takes a dictionary between messages");
+    }
+
+    fn start_with_dictionary(&mut self) {
+        if let Some(dictionary) = self.dictionary.take() {
+            self.set_dictionary(dictionary.content());
+            self.dictionary = Some(dictionary);
+        }
+    }
+
+    fn clear(&mut self) {
+        // SAFETY: an initialised stream.
+        let status = unsafe { A::inflate_reset(self.stream.as_ptr()) };
+        assert_eq!(status, Z_OK, "an initialised stream can be reset");
+    }
+
+    /// Appends what `input` holds, up to `end` octets of output in all. Returns whether it ends with a final block.
+    fn inflate(&mut self, mut input: &[u8], flush: c_int, end: usize, out: &mut Vec<u8>) -> Result<bool, Fault> {
+        let mut ended = false;
+        while !input.is_empty() {
+            let part = &input[..input.len().min(CALL)];
+            // One octet more than is allowed, so that passing it is seen.
+            let allowed = (end - out.len()).saturating_add(1).min(CALL);
+            // What deflate makes of text, three to five times less: a guess that is bettered by doubling.
+            out.reserve(allowed.min((4 * part.len()).max(ROOM_MIN)));
+            let room = out.spare_capacity_mut();
+            let length = room.len().min(allowed);
+            self.stream.aim(part, &mut room[..length]);
+            // SAFETY: an initialised stream, aimed at an input and at room that nobody else uses.
+            let status = unsafe { A::inflate(self.stream.as_ptr(), flush) };
+            let (input_left, room_left) = self.stream.release();
+            // SAFETY: zlib has written what it says that it has.
+            unsafe { out.set_len(out.len() + length - room_left) };
+            let taken = part.len() - input_left;
+            input = &input[taken..];
+            if out.len() > end {
+                return Err(Fault::TooLarge);
+            }
+            ended = status == Z_STREAM_END;
+            match status {
+                Z_STREAM_END => {
+                    // A final block ends a deflate stream, not the connection's history (RFC 7692 section 7.2.3.4).
+                    // SAFETY: an initialised stream.
+                    let status = unsafe { A::inflate_reset_keep(self.stream.as_ptr()) };
+                    assert_eq!(status, Z_OK, "an initialised stream can be reset");
+                }
+                Z_OK | Z_BUF_ERROR if taken > 0 || room_left < length => {}
+                _ => return Err(Fault::Corrupt(self.problem())),
+            }
+        }
+        Ok(ended)
+    }
+
+    /// What zlib says of its last failure.
+    fn problem(&mut self) -> String {
+        let message = self.stream.fields().msg;
+        if message.is_null() {
+            return "it breaks the deflate format".to_owned();
+        }
+        // SAFETY: zlib's messages are constant C strings.
+        unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
+    }
+}
+
+impl<A: Api> Decompress for Decompressor<A> {
+    fn decode(&mut self, coded: &[u8], end: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let ended = self.inflate(coded, Z_SYNC_FLUSH, end, out)?;
+        if !ended {
+            // Z_BLOCK, to stop where the empty stored block has ended and say so.
+            self.inflate(&TAIL, Z_BLOCK, end, out)?;
+            if self.stream.fields().data_type != BETWEEN_BLOCKS {
+                return Err(Fault::Truncated);
+            }
+        }
+        if !self.takeover {
+            self.reset();
+        }
+        Ok(())
+    }
+
+    fn prime(&mut self, history: &[u8]) {
+        self.clear();
+        if !history.is_empty() {
+            self.set_dictionary(history);
+        }
+    }
+
+    fn reset(&mut self) {
+        self.clear();
+        self.start_with_dictionary();
+    }
+
+    fn memory(&self) -> usize {
+        self.stream.held.held()
+    }
+}
+
+impl<A: Api> Drop for Decompressor<A> {
+    fn drop(&mut self) {
+        // SAFETY: an initialised stream, ended once.
+        unsafe { A::inflate_end(self.stream.as_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Compressor, Stock, ZlibRs};
+    use super::*;
+
+    fn assert_all_comes_back<A: Api>() {
+        let dictionary = Dictionary::raw(*b"a dictionary that both have");
+        let settings = Deflate::default();
+        let mut compressor = Compressor::<A>::new(&settings, Some(&dictionary)).unwrap();
+        let mut decompressor = Decompressor::<A>::new(&settings, Some(&dictionary)).unwrap();
+        let (mut coded, mut decoded) = (Vec::new(), Vec::new());
+        crate::message_codec::encoder::Compress::encode_part(&mut compressor, b"that both have", true, &mut coded);
+        decompressor.decode(&coded, 100, &mut decoded).unwrap();
+        let (of_compressor, of_decompressor) = (compressor.held(), decompressor.stream.held.clone());
+        assert!(of_compressor.held() > 0 && of_decompressor.held() > 0);
+        drop((compressor, decompressor));
+        assert_eq!((of_compressor.held(), of_decompressor.held()), (0, 0));
+    }
+
+    #[test]
+    fn every_octet_that_the_hooks_handed_out_comes_back() {
+        assert_all_comes_back::<Stock>();
+        assert_all_comes_back::<ZlibRs>();
+    }
+}

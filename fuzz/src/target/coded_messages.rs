@@ -1,0 +1,68 @@
+//! Messages as any codec for messages might have them, and as whoever wants to break its decoder.
+
+use lastmile_payload::message_codec::{DecodeError, MessageCodec, MessageDecoder, MessageEncoder};
+use lastmile_units::Bytes;
+
+pub(super) const WORDS: &[&str] = &[
+    "\u{0}",
+    "\u{1}",
+    "\u{f}",
+    "\u{10}",
+    "\u{0}\u{1}\u{0}",
+    "\u{0}\u{7f}\u{0}",
+];
+
+/// What the first octet of an input chooses from.
+const CODECS: [&str; 12] = [
+    "deflate",
+    "deflate/no-takeover",
+    "deflate:1/w8/m1",
+    "zlib-rs",
+    "zlib-rs/no-takeover",
+    "zstd",
+    "zstd/no-takeover",
+    "brotli",
+    "brotli/no-takeover",
+    "lz4",
+    "lz4/no-takeover",
+    "identity",
+];
+
+/// Enough for what small inputs hold, and little enough that a decompression bomb costs no time.
+const MESSAGE_MAX: Bytes = Bytes::new(64 << 10);
+
+/// Coded messages, each behind its length in two octets, the high one first. What does not decode puts out nothing and ends the
+/// connection; no message passes the limit; and what decodes is coded and decoded again as the same.
+pub fn coded_messages(input: &[u8]) {
+    let Some((&choice, mut rest)) = input.split_first() else {
+        return;
+    };
+    let codec: MessageCodec = CODECS[usize::from(choice) % CODECS.len()].parse().expect("it is one");
+    let mut decoder = MessageDecoder::new(&codec, None).expect("its settings are in range");
+    let mut messages = Vec::new();
+    while let Some((length, after)) = rest.split_first_chunk() {
+        let (coded, after) = after.split_at(after.len().min(u16::from_be_bytes(*length).into()));
+        rest = after;
+        let mut message = b"before".to_vec();
+        let decoded = decoder.decode(coded, MESSAGE_MAX, &mut message);
+        assert!(message.starts_with(b"before"));
+        message.drain(..b"before".len());
+        assert!(Bytes::from(message.len()) <= MESSAGE_MAX);
+        if decoded.is_err() {
+            assert!(message.is_empty());
+            let again = decoder.decode(coded, MESSAGE_MAX, &mut message);
+            assert_eq!(again, Err(DecodeError::Lost));
+            decoder.reset();
+            break;
+        }
+        messages.push(message);
+    }
+    let mut encoder = MessageEncoder::new(&codec, None).expect("its settings are in range");
+    let mut decoder = MessageDecoder::new(&codec, None).expect("its settings are in range");
+    for message in messages {
+        let (mut coded, mut decoded) = (Vec::new(), Vec::new());
+        encoder.encode(&message, &mut coded);
+        assert_eq!(decoder.decode(&coded, MESSAGE_MAX, &mut decoded), Ok(()), "{codec}");
+        assert!(decoded == message, "{codec}");
+    }
+}
