@@ -5,5 +5,9 @@
 pub(crate) mod base64;
 mod error;
 pub(crate) mod lenient;
+pub(crate) mod opening;
+pub(crate) mod remark;
+pub(crate) mod strict;
 
 pub use error::{Place, SourceError};
+pub use remark::Remark;

@@ -14,15 +14,14 @@ mod origin;
 mod timestamp;
 mod url;
 
-pub use crate::source::{Place, SourceError as TrafficError};
+pub use crate::source::{Place, Remark, SourceError as TrafficError};
 pub use kind::ResponseKind;
 pub use origin::Origin;
 
+use crate::source::remark::Tally;
 use crate::traffic::opening::Format;
 use bytes::Bytes as Octets;
 use lastmile_units::Bytes;
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -147,47 +146,6 @@ impl HttpVersion {
     }
 }
 
-/// Something that is true of several responses or entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remark {
-    /// What: "have no body in the file".
-    pub what: &'static str,
-    /// Of how many.
-    pub count: u64,
-    /// The URL or path of the first of them, shortened.
-    pub example: String,
-}
-
-impl fmt::Display for Remark {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} (first: {})", self.count, self.what, self.example)
-    }
-}
-
-/// Counts remarks while a source is read.
-#[derive(Debug, Default)]
-struct Tally(BTreeMap<&'static str, (u64, String)>);
-
-/// How much of a URL is shown beside a remark: our own choice, a line or two.
-const EXAMPLE_CHARACTERS: usize = 120;
-
-impl Tally {
-    fn count(&mut self, what: &'static str, example: &str) {
-        let shortened = || match example.char_indices().nth(EXAMPLE_CHARACTERS) {
-            Some((end, _)) => format!("{}…", &example[..end]),
-            None => example.to_owned(),
-        };
-        self.0.entry(what).or_insert_with(|| (0, shortened())).0 += 1;
-    }
-
-    fn into_remarks(self) -> Vec<Remark> {
-        self.0
-            .into_iter()
-            .map(|(what, (count, example))| Remark { what, count, example })
-            .collect()
-    }
-}
-
 impl Traffic {
     /// Reads a folder, a HAR or lines of JSON. A file called `.har`, `.jsonl` or `.ndjson` is that; of another name, it is
     /// what its first key says.
@@ -211,7 +169,7 @@ impl Traffic {
         let format = match extension.as_deref() {
             Some("har") => Format::Har,
             Some("jsonl" | "ndjson") => Format::JsonLines,
-            _ => opened.format(),
+            _ => opening::format(&opened),
         };
         match format {
             Format::Har => har::read_opened(opened, &name),

@@ -7,9 +7,10 @@
 mod entry;
 mod headers;
 
-use super::opening::{self, EXPORT, Opened};
+use super::opening::{self, EXPORT};
 use super::{Response, Tally, Traffic, TrafficError};
 use crate::source::lenient::lenient_object;
+use crate::source::opening::Opened;
 use entry::{Entry, Verdict};
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use std::fmt;
@@ -32,7 +33,7 @@ pub(super) fn read_opened<R: Read>(opened: Opened<R>, name: &str) -> Result<Traf
         let problem = format!("it is no HAR: it starts with {start:?}, and a HAR with \"{{\"");
         return Err(TrafficError::new(name, problem, EXPORT).at(1, 1));
     }
-    let har: Har = serde_json::from_reader(opened.content).map_err(|error| explain(&error, name))?;
+    let har: Har = serde_json::from_reader(opened.content()).map_err(|error| explain(&error, name))?;
     let missing = |field: &str| {
         let problem = format!("it is JSON but no HAR: the field {field:?} is missing");
         TrafficError::new(name, problem, EXPORT)

@@ -14,8 +14,10 @@
 //! Empty lines are passed over.
 
 use super::TrafficError;
-use super::opening::{self, Opened};
+use super::opening;
 use super::{Body, Origin, Response, Tally, Traffic, media_type, url};
+use crate::source::opening::Opened;
+use crate::source::strict::{explain_line, set, unknown_key};
 use base64::Engine;
 use lastmile_units::Bytes;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -48,7 +50,7 @@ pub fn read(from: impl Read, name: &str) -> Result<Traffic, TrafficError> {
 }
 
 pub(super) fn read_opened<R: Read>(opened: Opened<R>, name: &str) -> Result<Traffic, TrafficError> {
-    let mut content = opened.content;
+    let mut content = opened.content();
     let mut responses: Vec<Response> = Vec::new();
     let mut notes = Tally::default();
     let (mut octets, mut number) = (Vec::new(), 0);
@@ -64,7 +66,8 @@ pub(super) fn read_opened<R: Read>(opened: Opened<R>, name: &str) -> Result<Traf
         if octets.trim_ascii().is_empty() {
             continue;
         }
-        let line: Line = serde_json::from_slice(&octets).map_err(|error| explain(&error, name, number))?;
+        let line: Line =
+            serde_json::from_slice(&octets).map_err(|error| explain_line(&error, name, number, EXAMPLE))?;
         let before = responses.last().map_or(Duration::ZERO, |response| response.started);
         let refuse = |problem: String| TrafficError::new(name, problem, EXAMPLE).at(number, 1);
         let response = line.into_response(responses.len(), before).map_err(refuse)?;
@@ -86,18 +89,6 @@ pub(super) fn read_opened<R: Read>(opened: Opened<R>, name: &str) -> Result<Traf
         notes: notes.into_remarks(),
         skipped: Vec::new(),
     })
-}
-
-fn explain(error: &serde_json::Error, name: &str, line: usize) -> TrafficError {
-    let message = TrafficError::message(error);
-    let problem = match error.classify() {
-        serde_json::error::Category::Eof => format!("the line is cut off: it ends with {message}"),
-        serde_json::error::Category::Data => message,
-        serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
-            format!("it is not JSON here: {message}")
-        }
-    };
-    TrafficError::new(name, problem, EXAMPLE).at(line, error.column().max(1))
 }
 
 /// A line as written.
@@ -137,7 +128,7 @@ impl<'de> Deserialize<'de> for Line {
                         "started_ms" => set(&mut line.started_ms, &key, &mut map)?,
                         "wait_ms" => set(&mut line.wait_ms, &key, &mut map)?,
                         "static" => set(&mut line.is_static, &key, &mut map)?,
-                        other => return Err(A::Error::custom(unknown_key(other))),
+                        other => return Err(A::Error::custom(unknown_key(&KEYS, other))),
                     }
                 }
                 Ok(line)
@@ -145,27 +136,6 @@ impl<'de> Deserialize<'de> for Line {
         }
         from.deserialize_map(Fields)
     }
-}
-
-/// Fills a field that must not be there twice.
-fn set<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
-    field: &mut Option<T>,
-    key: &str,
-    map: &mut A,
-) -> Result<(), A::Error> {
-    match field.replace(map.next_value()?) {
-        None => Ok(()),
-        Some(_) => Err(A::Error::custom(format!("the key {key:?} is there twice"))),
-    }
-}
-
-fn unknown_key(key: &str) -> String {
-    let nearest = KEYS
-        .into_iter()
-        .min_by_key(|known| strsim::damerau_levenshtein(known, key));
-    let nearest = nearest.filter(|known| strsim::damerau_levenshtein(known, key) <= 3);
-    let hint = nearest.map_or(String::new(), |known| format!("; did you mean {known:?}?"));
-    format!("unknown key {key:?}{hint} (one of {})", KEYS.join(", "))
 }
 
 impl Line {

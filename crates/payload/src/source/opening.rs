@@ -1,0 +1,121 @@
+//! What does a file begin with?
+
+use super::SourceError;
+use std::io::{BufReader, Chain, Cursor, Read};
+
+/// How much of a file is looked at: our own choice, more than any signature or first key needs.
+const HEAD: u64 = 4096;
+
+/// How much is read from a file at a time: our own choice.
+const BUFFER: usize = 1 << 16;
+
+/// What UTF-8 may begin with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A file at its start.
+pub(crate) struct Opened<R> {
+    /// Its first octets.
+    head: Vec<u8>,
+    rest: R,
+}
+
+/// What a file is by its first octets, where it is neither text nor anything without a signature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Signature {
+    pub(crate) kind: FileKind,
+    /// To be read behind "it looks like".
+    pub(crate) name: &'static str,
+}
+
+/// Files that are refused, or read, alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    /// Something compressed, or an archive.
+    Gzip,
+    Zstd,
+    OtherPacked,
+    /// Text in two octets a character.
+    Utf16,
+    /// Packets.
+    Capture,
+    /// What is neither traffic nor messages.
+    Other,
+}
+
+impl<R: Read> Opened<R> {
+    /// Looks at the start of a file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn new(mut from: R, name: &str) -> Result<Self, SourceError> {
+        let mut head = Vec::new();
+        from.by_ref()
+            .take(HEAD)
+            .read_to_end(&mut head)
+            .map_err(|error| SourceError::io(name, &error))?;
+        Ok(Self { head, rest: from })
+    }
+
+    /// The file past any byte order mark.
+    pub(crate) fn without_mark(mut self) -> Self {
+        if self.head.starts_with(BYTE_ORDER_MARK) {
+            self.head.drain(..BYTE_ORDER_MARK.len());
+        }
+        self
+    }
+
+    /// All of it.
+    pub(crate) fn content(self) -> BufReader<Chain<Cursor<Vec<u8>>, R>> {
+        BufReader::with_capacity(BUFFER, Cursor::new(self.head).chain(self.rest))
+    }
+}
+
+impl<R> Opened<R> {
+    /// Its first octets; all, where they are few.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Whether there is nothing in it but white space.
+    pub(crate) fn is_blank(&self) -> bool {
+        let all = (self.head.len() as u64) < HEAD - BYTE_ORDER_MARK.len() as u64;
+        all && self.head.iter().all(u8::is_ascii_whitespace)
+    }
+
+    /// The first key of the JSON object that it starts with, if it does.
+    pub(crate) fn first_key(&self) -> Option<&[u8]> {
+        let inside = self.head.trim_ascii_start().strip_prefix(b"{")?;
+        let key = inside.trim_ascii_start().strip_prefix(b"\"")?;
+        key.split(|octet| *octet == b'"').next()
+    }
+
+    /// The first characters other than white space, where the file does not start as a JSON object does.
+    pub(crate) fn no_object(&self) -> Option<String> {
+        let text = self.head.trim_ascii_start();
+        let shown = String::from_utf8_lossy(&text[..text.len().min(24)]).into_owned();
+        (text.first() != Some(&b'{')).then_some(shown)
+    }
+
+    /// What it is known to be.
+    pub(crate) fn signature(&self) -> Option<Signature> {
+        let known: [(&[u8], FileKind, &str); 15] = [
+            (b"\x1f\x8b", FileKind::Gzip, "gzip data"),
+            (b"PK\x03\x04", FileKind::OtherPacked, "a zip archive"),
+            (b"\x28\xb5\x2f\xfd", FileKind::Zstd, "zstd data"),
+            (b"BZh", FileKind::OtherPacked, "bzip2 data"),
+            (b"\xfd7zXZ\0", FileKind::OtherPacked, "xz data"),
+            (b"\xff\xfe", FileKind::Utf16, "text in UTF-16"),
+            (b"\xfe\xff", FileKind::Utf16, "text in UTF-16"),
+            (b"\x0a\x0d\x0d\x0a", FileKind::Capture, "a packet capture (pcapng)"),
+            (b"\xd4\xc3\xb2\xa1", FileKind::Capture, "a packet capture (pcap)"),
+            (b"\xa1\xb2\xc3\xd4", FileKind::Capture, "a packet capture (pcap)"),
+            (b"\x4d\x3c\xb2\xa1", FileKind::Capture, "a packet capture (pcap)"),
+            (b"\x89PNG", FileKind::Other, "a PNG image"),
+            (b"\xff\xd8\xff", FileKind::Other, "a JPEG image"),
+            (b"%PDF", FileKind::Other, "a PDF"),
+            (b"\x7fELF", FileKind::Other, "a program (ELF)"),
+        ];
+        let found = known.into_iter().find(|(magic, ..)| self.head.starts_with(magic));
+        found.map(|(_, kind, name)| Signature { kind, name })
+    }
+}
