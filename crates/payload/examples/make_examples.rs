@@ -1,5 +1,6 @@
 //! Writes the traffic that is committed under `examples/`: `cargo run -p lastmile-payload --example make_examples -- examples`.
 
+use lastmile_payload::workload::{messages, site};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +24,8 @@ fn main() -> ExitCode {
 }
 
 fn write(folder: &std::path::Path) -> io::Result<usize> {
-    let files = lastmile_payload::workload::site::example_files();
+    let mut files = site::example_files();
+    files.extend(messages::example_files().map_err(io::Error::other)?);
     for (path, content) in &files {
         let path = folder.join(path);
         if let Some(parent) = path.parent() {

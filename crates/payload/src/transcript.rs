@@ -1,19 +1,34 @@
 //! What messages does a user have? A transcript: what went over message connections, read from a file a message at a time.
 //!
-//! Of a transcript as long as one likes, a reader holds one message. What is made of messages, all of a direction at once, is
-//! for others.
+//! | [`Format`] | how messages are written |
+//! | --- | --- |
+//! | text | a line is a message, an empty one too |
+//! | json-lines | a line is a JSON object: [`jsonl`] has its keys |
+//! | length-prefixed | before each message its length, in 4 octets, big endian |
+//! | har | HTTP Archive, with the `_webSocketMessages` that Chrome writes |
+//!
+//! Any of these may be packed by gzip or zstd. Of a transcript as long as one likes, a reader holds one message, and of one that
+//! is larger than is allowed no more than that. What a capture of packets holds is read elsewhere.
 
+mod format;
+pub mod har;
+pub mod jsonl;
+pub mod length_prefixed;
 mod lines;
 mod messages;
-mod text;
+pub mod text;
 
+pub use format::{Format, UnknownFormat};
 pub use messages::{Connection, ContentHash, Directions, Messages};
 
 pub use crate::source::{Place, SourceError as TranscriptError};
 
+use crate::source::Remark;
+use crate::source::remark::Tally;
 use bytes::Bytes as Octets;
 use lastmile_units::Bytes;
-use std::io::{BufRead, BufReader, Read};
+use std::fmt;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -57,14 +72,6 @@ pub enum Kind {
     Binary,
 }
 
-/// How a transcript is written in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// A line is a message.
-    Text,
-}
-
 /// How a file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
@@ -72,11 +79,13 @@ pub struct Reading {
     pub format: Option<Format>,
     /// Which way messages went of which the file does not say it.
     pub direction: Direction,
-    /// The largest message that is read. Of a larger one memory holds no more than this, and it is refused.
+    /// The largest message that is read. Of a larger one memory holds no more than this, and it is refused. Where messages are
+    /// written in JSON, one may take twice as much as it is written.
     pub largest_message: Bytes,
 }
 
 impl Default for Reading {
+    /// Found out, sent, 64 MiB: the last is our own choice, larger than what servers accept unasked.
     fn default() -> Self {
         Self {
             format: None,
@@ -86,54 +95,149 @@ impl Default for Reading {
     }
 }
 
+impl Reading {
+    /// Says that a message is too large.
+    fn too_large(&self, length: u64, name: &str) -> TranscriptError {
+        let most = self.largest_message.get();
+        let problem = format!("the message has {length} octets, and no more than {most} are read");
+        TranscriptError::new(name, problem, "allow larger messages, or leave it out")
+    }
+
+    /// How many octets of JSON are read for a message.
+    fn most_json(&self) -> u64 {
+        // An escape takes up to six octets for one, but rarely; base64 takes four for three.
+        const REST: u64 = 4096;
+        self.largest_message.get().saturating_mul(2).saturating_add(REST)
+    }
+}
+
 /// The messages of a file, as they are read.
 ///
 /// An error that concerns one message alone does not end them: the next is the message behind it. After any other
 /// error there is none. That a file holds no message is an error too.
-pub struct Transcript {
-    messages: Box<dyn Iterator<Item = Result<Message, TranscriptError>> + Send>,
+pub struct Transcript<'a> {
+    reader: Box<dyn Reader + Send + 'a>,
+    name: String,
+    format: Format,
+    remarks: Tally,
+    found: bool,
+    ended: bool,
 }
 
-impl Transcript {
-    /// Opens a file.
+/// A reader of one format.
+trait Reader {
+    /// The next message; none where there are no more. Counts what there is to say of it.
+    fn next(&mut self, remarks: &mut Tally) -> Result<Option<Message>, Trouble>;
+}
+
+/// Why there is no message where one should be.
+enum Trouble {
+    /// It cannot be read; the next may be.
+    Message(TranscriptError),
+    /// Nothing can be read from here on.
+    Rest(TranscriptError),
+}
+
+impl Transcript<'static> {
+    /// Opens a file. A file called `.har` is that; of another name, it is what its start says.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read or is empty.
+    /// When there is none, it cannot be read, is empty, or is something else.
     pub fn open(path: impl AsRef<Path>, reading: Reading) -> Result<Self, TranscriptError> {
         let name = path.as_ref().display().to_string();
         let file = std::fs::File::open(path).map_err(|error| TranscriptError::unopened(&name, &error, WANTED))?;
         Self::read(file, &name, reading)
     }
+}
 
-    /// Reads from anything; `name` stands in errors.
+impl<'a> Transcript<'a> {
+    /// Reads from anything; `name` stands in errors, and its extension counts as a file's does.
     ///
     /// # Errors
     /// As [`Transcript::open`].
-    pub fn read(from: impl Read + Send + 'static, name: &str, reading: Reading) -> Result<Self, TranscriptError> {
-        let mut from = BufReader::with_capacity(BUFFER, from);
-        let start = from.fill_buf().map_err(|error| TranscriptError::io(name, &error))?;
-        if start.is_empty() {
-            return Err(TranscriptError::new(name, "the file is empty", WANTED));
-        }
-        let messages = text::Lines::new(from, name, reading);
+    pub fn read(from: impl Read + Send + 'a, name: &str, reading: Reading) -> Result<Self, TranscriptError> {
+        let mut remarks = Tally::default();
+        let (format, opened) = format::find(Box::new(from), name, reading.format, &mut remarks)?;
+        let reader: Box<dyn Reader + Send + 'a> = match format {
+            Format::Text => Box::new(text::Lines::new(opened.without_mark().content(), name, reading)),
+            Format::JsonLines => Box::new(jsonl::Lines::new(opened.without_mark().content(), name, reading)),
+            Format::LengthPrefixed => Box::new(length_prefixed::Frames::new(opened.content(), name, reading)),
+            Format::Har => Box::new(har::Entries::new(opened.without_mark().content(), name, reading)),
+        };
         Ok(Self {
-            messages: Box::new(messages),
+            reader,
+            name: name.to_owned(),
+            format,
+            remarks,
+            found: false,
+            ended: false,
         })
+    }
+
+    /// How it is written.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// What is to be said of what was read so far, each with how often.
+    pub fn remarks(&self) -> Vec<Remark> {
+        self.remarks.clone().into_remarks()
     }
 }
 
-impl Iterator for Transcript {
+impl fmt::Debug for Transcript<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transcript")
+            .field("name", &self.name)
+            .field("format", &self.format)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Iterator for Transcript<'_> {
     type Item = Result<Message, TranscriptError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.messages.next()
+        if self.ended {
+            return None;
+        }
+        let read = self.reader.next(&mut self.remarks);
+        self.ended = matches!(read, Ok(None) | Err(Trouble::Rest(_)));
+        match read {
+            Ok(None) if self.found => None,
+            Ok(None) => {
+                let error = TranscriptError::new(&self.name, "it holds no message", self.format.wanted());
+                Some(Err(error))
+            }
+            Ok(Some(message)) => {
+                self.found = true;
+                Some(Ok(message))
+            }
+            Err(Trouble::Message(error)) => {
+                self.found = true;
+                Some(Err(error))
+            }
+            Err(Trouble::Rest(error)) => Some(Err(error)),
+        }
     }
 }
 
-/// How much is read from a file at a time: our own choice.
-const BUFFER: usize = 1 << 16;
+impl Trouble {
+    /// What the system said when a file was read.
+    fn io(name: &str, error: &io::Error) -> Self {
+        Self::Rest(TranscriptError::io(name, error))
+    }
+}
 
-const WANTED: &str = "give the path of a file of messages, a line each";
+/// Whether octets can be a message of text: where a file says nothing of it, those that can are.
+fn kind_of(octets: &[u8]) -> Kind {
+    match std::str::from_utf8(octets) {
+        Ok(_) => Kind::Text,
+        Err(_) => Kind::Binary,
+    }
+}
+
+const WANTED: &str = "give the path of a file of messages: one a line, or as JSON Lines, a HAR or length-prefixed";
 
 #[cfg(test)]
 mod tests;

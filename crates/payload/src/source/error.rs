@@ -74,6 +74,13 @@ impl SourceError {
         }
     }
 
+    pub(crate) fn at_octet(self, offset: u64) -> Self {
+        Self {
+            place: Some(Place::Octet(offset)),
+            ..self
+        }
+    }
+
     /// A file that the system does not open; `wanted` says what to give where there is none.
     pub(crate) fn unopened(file: &str, error: &io::Error, wanted: &str) -> Self {
         match error.kind() {

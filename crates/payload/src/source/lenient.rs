@@ -24,12 +24,32 @@ impl Number {
         Duration::try_from_secs_f64(self.0? / 1e3).ok()
     }
 
+    /// As seconds, to the microsecond; none below 0.
+    pub(crate) fn seconds(self) -> Option<Duration> {
+        microseconds(self.0? * 1e6)
+    }
+
+    /// As a small whole number from 0; none where it is another.
+    pub(crate) fn whole(self) -> Option<u32> {
+        let small = |value: &f64| (0.0..=1e9).contains(value) && value.fract() == 0.0;
+        self.0.filter(small).map(|value| value as u32)
+    }
+
     /// As a status code of HTTP.
     pub(crate) fn status(self) -> Option<u16> {
         self.0
             .filter(|value| (100.0..1000.0).contains(value))
             .map(|value| value as u16)
     }
+}
+
+/// A time, rounded to a microsecond: since 1970, a double holds it exactly. None below 0, and beyond 285 years, which is more than
+/// such a number tells apart.
+pub(crate) fn microseconds(count: f64) -> Option<Duration> {
+    let count = count.round();
+    (0.0..=9e15)
+        .contains(&count)
+        .then(|| Duration::from_micros(count as u64))
 }
 
 /// A text; a number or a truth value stands for how it is written. Absent where it is none of these.

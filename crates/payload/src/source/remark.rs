@@ -21,7 +21,7 @@ impl fmt::Display for Remark {
 }
 
 /// Counts remarks while a source is read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Tally(BTreeMap<&'static str, (u64, String)>);
 
 /// How much of a URL is shown beside a remark: our own choice, a line or two.

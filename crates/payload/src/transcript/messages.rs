@@ -40,7 +40,7 @@ pub struct Directions {
     pub received: Messages,
 }
 
-impl Transcript {
+impl Transcript<'_> {
     /// Reads all messages into memory, which holds their octets about twice for a moment where there is more than one connection.
     ///
     /// # Errors

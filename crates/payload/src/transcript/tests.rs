@@ -1,21 +1,49 @@
 //! Claims about transcripts: what each format gives, and what is said of a file that gives nothing.
 
 use super::*;
+use std::path::PathBuf;
 
-fn read(content: &[u8], reading: Reading) -> Vec<Result<Message, String>> {
-    let transcript = Transcript::read(std::io::Cursor::new(content.to_vec()), "talk", reading);
-    match transcript {
+fn read_as(content: &[u8], name: &str, reading: Reading) -> Vec<Result<Message, String>> {
+    match Transcript::read(content, name, reading) {
         Ok(messages) => messages.map(|read| read.map_err(|error| error.to_string())).collect(),
         Err(error) => vec![Err(error.to_string())],
     }
 }
 
+fn read(content: &[u8]) -> Vec<Result<Message, String>> {
+    read_as(content, "talk", Reading::default())
+}
+
 fn payloads(content: &[u8]) -> Vec<Vec<u8>> {
-    let messages = read(content, Reading::default());
-    messages
-        .into_iter()
-        .map(|read| read.unwrap().payload.to_vec())
-        .collect()
+    let messages = read(content).into_iter();
+    messages.map(|read| read.unwrap().payload.to_vec()).collect()
+}
+
+fn corpus(kind: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fuzz/corpus")
+        .join(kind)
+}
+
+fn from_corpus(kind: &str, name: &str) -> Vec<Result<Message, String>> {
+    let content = std::fs::read(corpus(kind).join(name)).unwrap();
+    read_as(&content, name, Reading::default())
+}
+
+fn shown(message: &Message) -> String {
+    let Message {
+        direction,
+        at,
+        kind,
+        connection,
+        payload,
+    } = message;
+    format!("{direction:?} {at:?} {kind:?} {connection} {}", payload.escape_ascii())
+}
+
+fn all_shown(messages: &[Result<Message, String>]) -> Vec<String> {
+    let shown = |read: &Result<Message, String>| read.as_ref().map_or_else(Clone::clone, shown);
+    messages.iter().map(shown).collect()
 }
 
 #[test]
@@ -25,34 +53,29 @@ fn a_line_is_a_message_however_it_ends() {
     assert_eq!(payloads(b"one\n\n"), [b"one".as_slice(), b""]);
     assert_eq!(payloads(b"\n"), [b""]);
     assert_eq!(payloads(b"o\rne\r\r\n"), [b"o\rne\r"]);
+    assert_eq!(payloads(b"\xef\xbb\xbfone"), [b"one"]);
 }
 
 #[test]
-fn an_empty_file_is_refused() {
-    let error = read(b"", Reading::default()).remove(0).unwrap_err();
+fn a_line_that_is_not_utf_8_is_a_binary_message_and_is_counted() {
+    let mut transcript = Transcript::read(b"caf\xc3\xa9\ncaf\xe9\n".as_slice(), "talk", Reading::default()).unwrap();
+    let kinds: Vec<Kind> = transcript.by_ref().map(|read| read.unwrap().kind).collect();
+    assert_eq!(kinds, [Kind::Text, Kind::Binary]);
+    let remarks: Vec<String> = transcript.remarks().iter().map(ToString::to_string).collect();
     assert_eq!(
-        error,
-        "talk: the file is empty; give the path of a file of messages, a line each"
+        remarks,
+        ["1 lines are not UTF-8, and are taken as binary messages (first: line 2)"]
     );
 }
 
 #[test]
-fn a_line_that_is_not_utf_8_is_a_binary_message() {
-    let kinds: Vec<Kind> = read(b"caf\xc3\xa9\ncaf\xe9\n", Reading::default())
-        .into_iter()
-        .map(|read| read.unwrap().kind)
-        .collect();
-    assert_eq!(kinds, [Kind::Text, Kind::Binary]);
-}
-
-#[test]
-fn a_message_that_is_too_large_is_refused_by_its_line_and_the_next_is_read() {
+fn a_message_that_is_too_large_is_refused_by_its_place_and_the_next_is_read() {
     let reading = Reading {
         largest_message: Bytes::new(100_000),
         ..Reading::default()
     };
     let content = [vec![b'x'; 100_000], vec![b'y'; 100_001], b"z".to_vec()].join(b"\r\n".as_slice());
-    let messages = read(&content, reading);
+    let messages = read_as(&content, "talk", reading);
     let [Ok(first), Err(refused), Ok(last)] = messages.as_slice() else {
         panic!("{messages:?}")
     };
@@ -62,4 +85,312 @@ fn a_message_that_is_too_large_is_refused_by_its_line_and_the_next_is_read() {
         "talk: line 2, column 1: the message has 100001 octets, and no more than 100000 are read; allow larger \
          messages, or leave it out"
     );
+    let small = Reading {
+        largest_message: Bytes::new(299),
+        ..Reading::default()
+    };
+    for (kind, name, place) in [
+        ("transcript", "valid-larger-than-the-limit.txt", "line 1, column 1"),
+        ("transcript_lengths", "valid-larger-than-the-limit.bin", "octet 0"),
+        ("transcript_har", "valid-larger-than-the-limit.har", "line 1, column 46"),
+    ] {
+        let content = std::fs::read(corpus(kind).join(name)).unwrap();
+        let messages = read_as(&content, name, small);
+        let [Err(refused), Ok(last)] = messages.as_slice() else {
+            panic!("{name}: {messages:?}")
+        };
+        let start = format!("{name}: {place}: the message has 300 octets");
+        assert!(refused.starts_with(&start), "{refused}");
+        assert_eq!(last.payload.as_ref(), b"y");
+    }
 }
+
+#[test]
+fn a_line_of_json_that_is_far_too_long_is_refused_before_it_is_parsed() {
+    let reading = Reading {
+        largest_message: Bytes::new(1000),
+        ..Reading::default()
+    };
+    let long = format!("{{\"payload\":\"{}\"}}\n{{\"payload\":\"next\"}}", "x".repeat(10_000));
+    let messages = all_shown(&read_as(long.as_bytes(), "talk", reading));
+    assert!(
+        messages[0].starts_with("talk: line 1, column 1: the message has 10014 octets"),
+        "{messages:?}"
+    );
+    assert_eq!(messages[1], "Sent None Text 0 next");
+}
+
+#[test]
+fn lines_of_json_say_all_there_is_to_say() {
+    assert_eq!(
+        all_shown(&from_corpus("transcript_jsonl", "valid-all-keys.jsonl")),
+        [
+            r"Sent Some(12.5ms) Text 3 caf\xc3\xa9 \xf0\x9f\x98\x80",
+            r"Received Some(13ms) Binary 3 \x00\x01\x02",
+            "Sent None Text 0 ",
+            "Sent None Binary 0 text all the same",
+            "Sent None Text 0 one",
+        ]
+    );
+}
+
+#[test]
+fn a_wrong_line_of_json_is_named_with_its_number_and_the_next_is_read() {
+    for (name, expected) in [
+        (
+            "no-payload",
+            "column 1: one of \"payload\" and \"payload_base64\" is missing",
+        ),
+        (
+            "two-payloads",
+            "column 1: only one of \"payload\" and \"payload_base64\" may be there",
+        ),
+        (
+            "unknown-key",
+            "column 21: unknown key \"opcod\"; did you mean \"opcode\"?",
+        ),
+        ("twice", "column 27: the key \"payload\" is there twice"),
+        (
+            "direction",
+            "invalid value: string \"up\", expected \"sent\" or \"received\"",
+        ),
+        (
+            "opcode",
+            "invalid value: integer `9`, expected \"text\", 1, \"binary\" or 2",
+        ),
+        ("connection", "column 16: invalid value: integer `-1`, expected u32"),
+        ("time", "column 1: \"time_ms\" is -1, which is no time from 0 upwards"),
+        ("base64", "column 1: \"payload_base64\" is not base64"),
+        (
+            "text-not-utf8",
+            "column 1: a message of text is UTF-8, and this is not from octet 0 on",
+        ),
+        ("cut-off", "column 14: the line is cut off"),
+        (
+            "list",
+            "column 1: invalid type: sequence, expected an object, one message",
+        ),
+        ("half-surrogate", "it is not JSON here"),
+        ("utf8", "it is not JSON here: invalid unicode code point"),
+    ] {
+        let name = format!("invalid-{name}.jsonl");
+        let mut messages = from_corpus("transcript_jsonl", &name);
+        assert_eq!(messages.len(), 2, "{name}: {messages:?}");
+        let error = messages.remove(1).unwrap_err();
+        assert!(error.starts_with(&format!("{name}: line 2, ")), "{error}");
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[test]
+fn messages_with_their_lengths_are_read_to_the_last_octet() {
+    assert_eq!(
+        all_shown(&from_corpus("transcript_lengths", "valid-three.bin")),
+        [
+            "Sent None Text 0 one",
+            "Sent None Text 0 ",
+            r"Sent None Binary 0 \xff\x00"
+        ]
+    );
+    let reading = Reading {
+        format: Some(Format::LengthPrefixed),
+        ..Reading::default()
+    };
+    for (name, found) in [
+        (
+            "invalid-cut-in-message.bin",
+            "octet 7: the file is cut off: the message has 6 octets by its length, and 4 are there",
+        ),
+        (
+            "invalid-cut-in-length.bin",
+            "octet 7: the file is cut off: it ends after 2 of 4 octets of a length",
+        ),
+        (
+            "invalid-lies.bin",
+            "octet 0: the file is cut off: the message has 16777215 octets by its length, and 2 are there",
+        ),
+    ] {
+        let content = std::fs::read(corpus("transcript_lengths").join(name)).unwrap();
+        let messages = read_as(&content, name, reading);
+        let error = messages.last().unwrap().as_ref().unwrap_err();
+        assert!(error.starts_with(&format!("{name}: {found}; ")), "{error}");
+    }
+}
+
+#[test]
+fn a_har_gives_the_messages_of_each_web_socket_and_counts_what_is_none() {
+    for name in ["valid-chrome.har", "valid-one-line.har"] {
+        let content = std::fs::read(corpus("transcript_har").join(name)).unwrap();
+        let mut transcript = Transcript::read(content.as_slice(), name, Reading::default()).unwrap();
+        assert_eq!(transcript.format(), Format::Har);
+        let messages: Vec<String> = transcript.by_ref().map(|read| shown(&read.unwrap())).collect();
+        assert_eq!(
+            messages,
+            [
+                r"Sent Some(1618317434.6357s) Text 0 caf\xc3\xa9",
+                r"Received Some(1618317434.75s) Binary 0 \x00\x01\x02",
+                "Received None Text 1 two",
+            ]
+        );
+        let remarks: Vec<_> = transcript
+            .remarks()
+            .iter()
+            .map(|remark| (remark.what, remark.count))
+            .collect();
+        assert_eq!(
+            remarks,
+            [
+                (
+                    "entries of _webSocketMessages are control frames, or of an unknown opcode",
+                    1
+                ),
+                ("entries of _webSocketMessages are neither sent nor received", 1),
+            ]
+        );
+    }
+    assert_eq!(
+        all_shown(&from_corpus("transcript_har", "valid-broken-base64.har")),
+        [r"Sent None Binary 0 \x00"]
+    );
+}
+
+#[test]
+fn a_har_that_cannot_be_read_is_named_with_its_place() {
+    for (name, expected) in [
+        (
+            "invalid-no-messages.har",
+            "it holds no message; open the network panel of Chrome before",
+        ),
+        ("invalid-no-log.har", "it holds no message; "),
+        (
+            "invalid-list.har",
+            "line 1, column 1: it is no HAR: '[' stands here, within \"the file\"",
+        ),
+        (
+            "invalid-entry.har",
+            "line 1, column 20: it is no HAR: '7' stands here, within \"log.entries\"",
+        ),
+        (
+            "invalid-message.har",
+            "line 2, column 39: it is no message of a HAR: expected `,` or `}`",
+        ),
+        ("invalid-empty.har", "the file is empty; "),
+    ] {
+        let messages = from_corpus("transcript_har", name);
+        let [Err(error)] = messages.as_slice() else {
+            panic!("{name}: {messages:?}")
+        };
+        assert!(error.starts_with(&format!("{name}: {expected}")), "{error}");
+    }
+    let messages = from_corpus("transcript_har", "invalid-cut-off.har");
+    let error = messages.last().unwrap().as_ref().unwrap_err();
+    assert!(
+        error.contains("line 1, column 421: the file is cut off: it ends here"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_har_cut_off_anywhere_within_its_entries_is_an_error() {
+    let content = std::fs::read(corpus("transcript_har").join("valid-one-line.har")).unwrap();
+    let whole = read_as(&content, "a.har", Reading::default());
+    let end = content.len() - "]}}".len();
+    for length in 1..end {
+        let messages = read_as(&content[..length], "a.har", Reading::default());
+        let (last, before) = messages.split_last().unwrap();
+        assert!(last.is_err(), "{length} octets: {messages:?}");
+        assert_eq!(before, &whole[..before.len()], "{length} octets");
+    }
+}
+
+#[test]
+fn a_file_is_what_its_start_says() {
+    let format = |content: &[u8], name| Transcript::read(content, name, Reading::default()).unwrap().format();
+    assert_eq!(format(b"one\n", "a"), Format::Text);
+    assert_eq!(format(b"{\"type\":\"msg\"}\n", "a"), Format::Text);
+    assert_eq!(format(b"\x0302colours\x03\n", "a"), Format::Text);
+    assert_eq!(format(b" { \"payload\" : \"one\"}\n", "a"), Format::JsonLines);
+    assert_eq!(format(b"{\"log\":{}}\n", "a"), Format::Har);
+    assert_eq!(format(b"{\"other\":{}}\n", "a.har.gz"), Format::Har);
+    assert_eq!(format(b"\0\0\0\x01x", "a"), Format::LengthPrefixed);
+    for known in Format::ALL {
+        assert_eq!(known.to_string().parse(), Ok(known));
+        let json = format!("\"{known}\"");
+        assert_eq!(serde_json::from_str::<Format>(&json).unwrap(), known);
+    }
+    let unknown = "jsonl".parse::<Format>().unwrap_err().to_string();
+    assert!(
+        Format::ALL.iter().all(|known| unknown.contains(known.name())),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn messages_of_json_in_a_file_of_json_lines_are_read_as_they_stand_and_remarked_on() {
+    let content = std::fs::read(corpus("transcript").join("valid-json-messages.jsonl")).unwrap();
+    let mut transcript = Transcript::read(content.as_slice(), "a.jsonl", Reading::default()).unwrap();
+    assert_eq!(transcript.by_ref().count(), 2);
+    assert!(
+        transcript.remarks()[0]
+            .what
+            .contains("each line as it stands is a message")
+    );
+}
+
+#[test]
+fn what_is_packed_is_unpacked_and_what_is_damaged_is_refused() {
+    let shown = |name| all_shown(&from_corpus("transcript", name));
+    assert_eq!(shown("valid-packed.gz").len(), 3);
+    assert_eq!(shown("valid-packed.gz")[2], "Sent None Text 0 three");
+    assert_eq!(shown("valid-packed.zst").len(), 2);
+    for (name, expected) in [
+        (
+            "invalid-empty.txt",
+            "the file is empty; give the path of a file of messages",
+        ),
+        ("invalid-empty.gz", "the file is empty; "),
+        ("invalid-packed-twice.gz", "it looks like gzip data; it is packed twice"),
+        ("invalid-zip.txt", "it looks like a zip archive; unpack it first"),
+        (
+            "invalid-capture.pcapng",
+            "it looks like a packet capture (pcapng); read it as a capture",
+        ),
+        ("invalid-utf16.txt", "it looks like text in UTF-16; save it as UTF-8"),
+        ("invalid-binary.bin", "it is binary: octet 2 is 0"),
+        ("invalid-cut-off.gz", "it cannot be read: "),
+    ] {
+        let messages = shown(name);
+        assert_eq!(messages.len(), 1, "{name}: {messages:?}");
+        assert!(messages[0].starts_with(&format!("{name}: {expected}")), "{messages:?}");
+    }
+    let error = Transcript::open("no/such/file", Reading::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("no/such/file: there is no such file or folder; "),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_corpus_is_read_or_refused_as_its_names_say() {
+    for (kind, format) in [
+        ("transcript", None),
+        ("transcript_jsonl", Some(Format::JsonLines)),
+        ("transcript_lengths", Some(Format::LengthPrefixed)),
+        ("transcript_har", Some(Format::Har)),
+    ] {
+        for entry in std::fs::read_dir(corpus(kind)).unwrap() {
+            let path = entry.unwrap().path();
+            let reading = Reading {
+                format,
+                ..Reading::default()
+            };
+            let read = Transcript::open(&path, reading).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+            let name = path.file_name().unwrap().to_string_lossy();
+            assert_eq!(read.is_ok(), name.starts_with("valid-"), "{name}: {read:?}");
+        }
+    }
+}
+
+mod round_trip;

@@ -3,13 +3,13 @@
 //! A line that is not UTF-8 is a binary message, since a text message cannot be anything else.
 
 use super::lines::{self, Line};
-use super::{Kind, Message, Reading, TranscriptError};
+use super::{Kind, Message, Reader, Reading, TranscriptError, Trouble, kind_of};
+use crate::source::remark::Tally;
 use std::io::BufRead;
 
 /// The messages of lines of text.
 pub(super) struct Lines<R> {
-    /// None once nothing more can be read.
-    from: Option<R>,
+    from: R,
     name: String,
     reading: Reading,
     number: usize,
@@ -19,7 +19,7 @@ pub(super) struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(from: R, name: &str, reading: Reading) -> Self {
         Self {
-            from: Some(from),
+            from,
             name: name.to_owned(),
             reading,
             number: 0,
@@ -28,42 +28,32 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Lines<R> {
-    type Item = Result<Message, TranscriptError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let most = self.reading.largest_message;
-        let read = lines::next(self.from.as_mut()?, most.get(), &mut self.line);
+impl<R: BufRead> Reader for Lines<R> {
+    fn next(&mut self, remarks: &mut Tally) -> Result<Option<Message>, Trouble> {
         self.number += 1;
-        match read {
+        let most = self.reading.largest_message.get();
+        let placed = |error: TranscriptError| error.at(self.number, 1);
+        match lines::next(&mut self.from, most, &mut self.line) {
             Ok(Line::Whole) => {}
+            Ok(Line::End) => return Ok(None),
             Ok(Line::TooLong(length)) => {
-                let problem = format!(
-                    "the message has {length} octets, and no more than {} are read",
-                    most.get()
-                );
-                let remedy = "allow larger messages, or leave it out";
-                return Some(Err(TranscriptError::new(&self.name, problem, remedy).at(self.number, 1)));
+                return Err(Trouble::Message(placed(self.reading.too_large(length, &self.name))));
             }
-            Ok(Line::End) => {
-                self.from = None;
-                return None;
-            }
-            Err(error) => {
-                self.from = None;
-                return Some(Err(TranscriptError::io(&self.name, &error).at(self.number, 1)));
-            }
+            Err(error) => return Err(Trouble::Rest(placed(TranscriptError::io(&self.name, &error)))),
         }
-        let kind = match std::str::from_utf8(&self.line) {
-            Ok(_) => Kind::Text,
-            Err(_) => Kind::Binary,
-        };
-        Some(Ok(Message {
+        let kind = kind_of(&self.line);
+        if kind == Kind::Binary {
+            remarks.count(
+                "lines are not UTF-8, and are taken as binary messages",
+                &format!("line {}", self.number),
+            );
+        }
+        Ok(Some(Message {
             direction: self.reading.direction,
             at: None,
             kind,
             connection: 0,
-            payload: self.line.as_slice().to_vec().into(),
+            payload: self.line.clone().into(),
         }))
     }
 }

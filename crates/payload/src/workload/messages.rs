@@ -20,9 +20,46 @@ pub use telemetry::Telemetry;
 pub use ticker::Ticker;
 
 use super::draw::below;
-use crate::transcript::{Direction, Kind, Message};
-use lastmile_units::Rng;
+use super::{WorkloadError, WorkloadSpec};
+use crate::transcript::{Direction, Kind, Message, jsonl};
+use lastmile_units::{Rng, Seed};
+use std::collections::BTreeMap;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::time::Duration;
+
+/// The seed of the committed examples.
+const EXAMPLES: Seed = Seed::new(1);
+
+/// What `examples/` holds of message streams: contents by path. The same bytes on every machine.
+///
+/// `chat.txt` has a message a line, all sent over one connection. `service.jsonl` has what two users of a chat service are told and say,
+/// and frames of telemetry in binary among it.
+///
+/// # Errors
+/// None in fact: what is generated can be.
+pub fn example_files() -> Result<BTreeMap<String, Vec<u8>>, WorkloadError> {
+    let count = |count| NonZeroU32::new(count).expect("no example is empty");
+    let chat = |messages, speakers| Chat {
+        messages: count(messages),
+        speakers,
+    };
+    let mut lines = Vec::new();
+    for message in chat(666, 0).generate(EXAMPLES) {
+        lines.extend_from_slice(&message.payload);
+        lines.push(b'\n');
+    }
+    let telemetry = Telemetry {
+        messages: count(40),
+        channels: NonZeroU16::new(24).expect("24 is not 0"),
+    };
+    let parts = vec![WorkloadSpec::Chat(chat(100, 2)), WorkloadSpec::Telemetry(telemetry)];
+    let mut service = Vec::new();
+    jsonl::write(&Mix { parts }.generate(EXAMPLES)?, &mut service).expect("memory takes what is written");
+    Ok(BTreeMap::from([
+        ("chat.txt".to_owned(), lines),
+        ("service.jsonl".to_owned(), service),
+    ]))
+}
 
 /// A message of the only connection.
 fn sent(clock: Timeline, kind: Kind, octets: Vec<u8>) -> Message {

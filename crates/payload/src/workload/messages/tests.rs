@@ -1,10 +1,12 @@
 //! Claims about generated messages: what each kind of service sends, and how it shrinks.
 
-use crate::transcript::{Direction, Kind, Message};
+use super::example_files;
+use crate::transcript::{Direction, Format, Kind, Message, Reading, Transcript};
 use crate::workload::WorkloadSpec;
 use flate2::{Compress, Compression, FlushCompress};
 use lastmile_units::Seed;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 fn messages(spec: &str) -> Vec<Message> {
     let spec: WorkloadSpec = serde_json::from_str(spec).unwrap();
@@ -209,6 +211,32 @@ fn what_cannot_be_is_refused_with_what_could() {
         let error = spec.messages(Seed::new(1)).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn the_committed_examples_are_the_generated_ones_and_can_be_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let files = example_files().unwrap();
+    assert!(files.values().map(Vec::len).sum::<usize>() < 150_000);
+    for (path, generated) in &files {
+        let found = std::fs::read(folder.join(path)).unwrap_or_else(|error| panic!("examples/{path}: {error}"));
+        assert!(
+            found == *generated,
+            "examples/{path} differs; write it anew with the example program make_examples"
+        );
+    }
+    let open = |name: &str| Transcript::open(folder.join(name), Reading::default()).unwrap();
+    let chat = open("chat.txt");
+    assert_eq!(chat.format(), Format::Text);
+    assert_eq!(chat.gather().unwrap().sent.len(), 666);
+    let service = open("service.jsonl");
+    assert_eq!(service.format(), Format::JsonLines);
+    let service = service.gather().unwrap();
+    assert_eq!(service.sent.len(), 2 * 100 + 40);
+    assert_eq!(
+        (service.sent.connections().len(), service.received.connections().len()),
+        (2, 2)
+    );
 }
 
 #[test]
