@@ -43,11 +43,11 @@ impl Number {
     }
 }
 
-/// A time, rounded to a microsecond: since 1970, a double holds it exactly. None below 0, and beyond 285 years, which is more than
-/// such a number tells apart.
+/// A time, rounded to a microsecond. None below 0, and beyond 126 years: so far a double tells microseconds apart, whether it counts
+/// seconds or milliseconds.
 pub(crate) fn microseconds(count: f64) -> Option<Duration> {
     let count = count.round();
-    (0.0..=9e15)
+    (0.0..=4e15)
         .contains(&count)
         .then(|| Duration::from_micros(count as u64))
 }

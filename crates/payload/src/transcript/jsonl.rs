@@ -197,7 +197,8 @@ impl Line {
             ));
         }
         let at = self.time_ms.map(|time| {
-            microseconds(time * 1e3).ok_or_else(|| format!("\"time_ms\" is {time}, which is no time from 0 upwards"))
+            microseconds(time * 1e3)
+                .ok_or_else(|| format!("\"time_ms\" is {time}, which is no time from 0 to 126 years"))
         });
         Ok(Message {
             direction: self.direction.unwrap_or(usual),

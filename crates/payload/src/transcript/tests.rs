@@ -159,7 +159,10 @@ fn a_wrong_line_of_json_is_named_with_its_number_and_the_next_is_read() {
             "invalid value: integer `9`, expected \"text\", 1, \"binary\" or 2",
         ),
         ("connection", "column 16: invalid value: integer `-1`, expected u32"),
-        ("time", "column 1: \"time_ms\" is -1, which is no time from 0 upwards"),
+        (
+            "time",
+            "column 1: \"time_ms\" is -1, which is no time from 0 to 126 years",
+        ),
         ("base64", "column 1: \"payload_base64\" is not base64"),
         (
             "text-not-utf8",
