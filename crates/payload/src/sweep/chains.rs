@@ -32,6 +32,7 @@ pub(super) struct Candidate {
 }
 
 /// The chains of a piece.
+#[derive(Default)]
 pub(super) struct Chains {
     /// Where the candidates of each position begin, and where the last one's end.
     first: Vec<u32>,

@@ -30,8 +30,8 @@ pub(super) fn ratio(sample: &[Pair]) -> f64 {
 }
 
 /// The 95 % interval of a ratio of sums over all of `population` shards, of which the sample was drawn at random: ratio
-/// estimator with linearised variance and correction for a finite population (Cochran, Sampling Techniques, 3rd edition, eq. 6.13), Student's t with n - 1
-/// degrees of freedom.
+/// estimator with linearised variance and correction for a finite population (Cochran, Sampling Techniques, 3rd edition, chapter
+/// 6), Student's t with n - 1 degrees of freedom.
 ///
 /// Shards drawn one from each stratum vary less than this says, so the interval is rather too wide.
 pub(super) fn interval(sample: &[Pair], population: usize) -> Interval {

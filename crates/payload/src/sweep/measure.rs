@@ -86,13 +86,19 @@ pub(super) fn sizes(
     pool: &Pool<'_>,
     share: Share,
 ) -> Result<BTreeMap<Deflate, u64>, Interrupted> {
+    let is_foretold = piece.octets.len() <= FORETOLD_MAX;
     let work = Work {
         piece,
-        chains: Chains::of(piece),
+        chains: if is_foretold {
+            Chains::of(piece)
+        } else {
+            Chains::default()
+        },
         messages: messages(piece),
         shapes: Mutex::default(),
     };
-    let outcomes = pool.map(&tasks(settings), share, |task| work.run(task))?;
+    let way = |setting| if is_foretold { Way::of(setting) } else { Way::Whole };
+    let outcomes = pool.map(&tasks(settings, way), share, |task| work.run(task))?;
     let shapes = work.shapes();
     let size = |outcome| match outcome {
         Outcome::Size(size) => size,
@@ -107,10 +113,10 @@ pub(super) fn sizes(
 
 /// The longest first, so that no thread ends with one: what is run as a whole at small windows, whose buffers move on the
 /// most often, each time with all of the hash; and last what may find everything measured.
-fn tasks(settings: &[Deflate]) -> Vec<Task> {
+fn tasks(settings: &[Deflate], way: impl Fn(Deflate) -> Way) -> Vec<Task> {
     let mut tasks = BTreeMap::<_, Vec<Deflate>>::new();
     for &setting in settings {
-        let way = Way::of(setting);
+        let way = way(setting);
         let grouped = way != Way::Whole && !setting.takeover;
         let window = (!grouped).then_some(setting.window_bits);
         let hash = std::cmp::Reverse(setting.mem_level);
@@ -196,16 +202,17 @@ impl Work<'_> {
         outcomes
     }
 
-    /// Compresses everything; with takeover after two windows of history, or what there is of it.
+    /// Compresses everything; with takeover after its history, which levels that keep all of it in their hash are primed with, and
+    /// others compress two windows of, or what there is.
     fn whole(&self, setting: Deflate) -> u64 {
         let mut encoder = encoder(setting);
         let (history, own) = (&self.piece.history, &self.piece.messages);
-        if setting.takeover {
+        let begin = own.first().map_or(0, |span| span.start);
+        if setting.takeover && Way::of(setting) == Way::Foretold {
+            encoder.prime(&self.piece.octets[own.first().map_or(0, |span| span.connection)..begin]);
+        } else if setting.takeover {
             let warming = 2 << setting.window_bits.runs_as().get();
-            for span in history
-                .iter()
-                .filter(|span| own.first().is_some_and(|first| span.end + warming > first.start))
-            {
+            for span in history.iter().filter(|span| span.end + warming > begin) {
                 encoder.coded_size(self.piece.message(*span));
             }
         }
@@ -291,6 +298,10 @@ impl Work<'_> {
         }
     }
 }
+
+/// The longest piece that is foretold, in octets; what is noted of each octet takes some 60 times as much. A longer one is one
+/// long message, mostly. Our own choice.
+const FORETOLD_MAX: usize = 4 << 20;
 
 /// How far levels 1 to 3 follow a chain (deflate.c, `configuration_table`).
 const FAST_CHAINS: [u32; 3] = [4, 8, 32];

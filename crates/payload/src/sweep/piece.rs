@@ -11,7 +11,7 @@ use super::Connection;
 /// The largest window, in octets (RFC 1951 section 2).
 const WINDOW_MAX: usize = 1 << 15;
 
-/// As many messages as a piece has of one connection: our own choice, so that what is noted of each, at each setting, stays small.
+/// As many messages as a piece has: our own choice, so that what is noted of each, at each setting, stays small.
 const MESSAGES_MAX: usize = 8192;
 
 /// Messages of one or several connections.
@@ -68,13 +68,15 @@ struct Run {
 impl Cut {
     /// Cuts all messages, in order, into pieces of at least `size` octets of their own, save the last. Messages stay whole.
     pub(super) fn all(connections: &[Connection<'_>], size: usize) -> Vec<Self> {
-        let (mut cuts, mut cut, mut filled) = (Vec::new(), Vec::new(), 0);
+        let (mut cuts, mut cut) = (Vec::new(), Vec::new());
+        // Octets and messages of the runs that are in the cut.
+        let (mut filled, mut count) = (0, 0);
         for (connection, Connection { messages }) in connections.iter().enumerate() {
             let (mut first, mut before, mut length) = (0, 0, 0);
             for (place, message) in messages.iter().enumerate() {
                 length += message.len();
-                if filled + length >= size || place + 1 - first >= MESSAGES_MAX {
-                    let end = place + 1;
+                let end = place + 1;
+                if filled + length >= size || count + end - first >= MESSAGES_MAX {
                     cut.push(Run {
                         connection,
                         first,
@@ -82,7 +84,8 @@ impl Cut {
                         before,
                     });
                     cuts.push(Self(std::mem::take(&mut cut)));
-                    (first, before, length, filled) = (end, before + length, 0, 0);
+                    (first, before, length) = (end, before + length, 0);
+                    (filled, count) = (0, 0);
                 }
             }
             if first < messages.len() {
@@ -93,6 +96,7 @@ impl Cut {
                     before,
                 });
                 filled += length;
+                count += messages.len() - first;
             }
         }
         if !cut.is_empty() {

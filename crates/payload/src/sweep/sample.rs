@@ -1,18 +1,18 @@
 //! How small does each setting make messages that are too many to compress at every setting? An estimate from shards: runs of
-//! messages, each with the history that its windows reach, compressed at all settings alike, so that settings are compared on the same
-//! messages.
+//! messages, each with the history that its windows reach, compressed at all settings alike, so that settings are compared on
+//! the same messages.
 //!
-//! The first shards are drawn one from each of as many equal parts of the transcript. Then each part is halved, and a shard drawn from the half
-//! that has none; and so on, for ever fewer settings (Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016: successive
-//! halving): those that may still be on the frontier, as far as the sample can tell.
+//! The first shards are drawn one from each of as many equal parts of the transcript. Then each part is halved, and a shard
+//! drawn from the half that has none; and so on, for ever fewer settings: those that may still be on the frontier, as far as the
+//! sample can tell (successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016).
 //!
-//! **The estimate** is by comparison with what is known of all shards: each is compressed at two settings of the least effort, with takeover and
-//! without (5 to 6 CPU-seconds for 100 MB). What a setting makes of a shard goes up and down with that, whatever
-//! the shard holds, so that a sample in which some kind of content is missing misses little.
+//! **The estimate** is by comparison with what is known of all shards: each is compressed at two settings of the least effort,
+//! with takeover and without. What a setting makes of a shard goes up and down with that, whatever the shard holds, so that a
+//! sample in which some kind of content is missing misses little.
 //!
-//! **How true it is:** at levels 4 to 9, and without takeover, a shard's messages become what they become in the whole. At levels 1 to 3 with
-//! takeover, what zlib has in its hash depends on what it chose before, so there a shard's history is compressed, two windows of it. What
-//! follows is not always the same. Intervals are wider by [`UNSEEN`] for it.
+//! **How true it is:** at levels 4 to 9, and without takeover, a shard's messages become what they become in the whole. At levels 1
+//! to 3 with takeover, what zlib has in its hash depends on what it chose before, so there a shard's history is compressed,
+//! two windows of it. What follows is not always the same. Intervals are wider by [`UNSEEN`] for it.
 
 use super::estimate::{Interval, Pair, interval, is_no_smaller, ratio};
 use super::exact::entire;
@@ -53,10 +53,10 @@ impl Default for Sampling {
     }
 }
 
-/// By which part of a ratio its interval is wider than what shards vary by, to either side: our own choice. It stands for two things that
-/// a sample does not show: contexts at levels 1 to 3 that were warmed up rather than had all of the history, which
-/// made a difference of 0.00011 at most in tests; and kinds of content that are in no shard, where in those that are the
-/// setting goes with what is known, octet by octet, which made one of 0.001 in tests.
+/// By which part of a ratio its interval is wider than what shards vary by, to either side: our own choice. It stands for two
+/// things that a sample does not show: contexts at levels 1 to 3 that were warmed up rather than had all of the history, which made
+/// a difference of 0.00011 at most in tests; and kinds of content that are in no shard, while in those that are there a setting
+/// goes with what is known, octet by octet, which made one of 0.001 in tests.
 const UNSEEN: f64 = 0.001;
 
 /// Estimates the ratio of every setting of a grid; returns the points in the order of [`Grid::settings`]. Where a transcript has not more
@@ -82,7 +82,8 @@ pub fn sampled(
     );
     let size = usize::try_from(sampling.shard.get()).unwrap_or(usize::MAX).max(1);
     let cuts = Cut::all(connections, size);
-    if cuts.len() <= sampling.first {
+    let raw = connections.iter().map(Connection::octets).sum::<usize>() as f64;
+    if cuts.len() <= sampling.first || raw == 0.0 {
         return exact(connections, grid, threads, observer);
     }
     let settings = grid.settings();
@@ -129,7 +130,6 @@ pub fn sampled(
             Err(_) => break,
         }
     }
-    let raw = connections.iter().map(Connection::octets).sum::<usize>() as f64;
     let point = |setting: Deflate| {
         let same = representative(setting);
         let (compressed, ratio_ci95) = match counted.get(&same) {

@@ -183,6 +183,22 @@ fn messages_longer_than_any_window_or_stored_block_are_exact() {
 }
 
 #[test]
+fn a_message_too_long_to_foretell_is_exact() {
+    let rng = &mut Seed::new(21).rng();
+    let vocabulary = text(rng, 400, 60).concat();
+    let mut messages = text(rng, 400, 40);
+    let long = (0..4_300_000 / 500).flat_map(|_| vocabulary[below(rng, vocabulary.len() - 500)..][..500].to_vec());
+    messages.insert(300, long.collect());
+    let grid = Grid {
+        window_bits: windows([9, 15]),
+        levels: vec![1, 6],
+        mem_levels: vec![8],
+        ..Grid::default()
+    };
+    assert_exact(&[connection(&messages)], &grid);
+}
+
+#[test]
 fn every_strategy_is_exact() {
     let rng = &mut Seed::new(15).rng();
     let messages = [text(rng, 60, 40), noise(rng, 30, 400, 4), noise(rng, 10, 900, 256)].concat();
