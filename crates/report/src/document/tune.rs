@@ -297,16 +297,8 @@ fn ratio(value: f64, ci95: Option<[f64; 2]>) -> String {
     }
 }
 
-/// Memory in the powers of two that windows have: `261.8 KiB`.
 fn memory(bytes: u64) -> String {
-    const STEPS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    match STEPS.iter().find(|(size, _)| bytes >= *size) {
-        Some((size, unit)) => {
-            let value = bytes as f64 / *size as f64;
-            format!("{} {unit}", plain(value, if value < 99.95 { 1 } else { 0 }))
-        }
-        None => format!("{bytes} B"),
-    }
+    quantity(bytes as f64, "B")
 }
 
 fn computing(figure: Option<&Figure>) -> String {

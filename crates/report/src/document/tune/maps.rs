@@ -137,18 +137,18 @@ impl Atlas<'_> {
             memory(value as u64)
         })?;
         let texts = |point: &Point| {
-            let kib = point.memory_bytes as f64 / 1024.0;
+            let thousands = point.memory_bytes as f64 / 1e3;
             vec![
                 memory(point.memory_bytes),
-                plain(kib, if kib < 99.95 { 1 } else { 0 }),
-                plain(kib, 0),
+                plain(thousands, if thousands < 99.95 { 1 } else { 0 }),
+                plain(thousands, 0),
             ]
         };
         let note = "What one compressing context takes, as its allocator was asked. The scale is logarithmic.";
         Some(self.map(
             "Memory by window and mem level".to_owned(),
             note,
-            "Memory of a context (KiB)",
+            "Memory of a context (kB)",
             scale,
             &MEM_LEVEL,
             &picked,
