@@ -11,6 +11,7 @@ pub(crate) mod profiles;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod studies;
+pub(crate) mod tune;
 
 use crate::output::Format;
 use advise::AdviseArgs;
@@ -26,6 +27,7 @@ use profiles::ProfilesArgs;
 use report::ReportArgs;
 use run::RunArgs;
 use studies::StudiesArgs;
+use tune::TuneArgs;
 
 /// What a delivery choice costs on the link your users really have
 ///
@@ -54,6 +56,7 @@ NO_COLOR=1 turns colours off; there are none where stdout is no terminal.";
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Advise(AdviseArgs),
+    Tune(TuneArgs),
     Run(RunArgs),
     Report(ReportArgs),
     Compare(CompareArgs),

@@ -1,6 +1,8 @@
 //! What must a run not show? `--fail-on 'p95(transfer_time)>20s'` of `lastmile run`, as the rule that must hold.
 //!
-//! Rules against the change between two runs are another thing: those are `lastmile compare`'s.
+//! Rules against the change between two runs are another thing: those are `lastmile compare`'s. Those of `lastmile tune` are in `tuning`.
+
+pub(crate) mod tuning;
 
 use crate::exit::Exit;
 use crate::output;

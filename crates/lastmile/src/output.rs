@@ -9,6 +9,7 @@ use lastmile_report::doctor::Examination;
 use lastmile_report::inspect::Inspection;
 use lastmile_report::record::{Run, Table};
 use lastmile_report::terminal::Look;
+use lastmile_report::tune::Tuning;
 use lastmile_report::{csv, markdown, terminal};
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
@@ -51,7 +52,27 @@ macro_rules! printed {
     )+};
 }
 
-printed!(Run: run, Advice: advice, Comparison: comparison, Inspection: inspection, Examination: examination, Conformance: conformance);
+printed!(Run: run, Advice: advice, Comparison: comparison, Inspection: inspection, Examination: examination, Tuning: tuning,
+    Conformance: conformance);
+
+/// A tuning, every point of which is wanted in tables too.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct WholeTuning<'a>(pub(crate) &'a Tuning);
+
+impl Printed for WholeTuning<'_> {
+    fn table(&self, look: Look) -> String {
+        terminal::whole_tuning(self.0, look)
+    }
+
+    fn csv(&self) -> String {
+        csv::tuning(self.0)
+    }
+
+    fn markdown(&self) -> String {
+        markdown::whole_tuning(self.0)
+    }
+}
 
 /// What is looked up: profiles, studies. It prints under a schema of its own.
 #[derive(Debug, Serialize)]

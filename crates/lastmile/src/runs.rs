@@ -55,18 +55,23 @@ pub(crate) fn create(out: Option<&Path>, study: &str) -> anyhow::Result<RunFolde
 /// # Errors
 /// When there is none.
 pub(crate) fn latest(study: &str) -> anyhow::Result<RunFolder> {
-    let begins = format!("{study}-");
-    let is_run = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let stamp = name.strip_prefix(&begins).unwrap_or_default();
-        stamp.starts_with(|c: char| c.is_ascii_digit()) && path.join("meta.json").is_file()
-    };
-    let entries = fs::read_dir(PARENT).into_iter().flatten().flatten();
-    let newest = entries.map(|entry| entry.path()).filter(is_run).max();
+    let newest = latest_holding(study, "meta.json");
     let path = newest.with_context(|| {
         format!("no run of {study} is under {PARENT}/ here to be resumed; name its folder: --resume RUN")
     })?;
     Ok(RunFolder::at(&path)?)
+}
+
+/// The latest folder under `runs/` of this name with a date, which holds this file.
+pub(crate) fn latest_holding(name: &str, file: &str) -> Option<PathBuf> {
+    let begins = format!("{name}-");
+    let holds = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stamp = name.strip_prefix(&begins).unwrap_or_default();
+        stamp.starts_with(|c: char| c.is_ascii_digit()) && path.join(file).is_file()
+    };
+    let entries = fs::read_dir(PARENT).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(holds).max()
 }
 
 /// The folder at `path`, which must hold a run.

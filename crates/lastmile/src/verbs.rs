@@ -12,6 +12,7 @@ mod profiles;
 mod report;
 mod run;
 mod studies;
+mod tune;
 
 use crate::cli::{Cli, Verb};
 use crate::exit::Exit;
@@ -23,6 +24,7 @@ use crate::exit::Exit;
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.verb {
         Verb::Advise(args) => advise::advise(&args),
+        Verb::Tune(args) => tune::tune(&args),
         Verb::Run(args) => run::run(&args),
         Verb::Report(args) => report::report(&args),
         Verb::Compare(args) => compare::compare(&args),

@@ -14,4 +14,5 @@ mod refusals;
 mod resume;
 mod run;
 mod traces;
+mod tune;
 mod verbs;
