@@ -95,12 +95,6 @@ fn captured(octets: impl std::io::Read, source: String) -> anyhow::Result<Record
     let mut captured = websocket::Messages::open(octets, &source, largest_message)?;
     let messages = captured.by_ref().collect::<Result<Directions, _>>()?;
     let conversations = captured.conversations();
-    if conversations.is_empty() {
-        bail!(
-            "{source}: no WebSocket connection is in it whose handshake was captured in clear; capture from before a connection opens, and where \
-             TLS has been taken off"
-        );
-    }
     let mut notes = Vec::new();
     if let Some(octet) = captured.cut_off() {
         notes.push(format!("the capture is cut off at octet {octet}; what stands before it is read"));
