@@ -329,12 +329,7 @@ fn a_transcript_that_cannot_be_read_is_refused_with_file_place_and_remedy() {
         &[],
         &["message"],
     );
-    refused(
-        "no-web-sockets.pcap",
-        &capture::empty(),
-        &[],
-        &["no-web-sockets.pcap"],
-    );
+    refused("no-web-sockets.pcap", &capture::empty(), &[], &["no-web-sockets.pcap"]);
     refused("latin.txt", b"caf\xe9\n", &["--input", "jsonl"], &["line 1"]);
     refused("zip.txt", b"PK\x03\x04 and so on", &[], &["zip"]);
 }

@@ -97,7 +97,9 @@ fn captured(octets: impl std::io::Read, source: String) -> anyhow::Result<Record
     let conversations = captured.conversations();
     let mut notes = Vec::new();
     if let Some(octet) = captured.cut_off() {
-        notes.push(format!("the capture is cut off at octet {octet}; what stands before it is read"));
+        notes.push(format!(
+            "the capture is cut off at octet {octet}; what stands before it is read"
+        ));
     }
     let lost: u64 = conversations
         .iter()
@@ -108,7 +110,10 @@ fn captured(octets: impl std::io::Read, source: String) -> anyhow::Result<Record
             "{lost} messages were not captured whole, or refer to what was not captured, and are left out"
         ));
     }
-    let refused = conversations.iter().filter(|conversation| conversation.deflate.is_err()).count();
+    let refused = conversations
+        .iter()
+        .filter(|conversation| conversation.deflate.is_err())
+        .count();
     if refused > 0 {
         notes.push(format!(
             "{refused} connections are left out: their servers answered what their clients had to refuse"
