@@ -129,7 +129,7 @@ fn every_form_of_transcript_is_recognised() {
     let lines: String = (0..20)
         .map(|n| {
             let direction = if n % 4 == 0 { "received" } else { "sent" };
-            format!("{{\"direction\":\"{direction}\",\"text\":\"message number {n} of twenty\"}}\n")
+            format!("{{\"direction\":\"{direction}\",\"payload\":\"message number {n} of twenty\"}}\n")
         })
         .collect();
     place.file("chat.jsonl", lines);
@@ -315,7 +315,7 @@ fn a_transcript_that_cannot_be_read_is_refused_with_file_place_and_remedy() {
     std::fs::create_dir(place.path().join("folder")).unwrap();
     place.run(&words("folder", &[])).refused(2, &["folder is a folder"]);
     refused("empty.txt", b"", &[], &["empty"]);
-    let lines = b"{\"direction\":\"sent\",\"text\":\"a\"}\n{\"direction\":\"sideways\",\"text\":\"b\"}\n";
+    let lines = b"{\"direction\":\"sent\",\"payload\":\"a\"}\n{\"direction\":\"sideways\",\"payload\":\"b\"}\n";
     refused("broken.jsonl", lines, &[], &["line 2", "sideways"]);
     refused(
         "cut.bin",
