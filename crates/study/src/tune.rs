@@ -5,9 +5,10 @@
 //! | question | file |
 //! | --- | --- |
 //! | what is in the transcript? | `recording` |
+//! | what is measured of a direction, in which order? | `direction` |
 //! | what was measured before? | `kept` |
 //! | how small, and in how much memory, at every setting of the grid? | `payload::sweep`, asked by `points` |
-//! | and beyond it: other codecs, dictionaries, policies? | `beyond` on a `part`, by `measure`; `policies` |
+//! | and beyond it: other codecs, dictionaries, policies? | `beyond` on a `part`, by `measure`; `policy` |
 //! | which are worth timing, and what do they compute? | `shortlist`, `timing` by the `clock` |
 //! | how much memory do all connections take? | `memory` |
 //! | which does no other beat, and which is chosen? | `frontier`, `choose`, by each `candidate`'s figures |
@@ -22,6 +23,7 @@ mod candidate;
 mod choose;
 mod clock;
 mod delivery;
+mod direction;
 mod doubts;
 mod frontier;
 mod kept;
@@ -29,6 +31,7 @@ mod measure;
 mod memory;
 mod part;
 mod points;
+mod policy;
 mod recording;
 mod shortlist;
 mod snippets;
@@ -41,24 +44,16 @@ pub use recording::{End, Recording};
 
 use crate::advise::parallel::{self, Workers};
 use crate::journal::JournalError;
-use beyond::Trial;
-use candidate::Candidate;
 use choose::Limits;
-use kept::Key;
+use direction::Direction;
 use lastmile_link::LinkSpec;
-use lastmile_payload::message_codec::{Deflate, MessageCodec};
-use lastmile_payload::sweep::{Grid, Point};
+use lastmile_payload::sweep::Grid;
 use lastmile_report::tune::{Sampling, Tuning};
 use lastmile_units::{Bytes, Seed};
-use measure::{Measured, RoundTripError};
-use part::Part;
-use recording::Stream;
-use std::collections::BTreeMap;
 use std::num::{NonZeroU16, NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use timing::{Meanwhile, Subject, Timed};
 
 /// How a transcript is tuned for.
 #[derive(Debug, Clone)]
@@ -202,20 +197,6 @@ impl From<parallel::Interrupted> for TuneError {
     }
 }
 
-/// A direction, measured.
-struct Direction<'a> {
-    stream: Stream<'a>,
-    points: Vec<Point>,
-    trials: Vec<(Trial, Measured)>,
-    /// Of the points that were timed.
-    timed: BTreeMap<Deflate, Timed>,
-    /// Of each trial.
-    trials_timed: Vec<Timed>,
-    meanwhile: Meanwhile,
-    /// What the shortlisted points' contexts take, both ways.
-    contexts: BTreeMap<Deflate, memory::Contexts>,
-}
-
 /// What pieces of work share.
 struct Work<'a> {
     options: &'a Options,
@@ -300,187 +281,7 @@ impl Work<'_> {
     fn tell(&mut self, phase: Phase, done: f64) {
         (self.progress)(Progress { phase, done });
     }
-
-    /// Measures settings on parts of a stream, those that are not kept side by side.
-    fn measured(&mut self, stream: &Stream<'_>, wanted: &[Trial]) -> Result<Vec<Measured>, TuneError> {
-        let keys: Vec<Key> = wanted.iter().map(|trial| trial.key(stream)).collect();
-        let missing: Vec<usize> = (0..wanted.len())
-            .filter(|place| self.kept.find::<Measured>(&keys[*place]).is_none())
-            .collect();
-        let one = |place: &usize| {
-            let Trial {
-                codec,
-                dictionary,
-                part,
-            } = &wanted[*place];
-            let dictionary = dictionary.as_ref().map(|(_, dictionary)| &**dictionary);
-            measure::measure(codec, dictionary, stream.messages, &part.connections(stream.messages))
-        };
-        let progress = &mut *self.progress;
-        let mut on_done = |done| {
-            progress(Progress {
-                phase: Phase::Beyond,
-                done: done as f64 / missing.len() as f64,
-            });
-        };
-        let found = self.workers.run(&missing, one, &mut on_done)?;
-        for (place, found) in missing.iter().zip(found) {
-            let found = found.map_err(|problem: RoundTripError| TuneError::Codec {
-                setting: wanted[*place].name(),
-                problem: problem.to_string(),
-            })?;
-            self.kept.keep(&keys[*place], &found)?;
-        }
-        let all = keys.iter().map(|key| self.kept.find(key).expect("it was just kept"));
-        Ok(all.collect())
-    }
 }
-
-impl Trial {
-    fn name(&self) -> String {
-        let known = self.dictionary.as_ref().map(|(known, _)| format!(" with {known}"));
-        format!("{}{}", self.codec, known.unwrap_or_default())
-    }
-
-    fn key(&self, stream: &Stream<'_>) -> Key {
-        let parameters = format!("{} on {}", self.name(), self.part.name);
-        Key::new(stream.content, &build(&self.codec), parameters)
-    }
-}
-
-/// What a codec's octets depend on beside its settings.
-fn build(codec: &MessageCodec) -> String {
-    codec.back_end().map_or_else(
-        || "identity".to_owned(),
-        |back_end| format!("{} {}", back_end.name, back_end.version),
-    )
-}
-
-impl<'a> Direction<'a> {
-    fn measure(stream: Stream<'a>, work: &mut Work<'_>) -> Result<Self, TuneError> {
-        let points = points::points(&stream, work)?;
-        let shortlist = shortlist::shortlist(&points, work.options.holder);
-        let trials = if work.options.beyond {
-            beyond::trials(stream.messages)
-        } else {
-            Vec::new()
-        };
-        // The points that are timed are measured again on a part: what decoding takes, and that it gives back the same, is not swept.
-        let part = Part::first_octets(stream.messages, CHECKED_MOST);
-        let again = shortlist.iter().map(|setting| Trial {
-            codec: MessageCodec::Deflate(*setting),
-            dictionary: None,
-            part: part.clone(),
-        });
-        let wanted: Vec<Trial> = again.chain(trials.iter().cloned()).collect();
-        let measured = work.measured(&stream, &wanted)?;
-        let (timed, meanwhile) = Self::time(&stream, &wanted, &measured, work)?;
-        let count = shortlist.len();
-        Ok(Self {
-            contexts: shortlist
-                .iter()
-                .zip(&measured)
-                .map(|(setting, found)| (*setting, found.contexts))
-                .collect(),
-            timed: shortlist.iter().copied().zip(timed[..count].iter().cloned()).collect(),
-            trials: trials.into_iter().zip(measured[count..].iter().copied()).collect(),
-            trials_timed: timed[count..].to_vec(),
-            meanwhile,
-            stream,
-            points,
-        })
-    }
-
-    fn time(
-        stream: &Stream<'_>,
-        wanted: &[Trial],
-        measured: &[Measured],
-        work: &mut Work<'_>,
-    ) -> Result<(Vec<Timed>, Meanwhile), TuneError> {
-        let options = work.options;
-        let names: Vec<String> = wanted
-            .iter()
-            .map(|trial| format!("{} on {}", trial.name(), trial.part.name))
-            .collect();
-        let parameters = format!(
-            "timed with {} connections for {:?}, seed {}: {}",
-            options.holder.connections,
-            options.timing,
-            options.seed,
-            names.join(", ")
-        );
-        let builds: std::collections::BTreeSet<String> = wanted.iter().map(|trial| build(&trial.codec)).collect();
-        let machine = crate::cost::this_machine();
-        let build = format!("{}; {machine}", builds.into_iter().collect::<Vec<_>>().join(", "));
-        let key = Key::new(stream.content, &build, parameters);
-        if let Some(kept) = work.kept.find(&key) {
-            return Ok(kept);
-        }
-        let subjects: Vec<Subject> = wanted
-            .iter()
-            .zip(measured)
-            .map(|(trial, measured)| Subject {
-                codec: trial.codec,
-                takeover: trial.codec.takeover(),
-                dictionary: trial.dictionary.as_ref().map(|(_, dictionary)| Arc::clone(dictionary)),
-                context: measured.contexts.compressing,
-                messages: trial.part.messages.clone(),
-            })
-            .collect();
-        let plan = timing::Plan {
-            connections: options.holder.connections.get(),
-            time: options.timing,
-            seed: options.root().derive("timing"),
-            interrupt: &options.interrupt,
-        };
-        let timed = timing::time(&subjects, stream.messages, &plan, &mut |done, total| {
-            work.tell(Phase::Timing, done as f64 / total as f64);
-        })?;
-        work.kept.keep(&key, &timed)?;
-        Ok(timed)
-    }
-
-    /// What a setting of permessage-deflate can be chosen among: messages as they are, and the points that were timed.
-    fn candidates(&self) -> Vec<Candidate> {
-        let timed = self.points.iter().filter_map(|point| {
-            let (timed, contexts) = (self.timed.get(&point.setting)?, self.contexts.get(&point.setting)?);
-            Some(Candidate {
-                codec: MessageCodec::Deflate(point.setting),
-                dictionary: None,
-                ratio: point.ratio,
-                ratio_ci95: point.ratio_ci95.map(|interval| [interval.low, interval.high]),
-                contexts: *contexts,
-                timed: timed.clone(),
-            })
-        });
-        std::iter::once(Candidate::identity()).chain(timed).collect()
-    }
-
-    /// What was tried beyond the grid on a part, dictionaries and all.
-    fn tried_on(&self, part: &Part) -> impl Iterator<Item = Candidate> {
-        let trials = self.trials.iter().zip(&self.trials_timed);
-        trials
-            .filter(|((trial, _), _)| trial.part == *part)
-            .map(|((trial, measured), timed)| Candidate {
-                codec: trial.codec,
-                dictionary: trial.dictionary.as_ref().map(|(known, _)| known.clone()),
-                ratio: measured.ratio(),
-                ratio_ci95: None,
-                contexts: measured.contexts,
-                timed: timed.clone(),
-            })
-    }
-
-    /// What any setting can be chosen among, where both ends are one's own: what was measured on all messages.
-    fn all_candidates(&self) -> Vec<Candidate> {
-        let mut candidates = self.candidates();
-        candidates.extend(self.tried_on(&Part::all(self.stream.messages)));
-        candidates
-    }
-}
-
-/// Settings of the grid are decoded again on so much of the beginning of a stream: our own choice.
-const CHECKED_MOST: u64 = 1_000_000;
 
 #[cfg(test)]
 mod tests;

@@ -2,10 +2,11 @@
 
 use super::candidate::{Candidate, USUAL};
 use super::choose::choose;
+use super::direction::Direction;
 use super::part::Part;
 use super::recording::Recording;
 use super::timing::Timed;
-use super::{Direction, Options, clock, doubts, frontier, snippets, words};
+use super::{Options, clock, doubts, frontier, snippets, words};
 use crate::advise::figures::Figures;
 use lastmile_payload::message_codec::{self, Deflate, MessageCodec};
 use lastmile_payload::sweep::Point;
@@ -175,7 +176,7 @@ impl<'a> Told<'a> {
                     direction: direction(self.direction.stream.direction),
                     codec: trial.codec.to_string(),
                     dictionary: trial.dictionary.as_ref().map(|(known, _)| known.clone()),
-                    policy: None,
+                    policy: trial.policy.map(|policy| policy.to_string()),
                     measured_on: trial.part.name.clone(),
                     messages: trial.part.messages.len() as u64,
                     bytes: measured.plain,
@@ -185,7 +186,7 @@ impl<'a> Told<'a> {
                     exact: true,
                     memory_bytes: measured.contexts.compressing.get(),
                     cpu_seconds: self.computing(timed),
-                    frontier: !beaten(&trial.part, objectives),
+                    frontier: trial.policy.is_none() && !beaten(&trial.part, objectives),
                 }
             })
             .collect()

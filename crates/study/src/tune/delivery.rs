@@ -8,8 +8,9 @@ mod stream;
 
 use super::candidate::{Candidate, USUAL};
 use super::choose::choose;
+use super::direction::Direction;
 use super::recording::{End, Recording};
-use super::{Direction, Options, Pace, Phase, TuneError, Work, answer, words};
+use super::{Options, Pace, Phase, TuneError, Work, answer, words};
 use crate::advise::answer::description;
 use crate::advise::figures::{Figures, Runs};
 use lastmile_link::{Jitter, LinkSpec, Reordering};

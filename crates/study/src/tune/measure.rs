@@ -1,6 +1,7 @@
 //! How small does a codec make messages, and what do its contexts take? Each message is decoded again, and has to be the same.
 
 use super::memory::Contexts;
+use super::policy::Policy;
 use lastmile_payload::message_codec::{
     CodecError, DecodeError, Dictionary, MessageCodec, MessageDecoder, MessageEncoder,
 };
@@ -40,6 +41,7 @@ impl Measured {
 pub(super) fn measure(
     codec: &MessageCodec,
     dictionary: Option<&Dictionary>,
+    policy: Option<Policy>,
     messages: &Messages,
     connections: &[Range<usize>],
 ) -> Result<Measured, RoundTripError> {
@@ -60,12 +62,23 @@ pub(super) fn measure(
             let plain = messages.payload(message);
             coded.clear();
             back.clear();
-            encoder.encode(plain, &mut coded);
-            decoder
-                .decode(&coded, Bytes::from(plain.len()), &mut back)
-                .map_err(|problem| RoundTripError::Refused { message, problem })?;
-            if back != plain {
-                return Err(RoundTripError::Changed { message });
+            let is_compressed = match policy {
+                Some(policy) => {
+                    let follows = message > connection.start;
+                    policy.encode(&mut encoder, messages, message, follows, &mut coded)
+                }
+                None => {
+                    encoder.encode(plain, &mut coded);
+                    true
+                }
+            };
+            if is_compressed {
+                decoder
+                    .decode(&coded, Bytes::from(plain.len()), &mut back)
+                    .map_err(|problem| RoundTripError::Refused { message, problem })?;
+                if back != plain {
+                    return Err(RoundTripError::Changed { message });
+                }
             }
             measured.plain += plain.len() as u64;
             measured.coded += coded.len() as u64;
@@ -87,7 +100,7 @@ mod tests {
         let codec = "deflate:6/w15/m8".parse().unwrap();
         let recording = recording(&["to be or not to be", "to be or not to be"].map(message));
         let measure =
-            |connections: &[Range<usize>]| measure(&codec, None, &recording.messages.sent, connections).unwrap();
+            |connections: &[Range<usize>]| measure(&codec, None, None, &recording.messages.sent, connections).unwrap();
         let (together, apart) = (measure(&[0..2]), measure(&[0..1, 1..2]));
         assert_eq!((together.plain, apart.plain), (36, 36));
         assert!(together.coded < apart.coded, "{together:?} {apart:?}");

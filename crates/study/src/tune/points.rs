@@ -1,10 +1,12 @@
 //! How small, and in how much memory, at every setting of the grid? Asks the sweep for what is not kept yet, and keeps it point by point.
 
+use super::direction::build;
 use super::kept::Key;
 use super::recording::Stream;
-use super::{Phase, Progress, TuneError, Work, build};
+use super::{Options, Phase, Progress, TuneError, Work};
 use lastmile_payload::message_codec::{Deflate, MessageCodec};
-use lastmile_payload::sweep::{Connection, Grid, Interrupted, Interval, Observer, Point, exact};
+use lastmile_payload::sweep::{self, Connection, Grid, Interrupted, Interval, Observer, Point, exact, sampled};
+use lastmile_report::tune::Sampling;
 use lastmile_units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -12,35 +14,70 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
+/// Where nobody asks for all to be counted, longer streams are sampled: our own choice, some ten seconds on two cores.
+const COUNTED_MOST: u64 = 1_000_000;
+
+/// How points are come by.
+#[derive(Clone, Copy)]
+enum How {
+    /// Every octet is compressed, or proven to give the same.
+    Counted,
+    /// A sample of them is.
+    Sampled(sweep::Sampling),
+}
+
+impl How {
+    fn of(stream: &Stream<'_>, options: &Options) -> Self {
+        let short = stream.messages.total().get() <= COUNTED_MOST;
+        if options.sampling == Sampling::Exact || short {
+            Self::Counted
+        } else {
+            Self::Sampled(sweep::Sampling {
+                seed: options.root().derive("sample"),
+                ..sweep::Sampling::default()
+            })
+        }
+    }
+
+    /// What of the grid is found together: what is counted can be parted, a sample is drawn for all of it.
+    fn parts(self, grid: &Grid) -> Vec<Grid> {
+        match self {
+            Self::Sampled(_) => vec![grid.clone()],
+            Self::Counted => {
+                let each: BTreeSet<bool> = grid.takeover.iter().copied().collect();
+                let half = |takeover| Grid {
+                    takeover: vec![takeover],
+                    ..grid.clone()
+                };
+                each.into_iter().map(half).collect()
+            }
+        }
+    }
+
+    fn parameters(self) -> String {
+        match self {
+            Self::Counted => "counted".to_owned(),
+            Self::Sampled(sampling) => format!("{sampling:?}"),
+        }
+    }
+}
+
 /// The points of a stream, in the order of the grid's settings.
 pub(super) fn points(stream: &Stream<'_>, work: &mut Work<'_>) -> Result<Vec<Point>, TuneError> {
     let options = work.options;
-    let connections = connections(stream);
-    let how = "counted";
+    let connections = Connection::of(stream.messages);
+    let how = How::of(stream, options);
+    let key = |setting: Deflate| key(stream, setting, &how.parameters());
     let kept = |work: &Work<'_>, setting: Deflate| -> Option<Point> {
-        work.kept
-            .find::<Written>(&key(stream, setting, how))
-            .map(|written| written.point(setting))
+        let written = work.kept.find::<Written>(&key(setting))?;
+        Some(written.point(setting))
     };
-    for takeover in options.grid.takeover.iter().copied().collect::<BTreeSet<_>>() {
-        let half = Grid {
-            takeover: vec![takeover],
-            ..options.grid.clone()
-        };
-        let missing = half
-            .settings()
-            .into_iter()
-            .filter(|setting| kept(work, *setting).is_none());
-        let levels: BTreeSet<u8> = missing.map(|setting| setting.level).collect();
-        if levels.is_empty() {
+    for part in how.parts(&options.grid) {
+        if part.settings().into_iter().all(|setting| kept(work, setting).is_some()) {
             continue;
         }
-        let missing = Grid {
-            levels: levels.into_iter().collect(),
-            ..half
-        };
-        for point in swept(&connections, &missing, work)? {
-            work.kept.keep(&key(stream, point.setting, how), &Written::of(&point))?;
+        for point in swept(&connections, &part, how, work)? {
+            work.kept.keep(&key(point.setting), &Written::of(&point))?;
         }
     }
     let all = options.grid.settings().into_iter();
@@ -49,34 +86,24 @@ pub(super) fn points(stream: &Stream<'_>, work: &mut Work<'_>) -> Result<Vec<Poi
         .collect())
 }
 
-fn connections<'a>(stream: &Stream<'a>) -> Vec<Connection<'a>> {
-    let of_each = stream.messages.connections().iter();
-    of_each
-        .map(|connection| Connection {
-            messages: connection
-                .messages
-                .clone()
-                .map(|message| stream.messages.payload(message))
-                .collect(),
-        })
-        .collect()
-}
-
 fn key(stream: &Stream<'_>, setting: Deflate, how: &str) -> Key {
     let codec = MessageCodec::Deflate(setting);
     Key::new(stream.content, &build(&codec), format!("{codec} {how}"))
 }
 
 /// Sweeps on threads of its own, so that this one can tell how far it is.
-fn swept(connections: &[Connection<'_>], grid: &Grid, work: &mut Work<'_>) -> Result<Vec<Point>, TuneError> {
+fn swept(connections: &[Connection<'_>], grid: &Grid, how: How, work: &mut Work<'_>) -> Result<Vec<Point>, TuneError> {
     let (tell, told) = mpsc::channel();
     let observer = Watch {
         tell,
         interrupt: work.workers.interrupt,
     };
-    let threads = work.workers.threads;
+    let (threads, interrupt) = (work.workers.threads, work.workers.interrupt);
     std::thread::scope(|scope| {
-        let sweep = scope.spawn(move || exact(connections, grid, threads, &observer));
+        let sweep = scope.spawn(move || match how {
+            How::Counted => exact(connections, grid, threads, &observer),
+            How::Sampled(sampling) => sampled(connections, grid, sampling, threads, &observer),
+        });
         for done in told {
             (work.progress)(Progress {
                 phase: Phase::Sweeping,
@@ -84,6 +111,10 @@ fn swept(connections: &[Connection<'_>], grid: &Grid, work: &mut Work<'_>) -> Re
             });
         }
         let swept = sweep.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // A sample that was broken off is smaller than it should be.
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(TuneError::Interrupted);
+        }
         swept.map_err(|Interrupted| TuneError::Interrupted)
     })
 }

@@ -315,3 +315,39 @@ fn one_message_and_messages_of_one_octet_are_tuned_for_too() {
         assert_eq!(choice(&tuning, Scope::PermessageDeflate).setting, "identity");
     }
 }
+
+#[test]
+fn a_long_transcript_is_sampled_and_says_so_with_intervals_that_hold_what_is_counted() {
+    let recording = made("{ kind = \"chat\", messages = 24000 }");
+    let options = Options {
+        grid: Grid {
+            takeover: vec![true],
+            window_bits: vec![WindowBits::MAX],
+            levels: vec![6],
+            mem_levels: vec![8],
+            ..Grid::default()
+        },
+        beyond: false,
+        ..options()
+    };
+    assert!(recording.messages.sent.total() > Bytes::new(2_000_000));
+    let sampled = tuned(&recording, &options);
+    let counted = tuned(
+        &recording,
+        &Options {
+            sampling: Sampling::Exact,
+            ..options
+        },
+    );
+    let (estimate, truth) = (&sampled.points[0], &counted.points[0]);
+    assert!(!estimate.exact && truth.exact);
+    let [low, high] = estimate.ratio_ci95.unwrap();
+    assert!(
+        low <= truth.ratio && truth.ratio <= high,
+        "{low} {} {high}",
+        truth.ratio
+    );
+    let kinds = |tuning: &Tuning| tuning.doubts.iter().map(|doubt| doubt.kind.clone()).collect::<Vec<_>>();
+    assert!(kinds(&sampled).contains(&"sampled".to_owned()));
+    assert!(!kinds(&counted).contains(&"sampled".to_owned()));
+}

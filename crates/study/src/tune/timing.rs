@@ -31,6 +31,8 @@ const ROUNDS_MOST: usize = 9;
 /// So many messages are timed in a round where contexts are few, and of so many octets at most in all: our own choice, some 10 ms each.
 const MESSAGES_A_ROUND: usize = 512;
 const OCTETS_A_ROUND: usize = 2 << 20;
+/// What is so slow that they would take longer than this is timed on fewer: our own choice.
+const TIME_A_ROUND: Duration = Duration::from_millis(50);
 /// Messages are timed at least in so many contexts (where connections are as many), however long they are.
 const CONTEXTS_LEAST: usize = 4;
 
@@ -144,7 +146,6 @@ impl Turns {
     fn run(&self, subject: &Subject, messages: &Messages) -> ([f64; 2], Passed) {
         let among = &subject.messages;
         let at = |context, step| messages.payload(self.place(context, step, among));
-        let in_turns = || (1..=self.each).flat_map(|step| (0..self.contexts).map(move |context| (context, step)));
         let dictionary = subject.dictionary.as_deref();
         let known = "a codec that has been measured can be made";
         let histories = || (0..self.contexts).map(|context| history(messages, self.place(context, 0, among), among));
@@ -160,12 +161,17 @@ impl Turns {
                 encoder
             })
             .collect();
+        let reading = Reading::now();
         for (context, encoder) in encoders.iter_mut().enumerate() {
             encoder.encode(at(context, 0), &mut out);
             firsts.push(out.len());
         }
+        let expected = reading.passed().cpu.as_secs_f64() / self.contexts as f64;
+        let fitting = (TIME_A_ROUND.as_secs_f64() / expected.max(1e-9)) as usize;
+        let turns = (self.contexts * self.each).min(fitting.max(CONTEXTS_LEAST));
+        let in_turns = || (0..turns).map(|turn| (turn % self.contexts, 1 + turn / self.contexts));
         let mut coded = Vec::with_capacity(OCTETS_A_ROUND);
-        let mut ends = Vec::with_capacity(self.contexts * self.each + 1);
+        let mut ends = Vec::with_capacity(turns + 1);
         ends.push(0);
         let reading = Reading::now();
         for (context, step) in in_turns() {
@@ -201,8 +207,7 @@ impl Turns {
                 .expect(undone);
         }
         let decompressing = reading.passed();
-        let count = (self.contexts * self.each) as f64;
-        let seconds = [compressing, decompressing].map(|passed| passed.cpu.as_secs_f64() / count);
+        let seconds = [compressing, decompressing].map(|passed| passed.cpu.as_secs_f64() / turns as f64);
         let passed = Passed {
             cpu: compressing.cpu + decompressing.cpu,
             wall: compressing.wall + decompressing.wall,

@@ -186,6 +186,7 @@ pub(super) fn findings(told: &Told<'_>) -> Vec<Finding> {
         .flatten()
         .collect();
     findings.extend(dictionaries(told));
+    findings.extend(policies(told));
     findings
 }
 
@@ -351,6 +352,33 @@ fn dictionaries(told: &Told<'_>) -> Vec<Finding> {
     }
     let text = format!("{}. permessage-deflate knows no dictionaries.", sentences.join("; "));
     vec![finding(told, "What a dictionary would do", text)]
+}
+
+/// What a sender could decide message by message, beside the same on every message, whole.
+fn policies(told: &Told<'_>) -> Option<Finding> {
+    let trials = &told.direction.trials;
+    let under = trials
+        .iter()
+        .filter_map(|(trial, measured)| Some((trial, trial.policy?, measured)));
+    let sentences: Vec<String> = under
+        .map(|(trial, policy, measured)| format!("{policy}, {} leaves {}", trial.codec, percent(measured.ratio())))
+        .collect();
+    let first = trials.iter().find(|(trial, _)| trial.policy.is_some())?;
+    let same = trials.iter().find(|(trial, _)| {
+        trial.policy.is_none()
+            && trial.dictionary.is_none()
+            && trial.codec == first.0.codec
+            && trial.part == first.0.part
+    });
+    let plain = same
+        .map(|(_, measured)| measured.ratio())
+        .or_else(|| told.ratio(USUAL))?;
+    let text = format!(
+        "Of every message, whole, it leaves {}. Compressing {}.",
+        percent(plain),
+        sentences.join("; ")
+    );
+    Some(finding(told, "What a sender can decide", text))
 }
 
 fn bytes(bytes: Bytes) -> String {
