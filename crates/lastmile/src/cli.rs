@@ -86,7 +86,7 @@ pub(crate) struct CpuArg {
     /// What computing costs: reference, measured, free, or a cost table's file [default: reference]
     ///
     /// reference is a table that ships with lastmile: the same figures everywhere. measured is one measured here before anything
-    /// runs, in about ten seconds, and is kept in the run's folder as costs.toml. free lets computing take no time.
+    /// runs, in about twenty seconds, and is kept in the run's folder as costs.toml. free lets computing take no time.
     #[arg(long, value_name = "TABLE")]
     pub(crate) cpu: Option<Choice>,
 }

@@ -11,7 +11,7 @@ use lastmile_study::cost::{Choice, CostError, CostTable};
 pub(crate) fn load(asked: &CpuArg) -> Result<CostTable, CostError> {
     let choice = asked.cpu.as_ref().unwrap_or(&Choice::Reference);
     if *choice == Choice::Measured {
-        output::remark("measuring what computing costs here, for about ten seconds; the less else runs, the better");
+        output::remark("measuring what computing costs here, for about twenty seconds; the less else runs, the better");
     }
     CostTable::load(choice)
 }

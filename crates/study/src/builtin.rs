@@ -1,9 +1,12 @@
 //! Which studies come with lastmile? Their files, and what each has to say of its figures in words.
 
+mod cells;
 mod fidelity;
 mod gzip_filter;
+mod permessage_deflate;
 
 use crate::file::Study;
+use crate::settings::Settings;
 use lastmile_report::record::{Finding, Run, Table};
 
 /// A study that is compiled in.
@@ -35,6 +38,12 @@ pub const ALL: &[Builtin] = &[
         exhibits: gzip_filter::exhibits,
     },
     Builtin {
+        name: "permessage-deflate",
+        toml: include_str!("../../../studies/permessage-deflate.toml"),
+        findings: permessage_deflate::findings,
+        exhibits: permessage_deflate::exhibits,
+    },
+    Builtin {
         name: "bulk",
         toml: include_str!("../../../studies/bulk.toml"),
         findings: |_| Vec::new(),
@@ -53,8 +62,8 @@ pub fn find(name: &str) -> Option<&'static Builtin> {
     ALL.iter().find(|builtin| builtin.name == name)
 }
 
-/// The built-in study that `study` is a run of, however often, from whichever seed, in whichever world and how much of it there, and whichever
-/// figures it shows and thresholds it sets. A study that has its name and other cells is none: what is said in words of the
+/// The built-in study that `study` is a run of, however often, from whichever seed, in whichever world and how much of it there, whichever
+/// figures it shows and thresholds it sets, and whichever workload of one's own it names as that of all cells. A study that has its name and other cells is none: what is said in words of the
 /// built-in one would not be true of it.
 pub fn of(study: &Study) -> Option<&'static Builtin> {
     let same = |builtin: &&Builtin| {
@@ -66,6 +75,10 @@ pub fn of(study: &Study) -> Option<&'static Builtin> {
             emu: study.emu.clone(),
             measure: study.measure.clone(),
             thresholds: study.thresholds.clone(),
+            fixed: Settings {
+                workload: study.fixed.workload.clone(),
+                ..builtin.study().fixed
+            },
             ..builtin.study()
         };
         like == *study

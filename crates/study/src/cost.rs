@@ -5,12 +5,13 @@
 
 pub mod calibrate;
 mod machine;
+mod messages;
 mod operation;
 mod table;
 
 pub use machine::this_machine;
 pub use operation::Operation;
-pub use table::{Costs, Samples};
+pub use table::{Costs, Coverage, Samples};
 
 use lastmile_units::{Bytes, Rng};
 use rand_core::Rng as _;
@@ -79,7 +80,7 @@ pub struct CostTable {
 }
 
 impl CostTable {
-    /// The table of that choice; for [`Choice::Measured`] this takes about ten seconds, and nothing else should run meanwhile.
+    /// The table of that choice; for [`Choice::Measured`] this takes about twenty seconds, and nothing else should run meanwhile.
     ///
     /// # Errors
     /// When a file cannot be read, is no table, or lacks an operation.
@@ -148,6 +149,14 @@ impl CostTable {
         self.costs.is_none()
     }
 
+    /// How well the table knows what `operation` costs. Operations on messages are the only ones that it may not know.
+    pub fn coverage(&self, operation: Operation) -> Coverage {
+        match &self.costs {
+            Some(costs) if !operation.is_free() => costs.coverage(operation),
+            _ => Coverage::Sampled,
+        }
+    }
+
     /// What `operation` on `bytes` costs this time, on the machine of the table: a time drawn from its samples.
     ///
     /// `bytes` is the input of an encoding and the output of a decoding, that is, the plain side of either.
@@ -163,9 +172,14 @@ impl CostTable {
 
     /// As [`CostTable::draw`], for a rank that was drawn before: what is done piece by piece costs what it costs in one, where
     /// each piece pays the difference that it makes to the whole.
+    ///
+    /// # Panics
+    /// When the table knows nothing of the operation, as [`CostTable::coverage`] tells.
     pub fn at_rank(&self, operation: Operation, bytes: Bytes, rank: f64) -> Duration {
         match &self.costs {
-            Some(costs) if !operation.is_free() => costs.of(operation).at(bytes, rank),
+            Some(costs) if !operation.is_free() => costs
+                .at(operation, bytes, rank)
+                .expect("whoever charges for an operation on messages asks first whether the table knows it"),
             _ => Duration::ZERO,
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! Those that only an experiment can see it makes itself; those that the repeats of a cell show are found here.
 
+use crate::cost::Operation;
 use crate::figure;
 use crate::observation::Failure;
 use crate::statistics::{mean, sd};
@@ -70,6 +71,26 @@ pub(crate) fn missing_figure(figure: &str) -> Doubt {
     doubt(
         "missing-figure",
         format!("the study asks for {figure}, which is not measured in this cell"),
+    )
+}
+
+/// `no-cost`: the cost table has no samples of an operation, so what it takes is left out.
+pub(crate) fn no_cost(table: &str, operation: &Operation) -> Doubt {
+    doubt(
+        "no-cost",
+        format!(
+            "cost table {table} has no samples of \"{operation}\": times are left out; --cpu measured makes one that has the usual settings"
+        ),
+    )
+}
+
+/// `estimated-cost`: an operation was not measured as it is set, and its cost is put together from others.
+pub(crate) fn estimated_cost(operation: &Operation) -> Doubt {
+    doubt(
+        "estimated-cost",
+        format!(
+            "\"{operation}\" is not in the cost table: its time is that of the default, times what each setting does alone"
+        ),
     )
 }
 

@@ -1,11 +1,12 @@
 //! What is done in a cell? The programs of both worlds: a server and a client on either side of the cell's link.
 //!
-//! A `plan::Plan` says what a cell's settings ask for; `site` builds the world they describe, which `laboratory` gives the
-//! handles of; each delivery has a program; `capture` keeps what passed, where that is asked for.
+//! A `plan::Task` says what a cell's settings ask for; `site` builds the world they describe, which `laboratory` gives the
+//! handles of; each delivery has a program; `capture` keeps what passed, where that is asked for. `compression` needs no world.
 //! Reading studies, repeating and summing up are others' business.
 
 mod bulk;
 mod capture;
+mod compression;
 mod computing;
 mod laboratory;
 mod objects;
@@ -23,7 +24,7 @@ use crate::settings::{ServerName, World};
 use laboratory::Laboratory;
 use lastmile_units::Seed;
 use objects::Served;
-use plan::{Delivered, Plan};
+use plan::{Delivered, Plan, Task};
 use site::Site;
 use std::rc::Rc;
 use std::time::Duration;
@@ -45,7 +46,7 @@ impl Programs {
                     format!("{}: {problem}", cell.describe()),
                 )
             };
-            Plan::of(&cell.settings).map_err(in_cell)?;
+            Task::of(&cell.settings).map_err(in_cell)?;
         }
         Ok(())
     }
@@ -80,21 +81,22 @@ impl Programs {
 
 impl Experiment for Programs {
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
-        let ran = Plan::of(&cell.settings)
+        let ran = Task::of(&cell.settings)
             .map_err(Failure::new)
-            .and_then(|plan| match cell.world() {
-                World::Simulated => deliver::<lastmile_world::sim::World>(&plan, cell, context),
+            .and_then(|task| match (task, cell.world()) {
+                (Task::Code(messages), _) => compression::run(&messages, cell, context),
+                (Task::Deliver(plan), World::Simulated) => deliver::<lastmile_world::sim::World>(&plan, cell, context),
                 #[cfg(target_os = "linux")]
-                World::Emulated => deliver::<lastmile_world::emu::World>(&plan, cell, context),
+                (Task::Deliver(plan), World::Emulated) => deliver::<lastmile_world::emu::World>(&plan, cell, context),
                 #[cfg(not(target_os = "linux"))]
-                World::Emulated => unreachable!("a plan for another world is refused"),
+                (Task::Deliver(_), World::Emulated) => unreachable!("a plan for another world is refused"),
             });
         ran.unwrap_or_else(|failure| vec![Err(failure)])
     }
 
     fn expected_time(&self, cell: &Cell) -> Duration {
         match cell.world() {
-            World::Simulated => Plan::of(&cell.settings).map_or(Duration::ZERO, |plan| plan.delivered.expected_time()),
+            World::Simulated => Task::of(&cell.settings).map_or(Duration::ZERO, |task| task.expected_time()),
             World::Emulated => simulated_time(cell),
         }
     }

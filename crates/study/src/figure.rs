@@ -113,6 +113,26 @@ catalogue! {
     SERVER_CPU_TIME = "server_cpu_time", "CPU time of the server", "s" per "run", Lower;
     /// CPU time of the client's program, likewise.
     CLIENT_CPU_TIME = "client_cpu_time", "CPU time of the client", "s" per "run", Lower;
+    /// Messages of the transcript.
+    MESSAGES = "messages", "Messages", "1" per "run", Higher;
+    /// Octets of the messages of the transcript.
+    MESSAGE_BYTES = "message_bytes", "Size of the messages", "B" per "run", Lower;
+    /// Octets of the messages as carried: after compression, without headers of frames.
+    COMPRESSED_BYTES = "compressed_bytes", "Size of the compressed messages", "B" per "run", Lower;
+    /// Octets of the messages as carried, divided by those of the messages; headers of frames count on neither side.
+    COMPRESSION_RATIO = "compression_ratio", "Compression ratio", "1" per "run", Lower;
+    /// The same of the text messages alone, where there are others beside them.
+    TEXT_COMPRESSION_RATIO = "text_compression_ratio", "Compression ratio of text", "1" per "run", Lower;
+    /// What the compressor of one direction of a connection takes from its allocator and keeps.
+    MEMORY_BYTES = "memory_bytes", "Memory of a compressor", "B" per "connection", Lower;
+    /// What the decompressor of one direction of a connection takes, likewise.
+    DECODER_MEMORY_BYTES = "decoder_memory_bytes", "Memory of a decompressor", "B" per "connection", Lower;
+    /// CPU time of compressing a message.
+    COMPRESS_TIME = "compress_time", "Time to compress a message", "s" per "message", Lower;
+    /// CPU time of decompressing a message.
+    DECOMPRESS_TIME = "decompress_time", "Time to decompress a message", "s" per "message", Lower;
+    /// CPU time of compressing every message of the transcript once.
+    PASS_TIME = "pass_time", "Time to compress the transcript", "s" per "run", Lower;
 }
 
 #[cfg(test)]

@@ -4,14 +4,17 @@
 //! from it. What a setting does is the experiment's business; the types of single settings are in `settings/`.
 
 mod choice;
+mod message;
 mod named;
 
 pub use choice::{
     CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, ServerName, SlowDown, World, Writes,
 };
+pub use message::{Fragment, Level, MemLevel, Strategy, Takeover, Uncompressed, WindowBits};
 pub use named::{Link, Named};
 
 use lastmile_payload::codec::CodecSpec;
+use lastmile_payload::message_codec::MessageCodec;
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_report::record::Levels;
 use lastmile_units::{Bytes, Probability};
@@ -128,6 +131,24 @@ settings! {
     background_load: Probability,
     /// How bytes become fewer.
     codec: CodecSpec,
+    /// How messages become fewer bytes: deflate where this is not set, with the settings below.
+    message_codec: MessageCodec,
+    /// Whether a message may refer to those before it.
+    context_takeover: Takeover,
+    /// log2 of deflate's window in octets.
+    window_bits: WindowBits,
+    /// How hard deflate looks for repetition.
+    compression_level: Level,
+    /// How much memory deflate takes besides its window.
+    mem_level: MemLevel,
+    /// What kind of data deflate is to expect.
+    strategy: Strategy,
+    /// After how many octets of a message it is flushed, to be sent as a fragment.
+    fragment: Fragment,
+    /// Which kind of messages is sent as it is (RSV1 off).
+    uncompressed: Uncompressed,
+    /// Shorter messages are sent as they are.
+    compression_threshold: Bytes,
 }
 
 impl Settings {

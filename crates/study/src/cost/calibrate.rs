@@ -1,4 +1,4 @@
-//! How long does each operation take here? Measures a cost table, alone, in about ten seconds.
+//! How long does each operation take here? Measures a cost table, alone, in about twenty seconds.
 //!
 //! This is the one place of the crate that reads the clock. What it measures runs on one thread; anything else that runs meanwhile
 //! makes the table worse. `examples/calibrate.rs` prints the table that ships.
@@ -10,6 +10,7 @@
 
 mod corpus;
 mod http;
+mod messages;
 mod tls;
 
 use super::table::{AtSize, Costs, Samples};
@@ -84,6 +85,8 @@ pub fn calibrate() -> Costs {
         large: Some(peers.seal(&large)),
     };
     operations.insert(Operation::ProtectRecords.to_string(), records);
+    let on_messages = messages::samples().into_iter();
+    operations.extend(on_messages.map(|(operation, samples)| (operation.to_string(), samples)));
     Costs {
         machine: this_machine(),
         operations,

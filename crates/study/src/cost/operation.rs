@@ -1,6 +1,8 @@
 //! Which operations are charged?
 
+use super::messages;
 use lastmile_payload::codec::CodecSpec;
+use lastmile_payload::message_codec::MessageCodec;
 use std::fmt;
 
 /// Something that a host computes.
@@ -24,10 +26,14 @@ pub enum Operation {
     ConnectTls,
     /// Sealing octets into TLS records, or opening them: the mean of both.
     ProtectRecords,
+    /// Coding a message, or a fragment of one, on a connection that has sent some.
+    EncodeMessage(MessageCodec),
+    /// Turning it back.
+    DecodeMessage(MessageCodec),
 }
 
 impl Operation {
-    /// Every operation that has a cost.
+    /// Every operation that each table has.
     pub fn all() -> impl Iterator<Item = Self> {
         let codecs = || CodecSpec::all().filter(|codec| !codec.is_identity());
         let codings = codecs().map(Self::Encode).chain(codecs().map(Self::Decode));
@@ -43,9 +49,43 @@ impl Operation {
         codings.chain(others)
     }
 
+    /// The operations on messages that are measured, and that a table from before they were may lack.
+    pub fn on_messages() -> impl Iterator<Item = Self> {
+        let both = |codec| [Self::EncodeMessage(codec), Self::DecodeMessage(codec)];
+        messages::sampled().into_iter().flat_map(both)
+    }
+
     /// Whether it costs nothing whatever the machine: identity hands on what it is given.
     pub fn is_free(self) -> bool {
-        matches!(self, Self::Encode(codec) | Self::Decode(codec) if codec.is_identity())
+        match self {
+            Self::Encode(codec) | Self::Decode(codec) => codec.is_identity(),
+            Self::EncodeMessage(codec) | Self::DecodeMessage(codec) => codec == MessageCodec::Identity,
+            _ => false,
+        }
+    }
+
+    /// This operation as it is kept in a table: with 8 window bits deflate runs as with 9.
+    pub(super) fn as_it_runs(self) -> Self {
+        self.with_codec(messages::as_it_runs)
+    }
+
+    /// What stands in for an operation on messages without samples: its cost is the first one's, times what each of the others makes of
+    /// that. None where nothing does.
+    pub(super) fn put_together(self) -> Option<(Self, Vec<Self>)> {
+        let (Self::EncodeMessage(codec) | Self::DecodeMessage(codec)) = self else {
+            return None;
+        };
+        let (usual, alone) = messages::put_together(codec)?;
+        let likewise = |codec| self.with_codec(|_| codec);
+        Some((likewise(usual), alone.into_iter().map(likewise).collect()))
+    }
+
+    fn with_codec(self, other: impl FnOnce(MessageCodec) -> MessageCodec) -> Self {
+        match self {
+            Self::EncodeMessage(codec) => Self::EncodeMessage(other(codec)),
+            Self::DecodeMessage(codec) => Self::DecodeMessage(other(codec)),
+            operation => operation,
+        }
     }
 }
 
@@ -62,6 +102,8 @@ impl fmt::Display for Operation {
             Self::AcceptTls => f.write_str("accept tls"),
             Self::ConnectTls => f.write_str("connect tls"),
             Self::ProtectRecords => f.write_str("protect records"),
+            Self::EncodeMessage(codec) => write!(f, "encode message {codec}"),
+            Self::DecodeMessage(codec) => write!(f, "decode message {codec}"),
         }
     }
 }

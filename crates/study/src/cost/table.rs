@@ -37,19 +37,63 @@ pub struct AtSize {
     pub seconds: Vec<f64>,
 }
 
+/// How well a table knows what an operation costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// It was measured.
+    Sampled,
+    /// It is put together from others that were.
+    Estimated,
+    /// The table says nothing of it.
+    None,
+}
+
 impl Costs {
-    /// The samples of an operation that has a cost.
-    pub(super) fn of(&self, operation: Operation) -> &Samples {
-        self.operations
-            .get(&operation.to_string())
-            .expect("a table is refused unless it has every operation")
+    /// The samples of an operation, where there are any.
+    pub(super) fn of(&self, operation: Operation) -> Option<&Samples> {
+        self.operations.get(&operation.as_it_runs().to_string())
     }
 
-    /// Whether every operation is there, with usable samples.
+    /// How well it is known what an operation costs.
+    pub(super) fn coverage(&self, operation: Operation) -> Coverage {
+        if self.of(operation).is_some() {
+            return Coverage::Sampled;
+        }
+        let known = |(usual, alone): (Operation, Vec<Operation>)| {
+            self.of(usual).is_some() && alone.into_iter().all(|operation| self.of(operation).is_some())
+        };
+        if operation.put_together().is_some_and(known) {
+            Coverage::Estimated
+        } else {
+            Coverage::None
+        }
+    }
+
+    /// What an operation that is known costs on so many octets, at a rank from 0 to 1 among its samples.
+    pub(super) fn at(&self, operation: Operation, bytes: Bytes, rank: f64) -> Option<Duration> {
+        if let Some(samples) = self.of(operation) {
+            return Some(samples.at(bytes, rank));
+        }
+        let (usual, alone) = operation.put_together()?;
+        let base = self.of(usual)?.at(bytes, rank);
+        let mut time = base.as_secs_f64();
+        for operation in alone {
+            let with = self.of(operation)?.at(bytes, rank);
+            if !base.is_zero() {
+                time *= with.as_secs_f64() / base.as_secs_f64();
+            }
+        }
+        Some(Duration::from_nanos((time * 1e9).round() as u64))
+    }
+
+    /// Whether every operation that each table has is there, and whatever is there has usable samples.
     pub(super) fn check(&self) -> Result<(), String> {
         for operation in Operation::all().map(|operation| operation.to_string()) {
-            let samples = self.operations.get(&operation);
-            let samples = samples.ok_or_else(|| format!("no samples of {operation:?}; measure a new table"))?;
+            if !self.operations.contains_key(&operation) {
+                return Err(format!("no samples of {operation:?}; measure a new table"));
+            }
+        }
+        for (operation, samples) in &self.operations {
             samples.check().map_err(|problem| format!("{operation:?}: {problem}"))?;
         }
         Ok(())

@@ -5,13 +5,24 @@ use crate::settings::{
 };
 use lastmile_link::LinkSpec;
 use lastmile_payload::codec::CodecSpec;
+use lastmile_payload::message_codec::MessageCodec;
+use lastmile_payload::transcript::{Kind, Message};
 use lastmile_payload::workload::{RequestResponse, WorkloadSpec};
 use lastmile_units::{Bytes, Probability, Seed};
 use lastmile_world::sim::CpuSpec;
 use lastmile_world::tcp;
 use std::time::Duration;
 
-/// A cell's settings, understood.
+/// What is done in a cell.
+#[derive(Debug, Clone)]
+pub(super) enum Task {
+    /// Something is delivered over a link.
+    Deliver(Box<Plan>),
+    /// Messages are coded where they are.
+    Code(Messages),
+}
+
+/// A delivery's settings, understood.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
     pub(super) link: LinkSpec,
@@ -36,6 +47,21 @@ pub(super) enum Delivered {
     Objects(Objects),
 }
 
+/// Messages, and how they are coded.
+#[derive(Debug, Clone)]
+pub(super) struct Messages {
+    pub(super) workload: WorkloadSpec,
+    pub(super) codec: MessageCodec,
+    /// After how many octets a message is flushed.
+    pub(super) fragment: Option<Bytes>,
+    /// Messages of this kind are sent as they are.
+    pub(super) uncompressed: Option<Kind>,
+    /// Shorter ones likewise.
+    pub(super) threshold: Bytes,
+    /// How many times longer coding takes than by the cost table.
+    pub(super) slow_down: f64,
+}
+
 /// Objects, and how the server sends them.
 #[derive(Debug, Clone)]
 pub(super) struct Objects {
@@ -45,6 +71,83 @@ pub(super) struct Objects {
     pub(super) whole: bool,
     pub(super) object_time: Duration,
     pub(super) server: ServerName,
+}
+
+impl Task {
+    /// Understands `settings`; otherwise a message for the writer of the study.
+    pub(super) fn of(settings: &Settings) -> Result<Self, String> {
+        if settings.delivery == Some(Delivery::InMemory) {
+            Messages::in_memory(settings).map(Self::Code)
+        } else {
+            Plan::of(settings).map(Box::new).map(Self::Deliver)
+        }
+    }
+
+    /// About how long one repeat keeps a core busy.
+    pub(super) fn expected_time(&self) -> Duration {
+        match self {
+            Self::Deliver(plan) => plan.delivered.expected_time(),
+            Self::Code(messages) => messages.expected_time(),
+        }
+    }
+}
+
+impl Messages {
+    fn in_memory(settings: &Settings) -> Result<Self, String> {
+        if settings.world == Some(World::Emulated) {
+            return Err(
+                "delivery in-memory sends no packet, so there is nothing to emulate; run it with --world sim"
+                    .to_owned(),
+            );
+        }
+        if let Some(link) = &settings.link {
+            return Err(format!(
+                "delivery in-memory goes over no link, and link is {link}; remove one of them"
+            ));
+        }
+        Self::of(settings)
+    }
+
+    /// Understands how messages are coded, whatever carries them; otherwise a message for the writer of the study.
+    pub(super) fn of(settings: &Settings) -> Result<Self, String> {
+        let workload = settings
+            .delivered()
+            .ok_or("no workload is set; add workload = { kind = \"chat\", messages = 666 } to [fixed] or [factors]")?;
+        Ok(Self {
+            workload: workload.content().clone(),
+            codec: settings.codec_of_messages()?,
+            fragment: settings.fragment.and_then(|fragment| fragment.0),
+            uncompressed: settings.uncompressed.unwrap_or_default().kind(),
+            threshold: settings.compression_threshold.unwrap_or(Bytes::ZERO),
+            slow_down: settings.cpu_slowdown.unwrap_or(SlowDown::NONE).get(),
+        })
+    }
+
+    /// Whether a message is coded at all.
+    pub(super) fn codes(&self, message: &Message) -> bool {
+        self.uncompressed != Some(message.kind) && Bytes::from(message.payload.len()) >= self.threshold
+    }
+
+    /// The plain sizes of what is coded in one go of a message of `size`: its fragments, or itself.
+    pub(super) fn pieces(&self, size: Bytes) -> Vec<Bytes> {
+        let Some(fragment) = self.fragment.filter(|fragment| *fragment < size) else {
+            return vec![size];
+        };
+        let whole = size.get() / fragment.get();
+        let last = size.get() % fragment.get();
+        let mut pieces = vec![fragment; whole as usize];
+        pieces.extend((last > 0).then(|| Bytes::new(last)));
+        pieces
+    }
+
+    fn expected_time(&self) -> Duration {
+        // Any seed will do, as for objects.
+        let bytes = self
+            .workload
+            .messages(Seed::new(0))
+            .map_or(0, |messages| messages.iter().map(|message| message.payload.len()).sum());
+        A_REPEAT + Duration::from_secs_f64(bytes as f64 * SECONDS_A_MESSAGE_BYTE)
+    }
 }
 
 impl Plan {
@@ -132,6 +235,9 @@ const A_REPEAT: Duration = Duration::from_micros(50);
 const SECONDS_A_BULK_BYTE: f64 = 0.6e-6 / 1448.0;
 const SECONDS_AN_OBJECT_BYTE: f64 = 25e-9;
 
+/// What an octet of messages adds, which are made, coded and decoded: that of short ones of a chat, which deflate takes longest for.
+const SECONDS_A_MESSAGE_BYTE: f64 = 80e-9;
+
 impl Delivered {
     /// About how long one repeat keeps a core busy.
     pub(super) fn expected_time(&self) -> Duration {
@@ -158,7 +264,7 @@ impl Delivered {
                 Ok(Self::Objects(Objects::of(content, settings)))
             }
             (delivery, content) => Err(format!(
-                "delivery {delivery} does not carry {} here; bulk and request-response go over \"tcp\", objects over \"http/1.1\"",
+                "delivery {delivery} does not carry {} here; bulk and request-response go over \"tcp\", objects over \"http/1.1\", messages nowhere yet but \"in-memory\"",
                 content.kind()
             )),
         }

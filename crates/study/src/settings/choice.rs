@@ -43,6 +43,8 @@ choice! {
         Http1 = "http/1.1",
         /// As HTTP/2 responses.
         Http2 = "h2",
+        /// Not at all: messages are coded and decoded where they are, over no link and in no world.
+        InMemory = "in-memory",
     }
 }
 
@@ -285,7 +287,7 @@ mod tests {
         assert!(refusal("cpu_slowdown = 0").contains("0.01 to 1000000"));
         assert!(refusal("round_trip = 5").contains("expected a string"));
         assert!(refusal("round_trip = '5'").contains("\"link\" to keep"));
-        assert!(refusal("delivery = 'http'").contains("expected one of `tcp`, `http/1.1`, `h2`"));
+        assert!(refusal("delivery = 'http'").contains("expected one of `tcp`, `http/1.1`, `h2`, `in-memory`"));
         assert!(refusal("congestion_control = 'bbr2'").contains("expected one of `cubic`, `reno`, `bbr`"));
     }
 }

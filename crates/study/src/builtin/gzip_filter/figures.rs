@@ -1,41 +1,16 @@
 //! Where in the record of a run does a figure of this study stand?
 
-use lastmile_report::record::{Cell, Run};
+pub(super) use crate::builtin::cells::{cell, levels_of, mean};
+
+use lastmile_report::record::Run;
 
 /// The two codecs that the study compares.
 pub(super) const PLAIN: &str = "identity";
 pub(super) const GZIP: &str = "gzip:6";
 
-/// The cell of `part` that has all of `levels`, where the run has it and it may be used.
-pub(super) fn cell<'a>(run: &'a Run, part: &str, levels: &[(&str, &str)]) -> Option<&'a Cell> {
-    let has = |cell: &Cell, key: &str, level: &str| cell.levels.get(key).is_some_and(|found| found == level);
-    run.cells
-        .iter()
-        .filter(|cell| cell.valid && cell.part.as_deref() == Some(part))
-        .find(|cell| levels.iter().all(|(key, level)| has(cell, key, level)))
-}
-
-/// The mean of a figure in such a cell.
-pub(super) fn mean(run: &Run, part: &str, levels: &[(&str, &str)], figure: &str) -> Option<f64> {
-    Some(cell(run, part, levels)?.figures.get(figure)?.mean)
-}
-
 /// The mean extracting time in such a cell, in seconds.
 pub(super) fn time(run: &Run, part: &str, levels: &[(&str, &str)]) -> Option<f64> {
     mean(run, part, levels, "extract_time")
-}
-
-/// The levels of a factor that occur in a part, in the order of the run's cells.
-pub(super) fn levels_of<'a>(run: &'a Run, part: &str, factor: &str) -> Vec<&'a str> {
-    let mut levels: Vec<&str> = Vec::new();
-    for cell in run.cells.iter().filter(|cell| cell.part.as_deref() == Some(part)) {
-        if let Some(level) = cell.levels.get(factor)
-            && !levels.contains(&level.as_str())
-        {
-            levels.push(level);
-        }
-    }
-    levels
 }
 
 /// The part in which case I runs over a link.

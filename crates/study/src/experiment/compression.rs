@@ -1,0 +1,203 @@
+//! What becomes of messages in a codec, by itself? Each is coded and decoded where it is, over no link and in no world.
+//!
+//! Each direction of each connection has a codec of its own. Times are the cost table's; sizes and memory are what the codec made
+//! and took. What is not decoded to what it was is a failure.
+
+use super::plan::Messages;
+use crate::cell::Cell;
+use crate::cost::{CostTable, Coverage, Operation};
+use crate::doubt;
+use crate::figure;
+use crate::observation::{Failure, Observation, Outcome};
+use crate::runner::RunContext;
+use lastmile_payload::message_codec::{MessageCodec, MessageDecoder, MessageEncoder};
+use lastmile_payload::transcript::{Direction, Kind, Message};
+use lastmile_units::{Bytes, Seed};
+use std::collections::BTreeMap;
+
+/// Runs the repeats of a cell: messages are made and coded once, and what that costs is drawn anew each time.
+pub(super) fn run(messages: &Messages, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
+    let seeds = context.seeds(cell, context.repeats.start);
+    let transcript = messages
+        .workload
+        .messages(seeds.workload)
+        .map_err(|error| failed(&error))?;
+    let coded = Coded::of(messages, &transcript)?;
+    let repeat = |repeat| {
+        let mut observation = coded.observation();
+        // A world of its own for each repeat has messages of its own.
+        if context.repeats.end - context.repeats.start == 1 {
+            observation.vary("content");
+        }
+        coded.charge(
+            messages,
+            context.costs,
+            context.seeds(cell, repeat).compute,
+            &mut observation,
+        );
+        Ok(observation)
+    };
+    Ok(context.repeats.clone().map(repeat).collect())
+}
+
+/// What became of a transcript.
+struct Coded {
+    text: Sizes,
+    binary: Sizes,
+    encoder_memory: Bytes,
+    decoder_memory: Bytes,
+    /// For each message, the plain sizes of what was coded in one go: its fragments, or itself; none of what was sent as it is.
+    pieces: Vec<Vec<Bytes>>,
+}
+
+/// Of the messages of a kind: as they are, and as carried.
+#[derive(Default)]
+struct Sizes {
+    plain: Bytes,
+    carried: Bytes,
+}
+
+impl Sizes {
+    fn add(&mut self, plain: Bytes, carried: Bytes) {
+        self.plain += plain;
+        self.carried += carried;
+    }
+
+    /// None where there is nothing.
+    fn ratio(&self) -> Option<f64> {
+        (self.plain > Bytes::ZERO).then(|| self.carried.as_f64() / self.plain.as_f64())
+    }
+}
+
+/// The codecs of one direction of a connection.
+struct Ends {
+    encoder: MessageEncoder,
+    decoder: MessageDecoder,
+}
+
+impl Ends {
+    fn new(codec: &MessageCodec) -> Result<Self, Failure> {
+        let refused = |error: &dyn std::fmt::Display| Failure::new(format!("{codec}: {error}"));
+        Ok(Self {
+            encoder: MessageEncoder::new(codec, None).map_err(|error| refused(&error))?,
+            decoder: MessageDecoder::new(codec, None).map_err(|error| refused(&error))?,
+        })
+    }
+}
+
+impl Coded {
+    fn of(messages: &Messages, transcript: &[Message]) -> Result<Self, Failure> {
+        let mut connections: BTreeMap<(u32, Direction), Ends> = BTreeMap::new();
+        let mut coded = Self {
+            text: Sizes::default(),
+            binary: Sizes::default(),
+            encoder_memory: Bytes::ZERO,
+            decoder_memory: Bytes::ZERO,
+            pieces: Vec::with_capacity(transcript.len()),
+        };
+        let (mut out, mut back, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, message) in transcript.iter().enumerate() {
+            let size = Bytes::from(message.payload.len());
+            let sizes = match message.kind {
+                Kind::Text => &mut coded.text,
+                Kind::Binary => &mut coded.binary,
+            };
+            if !messages.codes(message) {
+                sizes.add(size, size);
+                coded.pieces.push(Vec::new());
+                continue;
+            }
+            let at = (message.connection, message.direction);
+            if !connections.contains_key(&at) {
+                connections.insert(at, Ends::new(&messages.codec)?);
+            }
+            let Some(codecs) = connections.get_mut(&at) else {
+                continue;
+            };
+            (out.clear(), back.clear(), ends.clear());
+            match messages.fragment {
+                None => codecs.encoder.encode(&message.payload, &mut out),
+                Some(fragment) => {
+                    codecs
+                        .encoder
+                        .encode_fragmented(&message.payload, fragment, &mut out, &mut ends);
+                }
+            }
+            sizes.add(size, Bytes::from(out.len()));
+            coded.pieces.push(messages.pieces(size));
+            let lost = |why: &dyn std::fmt::Display| Failure::new(format!("message {} was lost: {why}", index + 1));
+            codecs
+                .decoder
+                .decode(&out, size, &mut back)
+                .map_err(|error| lost(&error))?;
+            if back != message.payload {
+                return Err(lost(&"it was decoded to something else"));
+            }
+        }
+        // Every connection takes the same, and some codecs grow to it.
+        for codecs in connections.values() {
+            coded.encoder_memory = coded.encoder_memory.max(codecs.encoder.memory());
+            coded.decoder_memory = coded.decoder_memory.max(codecs.decoder.memory());
+        }
+        Ok(coded)
+    }
+
+    /// What does not depend on any processor.
+    fn observation(&self) -> Observation {
+        let mut observation = Observation::default();
+        observation.sample(figure::MESSAGES, self.pieces.len() as f64);
+        let mut all = Sizes::default();
+        for Sizes { plain, carried } in [&self.text, &self.binary] {
+            all.add(*plain, *carried);
+        }
+        observation.sample(figure::MESSAGE_BYTES, all.plain.as_f64());
+        observation.sample(figure::COMPRESSED_BYTES, all.carried.as_f64());
+        if let Some(ratio) = all.ratio() {
+            observation.sample(figure::COMPRESSION_RATIO, ratio);
+        }
+        if let (Some(ratio), Some(_)) = (self.text.ratio(), self.binary.ratio()) {
+            observation.sample(figure::TEXT_COMPRESSION_RATIO, ratio);
+        }
+        observation.sample(figure::MEMORY_BYTES, self.encoder_memory.as_f64());
+        observation.sample(figure::DECODER_MEMORY_BYTES, self.decoder_memory.as_f64());
+        observation
+    }
+
+    /// Adds what coding and decoding cost, drawn from the table: a slow pass over the transcript is slow at every message.
+    fn charge(&self, messages: &Messages, costs: &CostTable, seed: Seed, observation: &mut Observation) {
+        let directions = [
+            (
+                Operation::EncodeMessage(messages.codec),
+                figure::COMPRESS_TIME,
+                Some(figure::PASS_TIME),
+            ),
+            (Operation::DecodeMessage(messages.codec), figure::DECOMPRESS_TIME, None),
+        ];
+        let mut rng = seed.rng();
+        for (operation, of_message, of_pass) in directions {
+            let rank = CostTable::rank(&mut rng);
+            match costs.coverage(operation) {
+                Coverage::None => {
+                    observation.doubts.push(doubt::no_cost(costs.name(), &operation));
+                    continue;
+                }
+                Coverage::Estimated => observation.doubts.push(doubt::estimated_cost(&operation)),
+                Coverage::Sampled => (),
+            }
+            let mut pass = 0.0;
+            for pieces in &self.pieces {
+                let cost = |bytes: &Bytes| costs.at_rank(operation, *bytes, rank).as_secs_f64();
+                let time = pieces.iter().map(cost).sum::<f64>() * messages.slow_down;
+                observation.sample(of_message, time);
+                pass += time;
+            }
+            if let Some(figure) = of_pass {
+                observation.sample(figure, pass);
+            }
+        }
+        if !costs.is_free() {
+            observation.vary("calibration");
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! How is a message compressed? The settings of a message codec one by one, so that each can be a factor of its own, and the codec
+//! that they make together. Whoever carries messages, and over what, finds them here.
+
+use super::Settings;
+use lastmile_payload::message_codec::{self, Deflate, MessageCodec};
+use lastmile_payload::transcript::Kind;
+use lastmile_units::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Whether a message may refer to those before it: `"on"` or `"off"`; `true` and `false` are read as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Takeover(pub bool);
+
+impl fmt::Display for Takeover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0 { "on" } else { "off" })
+    }
+}
+
+impl Serialize for Takeover {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Takeover {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(from)? {
+            toml::Value::Boolean(on) => Ok(Self(on)),
+            toml::Value::String(text) if text == "on" => Ok(Self(true)),
+            toml::Value::String(text) if text == "off" => Ok(Self(false)),
+            other => Err(serde::de::Error::custom(format!(
+                "{other} is neither \"on\" nor \"off\""
+            ))),
+        }
+    }
+}
+
+/// Declares a setting that is a whole number within bounds.
+macro_rules! number {
+    ($(#[$about:meta])+ $type:ident, $least:literal to $most:literal, $name:literal) => {
+        $(#[$about])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        #[serde(transparent)]
+        pub struct $type(u8);
+
+        impl $type {
+            /// The number.
+            pub const fn get(self) -> u8 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let found = i64::deserialize(from)?;
+                u8::try_from(found)
+                    .ok()
+                    .filter(|number| ($least..=$most).contains(number))
+                    .map(Self)
+                    .ok_or_else(|| {
+                        serde::de::Error::custom(format!(concat!(
+                            "{} is no ", $name, "; it is a whole number from ", $least, " to ", $most
+                        ), found))
+                    })
+            }
+        }
+    };
+}
+
+number! {
+    /// log2 of deflate's window in octets, as RFC 7692 negotiates it; 8 runs as 9.
+    WindowBits, 8 to 15, "number of window bits"
+}
+
+number! {
+    /// How hard deflate looks for repetition; 0 only stores.
+    Level, 0 to 9, "compression level"
+}
+
+number! {
+    /// How much memory deflate takes for finding repetition and for the symbols of a block.
+    MemLevel, 1 to 9, "mem level"
+}
+
+/// What kind of data deflate is to expect: `"default"`, `"filtered"`, `"huffman-only"`, `"rle"`, `"fixed"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strategy(pub message_codec::Strategy);
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Strategy {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Strategy {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        let known = message_codec::Strategy::ALL;
+        known
+            .into_iter()
+            .find(|strategy| strategy.to_string() == name)
+            .map(Self)
+            .ok_or_else(|| {
+                let names = known.map(|strategy| strategy.to_string());
+                serde::de::Error::custom(format!("{name:?} is no strategy; there are {}", names.join(", ")))
+            })
+    }
+}
+
+/// After how many octets of a message it is flushed, so that they can be sent and read before the rest is there; `"none"` where each
+/// message is one frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fragment(pub Option<Bytes>);
+
+impl fmt::Display for Fragment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("none"),
+            Some(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Fragment {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fragment {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let refused = serde::de::Error::custom::<String>;
+        match String::deserialize(from)?.as_str() {
+            "none" => Ok(Self(None)),
+            text => match Bytes::parse(text) {
+                Ok(Bytes::ZERO) => Err(refused(
+                    "a fragment has an octet at least; write \"none\" for whole messages".into(),
+                )),
+                Ok(bytes) => Ok(Self(Some(bytes))),
+                Err(error) => Err(refused(format!("{error}, or \"none\" for whole messages"))),
+            },
+        }
+    }
+}
+
+/// Which kind of messages is sent as it is: `"none"`, `"binary"`, `"text"`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Uncompressed {
+    /// Every message is compressed.
+    #[default]
+    None,
+    /// Binary messages are not, as they often hold media that are compressed already.
+    Binary,
+    /// Text is not.
+    Text,
+}
+
+impl Uncompressed {
+    /// The kind.
+    pub const fn kind(self) -> Option<Kind> {
+        match self {
+            Self::None => None,
+            Self::Binary => Some(Kind::Binary),
+            Self::Text => Some(Kind::Text),
+        }
+    }
+}
+
+impl fmt::Display for Uncompressed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Binary => "binary",
+            Self::Text => "text",
+        })
+    }
+}
+
+impl Settings {
+    /// The codec that the settings of messages make together.
+    ///
+    /// # Errors
+    /// A message for the writer of the study, where a setting of deflate is given for another codec.
+    pub(crate) fn codec_of_messages(&self) -> Result<MessageCodec, String> {
+        let mut codec = self.message_codec.unwrap_or(MessageCodec::Deflate(Deflate::default()));
+        if let Some(Takeover(takeover)) = self.context_takeover {
+            codec = codec.with_takeover(takeover);
+        }
+        let of_deflate = [
+            ("window_bits", self.window_bits.is_some()),
+            ("compression_level", self.compression_level.is_some()),
+            ("mem_level", self.mem_level.is_some()),
+            ("strategy", self.strategy.is_some()),
+        ];
+        match &mut codec {
+            MessageCodec::Deflate(deflate) | MessageCodec::ZlibRs(deflate) => {
+                if let Some(bits) = self
+                    .window_bits
+                    .and_then(|bits| message_codec::WindowBits::new(bits.get()))
+                {
+                    deflate.window_bits = bits;
+                }
+                deflate.level = self.compression_level.map_or(deflate.level, Level::get);
+                deflate.mem_level = self.mem_level.map_or(deflate.mem_level, MemLevel::get);
+                deflate.strategy = self.strategy.map_or(deflate.strategy, |strategy| strategy.0);
+            }
+            other => {
+                if let Some((key, _)) = of_deflate.iter().find(|(_, given)| *given) {
+                    return Err(format!(
+                        "{key} is a setting of deflate, and message_codec is {other}; leave it away, or write it into message_codec"
+                    ));
+                }
+            }
+        }
+        Ok(codec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(toml: &str) -> Settings {
+        toml::from_str(toml).unwrap()
+    }
+
+    fn refusal(toml: &str) -> String {
+        toml::from_str::<Settings>(toml).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn single_settings_lie_over_those_of_the_codec_as_it_is_written() {
+        let codec = |toml| settings(toml).codec_of_messages().unwrap().to_string();
+        assert_eq!(codec(""), "deflate:6/w15/m8");
+        assert_eq!(
+            codec("message_codec = 'zlib-rs:1'\nwindow_bits = 11"),
+            "zlib-rs:1/w11/m8"
+        );
+        assert_eq!(
+            codec("context_takeover = 'off'\ncompression_level = 9\nmem_level = 4\nstrategy = 'rle'"),
+            "deflate:9/w15/m4/rle/no-takeover"
+        );
+        assert_eq!(
+            codec("message_codec = 'deflate/no-takeover'\ncontext_takeover = true"),
+            "deflate:6/w15/m8"
+        );
+    }
+
+    #[test]
+    fn a_setting_of_deflate_is_refused_for_another_codec() {
+        let error = settings("message_codec = 'identity'\nmem_level = 4")
+            .codec_of_messages()
+            .unwrap_err();
+        assert!(
+            error.contains("mem_level is a setting of deflate, and message_codec is identity"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn every_setting_prints_as_it_is_written() {
+        let written = "compression_threshold = '128 B'\ncontext_takeover = 'off'\nfragment = '1000 B'\nmem_level = 9\n\
+                       strategy = 'huffman-only'\nuncompressed = 'binary'\nwindow_bits = 8";
+        let levels = settings(written).levels();
+        let printed: Vec<_> = levels.values().map(String::as_str).collect();
+        assert_eq!(printed, ["128 B", "off", "1 kB", "9", "huffman-only", "binary", "8"]);
+        assert_eq!(settings("fragment = 'none'").levels()["fragment"], "none");
+    }
+
+    #[test]
+    fn a_wrong_value_is_refused_with_what_would_be_right() {
+        assert!(
+            refusal("window_bits = 7").contains("7 is no number of window bits; it is a whole number from 8 to 15")
+        );
+        assert!(refusal("mem_level = 0").contains("from 1 to 9"));
+        assert!(refusal("compression_level = -1").contains("from 0 to 9"));
+        assert!(refusal("strategy = 'fast'").contains("default, filtered, huffman-only, rle, fixed"));
+        assert!(refusal("context_takeover = 'yes'").contains("neither \"on\" nor \"off\""));
+        assert!(refusal("fragment = '0 B'").contains("\"none\" for whole messages"));
+        assert!(refusal("fragment = '5'").contains("\"none\" for whole messages"));
+    }
+}
