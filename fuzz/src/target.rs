@@ -9,6 +9,7 @@ mod java_stream;
 mod link;
 mod portions;
 mod traffic;
+mod transcript;
 mod websocket;
 
 pub use capture::capture;
@@ -16,6 +17,7 @@ pub use coded_messages::coded_messages;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
 pub use traffic::{har, jsonl};
+pub use transcript::{transcript, transcript_har, transcript_jsonl, transcript_lengths};
 pub use websocket::{websocket_capture, websocket_frames, websocket_handshake};
 
 use lastmile_filter::{AcceptEncoding, Choice};
@@ -101,6 +103,26 @@ pub const ALL: &[Target] = &[
         name: "websocket_capture",
         run: websocket_capture,
         words: websocket::FRAME_WORDS,
+    },
+    Target {
+        name: "transcript",
+        run: transcript,
+        words: transcript::WORDS,
+    },
+    Target {
+        name: "transcript_jsonl",
+        run: transcript_jsonl,
+        words: transcript::JSONL_WORDS,
+    },
+    Target {
+        name: "transcript_lengths",
+        run: transcript_lengths,
+        words: transcript::WORDS,
+    },
+    Target {
+        name: "transcript_har",
+        run: transcript_har,
+        words: transcript::HAR_WORDS,
     },
 ];
 
