@@ -6,7 +6,7 @@
 //! - [`source`]: how files of a user's are read, and refused.
 //! - [`sweep`]: how small every setting of permessage-deflate makes messages, exactly or with an interval.
 //! - [`traffic`]: what a user has. Responses out of a HAR, a folder or lines of JSON.
-//! - [`transcript`]: what messages a user has. Lines of text, read one by one.
+//! - [`transcript`]: what messages a user has, read one by one. Lines, JSON Lines, length-prefixed, HAR.
 //! - [`websocket`]: how messages travel. Frames, the handshake, permessage-deflate agreed on and done.
 //! - [`workload`]: what is delivered, made from a seed, with decoders.
 
