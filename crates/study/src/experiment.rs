@@ -13,6 +13,7 @@ mod objects;
 mod plan;
 mod request_response;
 mod site;
+mod websocket;
 
 use crate::cell::{Cell, expand};
 use crate::cost::CostTable;
@@ -28,6 +29,7 @@ use plan::{Delivered, Plan, Task};
 use site::Site;
 use std::rc::Rc;
 use std::time::Duration;
+use websocket::Conversation;
 
 /// The programs that deliver what a cell's settings ask for, in the world that they name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -149,6 +151,18 @@ fn deliver<W: Laboratory>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) ->
                 .map_err(|error| Failure::new(error.to_string()))?;
             let served = Served::start(&site, objects, &stream)?;
             Box::new(move |site, compute| objects::run(site, objects, stream.clone(), &served, &costs, compute))
+        }
+        Delivered::Messages(asked) => {
+            let conversation = Rc::new(Conversation::of(asked, seeds.workload)?);
+            let served = websocket::Served::start(&site, asked, &conversation)?;
+            let is_anew = context.repeats.end - context.repeats.start == 1 && !asked.is_recorded();
+            Box::new(move |site, compute| {
+                let mut observation = websocket::run(site, asked, &conversation, &served, &costs, compute)?;
+                if is_anew {
+                    observation.vary("content");
+                }
+                Ok(observation)
+            })
         }
     };
     let mut outcomes = Vec::new();

@@ -87,18 +87,22 @@ catalogue! {
     RESPONSE_BYTES = "response_bytes", "Response size", "B" per "run", Lower;
     /// Octets that the link carried towards the client: every header and retransmission counts.
     LINK_BYTES = "link_bytes", "Bytes on the link", "B" per "run", Lower;
+    /// Octets that the link carried from the client, likewise.
+    LINK_BYTES_UP = "link_bytes_up", "Bytes on the link from the client", "B" per "run", Lower;
     /// From opening the connection to the last object decoded.
     EXTRACT_TIME = "extract_time", "Extracting time", "s" per "run", Lower;
     /// Objects decoded, divided by the extracting time.
     TRANSFER_RATE = "transfer_rate", "Transfer rate, objects a second", "1/s" per "run", Higher;
-    /// From the first SYN to the connection being open at the client.
+    /// From the first SYN to the connection being open at the client: TCP's, and WebSocket's over it. Of several, the longest.
     HANDSHAKE_TIME = "handshake_time", "Handshake time", "s" per "run", Lower;
     /// From opening the connection to the first octet read by the client.
     FIRST_BYTE_TIME = "first_byte_time", "Time to the first byte", "s" per "run", Lower;
-    /// From opening the connection to the last octet read by the client.
+    /// From opening the connection to the last octet read by the client; of messages, to the last one complete, whichever way it goes.
     TRANSFER_TIME = "transfer_time", "Transfer time", "s" per "run", Lower;
     /// From a request being due to its response being complete.
     RESPONSE_TIME = "response_time", "Response time", "s" per "request", Lower;
+    /// From a message being due to its being complete, and decompressed, at the receiving program.
+    DELIVERY_TIME = "delivery_time", "Delivery time", "s" per "message", Lower;
     /// From the first request being due to the last response being complete.
     PAGE_TIME = "page_time", "Page time", "s" per "run", Lower;
     /// Octets delivered to the client's program a second, from opening the connection to the last octet.

@@ -6,12 +6,14 @@
 mod choice;
 mod message;
 mod named;
+mod pace;
 
 pub use choice::{
     CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, ServerName, SlowDown, World, Writes,
 };
 pub use message::{Fragment, Level, MemLevel, Strategy, Takeover, Uncompressed, WindowBits};
 pub use named::{Link, Named};
+pub use pace::Pace;
 
 use lastmile_payload::codec::CodecSpec;
 use lastmile_payload::message_codec::MessageCodec;
@@ -149,12 +151,22 @@ settings! {
     uncompressed: Uncompressed,
     /// Shorter messages are sent as they are.
     compression_threshold: Bytes,
+    /// When messages are due: as recorded where this is not set.
+    message_interval: Pace,
 }
 
 impl Settings {
     /// What is delivered, under whichever of its two names.
     pub fn delivered(&self) -> Option<&Named<WorkloadSpec>> {
         self.case.as_ref().or(self.workload.as_ref())
+    }
+
+    /// When a small segment may leave: at once over WebSocket, whose libraries set TCP_NODELAY, unless it is set otherwise.
+    pub(crate) fn nagle_of_delivery(&self) -> Nagle {
+        self.nagle.unwrap_or(match self.delivery {
+            Some(Delivery::WebSocket) => Nagle::Off,
+            _ => Nagle::On,
+        })
     }
 }
 

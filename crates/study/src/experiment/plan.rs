@@ -1,11 +1,11 @@
 //! What do the settings of a cell ask for? Read once, so that what is missing or contradictory is said before anything runs.
 
 use crate::settings::{
-    CongestionControl, Delivery, Filter, Hosts, Nagle, RoundTrip, ServerName, Settings, SlowDown, World, Writes,
+    CongestionControl, Delivery, Filter, Hosts, Nagle, Pace, RoundTrip, ServerName, Settings, SlowDown, World, Writes,
 };
 use lastmile_link::LinkSpec;
 use lastmile_payload::codec::CodecSpec;
-use lastmile_payload::message_codec::MessageCodec;
+use lastmile_payload::message_codec::{Deflate, MessageCodec, Strategy};
 use lastmile_payload::transcript::{Kind, Message};
 use lastmile_payload::workload::{RequestResponse, WorkloadSpec};
 use lastmile_units::{Bytes, Probability, Seed};
@@ -45,6 +45,8 @@ pub(super) enum Delivered {
     Exchanges(RequestResponse),
     /// Objects in one HTTP/1.1 response.
     Objects(Objects),
+    /// Messages over WebSocket.
+    Messages(Box<WebSocket>),
 }
 
 /// Messages, and how they are coded.
@@ -60,6 +62,16 @@ pub(super) struct Messages {
     pub(super) threshold: Bytes,
     /// How many times longer coding takes than by the cost table.
     pub(super) slow_down: f64,
+}
+
+/// Messages, and how they are delivered.
+#[derive(Debug, Clone)]
+pub(super) struct WebSocket {
+    pub(super) messages: Messages,
+    /// permessage-deflate, as both sides are to have it; none compresses nothing.
+    pub(super) deflate: Option<Deflate>,
+    pub(super) pace: Pace,
+    pub(super) server: ServerName,
 }
 
 /// Objects, and how the server sends them.
@@ -207,10 +219,10 @@ impl Plan {
         if let Some(segments) = settings.initial_window {
             config.initial_window = segments.get();
         }
-        config.nagle = match settings.nagle {
-            Some(Nagle::Off) => tcp::Nagle::Off,
-            Some(Nagle::Classic) => tcp::Nagle::Classic,
-            Some(Nagle::On) | None => tcp::Nagle::Minshall,
+        config.nagle = match settings.nagle_of_delivery() {
+            Nagle::Off => tcp::Nagle::Off,
+            Nagle::Classic => tcp::Nagle::Classic,
+            Nagle::On => tcp::Nagle::Minshall,
         };
         if let Some(window) = settings.receive_window {
             (config.receive_window, config.receive_window_maximum) = (window, window);
@@ -249,6 +261,7 @@ impl Delivered {
                 let bytes: usize = stream.objects.iter().map(bytes::Bytes::len).sum();
                 bytes as f64 * SECONDS_AN_OBJECT_BYTE
             }),
+            Self::Messages(asked) => return asked.messages.expected_time(),
         };
         A_REPEAT + Duration::from_secs_f64(seconds)
     }
@@ -263,11 +276,55 @@ impl Delivered {
             (Delivery::Http1, content @ (WorkloadSpec::TestExecutions(_) | WorkloadSpec::TmPackets(_))) => {
                 Ok(Self::Objects(Objects::of(content, settings)))
             }
+            (Delivery::WebSocket, content) if content.decoder().is_none() => {
+                WebSocket::of(settings).map(Box::new).map(Self::Messages)
+            }
             (delivery, content) => Err(format!(
-                "delivery {delivery} does not carry {} here; bulk and request-response go over \"tcp\", objects over \"http/1.1\", messages nowhere yet but \"in-memory\"",
+                "delivery {delivery} does not carry {} here; bulk and request-response go over \"tcp\", objects over \"http/1.1\", messages over \"websocket\" or \"in-memory\"",
                 content.kind()
             )),
         }
+    }
+}
+
+impl WebSocket {
+    fn of(settings: &Settings) -> Result<Self, String> {
+        let messages = Messages::of(settings)?;
+        let deflate = match messages.codec {
+            MessageCodec::Identity => None,
+            MessageCodec::Deflate(deflate) => Some(deflate),
+            other => {
+                return Err(format!(
+                    "message_codec is {other}, and WebSocket has no extension but permessage-deflate; take deflate or identity, or delivery = \"in-memory\""
+                ));
+            }
+        };
+        let server = settings.server.clone().unwrap_or_default();
+        let only_ours = [
+            ("fragment", messages.fragment.is_some()),
+            ("uncompressed", messages.uncompressed.is_some()),
+            ("compression_threshold", messages.threshold > Bytes::ZERO),
+            (
+                "strategy",
+                deflate.is_some_and(|deflate| deflate.strategy != Strategy::Default),
+            ),
+        ];
+        match only_ours.iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) if !server.is_ours() => Err(format!(
+                "server {server} cannot be told {key}; leave it out for this part, or set server = \"lastmile\""
+            )),
+            _ => Ok(Self {
+                messages,
+                deflate,
+                pace: settings.message_interval.unwrap_or_default(),
+                server,
+            }),
+        }
+    }
+
+    /// Whether the messages are the same whatever the seed.
+    pub(super) const fn is_recorded(&self) -> bool {
+        matches!(self.messages.workload, WorkloadSpec::Transcript(_))
     }
 }
 

@@ -6,13 +6,16 @@ use super::plan::Plan;
 use crate::observation::{Failure, Observation};
 use lastmile_link::{DirectionSpec, Jitter, LinkSpec, Reordering};
 use lastmile_report::record::Doubt;
-use lastmile_units::{Probability, Seed};
+use lastmile_units::{Bytes, Probability, Seed};
 use lastmile_world::tcp::CongestionControl;
 use lastmile_world::{Host, LinkId};
 use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::oneshot;
+
+/// IPv4's header without options, and TCP's with timestamps (RFC 7323 section 3.2, padded as in its appendix A).
+const SEGMENT_HEADERS: Bytes = Bytes::new(20 + 32);
 
 /// A world with two hosts and a link.
 pub(super) struct Site<W: Laboratory> {
@@ -30,6 +33,7 @@ pub(super) struct Site<W: Laboratory> {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) bytes_down: u64,
+    pub(super) bytes_up: u64,
     pub(super) queue_drops: u64,
     pub(super) link_losses: u64,
     pub(super) retransmissions: u64,
@@ -102,12 +106,22 @@ impl<W: Laboratory> Site<W> {
         let (down, up) = self.world.link_counters(self.link);
         Tally {
             bytes_down: down.bytes_delivered.get(),
+            bytes_up: up.bytes_delivered.get(),
             queue_drops: down.dropped_by_full_queue + up.dropped_by_full_queue,
             link_losses: down.dropped_by_random_loss + up.dropped_by_random_loss,
             retransmissions: self.world.retransmissions(&self.server) + self.world.retransmissions(&self.client),
             server_cpu: self.world.cpu_time(&self.server),
             client_cpu: self.world.cpu_time(&self.client),
         }
+    }
+
+    /// How long a segment with `payload` takes to the client over a link that carries nothing else.
+    pub(super) fn transit_down(&self, payload: Bytes) -> Duration {
+        let down = &self.spec.down;
+        let serialisation = down.rate_mean().map_or(Duration::ZERO, |rate| {
+            (payload + SEGMENT_HEADERS + down.framing_overhead) / rate
+        });
+        serialisation + down.one_way_delay_mean()
     }
 
     /// What makes the figures of what ran since the last call suspect, as far as the world can tell.
@@ -139,6 +153,7 @@ impl Tally {
     pub(super) fn since(self, earlier: Tally) -> Tally {
         Tally {
             bytes_down: self.bytes_down - earlier.bytes_down,
+            bytes_up: self.bytes_up - earlier.bytes_up,
             queue_drops: self.queue_drops - earlier.queue_drops,
             link_losses: self.link_losses - earlier.link_losses,
             retransmissions: self.retransmissions - earlier.retransmissions,

@@ -45,6 +45,8 @@ choice! {
         Http2 = "h2",
         /// Not at all: messages are coded and decoded where they are, over no link and in no world.
         InMemory = "in-memory",
+        /// As messages over WebSocket, compressed by permessage-deflate.
+        WebSocket = "websocket",
     }
 }
 
@@ -287,7 +289,9 @@ mod tests {
         assert!(refusal("cpu_slowdown = 0").contains("0.01 to 1000000"));
         assert!(refusal("round_trip = 5").contains("expected a string"));
         assert!(refusal("round_trip = '5'").contains("\"link\" to keep"));
-        assert!(refusal("delivery = 'http'").contains("expected one of `tcp`, `http/1.1`, `h2`, `in-memory`"));
+        assert!(
+            refusal("delivery = 'http'").contains("expected one of `tcp`, `http/1.1`, `h2`, `in-memory`, `websocket`")
+        );
         assert!(refusal("congestion_control = 'bbr2'").contains("expected one of `cubic`, `reno`, `bbr`"));
     }
 }

@@ -72,7 +72,7 @@ pub(in crate::experiment) fn kernel(settings: &Settings) -> HostSpec {
             .unwrap_or(CongestionControl::Cubic)
             .to_string(),
         initial_window: settings.initial_window.map(std::num::NonZeroU32::get),
-        no_delay: settings.nagle == Some(Nagle::Off),
+        no_delay: settings.nagle_of_delivery() == Nagle::Off,
     }
 }
 

@@ -1,0 +1,141 @@
+//! What do the clients do? Each opens its connection when its first message is due, and talks until the server closes it.
+
+use super::conversation::{Connection, Conversation};
+use super::endpoint::{Coding, End, Ended};
+use super::{Seen, compressor};
+use crate::observation::Failure;
+use futures_util::future;
+use lastmile_payload::message_codec::{Deflate, WindowBits};
+use lastmile_payload::websocket::{Agreement, ClientSettings, ClientWindow, MESSAGE_LIMIT, Offer, Request, Session};
+use lastmile_units::Seed;
+use lastmile_world::Host;
+use std::net::SocketAddrV4;
+use std::rc::Rc;
+use tokio::sync::oneshot;
+
+/// All clients, which one host runs.
+pub(super) struct Clients<H> {
+    pub(super) host: H,
+    pub(super) address: SocketAddrV4,
+    pub(super) deflate: Option<Deflate>,
+    pub(super) coding: Coding,
+    /// Of nonces and masks.
+    pub(super) seed: Seed,
+}
+
+/// What a server tells of its end.
+pub(super) type Told = oneshot::Receiver<Result<Ended, Failure>>;
+
+impl<H: Host> Clients<H> {
+    /// Has the whole conversation; `servers` tell what they saw of each connection, where they are ours.
+    pub(super) async fn converse(
+        self,
+        conversation: Rc<Conversation>,
+        servers: Vec<Told>,
+    ) -> Result<Vec<Seen>, Failure> {
+        let start = self.host.now();
+        let mut servers = servers.into_iter();
+        let clients = conversation.connections.iter().enumerate().map(|(number, connection)| {
+            let (clients, server) = (&self, servers.next());
+            async move {
+                clients.host.sleep_until(start + connection.opened_after).await;
+                clients.converse_over(number, connection, server).await
+            }
+        });
+        future::try_join_all(clients).await
+    }
+
+    async fn converse_over(
+        &self,
+        number: usize,
+        connection: &Connection,
+        server: Option<Told>,
+    ) -> Result<Seen, Failure> {
+        let began = self.host.now();
+        let client = self.client(number, connection).await;
+        let of_connection =
+            |side: &str, failure: &Failure| Failure::new(format!("connection {}, {side}: {failure}", number + 1));
+        match (client, server) {
+            (Ok(client), None) => Ok(Seen {
+                began,
+                client,
+                server: None,
+            }),
+            (Ok(client), Some(server)) => match server.await {
+                Ok(Ok(server)) => Ok(Seen {
+                    began,
+                    client,
+                    server: Some(server),
+                }),
+                Ok(Err(failure)) => Err(of_connection("server", &failure)),
+                Err(_) => Err(of_connection("server", &Failure::new("its program was stopped"))),
+            },
+            // Where the server failed first, the client's failure is what came of that.
+            (Err(failure), server) => match server.and_then(|mut told| told.try_recv().ok()) {
+                Some(Err(first)) => Err(of_connection("server", &first)),
+                _ => Err(of_connection("client", &failure)),
+            },
+        }
+    }
+
+    async fn client(&self, number: usize, connection: &Connection) -> Result<Ended, Failure> {
+        let seed = self.seed.derive_index(number as u64);
+        let stream = self.host.connect(self.address).await;
+        let mut end = End {
+            host: self.host.clone(),
+            stream: stream.map_err(|error| Failure::new(format!("no connection: {error}")))?,
+            session: Session::client(ClientSettings {
+                request: Request {
+                    host: self.address.to_string(),
+                    target: target(number),
+                    offers: self.deflate.iter().map(offer).collect(),
+                    ..Request::default()
+                },
+                deflate: self.deflate.unwrap_or_default(),
+                message_limit: MESSAGE_LIMIT,
+                seed,
+            }),
+            coding: self.coding.clone(),
+        };
+        let opening = end.open(Vec::new()).await?;
+        let wanted = self.deflate.map(|deflate| Agreement {
+            server: compressor(&deflate),
+            client: compressor(&deflate),
+        });
+        if opening.agreed.deflate != wanted {
+            return Err(Failure::new(format!(
+                "the server agreed to {}, where {} is set",
+                describe(opening.agreed.deflate),
+                describe(wanted)
+            )));
+        }
+        end.converse(opening, &connection.up, &connection.down).await
+    }
+}
+
+/// Where a connection leads, so that our server knows which it is.
+pub(super) fn target(number: usize) -> String {
+    format!("/{number}")
+}
+
+/// What asks for such a compressor on both sides, as a browser would where nothing is limited.
+fn offer(deflate: &Deflate) -> Offer {
+    let limit = Some(deflate.window_bits).filter(|bits| *bits < WindowBits::MAX);
+    Offer {
+        server_no_context_takeover: !deflate.takeover,
+        client_no_context_takeover: !deflate.takeover,
+        server_max_window_bits: limit,
+        client_max_window_bits: limit.map_or(ClientWindow::Any, ClientWindow::AtMost),
+    }
+}
+
+fn describe(agreement: Option<Agreement>) -> String {
+    let Some(Agreement { server, client }) = agreement else {
+        return "no compression".to_owned();
+    };
+    let side = |name, compressor: lastmile_payload::websocket::Compressor| {
+        let takeover = if compressor.takeover { "" } else { " and no takeover" };
+        format!("{} window bits{takeover} for the {name}", compressor.window_bits.get())
+    };
+    format!("{}, {}", side("server", server), side("client", client))
+}
