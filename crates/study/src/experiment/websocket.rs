@@ -93,7 +93,7 @@ fn coding(asked: &WebSocket, costs: &Rc<CostTable>, seed: Seed, observation: &mu
         match costs.coverage(operation) {
             Coverage::None => {
                 observation.doubts.push(doubt::no_cost(costs.name(), &operation));
-                return Coding::new(codec, &Rc::new(CostTable::free()), seed);
+                return Coding::free();
             }
             Coverage::Estimated => observation.doubts.push(doubt::estimated_cost(&operation)),
             Coverage::Sampled => (),
@@ -153,3 +153,6 @@ const fn compressor(deflate: &Deflate) -> Compressor {
         window_bits: deflate.window_bits,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! What do the clients do? Each opens its connection when its first message is due, and talks until the server closes it.
 
 use super::conversation::{Connection, Conversation};
-use super::endpoint::{Coding, End, Ended};
+use super::endpoint::{Coding, End, Ended, Opening};
 use super::{Seen, compressor};
 use crate::observation::Failure;
 use futures_util::future;
@@ -79,6 +79,12 @@ impl<H: Host> Clients<H> {
     }
 
     async fn client(&self, number: usize, connection: &Connection) -> Result<Ended, Failure> {
+        let (end, opening) = self.open(number).await?;
+        end.converse(opening, &connection.up, &connection.down).await
+    }
+
+    /// Opens a connection, compressed as it is set.
+    pub(super) async fn open(&self, number: usize) -> Result<(End<H>, Opening), Failure> {
         let seed = self.seed.derive_index(number as u64);
         let stream = self.host.connect(self.address).await;
         let mut end = End {
@@ -109,7 +115,7 @@ impl<H: Host> Clients<H> {
                 describe(wanted)
             )));
         }
-        end.converse(opening, &connection.up, &connection.down).await
+        Ok((end, opening))
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 const CONNECTIONS_MOST: usize = 256;
 
 /// The messages of a transcript, by connection.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::experiment) struct Conversation {
     pub(super) connections: Vec<Connection>,
     /// Messages of the client that a real server is not sent.
@@ -22,7 +22,7 @@ pub(in crate::experiment) struct Conversation {
 }
 
 /// What goes over one connection.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Connection {
     /// When it is opened, after the first is.
     pub(super) opened_after: Duration,

@@ -30,6 +30,11 @@ pub(super) struct Coding {
 }
 
 impl Coding {
+    /// What costs nothing.
+    pub(super) fn free() -> Self {
+        Self::new(MessageCodec::Identity, &Rc::new(CostTable::free()), Seed::new(0))
+    }
+
     /// Costs of coding by `codec`; `seed` draws how slow it is this time.
     pub(super) fn new(codec: MessageCodec, costs: &Rc<CostTable>, seed: Seed) -> Self {
         let mut rng = seed.rng();

@@ -57,12 +57,15 @@ impl Served {
 #[cfg(target_os = "linux")]
 mod running {
     use super::{Conversation, Failure, Laboratory, Site, WebSocket};
+    use crate::experiment::websocket::client::Clients;
     use crate::experiment::websocket::conversation::Outgoing;
+    use crate::experiment::websocket::endpoint::Coding;
     use crate::peer::{Inputs, PeerSpec, Server};
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
     use lastmile_payload::message_codec::MessageCodec;
     use lastmile_payload::transcript::Kind;
+    use lastmile_units::Seed;
     use lastmile_world::Host as _;
     use std::fs;
     use std::time::Duration;
@@ -70,6 +73,8 @@ mod running {
 
     /// Where peers listen: ports below 1024 are not for everyone.
     pub(super) const PORT: u16 = 8080;
+    /// How many connections are opened before those that count. Our own choice.
+    const WARM_UP: usize = 20;
     /// What peers deliver: a line a message.
     const FILE: &str = "messages.jsonl";
 
@@ -108,10 +113,33 @@ mod running {
             let started = site
                 .world
                 .inside(&site.server, || peer.start(&inputs, &|_command| Ok(())))?;
-            Ok(Self {
+            let peer = Self {
                 server: started.map_err(|error| failed(&error))?,
                 _folders: folders,
-            })
+            };
+            Self::warm_up(site, asked)?;
+            Ok(peer)
+        }
+
+        /// Opens connections that do not count, over the server's own loopback, and drops them: what a compiler at run time makes of
+        /// a program takes some to settle.
+        fn warm_up<W: Laboratory>(site: &Site<W>, asked: &WebSocket) -> Result<(), Failure> {
+            let clients = Clients {
+                host: site.server.clone(),
+                address: site.server.address(PORT),
+                deflate: asked.deflate,
+                coding: Coding::free(),
+                seed: Seed::new(0),
+            };
+            let connections = async move {
+                for number in 0..WARM_UP {
+                    clients.open(number).await.map(drop)?;
+                }
+                Ok(())
+            };
+            site.world
+                .run_for(W::LIMIT, connections)
+                .map_err(|halt| Failure::new(halt.to_string()))?
         }
 
         pub(super) fn cpu_time(&self) -> Result<Duration, Failure> {

@@ -1,0 +1,231 @@
+use super::client::Clients;
+use super::*;
+use crate::cell::expand;
+use crate::experiment::Programs;
+use crate::experiment::plan::{Delivered, Plan};
+use crate::file::Study;
+use crate::runner::{Experiment as _, RunContext};
+use lastmile_world::sim::{HostSpec, World};
+use std::io::Write as _;
+use tempfile::NamedTempFile;
+
+/// 10 octets a millisecond, 50 ms each way.
+const LINK: &str = "link = { name = 'slow', rate = '80 kbit/s', one_way_delay = '50 ms', queue = '1000 packets' }";
+
+/// A transcript with these messages, a line each.
+fn transcript(messages: &[&str]) -> NamedTempFile {
+    let mut file = NamedTempFile::with_suffix(".txt").unwrap();
+    file.write_all(messages.join("\n").as_bytes()).unwrap();
+    file
+}
+
+fn cell(settings: &str) -> crate::cell::Cell {
+    let study = Study::parse("t.toml", &format!("name = 't'\nquestion = ''\n[fixed]\n{settings}")).unwrap();
+    expand(&study).unwrap().remove(0)
+}
+
+/// The only repeat of a cell, computing being free.
+fn run(settings: &str) -> Observation {
+    let context = RunContext {
+        seed: Seed::new(1),
+        repeats: 0..1,
+        interval: Duration::ZERO,
+        costs: &CostTable::free(),
+        captures: None,
+    };
+    Programs.run(&cell(settings), &context).remove(0).unwrap()
+}
+
+fn over_websocket(settings: &str) -> Observation {
+    run(&format!("delivery = 'websocket'\n{settings}"))
+}
+
+fn only(observation: &Observation, figure: &str) -> f64 {
+    let samples = &observation.figures[figure];
+    assert_eq!(samples.len(), 1, "{figure}");
+    samples[0]
+}
+
+fn refusal(settings: &str) -> String {
+    Plan::of(&cell(&format!("delivery = 'websocket'\n{LINK}\n{settings}")).settings).unwrap_err()
+}
+
+fn asked(settings: &str) -> WebSocket {
+    let plan = Plan::of(&cell(&format!("delivery = 'websocket'\n{LINK}\n{settings}")).settings).unwrap();
+    let Delivered::Messages(asked) = plan.delivered else {
+        panic!("messages are delivered")
+    };
+    *asked
+}
+
+#[test]
+fn a_message_that_nothing_holds_up_takes_its_serialisation_and_the_delay() {
+    let hundred = "a".repeat(100);
+    let file = transcript(&[&hundred, &hundred, &hundred]);
+    let settings = format!(
+        "{LINK}\nmessage_codec = 'identity'\nmessage_interval = '1 s'\nworkload = {{ kind = 'transcript', path = '{}' }}",
+        file.path().display()
+    );
+    let observation = over_websocket(&settings);
+    // 100 octets, 2 of the frame's header, 20 of IPv4's and 32 of TCP's, at 10 a millisecond.
+    let expected = Duration::from_micros(15_400 + 50_000).as_secs_f64();
+    assert_eq!(observation.figures["delivery_time"][1..], [expected, expected]);
+    assert_eq!(only(&observation, "compressed_bytes"), 300.0);
+}
+
+#[test]
+fn messages_that_are_due_at_once_wait_for_those_before() {
+    let settings = format!("{LINK}\nworkload = {{ kind = 'chat', messages = 20 }}\nmessage_interval = '0 s'");
+    let times = &over_websocket(&settings).figures["delivery_time"];
+    assert_eq!(times.len(), 20);
+    assert!(times.is_sorted(), "{times:?}");
+}
+
+#[test]
+fn the_recorded_times_are_kept() {
+    let chat = format!("{LINK}\nworkload = {{ kind = 'chat', messages = 20 }}");
+    let recorded = only(&over_websocket(&chat), "transfer_time");
+    let at_once = only(
+        &over_websocket(&format!("{chat}\nmessage_interval = '0 s'")),
+        "transfer_time",
+    );
+    // People take seconds to say something.
+    assert!(recorded > at_once + 20.0, "{recorded} {at_once}");
+}
+
+#[test]
+fn what_is_carried_is_what_the_codec_makes_of_the_messages() {
+    for policy in [
+        "",
+        "message_codec = 'identity'",
+        "context_takeover = 'off'\nwindow_bits = 9",
+        "compression_level = 1\nmem_level = 1",
+        "fragment = '40 B'",
+        "compression_threshold = '120 B'",
+        "uncompressed = 'text'",
+    ] {
+        let chat = format!("workload = {{ kind = 'chat', messages = 60 }}\n{policy}");
+        let carried = over_websocket(&format!("{LINK}\nmessage_interval = '10 ms'\n{chat}"));
+        let made = run(&format!("delivery = 'in-memory'\n{chat}"));
+        for figure in ["messages", "message_bytes", "compressed_bytes"] {
+            assert_eq!(only(&carried, figure), only(&made, figure), "{figure} with {policy:?}");
+        }
+    }
+}
+
+#[test]
+fn each_connection_carries_its_own_messages_both_ways_over_a_link_that_loses() {
+    let settings = "link = 'wpt/3g+loss=5%'\nworkload = { kind = 'chat', messages = 60, speakers = 4 }\nmessage_interval = '20 ms'";
+    let observation = over_websocket(settings);
+    assert_eq!(
+        observation.figures["delivery_time"].len() as f64,
+        only(&observation, "messages")
+    );
+    assert!(only(&observation, "messages") > 4.0 * 60.0, "users talk too");
+    assert!(only(&observation, "retransmissions") > 0.0);
+}
+
+#[test]
+fn computing_delays_messages_by_what_it_costs() {
+    let with_slow_client = |slowdown: u32| {
+        let settings = format!(
+            "{LINK}\nworkload = {{ kind = 'chat', messages = 20 }}\nmessage_interval = '1 s'\ncpu_slowdown_client = {slowdown}"
+        );
+        let context = RunContext {
+            seed: Seed::new(1),
+            repeats: 0..1,
+            interval: Duration::ZERO,
+            costs: &CostTable::load(&crate::cost::Choice::Reference).unwrap(),
+            captures: None,
+        };
+        let cell = cell(&format!("delivery = 'websocket'\n{settings}"));
+        Programs.run(&cell, &context).remove(0).unwrap()
+    };
+    let (fast, slow) = (with_slow_client(1), with_slow_client(1000));
+    let computed = only(&slow, "client_cpu_time") - only(&fast, "client_cpu_time");
+    let waited: f64 =
+        (slow.figures["delivery_time"].iter().sum::<f64>()) - fast.figures["delivery_time"].iter().sum::<f64>();
+    assert!(computed > 1e-3);
+    assert!((waited - computed).abs() < 1e-6, "{waited} {computed}");
+}
+
+/// What becomes of a conversation whose ends do not think the same.
+fn between(server: (&WebSocket, &Conversation), client: (&WebSocket, &Conversation)) -> String {
+    let world = World::new(Seed::new(1));
+    let (near, far) = (world.host(HostSpec::default()), world.host(HostSpec::default()));
+    let link = lastmile_link::resolve("wpt/cable").unwrap();
+    world.link(&link.down, &link.up, &[&near], &[&far]);
+    let conversation = |of: &Conversation| Rc::new(of.clone());
+    let told = server::serve(&far, server.0.deflate, &conversation(server.1), &Coding::free()).unwrap();
+    let clients = Clients {
+        host: near,
+        address: far.address(served::PORT),
+        deflate: client.0.deflate,
+        coding: Coding::free(),
+        seed: Seed::new(2),
+    };
+    let ended = world.run_for(Duration::from_secs(60), clients.converse(conversation(client.1), told));
+    match ended.unwrap() {
+        Ok(_) => panic!("nothing failed"),
+        Err(failure) => failure.to_string(),
+    }
+}
+
+#[test]
+fn what_is_lost_altered_or_agreed_on_otherwise_fails_the_repeat() {
+    let of = |messages: &[&str], more: &str| {
+        let file = transcript(messages);
+        let settings = format!(
+            "workload = {{ kind = 'transcript', path = '{}' }}\n{more}",
+            file.path().display()
+        );
+        let asked = asked(&settings);
+        let conversation = Conversation::of(&asked, Seed::new(1)).unwrap();
+        (asked, conversation)
+    };
+    let (plan, whole) = of(&["one", "two"], "");
+    let told = |other: &[&str]| between((&plan, &of(other, "").1), (&plan, &whole));
+    assert_eq!(
+        told(&["one"]),
+        "connection 1, client: it was closed after 1 of 2 messages"
+    );
+    assert!(told(&["one", "six"]).contains("connection 1, client: message 2 came as Text of 3 octets"));
+    assert!(told(&["one", "two", "six"]).contains("message 3 came where 2 were sent"));
+    let identity = of(&["one"], "message_codec = 'identity'");
+    assert_eq!(
+        between((&identity.0, &whole), (&plan, &whole)),
+        "connection 1, client: the server agreed to no compression, where 15 window bits for the server, 15 window bits for the client is set"
+    );
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_with_the_remedy() {
+    let chat = "workload = { kind = 'chat', messages = 5 }";
+    assert!(refusal(&format!("{chat}\nmessage_codec = 'zlib-rs'")).contains("no extension but permessage-deflate"));
+    assert!(refusal("workload = { kind = 'bulk', bytes = '1 kB' }").contains("messages over \"websocket\""));
+    if cfg!(target_os = "linux") {
+        let real = format!("{chat}\nworld = 'emu'\nserver = 'node-ws'");
+        assert!(refusal(&format!("{real}\nfragment = '10 B'")).contains("server node-ws cannot be told fragment"));
+        let talkative =
+            asked("workload = { kind = 'chat', messages = 5, speakers = 2 }\nworld = 'emu'\nserver = 'node-ws'");
+        let error = Conversation::of(&talkative, Seed::new(1)).unwrap_err();
+        assert!(
+            error.to_string().contains("node-ws delivers the same over each"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_a_client_says_is_left_out_where_a_real_server_delivers() {
+    let said = asked("workload = { kind = 'chat', messages = 60, speakers = 1 }\nworld = 'emu'\nserver = 'node-ws'");
+    let conversation = Conversation::of(&said, Seed::new(1)).unwrap();
+    assert_eq!(conversation.messages(), 60);
+    let doubt = conversation.doubt(&said.server).unwrap();
+    assert_eq!(doubt.kind, "one-way");
+    assert!(
+        doubt.text.contains("node-ws delivers, and takes nothing"),
+        "{}",
+        doubt.text
+    );
+}
