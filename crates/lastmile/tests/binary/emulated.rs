@@ -68,9 +68,9 @@ repeats = 2
 
 [fixed]
 delivery = "websocket"
-workload = { kind = "chat", messages = 40, speakers = 3 }
-message_interval = "20 ms"
-link = { name = "slow", rate = "256 kbit/s", one_way_delay = "25 ms", queue = "100 packets" }
+workload = { kind = "chat", messages = 25, speakers = 3 }
+message_interval = "100 ms"
+link = { name = "slow", rate = "64 kbit/s", one_way_delay = "100 ms", queue = "100 packets" }
 
 [factors]
 world = ["emu", "sim"]
@@ -254,7 +254,9 @@ fn messages_are_there_at_the_same_times_in_both_worlds() {
         // What was disturbed by other work says nothing about the model, and is marked as such.
         if real["valid"] == true {
             for name in ["delivery_time", "transfer_time", "link_bytes"] {
-                let ratio = figure(simulated, name) / figure(real, name);
+                // A program that waits for a core makes single messages late.
+                let median = |cell: &Value| cell["figures"][name]["quantiles"]["0.5"].as_f64().unwrap();
+                let ratio = median(simulated) / median(real);
                 assert!((ratio - 1.0).abs() < 0.05, "{name}: {ratio} of {real}");
             }
         }
