@@ -8,7 +8,7 @@ use std::num::{NonZeroU16, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Tune the compression of messages: permessage-deflate at every setting, and what lies beyond it
+/// Tune compression for messages: permessage-deflate at every setting, other codecs
 ///
 /// The messages of a WebSocket, or of anything that sends messages, are compressed under every combination of takeover, window, level
 /// and mem level, by other codecs, and with dictionaries. The answer says which setting to use for so many connections in so much

@@ -199,19 +199,7 @@ fn memory_that_is_short_makes_the_answer_smaller() {
     let place = Place::new();
     let transcript = place.file("chat.txt", chat(200));
     let total = |memory: &[&str]| {
-        let more = [
-            &[
-                "--no-report",
-                "--format",
-                "json",
-                "--connections",
-                "50000",
-                "--timing",
-                "1ms",
-            ],
-            memory,
-        ]
-        .concat();
+        let more = [&["--no-report", "--format", "json", "--connections", "50000"], memory].concat();
         let tuning = place.json(&words(transcript, &more));
         assert_eq!(tuning["options"]["connections"], 50_000);
         number(&tuning["answer"]["choices"][0]["memory_total_bytes"])
