@@ -14,6 +14,7 @@ use lastmile_payload::message_codec::{MessageCodec, MessageDecoder, MessageEncod
 use lastmile_payload::transcript::{Direction, Kind, Message};
 use lastmile_units::{Bytes, Seed};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Runs the repeats of a cell: messages are made and coded once, and what that costs is drawn anew each time.
 pub(super) fn run(messages: &Messages, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
@@ -109,13 +110,13 @@ impl Coded {
                 continue;
             }
             let at = (message.connection, message.direction);
-            if !connections.contains_key(&at) {
-                connections.insert(at, Ends::new(&messages.codec)?);
-            }
-            let Some(codecs) = connections.get_mut(&at) else {
-                continue;
+            let codecs = match connections.entry(at) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => new.insert(Ends::new(&messages.codec)?),
             };
-            (out.clear(), back.clear(), ends.clear());
+            out.clear();
+            back.clear();
+            ends.clear();
             match messages.fragment {
                 None => codecs.encoder.encode(&message.payload, &mut out),
                 Some(fragment) => {

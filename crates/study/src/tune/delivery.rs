@@ -172,7 +172,7 @@ impl<'a, 'b> Deliveries<'a, 'b> {
                         slow_client: self.options.slow_client,
                         seed: self.seed.derive_index(repeat),
                     };
-                    stream::run(Rc::clone(&framed), &setting)
+                    stream::run(&framed, &setting)
                 })
                 .collect::<Result<_, _>>()?;
             let seconds = |run: &Delivered| run.times.iter().map(Duration::as_secs_f64).collect();

@@ -101,7 +101,8 @@ mod tests {
         let recording = recording(&["to be or not to be", "to be or not to be"].map(message));
         let measure =
             |connections: &[Range<usize>]| measure(&codec, None, None, &recording.messages.sent, connections).unwrap();
-        let (together, apart) = (measure(&[0..2]), measure(&[0..1, 1..2]));
+        let whole = 0..2;
+        let (together, apart) = (measure(&[whole]), measure(&[0..1, 1..2]));
         assert_eq!((together.plain, apart.plain), (36, 36));
         assert!(together.coded < apart.coded, "{together:?} {apart:?}");
         assert_eq!(together.contexts, apart.contexts);

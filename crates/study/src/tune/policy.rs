@@ -117,7 +117,8 @@ mod tests {
     fn measured(messages: &[Message], policy: Option<Policy>) -> Measured {
         let recording = recording(messages);
         let sent = &recording.messages.sent;
-        measure(&"deflate".parse().unwrap(), None, policy, sent, &[0..sent.len()]).unwrap()
+        let whole = 0..sent.len();
+        measure(&"deflate".parse().unwrap(), None, policy, sent, &[whole]).unwrap()
     }
 
     #[test]

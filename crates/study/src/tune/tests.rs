@@ -237,7 +237,7 @@ fn a_tune_that_is_interrupted_goes_on_where_it_was() {
     let again = |phases: &mut Vec<Phase>| {
         let mut kept = Kept::open(&path).unwrap();
         tune(&recording, &options, &mut kept, &mut |progress| {
-            phases.push(progress.phase)
+            phases.push(progress.phase);
         })
         .unwrap()
     };

@@ -60,7 +60,7 @@ const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 const PORT: u16 = 80;
 
 /// Sends every message once.
-pub(super) fn run(framed: Rc<[Framed]>, setting: &Setting<'_>) -> Result<Delivered, DeliveryError> {
+pub(super) fn run(framed: &Rc<[Framed]>, setting: &Setting<'_>) -> Result<Delivered, DeliveryError> {
     let world = World::new(setting.seed);
     let host = |slow_down| {
         world.host(HostSpec {
@@ -100,7 +100,7 @@ pub(super) fn run(framed: Rc<[Framed]>, setting: &Setting<'_>) -> Result<Deliver
         .filter_map(|message| message.due)
         .max()
         .unwrap_or_default();
-    let messages = Rc::clone(&framed);
+    let messages = Rc::clone(framed);
     let times = world.run_for(PATIENCE + last, async move {
         let sent = send(sender, sending, &messages, told);
         let received = receive(receiver, receiving, &messages, decoded);
