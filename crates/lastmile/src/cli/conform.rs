@@ -14,7 +14,7 @@ use std::time::Duration;
 #[command(after_help = "Exits with 99 where a rule is broken.
 
 Examples:
-  lastmile conform ws://127.0.0.1:9001/                  every rule, and what the server did
+  lastmile conform ws://127.0.0.1:9001/                  every rule, one by one
   lastmile conform ws://127.0.0.1:9001/ --format json    for a program")]
 pub(crate) struct ConformArgs {
     /// The server: ws://HOST:PORT/PATH

@@ -21,8 +21,8 @@ use std::time::Duration;
   lastmile tune client.pcapng --format csv > points.csv
   lastmile tune chat.txt --fail-on 'ratio>0.35'        exit 99 where larger
 
-Rules of --fail-on: ratio, memory, computing of what is advised, or of a setting:
-'ratio(deflate:6/w15/m8)>0.31'; memory_total; mean, p50, p95, p99(delivery_time).")]
+Rules of --fail-on: ratio, memory, computing of what is advised or of a setting,
+'ratio(deflate:6/w15/m8)>0.31'; memory_total; mean, p50, p95(delivery_time) ...")]
 pub(crate) struct TuneArgs {
     /// The messages: text with a message a line, JSON lines, length-prefixed binary, a HAR, or a capture
     #[arg(value_name = "TRANSCRIPT")]
