@@ -121,8 +121,8 @@ fn a_server_is_told_what_the_contract_says_and_nothing_else() {
     // A shell adds these itself.
     names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
     names.sort_unstable();
-    let expected = "ADDED HOME LASTMILE_COMPRESSION LASTMILE_DATA LASTMILE_HOST LASTMILE_MEDIA_TYPE LASTMILE_MINIMUM_SIZE \
-                    LASTMILE_OPERATION LASTMILE_PORT LASTMILE_STATE LC_ALL PATH TMPDIR";
+    let expected = "ADDED HOME LASTMILE_COMPRESSION LASTMILE_DATA LASTMILE_HOST LASTMILE_MEDIA_TYPE \
+                    LASTMILE_MESSAGE_COMPRESSION LASTMILE_MINIMUM_SIZE LASTMILE_OPERATION LASTMILE_PORT LASTMILE_STATE LC_ALL PATH TMPDIR";
     assert_eq!(names.join(" "), expected);
     for line in [
         "LASTMILE_COMPRESSION=gzip:6",
