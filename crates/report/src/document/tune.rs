@@ -77,14 +77,14 @@ pub(crate) fn answer(tuning: &Tuning) -> Vec<Block> {
             choice.why
         ))
     };
-    blocks.extend(
-        tuning
-            .answer
-            .choices
-            .iter()
-            .filter(|choice| !choice.why.is_empty())
-            .map(why),
-    );
+    let choices = &tuning.answer.choices;
+    for (at, choice) in choices.iter().enumerate() {
+        let is_same = |earlier: &&Choice| (earlier.direction, &earlier.setting) == (choice.direction, &choice.setting);
+        // Where nothing beats the best of permessage-deflate, the same setting is chosen twice, for the same reason.
+        if !choice.why.is_empty() && !choices[..at].iter().any(|earlier| is_same(&earlier)) {
+            blocks.push(why(choice));
+        }
+    }
     blocks
 }
 
