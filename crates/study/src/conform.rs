@@ -1,7 +1,7 @@
 //! Does a WebSocket server keep RFC 6455 and RFC 7692? A probe of a server that sends every message back.
 //!
 //! Each case is a connection of its own: what is sent is what some client may send, or what none may, and what comes back is held against
-//! what the RFC says. [`cases`](self::cases::all) are what is asked; `connection` is how. A server that breaks a rule in one case is asked the
+//! what the RFC says. `cases` are what is asked; `connection` is how. A server that breaks a rule in one case is asked the
 //! others all the same.
 
 mod cases;

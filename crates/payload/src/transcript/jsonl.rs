@@ -8,7 +8,7 @@
 //! | `connection` | a number, the same for all messages of a connection; 0 where absent |
 //! | `payload` or `payload_base64` | what it holds, as text or as base64; one of them is required |
 //!
-//! Empty lines are passed over. [`write`] gives such lines.
+//! Empty lines are passed over. [`write()`] gives such lines.
 
 use super::lines::{self, Line as Read};
 use super::{Direction, Kind, Message, Reader, Reading, TranscriptError, Trouble};

@@ -1,6 +1,6 @@
 //! What do messages with their lengths say? Before each stands how many octets it has: 4 octets, big endian. Nothing else is there.
 //!
-//! What is UTF-8 is taken as a message of text, since the file does not say. [`write`] gives such a file.
+//! What is UTF-8 is taken as a message of text, since the file does not say. [`write()`] gives such a file.
 
 use super::{Message, Reader, Reading, TranscriptError, Trouble, kind_of};
 use crate::source::remark::Tally;
