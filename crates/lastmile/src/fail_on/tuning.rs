@@ -126,15 +126,15 @@ impl Figure {
     fn bound(&self, text: &str) -> Result<f64, String> {
         match self {
             Self::Ratio(_) => {
-                let (number, size) = text
+                let (number, parts) = text
                     .strip_suffix('%')
-                    .map_or((text, 1.0), |number| (number.trim_end(), 0.01));
+                    .map_or((text, 1.0), |number| (number.trim_end(), 100.0));
                 let value = number
                     .parse::<f64>()
                     .ok()
                     .filter(|value| value.is_finite() && *value >= 0.0);
                 let value = value.ok_or_else(|| format!("{text:?} is no ratio; write it like 0.35 or 35%"))?;
-                Ok(value * size)
+                Ok(value / parts)
             }
             Self::Memory(_) | Self::MemoryTotal => {
                 let bytes = Bytes::parse(text).map_err(|error| error.to_string())?;
