@@ -78,24 +78,7 @@ impl Journal {
     /// # Errors
     /// When the file cannot be read or written, or a whole line of it is damaged.
     pub fn open(path: &Path) -> Result<(Self, Outcomes), JournalError> {
-        let failed = |source| JournalError::File {
-            path: path.to_owned(),
-            source,
-        };
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(failed)?;
-        let mut held = Vec::new();
-        file.read_to_end(&mut held).map_err(failed)?;
-        let whole = whole(&held);
-        let outcomes = outcomes(path, &held[..whole])?;
-        file.set_len(whole as u64)
-            .and_then(|()| file.seek(SeekFrom::End(0)))
-            .map_err(failed)?;
+        let (file, outcomes) = open_whole(path, |held| outcomes(path, held))?;
         let path = path.to_owned();
         Ok((Self { file, path }, outcomes))
     }
@@ -122,6 +105,36 @@ impl Journal {
             source,
         })
     }
+}
+
+/// Opens the file at `path`, which need not exist yet, to be appended to; `read` is given its whole lines. Once it has read them, a last
+/// line without its end is cut off: whoever wrote it was stopped.
+///
+/// # Errors
+/// When the file cannot be read or written, or as `read` has it; the file is then left as it is.
+pub(crate) fn open_whole<T>(
+    path: &Path,
+    read: impl FnOnce(&[u8]) -> Result<T, JournalError>,
+) -> Result<(File, T), JournalError> {
+    let failed = |source| JournalError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(failed)?;
+    let mut held = Vec::new();
+    file.read_to_end(&mut held).map_err(failed)?;
+    let whole = whole(&held);
+    let told = read(&held[..whole])?;
+    file.set_len(whole as u64)
+        .and_then(|()| file.seek(SeekFrom::End(0)))
+        .map_err(failed)?;
+    Ok((file, told))
 }
 
 /// How many octets of a journal are whole lines.

@@ -3,13 +3,13 @@
 //! The journal of a tune is appended to as pieces are done, so that one that is interrupted goes on where it was. A piece that rests on
 //! other content or another build is not found, and measured.
 
-use crate::journal::JournalError;
+use crate::journal::{JournalError, open_whole};
 use lastmile_payload::transcript::ContentHash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// The name of the journal in a run folder.
@@ -59,33 +59,7 @@ impl Kept {
     /// # Errors
     /// When the file cannot be read or written, or a whole line of it is damaged.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        let failed = |source| JournalError::File {
-            path: path.to_owned(),
-            source,
-        };
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(failed)?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(failed)?;
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        file.set_len(whole as u64)
-            .and_then(|()| file.seek(SeekFrom::End(0)))
-            .map_err(failed)?;
-        let mut held = BTreeMap::new();
-        let lines = text[..whole].split(|byte| *byte == b'\n').enumerate();
-        for (at, line) in lines.filter(|(_, line)| !line.is_empty()) {
-            let line: Line = serde_json::from_slice(line).map_err(|source| JournalError::Line {
-                path: path.to_owned(),
-                line: at + 1,
-                source,
-            })?;
-            held.insert(line.key, line.measured);
-        }
+        let (file, held) = open_whole(path, |held| lines(path, held))?;
         let journal = Some((file, path.to_owned()));
         Ok(Self { held, journal })
     }
@@ -124,6 +98,21 @@ impl Kept {
         self.held.insert(key.clone(), measured);
         Ok(())
     }
+}
+
+/// The pieces of whole lines; of two under one key the later holds.
+fn lines(path: &Path, text: &[u8]) -> Result<BTreeMap<Key, serde_json::Value>, JournalError> {
+    let mut held = BTreeMap::new();
+    let lines = text.split(|byte| *byte == b'\n').enumerate();
+    for (at, line) in lines.filter(|(_, line)| !line.is_empty()) {
+        let line: Line = serde_json::from_slice(line).map_err(|source| JournalError::Line {
+            path: path.to_owned(),
+            line: at + 1,
+            source,
+        })?;
+        held.insert(line.key, line.measured);
+    }
+    Ok(held)
 }
 
 #[cfg(test)]

@@ -57,14 +57,11 @@ impl Policy {
         if any(&|message| length(message) > FRAGMENT) {
             policies.push(Self::Fragments(FRAGMENT));
         }
-        let forgets = |message: usize| {
-            let connection = messages
-                .connections()
-                .iter()
-                .find(|own| own.messages.contains(&message));
-            connection.is_some_and(|own| message > own.messages.start && idle(messages, message) >= Some(IDLE))
-        };
-        if any(&forgets) {
+        let forgets = messages.connections().iter().any(|own| {
+            let follow = (own.messages.start + 1).max(among.start)..own.messages.end.min(among.end);
+            follow.into_iter().any(|message| idle(messages, message) >= Some(IDLE))
+        });
+        if forgets {
             policies.push(Self::ForgetAfter(IDLE));
         }
         policies
