@@ -1,9 +1,10 @@
 // A WebSocket server on Node's ws: delivers messages, or sends back what it gets. The contract is ../README.md's.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 const require = createRequire(new URL("target/", import.meta.url));
 const { WebSocketServer } = require("ws");
@@ -65,8 +66,26 @@ function echo(socket) {
   socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
 }
 
+/** The server that the configuration of the data folder makes: a module of that text, at the port that is given. */
+async function configured() {
+  const { LASTMILE_DATA: data, LASTMILE_STATE: state, LASTMILE_HOST: host, LASTMILE_PORT: port } = process.env;
+  const printed = readFileSync(join(data, "configuration"), "utf8");
+  const placed = printed.replace("port: 8080,", `host: "${host}", port: ${port},`);
+  if (placed === printed) throw new Error(`${data}/configuration has no "port: 8080,"`);
+  // Modules are looked for beside the one that imports them.
+  symlinkSync(fileURLToPath(new URL("target/node_modules", import.meta.url)), join(state, "node_modules"));
+  writeFileSync(join(state, "configured.mjs"), `${placed}\nexport default wss;\n`);
+  return (await import(join(state, "configured.mjs"))).default;
+}
+
 if (process.argv[2] === "--version") {
   console.log(`Node ${process.versions.node}, ws: ${require("ws/package.json").version}`);
+} else if (process.env.LASTMILE_OPERATION === "configured") {
+  const server = await configured();
+  server.on("connection", echo);
+  if (server.address() !== null) console.log("READY");
+  else server.on("listening", () => console.log("READY"));
+  process.on("SIGTERM", () => process.exit(0));
 } else {
   const handlers = { deliver: () => deliver(messages()), echo: () => echo };
   const handler = handlers[process.env.LASTMILE_OPERATION]();

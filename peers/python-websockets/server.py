@@ -1,5 +1,6 @@
 """A WebSocket server on Python's websockets: delivers messages, or sends back what it gets. The contract is ../README.md's."""
 
+import ast
 import asyncio
 import base64
 import json
@@ -76,6 +77,28 @@ async def echo(connection):
         pass
 
 
+async def configured():
+    """The server that the configuration of the data folder makes, which is a statement of a coroutine."""
+    with open(os.path.join(os.environ["LASTMILE_DATA"], "configuration"), encoding="utf-8") as printed:
+        program = compile(printed.read(), "configuration", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    names = {"handler": echo, "host": os.environ["LASTMILE_HOST"], "port": int(os.environ["LASTMILE_PORT"])}
+    serving = asyncio.create_task(eval(program, names))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    while not serving.done():
+        try:
+            _, writer = await asyncio.open_connection(names["host"], names["port"])
+        except OSError:
+            await asyncio.sleep(0.01)
+        else:
+            writer.close()
+            print("READY", flush=True)
+            break
+    try:
+        await serving
+    except asyncio.CancelledError:
+        pass
+
+
 async def main():
     handlers = {"deliver": lambda: deliver(list(messages())), "echo": lambda: echo}
     handler = handlers[os.environ["LASTMILE_OPERATION"]]()
@@ -95,4 +118,4 @@ async def main():
 if sys.argv[1:] == ["--version"]:
     print(f"Python {sys.version.split()[0]}, websockets: {websockets.__version__}")
 else:
-    asyncio.run(main())
+    asyncio.run(configured() if os.environ["LASTMILE_OPERATION"] == "configured" else main())

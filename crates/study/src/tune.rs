@@ -41,6 +41,7 @@ mod words;
 pub use kept::{JOURNAL, Kept};
 pub use memory::Holder;
 pub use recording::{End, Recording};
+pub use snippets::{Wanted, snippets as configurations};
 
 use crate::advise::parallel::{self, Workers};
 use crate::journal::JournalError;

@@ -3,6 +3,9 @@
 //! nobody takes a check for passed that was left out. `make peers` installs them.
 
 #[cfg(target_os = "linux")]
+#[path = "peers/browser.rs"]
+mod browser;
+#[cfg(target_os = "linux")]
 #[path = "peers/http.rs"]
 mod http;
 #[cfg(target_os = "linux")]
@@ -11,6 +14,9 @@ mod objects;
 #[cfg(target_os = "linux")]
 #[path = "peers/servers.rs"]
 mod servers;
+#[cfg(target_os = "linux")]
+#[path = "peers/snippets.rs"]
+mod snippets;
 #[cfg(target_os = "linux")]
 #[path = "peers/websockets.rs"]
 mod websockets;
@@ -46,6 +52,9 @@ fn check_all() {
             }
             if serves("echo") {
                 println!("{name}: there, {version}: {}", websockets::keeps_to_the_contract(&peer));
+            }
+            if serves("configured") {
+                println!("{name}: there, {version}: {}", snippets::do_what_they_say(&peer));
             }
         }
         if name == "java-objects" {

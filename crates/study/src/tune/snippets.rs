@@ -2,6 +2,9 @@
 //!
 //! A server is told what to do with what it sends; what it receives is compressed by its clients, whom it can hold to the same window and
 //! takeover, not to a level. Where an implementation cannot do what was chosen, it gets the nearest of what it can, with its figures.
+//!
+//! What is written here is run: `tests/peers/snippets.rs` puts each text, as it is printed, into a server of the implementation, and holds
+//! what that server agrees to and sends against the setting.
 
 mod jetty;
 mod python_websockets;
@@ -13,15 +16,15 @@ use lastmile_report::number::percent;
 use lastmile_report::tune::Snippet;
 
 /// What is to be written.
-pub(super) struct Wanted<'a> {
+pub struct Wanted<'a> {
     /// None: messages are left as they are.
-    pub(super) deflate: Option<Deflate>,
+    pub deflate: Option<Deflate>,
     /// The ratio of any setting of the grid.
-    pub(super) ratio_of: &'a dyn Fn(Deflate) -> Option<f64>,
+    pub ratio_of: &'a dyn Fn(Deflate) -> Option<f64>,
 }
 
-/// One an implementation.
-pub(super) fn snippets(wanted: &Wanted<'_>) -> Vec<Snippet> {
+/// The configuration of each implementation, as it is pasted.
+pub fn snippets(wanted: &Wanted<'_>) -> Vec<Snippet> {
     vec![
         ws::snippet(wanted),
         uwebsockets::snippet(wanted),

@@ -111,6 +111,11 @@ impl Site {
         }
     }
 
+    /// Puts a file into the data folder.
+    pub(crate) fn write_data(&self, name: &str, octets: &[u8]) {
+        std::fs::write(self.data.join(name), octets).unwrap();
+    }
+
     fn inputs(&self, program: &Program, compression: CodecSpec) -> Inputs {
         Inputs {
             compression,

@@ -1,13 +1,15 @@
 //! What does Python's websockets need to be told? (`websockets.extensions.permessage_deflate`, and `zlib.compressobj`, which it calls.)
 
 use super::{CLIENTS_WINDOW, Wanted};
-use lastmile_payload::message_codec::{Deflate, Strategy};
+use lastmile_payload::message_codec::{Deflate, Strategy, WindowBits};
 use lastmile_report::tune::{Implementation, Snippet};
 
 pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
     let (text, note) = match wanted.deflate {
         None => (
-            "serve(handler, host, port, compression=None)\n".to_owned(),
+            "from websockets.asyncio.server import serve\n\n\
+             async with serve(handler, host, port, compression=None) as server:\n    await server.serve_forever()\n"
+                .to_owned(),
             "Without compression=None websockets compresses every message.".to_owned(),
         ),
         Some(deflate) => (
@@ -43,12 +45,21 @@ fn options(deflate: Deflate) -> String {
             ("import zlib\n", format!(", \"strategy\": zlib.{name}"))
         }
     };
-    let bits = deflate.window_bits.runs_as().get();
+    let bits = deflate.window_bits.runs_as();
+    let clients = if bits < WindowBits::MAX {
+        "            # Of clients that offer to be told; Firefox does not, and keeps 15.\n"
+    } else {
+        ""
+    };
     format!(
-        "{import}from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory\n\n\
-         serve(\n    handler, host, port,\n    extensions=[\n        ServerPerMessageDeflateFactory(\n{takeover}            \
-         server_max_window_bits={bits},\n            client_max_window_bits={bits},\n            \
-         compress_settings={{\"level\": {}, \"memLevel\": {}{strategy}}},\n        ),\n    ],\n)\n",
-        deflate.level, deflate.mem_level,
+        "{import}from websockets.asyncio.server import serve\n\
+         from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory\n\n\
+         async with serve(\n    handler, host, port,\n    extensions=[\n        ServerPerMessageDeflateFactory(\n{takeover}            \
+         server_max_window_bits={bits},\n{clients}            client_max_window_bits={bits},\n            \
+         compress_settings={{\"level\": {}, \"memLevel\": {}{strategy}}},\n        ),\n    ],\n) as server:\n    \
+         await server.serve_forever()\n",
+        deflate.level,
+        deflate.mem_level,
+        bits = bits.get(),
     )
 }

@@ -1,9 +1,11 @@
 //! What does uWebSockets need to be told? (`CompressOptions` of uWebSockets 20, as in `src/PerMessageDeflate.h`, and of uWebSockets.js.)
 //!
 //! It has eight dedicated compressors, each of one window and mem level, and a shared one for all connections; its level is always
-//! zlib's default.
+//! zlib's default. Since 20.7.0, and still in 20.79.0, a test of bits in `src/HttpResponse.h` takes every dedicated compressor for
+//! `DEDICATED_COMPRESSOR_3KB`: each agrees to the window of its name, and compresses with 9 window bits and mem level 1. What is named here is
+//! what would do as was chosen once that is mended; what is said of it is what it does.
 
-use super::{CLIENTS_WINDOW, Wanted};
+use super::Wanted;
 use lastmile_payload::message_codec::{Deflate, Strategy, WindowBits};
 use lastmile_report::tune::{Implementation, Snippet};
 
@@ -27,41 +29,56 @@ pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
     let Some(deflate) = wanted.deflate else {
         return Snippet {
             implementation,
-            text: "app.ws('/*', { compression: uWS.DISABLED });\n".to_owned(),
+            text: "app.ws('/*', {\n  compression: uWS.DISABLED,\n});\n".to_owned(),
             note: "Messages are left as they are, which uWebSockets does unless told otherwise.".to_owned(),
         };
     };
-    let (compression, does) = nearest(deflate);
-    let mut note = format!(
-        "In C++ the same names are members of uWS::CompressOptions. Only messages sent with their argument `compress` set are compressed. \
-         {CLIENTS_WINDOW}"
-    );
+    let (dedicated, shared) = (does(true, 9, 1), does(false, 15, 8));
+    let ratio = |deflate| (wanted.ratio_of)(deflate).unwrap_or(f64::INFINITY);
+    let is_dedicated = deflate.takeover && ratio(dedicated) <= ratio(shared);
+    let mut note = "In C++ the same names are members of uWS::CompressOptions. Only messages sent with their argument `compress` set are \
+                    compressed."
+        .to_owned();
+    let (comment, compression, does) = if is_dedicated {
+        note += " A client that did not offer client_max_window_bits is told client_no_context_takeover instead, where the decompressor has \
+                 less than 32 KB.";
+        (
+            "  // Of uWebSockets 20.7 to 20.79 at least, whose dedicated compressors all run as the one of 3KB: 9 window bits, mem level 1.\n",
+            nearest(deflate),
+            dedicated,
+        )
+    } else {
+        // The shared compressor is made with zlib's longest window and usual mem level.
+        let both = "uWS.SHARED_COMPRESSOR | uWS.SHARED_DECOMPRESSOR".to_owned();
+        (
+            "  // Of one compressor for all connections: 15 window bits, mem level 8, no context takeover.\n",
+            both,
+            shared,
+        )
+    };
     note += &wanted.instead("uWebSockets", does).unwrap_or_default();
     Snippet {
         implementation,
-        text: format!("app.ws('/*', {{\n  compression: {compression},\n}});\n"),
+        text: format!("app.ws('/*', {{\n{comment}  // The level is always zlib's default, 6.\n  compression: {compression},\n}});\n"),
         note,
     }
 }
 
-/// The options nearest to a setting, and what they do.
-fn nearest(deflate: Deflate) -> (String, Deflate) {
-    let does = |window_bits: u8, mem_level: u8| Deflate {
-        takeover: deflate.takeover,
-        window_bits: WindowBits::new(window_bits).expect("the table holds windows that zlib has"),
+/// What a compressor of it does.
+fn does(takeover: bool, window_bits: u8, mem_level: u8) -> Deflate {
+    Deflate {
+        takeover,
+        window_bits: WindowBits::new(window_bits).expect("zlib has these windows"),
         level: LEVEL,
         mem_level,
         strategy: Strategy::Default,
-    };
-    if !deflate.takeover {
-        // The shared compressor is made with zlib's longest window and usual mem level.
-        return (
-            "uWS.SHARED_COMPRESSOR | uWS.SHARED_DECOMPRESSOR".to_owned(),
-            does(15, 8),
-        );
     }
+}
+
+/// The dedicated compressor and decompressor whose names are nearest to a setting.
+fn nearest(deflate: Deflate) -> String {
     let bits = deflate.window_bits.runs_as().get();
-    let (name, window_bits, mem_level) = DEDICATED
+    let (name, window_bits, _) = DEDICATED
         .into_iter()
         .min_by_key(|(_, window_bits, mem_level)| (window_bits.abs_diff(bits), mem_level.abs_diff(deflate.mem_level)))
         .expect("there are eight");
@@ -71,35 +88,42 @@ fn nearest(deflate: Deflate) -> (String, Deflate) {
     } else {
         format!("{}KB", window / 1024)
     };
-    (
-        format!("uWS.DEDICATED_COMPRESSOR_{name} | uWS.DEDICATED_DECOMPRESSOR_{decompressor}"),
-        does(window_bits, mem_level),
-    )
+    format!("uWS.DEDICATED_COMPRESSOR_{name} | uWS.DEDICATED_DECOMPRESSOR_{decompressor}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lastmile_payload::message_codec::MessageCodec;
+
+    fn deflate(text: &str) -> Deflate {
+        let MessageCodec::Deflate(deflate) = text.parse().unwrap() else {
+            panic!("{text} is deflate")
+        };
+        deflate
+    }
 
     #[test]
     fn the_nearest_compressor_has_the_window_and_then_the_nearest_mem_level() {
-        let nearest = |text: &str| {
-            let lastmile_payload::message_codec::MessageCodec::Deflate(deflate) = text.parse().unwrap() else {
-                panic!("{text} is deflate")
+        for (setting, named) in [
+            ("deflate:6/w11/m4", "uWS.DEDICATED_COMPRESSOR_16KB | uWS.DEDICATED_DECOMPRESSOR_2KB"),
+            ("deflate:9/w9/m9", "uWS.DEDICATED_COMPRESSOR_4KB | uWS.DEDICATED_DECOMPRESSOR_512B"),
+        ] {
+            assert_eq!(nearest(deflate(setting)), named);
+        }
+    }
+
+    #[test]
+    fn the_shared_compressor_is_taken_where_it_leaves_less_or_takeover_is_not_wanted() {
+        let chosen = |setting: &str, dedicated: f64, shared: f64| {
+            let wanted = Wanted {
+                deflate: Some(deflate(setting)),
+                ratio_of: &|of| Some(if of.takeover { dedicated } else { shared }),
             };
-            nearest(deflate).0
+            snippet(&wanted).text.contains("uWS.SHARED_COMPRESSOR | uWS.SHARED_DECOMPRESSOR")
         };
-        assert_eq!(
-            nearest("deflate:6/w11/m4"),
-            "uWS.DEDICATED_COMPRESSOR_16KB | uWS.DEDICATED_DECOMPRESSOR_2KB"
-        );
-        assert_eq!(
-            nearest("deflate:9/w9/m9"),
-            "uWS.DEDICATED_COMPRESSOR_4KB | uWS.DEDICATED_DECOMPRESSOR_512B"
-        );
-        assert_eq!(
-            nearest("deflate:6/w15/m8/no-takeover"),
-            "uWS.SHARED_COMPRESSOR | uWS.SHARED_DECOMPRESSOR"
-        );
+        assert!(!chosen("deflate:6/w15/m8", 0.5, 0.8));
+        assert!(chosen("deflate:6/w15/m8", 0.8, 0.5));
+        assert!(chosen("deflate:6/w15/m8/no-takeover", 0.5, 0.8));
     }
 }
