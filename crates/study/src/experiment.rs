@@ -21,12 +21,14 @@ use crate::figure;
 use crate::file::{Study, StudyError};
 use crate::observation::{Failure, Outcome};
 use crate::runner::{Experiment, RunContext};
-use crate::settings::{ServerName, World};
+use crate::settings::{Named, ServerName, World};
 use laboratory::Laboratory;
+use lastmile_payload::workload::WorkloadSpec;
 use lastmile_units::Seed;
 use objects::Served;
 use plan::{Delivered, Plan, Task};
 use site::Site;
+use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;
 use websocket::Conversation;
@@ -39,7 +41,7 @@ impl Programs {
     /// Whether every cell of a study can be run; said before an hour is spent on those that can.
     ///
     /// # Errors
-    /// The first cell that lacks a setting or asks for what there is not.
+    /// The first cell that lacks a setting or asks for what there is not, a transcript that cannot be opened included.
     pub fn check(&self, study: &Study) -> Result<(), StudyError> {
         for cell in expand(study)? {
             let in_cell = |problem| {
@@ -49,6 +51,14 @@ impl Programs {
                 )
             };
             Task::of(&cell.settings).map_err(in_cell)?;
+            if let Some(WorkloadSpec::Transcript(recorded)) = cell.settings.delivered().map(Named::content)
+                && let Err(error) = File::open(&recorded.path)
+            {
+                let path = recorded.path.display();
+                return Err(in_cell(format!(
+                    "transcript {path}: {error}; its path is from the folder that lastmile is run in"
+                )));
+            }
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ mod emulation;
 mod error;
 mod published;
 mod ratio;
+mod set;
 mod threshold;
 
 pub use chart::{AxisScale, ChartSpec, Horizontal, Place, PublishedPoint, PublishedSeries, Vertical};
@@ -15,6 +16,7 @@ pub use emulation::EmuPlan;
 pub use error::StudyError;
 pub use published::PublishedFigure;
 pub use ratio::{Form, PublishedAt, RatioSpec};
+pub use set::{Overriding, OverridingError};
 pub use threshold::{Comparison, Rule, Statistic, Thresholds};
 
 use crate::figure::FigureName;

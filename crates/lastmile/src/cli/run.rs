@@ -2,6 +2,7 @@
 
 use super::{CpuArg, FormatArg};
 use clap::{Args, ValueEnum};
+use lastmile_study::file::Overriding;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use std::path::PathBuf;
   lastmile run bulk                                       a built-in study
   lastmile run mine.toml --format json > mine.json        a study of your own
   lastmile run mine.toml --dry-run                        which cells, how long
+  lastmile run permessage-deflate --set workload=chat.txt your own messages
   lastmile run bulk --fail-on 'p95(transfer_time)>20s'    exit 99 where slower
   lastmile run --resume runs/bulk-20260131-142359         go on with a run
 
@@ -30,6 +32,14 @@ pub(crate) struct RunArgs {
     /// The root of every random choice, from 0 to 2^64 - 1 [default: the study's]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+
+    /// What all cells have in common, as the study's [fixed] writes it: window_bits=12, link=wpt/3g; workload=FILE is a transcript
+    ///
+    /// May be given several times, once for each key. Parts of the study that set or vary the same themselves keep their own, and are
+    /// named. A workload may be the path of a transcript, of any kind that `lastmile tune` reads, or a table: --set 'workload={ kind =
+    /// "chat", messages = 100 }'.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Overriding>,
 
     /// Where cells run: sim in virtual time; emu over network namespaces, in real time [default: the study's]
     #[arg(long, value_enum)]

@@ -78,13 +78,22 @@ fn asked(args: &RunArgs) -> anyhow::Result<Study> {
         .as_deref()
         .expect("clap asks for a study wherever --resume is not given");
     let mut study = read(name)?;
-    overlay(args, &mut study);
+    overlay(args, &mut study)?;
     leave_out_missing(&mut study)?;
     able(&study)?;
     Ok(study)
 }
 
-fn overlay(args: &RunArgs, study: &mut Study) {
+fn overlay(args: &RunArgs, study: &mut Study) -> anyhow::Result<()> {
+    for overriding in &args.set {
+        let own = study.set(overriding)?;
+        if !own.is_empty() {
+            output::remark(&format!(
+                "--set {overriding}: these parts keep their own: {}",
+                own.join(", ")
+            ));
+        }
+    }
     study.seed = args.seed.unwrap_or(study.seed);
     let world = match args.world {
         Some(World::Sim) => file::World::Simulated,
@@ -93,6 +102,7 @@ fn overlay(args: &RunArgs, study: &mut Study) {
     };
     *study = study.clone().in_world(world, args.full);
     study.repeats = args.repeats.unwrap_or(study.repeats);
+    Ok(())
 }
 
 /// Names the real servers that this machine has not, and leaves out their cells.
@@ -173,7 +183,7 @@ fn resumed(args: &RunArgs, run: Option<&Path>) -> anyhow::Result<(RunFolder, Kep
     };
     let begun = folder.read()?;
     let mut study = named.unwrap_or(begun.study);
-    overlay(args, &mut study);
+    overlay(args, &mut study)?;
     leave_out_missing(&mut study)?;
     able(&study)?;
     let cpu = args.cpu.cpu.as_ref().map_or(begun.meta.cpu, costs::name);

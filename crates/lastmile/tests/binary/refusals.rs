@@ -47,6 +47,31 @@ fn a_study_that_lacks_a_setting_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn a_setting_that_cannot_be_set_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let set = |text| place.run(&["run", "bulk", "--set", text]);
+    set("delivry=tcp").refused(2, &["--set", "\"delivry\" is no setting", "did you mean \"delivery\"?"]);
+    set("delivery").refused(2, &["--set", "has no \"=\"", "window_bits=12"]);
+    set("delivery=pigeon").refused(2, &["delivery is pigeon", "websocket"]);
+    set("link=wpt/3g").refused(
+        2,
+        &[
+            "link=wpt/3g would change nothing",
+            "lastmile studies show bulk > mine.toml",
+        ],
+    );
+    let nowhere = place.run(&["run", "permessage-deflate", "--set", "workload=nowhere.txt"]);
+    nowhere.refused(
+        2,
+        &[
+            "transcript nowhere.txt: No such file",
+            "from the folder that lastmile is run in",
+        ],
+    );
+    assert!(place.runs().is_empty());
+}
+
+#[test]
 fn a_rule_or_a_cost_table_that_is_not_understood_is_refused_before_anything_runs() {
     let place = Place::new();
     let rule = |rule| place.run(&["run", "bulk", "--fail-on", rule]);

@@ -121,6 +121,55 @@ fn a_dry_run_prints_the_cells_and_runs_none() {
 }
 
 #[test]
+fn a_setting_of_the_command_line_takes_the_place_of_the_studys_and_is_kept_with_the_run() {
+    let place = Place::new();
+    let study = place.file("lossy.toml", LOSSY);
+    let set = ["--set", "workload={ kind = \"bulk\", bytes = \"20 kB\" }"];
+    let run = place.data(&["run", study, "--out", "a", "--format", "json", set[0], set[1]]);
+    let written = place.file("other.toml", LOSSY.replace("50 kB", "20 kB"));
+    let other = place.data(&["run", written, "--format", "json"]);
+    assert_eq!(parsed(&run)["cells"], parsed(&other)["cells"]);
+    let again = place.data(&["run", "a/study.toml", "--format", "json"]);
+    assert_eq!(without_run(&run), without_run(&again));
+    let resumed = place.data(&["run", study, "--resume", "a", "--format", "json", set[0], set[1]]);
+    assert_eq!(run, resumed);
+}
+
+#[test]
+fn a_built_in_study_runs_on_a_transcript_of_ones_own_and_says_what_it_found_there() {
+    let place = Place::new();
+    let lines: String = (0..40)
+        .map(|index| format!("{{\"say\":\"message {index}\"}}\n"))
+        .collect();
+    place.file("my chat.txt", &lines);
+    let study = ["run", "permessage-deflate", "--set", "workload=my chat.txt"];
+    let shown = place.data(&[&study[..], &["--dry-run"]].concat());
+    assert!(
+        shown.contains("context-takeover: ") && shown.contains("workload my chat.txt"),
+        "{shown}"
+    );
+    let ended = place.run(&[&study[..], &["--repeats", "1", "--format", "json"]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(
+        ended
+            .stderr
+            .starts_with("--set workload=my chat.txt: these parts keep their own: message-sizes, "),
+        "{}",
+        ended.stderr
+    );
+    let record = parsed(&ended.stdout);
+    let findings = record["findings"].as_array().unwrap();
+    assert!(
+        findings[0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("of my chat.txt: 40 messages, "),
+        "{}",
+        findings[0]
+    );
+}
+
+#[test]
 fn a_rule_that_is_broken_exits_99_and_one_that_holds_does_not() {
     let place = Place::new();
     let run = |rule| place.run(&["run", "bulk", "--format", "json", "--fail-on", rule]);

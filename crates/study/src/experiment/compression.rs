@@ -12,6 +12,7 @@ use crate::observation::{Failure, Observation, Outcome};
 use crate::runner::RunContext;
 use lastmile_payload::message_codec::{MessageCodec, MessageDecoder, MessageEncoder};
 use lastmile_payload::transcript::{Direction, Kind, Message};
+use lastmile_payload::workload::WorkloadSpec;
 use lastmile_units::{Bytes, Seed};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -25,10 +26,11 @@ pub(super) fn run(messages: &Messages, cell: &Cell, context: &RunContext<'_>) ->
         .messages(seeds.workload)
         .map_err(|error| failed(&error))?;
     let coded = Coded::of(messages, &transcript)?;
+    let is_recorded = matches!(messages.workload, WorkloadSpec::Transcript(_));
     let repeat = |repeat| {
         let mut observation = coded.observation();
-        // A world of its own for each repeat has messages of its own.
-        if context.repeats.end - context.repeats.start == 1 {
+        // A world of its own for each repeat has messages of its own, save where they were recorded.
+        if context.repeats.end - context.repeats.start == 1 && !is_recorded {
             observation.vary("content");
         }
         coded.charge(

@@ -6,12 +6,12 @@
 use super::browser::{Browser, CHROME, FIREFOX, NOTHING};
 use super::servers::{Site, start};
 use lastmile_payload::message_codec::{Deflate, MessageCodec, MessageEncoder, WindowBits};
+use lastmile_payload::websocket::{Agreement, ClientWindow, Compressor, Offer};
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_payload::workload::messages::{Chat, Documents};
 use lastmile_report::tune::Implementation;
 use lastmile_study::peer::{Inputs, PeerSpec};
 use lastmile_study::tune::{Wanted, configurations};
-use lastmile_payload::websocket::{Agreement, ClientWindow, Compressor, Offer};
 use lastmile_units::{Bytes, Seed};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -75,7 +75,11 @@ fn does_as_it_says(about: &str, peer: &PeerSpec, text: &str, wanted: Option<Defl
     for offer in [CHROME, FIREFOX, NOTHING] {
         let mut browser = Browser::open(inputs.address(), offer);
         let expected = wanted.zip(offer).map(|(wanted, offer)| does(&peer.name, wanted, offer));
-        assert_eq!(browser.agreement(), expected.map(|(agreement, _)| agreement), "{about}\noffered {offer:?}");
+        assert_eq!(
+            browser.agreement(),
+            expected.map(|(agreement, _)| agreement),
+            "{about}\noffered {offer:?}"
+        );
         let carried: Vec<usize> = messages
             .iter()
             .map(|message| {
@@ -100,7 +104,11 @@ fn does(peer: &str, wanted: Deflate, offer: Offer) -> (Agreement, Deflate) {
     let may_limit = offer.client_max_window_bits != ClientWindow::NotOffered;
     let side = |takeover, window_bits| Compressor { takeover, window_bits };
     let (server, client, compresses) = match peer {
-        "node-ws" => (side(wanted.takeover, bits), side(wanted.takeover, WindowBits::MAX), wanted),
+        "node-ws" => (
+            side(wanted.takeover, bits),
+            side(wanted.takeover, WindowBits::MAX),
+            wanted,
+        ),
         "python-websockets" => {
             let of_client = if may_limit { bits } else { WindowBits::MAX };
             (side(wanted.takeover, bits), side(wanted.takeover, of_client), wanted)
@@ -109,7 +117,15 @@ fn does(peer: &str, wanted: Deflate, offer: Offer) -> (Agreement, Deflate) {
             let both = side(wanted.takeover, WindowBits::MAX);
             let usual = Deflate::default();
             let Deflate { takeover, level, .. } = wanted;
-            (both, both, Deflate { takeover, level, ..usual })
+            (
+                both,
+                both,
+                Deflate {
+                    takeover,
+                    level,
+                    ..usual
+                },
+            )
         }
         "uwebsockets" if wanted.takeover => {
             // A client that cannot be held to a window is held to none.
@@ -162,7 +178,10 @@ fn can_tell_settings_apart(messages: &[String]) {
 /// The sizes that our codec makes of messages.
 fn made(deflate: Deflate, messages: &[String]) -> Vec<usize> {
     let mut encoder = MessageEncoder::new(&MessageCodec::Deflate(deflate), None).unwrap();
-    messages.iter().map(|message| encoder.coded_size(message.as_bytes())).collect()
+    messages
+        .iter()
+        .map(|message| encoder.coded_size(message.as_bytes()))
+        .collect()
 }
 
 /// The sizes that the zlib of the peer's runtime makes of messages: Node's is not stock zlib.

@@ -2,7 +2,9 @@
 //!
 //! Where a claim says how much, that is held against; where it says "about", "heavy" or "material", the bound is our own choice, and said.
 
-use super::figures::{Verdict, answer, claim, compared, digits, kib, levels_of, mean, of_row, ratio, slower};
+use super::figures::{
+    Transcript, Verdict, answer, claim, compared, digits, kib, levels_of, mean, of_row, ratio, slower,
+};
 use super::published::{self, DEFAULT, ROWS, SMALL, SMALLEST};
 use lastmile_report::number::percent;
 use lastmile_report::record::{Finding, Run};
@@ -40,12 +42,7 @@ fn workloads(run: &Run) -> Option<Finding> {
         with(run, part, "context_takeover", "off")?,
         with(run, part, "context_takeover", "on")?,
     ];
-    let workload = levels_of(run, part, "workload");
-    let levels = [("context_takeover", "on")];
-    let (messages, bytes) = (
-        mean(run, part, &levels, "messages")?,
-        mean(run, part, &levels, "message_bytes")?,
-    );
+    let transcript = Transcript::of(run)?;
     let ticker = ratio(
         run,
         "kinds",
@@ -57,15 +54,26 @@ fn workloads(run: &Run) -> Option<Finding> {
             digits(ratio)
         )
     });
+    let here = if transcript.is_of_2013() {
+        format!(
+            "Those here, of {}, are as many in number and in bytes: where they are the same, figures compare digit by digit, but for times.",
+            transcript.told()
+        )
+    } else {
+        let (messages, bytes) = (transcript.messages, transcript.bytes);
+        let all = if transcript.is_ours() { "in the mean" } else { "in all" };
+        format!(
+            "Those here are of {}: {messages} messages, {bytes:.0} B {all}. Where content decides, ours can only be like theirs.",
+            transcript.told()
+        )
+    };
     answer(
         "What was compressed: a chat service's messages, then and here",
         format!(
-            "Printed figures are of {} messages of {} B in all, a mock chat with lines of a public IRC channel. Those here are of the \
-             workload {:?}: {messages} messages, {bytes:.0} B in the mean; without and with context takeover they shrink to {} and {}, and \
-             were printed to shrink to 0.84 and 0.30. Where content decides, ours can only be like theirs.{ticker}",
+            "Printed figures are of {} messages of {} B in all, a mock chat with lines of a public IRC channel. {here} Without and with context \
+             takeover they shrink to {} and {}, and were printed to shrink to 0.84 and 0.30.{ticker}",
             published::MESSAGES_OF_2013,
             published::BYTES_OF_2013,
-            workload.first().copied().unwrap_or("chat"),
             digits(off),
             digits(on),
         ),
@@ -98,11 +106,12 @@ fn no_takeover(run: &Run) -> Option<Finding> {
         Verdict::of(&[on == off, small > 1.0 + ABOUT && chat > 1.0 + ABOUT, large < small]),
         &format!(
             "A compressor takes {} either way, but without takeover it keeps nothing between messages: as many do for all connections as \
-             compress at once, where with takeover each connection needs its own (10,000 connections: {}). Bytes grow by {} for the chat, \
-             by {} for documents of 100 B, and by {} for those of 200 kB.",
+             compress at once, where with takeover each connection needs its own (10,000 connections: {}). Bytes grow by {} for {}, by {} for \
+             documents of 100 B, and by {} for those of 200 kB.",
             kib(off),
             lastmile_report::number::quantity(on * 1e4, "B"),
             percent(chat - 1.0),
+            Transcript::of(run)?.told(),
             percent(small - 1.0),
             percent(large - 1.0),
         ),
@@ -310,10 +319,11 @@ fn short_messages(run: &Run) -> Option<Finding> {
         Verdict::of(&[short < long, chat < long]),
         &format!(
             "For messages that stand alone: the default saves {} of what 11 bits with mem level 4 leave of 1 kB, and {} of 200 kB. With \
-             context takeover the window spans many messages, however short: 15 bits save {} of what 11 leave of the chat.",
+             context takeover the window spans many messages, however short: 15 bits save {} of what 11 leave of {}.",
             percent(short),
             percent(long),
             percent(chat),
+            Transcript::of(run)?.told(),
         ),
     )
 }

@@ -1,6 +1,6 @@
 //! Which tables stand beside the figures?
 
-use super::figures::{digits, kib, of_row};
+use super::figures::{Transcript, digits, kib, of_row};
 use super::published::{ROWS, Row};
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run, Table};
@@ -14,6 +14,11 @@ pub(in crate::builtin) fn exhibits(run: &Run) -> Vec<Table> {
     if rows.is_empty() {
         return Vec::new();
     }
+    let whose = if Transcript::of(run).is_some_and(|transcript| transcript.is_of_2013()) {
+        "ratios of his transcript, and of one with as many messages and bytes"
+    } else {
+        "ratios of his transcript and of ours, which is another"
+    };
     let columns = [
         "Setting",
         "Ratio, printed",
@@ -27,9 +32,10 @@ pub(in crate::builtin) fn exhibits(run: &Run) -> Vec<Table> {
     ];
     vec![Table {
         title: "Every printed figure, and ours".to_owned(),
-        note: "Peter Thorson, hybi list, 15 October 2013; ratios of his transcript and of ours, which is another. The formula is 2^(window \
-               bits + 2) + 2^(mem level + 9) octets. Times are of processors eleven years and more apart."
-            .to_owned(),
+        note: format!(
+            "Peter Thorson, hybi list, 15 October 2013; {whose}. The formula is 2^(window bits + 2) + 2^(mem level + 9) octets. Times are of \
+             processors eleven years and more apart."
+        ),
         columns: columns.map(str::to_owned).to_vec(),
         rows,
     }]

@@ -1,6 +1,6 @@
 //! Where in the record of a run does a figure of this study stand, and how is it said?
 
-use super::published::Row;
+use super::published::{BYTES_OF_2013, MESSAGES_OF_2013, Row};
 pub(super) use crate::builtin::cells::{cell, levels_of, mean};
 use lastmile_report::record::{Cell, Finding, Run};
 use std::fmt;
@@ -19,6 +19,47 @@ pub(super) fn ratio(run: &Run, part: &str, levels: &[(&str, &str)]) -> Option<f6
 pub(super) fn compared(run: &Run, name: &str) -> Option<f64> {
     Some(run.ratios.iter().find(|ratio| ratio.name == name)?.mean)
 }
+
+/// The messages that all parts have in common: what they are called, and how many and how long they are.
+pub(super) struct Transcript<'a> {
+    name: &'a str,
+    pub(super) messages: f64,
+    pub(super) bytes: f64,
+}
+
+impl<'a> Transcript<'a> {
+    pub(super) fn of(run: &'a Run) -> Option<Self> {
+        let part = "context-takeover";
+        let levels = [("context_takeover", "on")];
+        Some(Self {
+            name: levels_of(run, part, "workload").first().copied().unwrap_or(CHAT),
+            messages: mean(run, part, &levels, "messages")?,
+            bytes: mean(run, part, &levels, "message_bytes")?,
+        })
+    }
+
+    /// Whether it is the one of 2013, as far as its numbers of messages and bytes tell.
+    pub(super) fn is_of_2013(&self) -> bool {
+        self.messages == f64::from(MESSAGES_OF_2013) && self.bytes == f64::from(BYTES_OF_2013)
+    }
+
+    /// As it is named within a sentence.
+    pub(super) fn told(&self) -> String {
+        if self.name == CHAT {
+            "the chat".to_owned()
+        } else {
+            self.name.to_owned()
+        }
+    }
+
+    /// Whether it is what the study generates.
+    pub(super) fn is_ours(&self) -> bool {
+        self.name == CHAT
+    }
+}
+
+/// What the study calls its generated messages.
+const CHAT: &str = "chat";
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

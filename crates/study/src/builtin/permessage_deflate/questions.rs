@@ -1,6 +1,6 @@
 //! What was asked in 2013, and not answered there?
 
-use super::figures::{answer, cell, digits, kib, levels_of, mean, ratio};
+use super::figures::{Transcript, answer, cell, digits, kib, levels_of, mean, ratio};
 use super::published::{self, DEFAULT};
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Finding, Run};
@@ -80,7 +80,7 @@ fn mixed_kinds(run: &Run) -> Option<Finding> {
     answer(
         "What if several kinds of data share a connection?",
         format!(
-            "What is compressed already pushes text out of the window, and most where the window is small. The chat alone shrinks to {}. Ratio \
+            "What is compressed already pushes text out of the window, and most where the window is small. A generated chat alone shrinks to {}. Ratio \
              of the text in mixes: {}. Sending such messages with RSV1 off costs nothing, and undoes all of it.",
             digits(alone),
             told.join("; "),
@@ -160,7 +160,8 @@ fn codecs(run: &Run) -> Option<Finding> {
         answer(
             "What would another codec give?",
             format!(
-                "Ratio, time and memory of the compressor, on the chat: {}.",
+                "Ratio, time and memory of the compressor, on {}: {}.",
+                Transcript::of(run)?.told(),
                 shown.join("; ")
             ),
         )
@@ -192,9 +193,9 @@ fn own_transcript(run: &Run) -> Option<Finding> {
     answer(
         "More transcripts",
         format!(
-            "Print this study with `lastmile studies permessage-deflate`, set workload = {{ kind = \"transcript\", path = \"…\" }} in its [fixed], and \
-             run that file: all that is said here of the chat is then said of those messages. On the {} messages of 2013 stock zlib \
-             leaves {off} without context takeover and {on} with it, as printed.",
+            "`lastmile run permessage-deflate --set workload=FILE` takes the messages of a file in place of the chat's: all that is said here of \
+             the chat is then said of them. On the {} messages of 2013 stock zlib leaves {off} without context takeover and {on} with it, as \
+             printed.",
             published::MESSAGES_OF_2013,
         ),
     )

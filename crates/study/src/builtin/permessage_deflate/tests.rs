@@ -173,6 +173,28 @@ fn a_transcript_of_ones_own_takes_the_place_of_the_chat_and_is_told_of_in_the_sa
 }
 
 #[test]
+fn a_transcript_with_the_numbers_of_2013_is_not_called_another() {
+    let mut run = run().clone();
+    let note = |run: &Run| exhibits(run).remove(0).note;
+    assert!(note(&run).contains("and of ours, which is another"), "{}", note(&run));
+    for cell in &mut run.cells {
+        for (figure, of_2013) in [("messages", 666.0), ("message_bytes", 87_904.0)] {
+            cell.figures
+                .entry(figure.to_owned())
+                .and_modify(|figure| figure.mean = of_2013);
+        }
+    }
+    assert!(note(&run).contains("with as many messages and bytes"), "{}", note(&run));
+    let told = findings(&run);
+    assert!(
+        told[0].text.contains("figures compare digit by digit"),
+        "{}",
+        told[0].text
+    );
+    assert!(!told[0].text.contains("can only be like theirs"), "{}", told[0].text);
+}
+
+#[test]
 fn a_run_without_cells_says_nothing() {
     let empty = Run {
         cells: Vec::new(),

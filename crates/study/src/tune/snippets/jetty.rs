@@ -12,7 +12,11 @@ pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
     let Some(deflate) = wanted.deflate else {
         return Snippet {
             implementation,
-            text: written(&[UTIL_LIST, UPGRADE_HANDLER], "", "        response.setExtensions(List.of());\n"),
+            text: written(
+                &[UTIL_LIST, UPGRADE_HANDLER],
+                "",
+                "        response.setExtensions(List.of());\n",
+            ),
             note: "Without this Jetty compresses for every client that offers permessage-deflate.".to_owned(),
         };
     };

@@ -19,17 +19,13 @@ fn every_option_of_the_chosen_setting_is_in_the_configuration_of_whoever_has_it(
     let [ws, uws, python, jetty] = &written_for(Some("deflate:5/w11/m4"))[..] else {
         panic!("one an implementation")
     };
-    for option in [
-        "serverNoContextTakeover: false",
-        "serverMaxWindowBits: 11",
-        "level: 5, memLevel: 4 }",
-        "threshold: 0",
-    ] {
+    for option in ["serverMaxWindowBits: 11", "level: 5, memLevel: 4 }", "threshold: 0"] {
         assert!(ws.text.contains(option), "{option} in {}", ws.text);
     }
     assert!(uws.text.contains("DEDICATED_COMPRESSOR_16KB"), "{}", uws.text);
     assert!(
-        uws.note.contains("level 6, 11 window bits, mem level 4"),
+        uws.note
+            .contains("level 6, 9 window bits, mem level 1, with context takeover, which leaves 9 %"),
         "{}",
         uws.note
     );
@@ -68,6 +64,18 @@ fn what_stays_as_it_is_turns_compression_off() {
     assert!(texts[1].contains("uWS.DISABLED"));
     assert!(texts[2].contains("compression=None"));
     assert!(texts[3].contains("setExtensions(List.of())"));
+}
+
+#[test]
+fn ws_is_told_nothing_that_makes_it_refuse_a_browser() {
+    let all = ["deflate:6/w15/m8", "deflate:6/w12/m5", "deflate:1/w9/m1/no-takeover"];
+    for text in all.map(|setting| written_for(Some(setting)).remove(0).text) {
+        assert!(!text.contains("clientMaxWindowBits:"), "{text}");
+        assert!(
+            !text.contains("serverMaxWindowBits: 15") && !text.contains("Takeover: false"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

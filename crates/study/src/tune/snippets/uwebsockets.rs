@@ -59,7 +59,9 @@ pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
     note += &wanted.instead("uWebSockets", does).unwrap_or_default();
     Snippet {
         implementation,
-        text: format!("app.ws('/*', {{\n{comment}  // The level is always zlib's default, 6.\n  compression: {compression},\n}});\n"),
+        text: format!(
+            "app.ws('/*', {{\n{comment}  // The level is always zlib's default, 6.\n  compression: {compression},\n}});\n"
+        ),
         note,
     }
 }
@@ -106,8 +108,14 @@ mod tests {
     #[test]
     fn the_nearest_compressor_has_the_window_and_then_the_nearest_mem_level() {
         for (setting, named) in [
-            ("deflate:6/w11/m4", "uWS.DEDICATED_COMPRESSOR_16KB | uWS.DEDICATED_DECOMPRESSOR_2KB"),
-            ("deflate:9/w9/m9", "uWS.DEDICATED_COMPRESSOR_4KB | uWS.DEDICATED_DECOMPRESSOR_512B"),
+            (
+                "deflate:6/w11/m4",
+                "uWS.DEDICATED_COMPRESSOR_16KB | uWS.DEDICATED_DECOMPRESSOR_2KB",
+            ),
+            (
+                "deflate:9/w9/m9",
+                "uWS.DEDICATED_COMPRESSOR_4KB | uWS.DEDICATED_DECOMPRESSOR_512B",
+            ),
         ] {
             assert_eq!(nearest(deflate(setting)), named);
         }
@@ -120,7 +128,9 @@ mod tests {
                 deflate: Some(deflate(setting)),
                 ratio_of: &|of| Some(if of.takeover { dedicated } else { shared }),
             };
-            snippet(&wanted).text.contains("uWS.SHARED_COMPRESSOR | uWS.SHARED_DECOMPRESSOR")
+            snippet(&wanted)
+                .text
+                .contains("uWS.SHARED_COMPRESSOR | uWS.SHARED_DECOMPRESSOR")
         };
         assert!(!chosen("deflate:6/w15/m8", 0.5, 0.8));
         assert!(chosen("deflate:6/w15/m8", 0.8, 0.5));

@@ -17,8 +17,8 @@ pub(super) fn snippet(wanted: &Wanted<'_>) -> Snippet {
         Some(deflate) => (
             options(deflate),
             format!(
-                "Instead of `perMessageDeflate: true`. {CLIENTS_WINDOW} Node compresses by Chromium's zlib, whose sizes differ from stock zlib's, \
-                 on which figures here rest: mostly it makes a few per cent less."
+                "Instead of `perMessageDeflate: true`. {CLIENTS_WINDOW} Node compresses by Chromium's zlib, whose sizes are some per cent \
+                 from those of stock zlib, on which figures here rest: of a chat 1 to 2 % more at level 6, and 3 % less at level 1."
             ),
         ),
     };
