@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tar
 
 from socketify import App, AppListenOptions, CompressOptions
 
-OWN = "app.ws('/*', {\n  compression: uWS.SHARED_COMPRESSOR | uWS.SHARED_DECOMPRESSOR,\n});\n"
+OWN = "app.ws('/*', {\n  compression: uWS.DEDICATED_COMPRESSOR_256KB | uWS.DEDICATED_DECOMPRESSOR_32KB,\n});\n"
 
 
 class Configured:

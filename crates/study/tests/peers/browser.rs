@@ -10,7 +10,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddrV4, TcpStream};
 use std::time::Duration;
 
-/// What Chrome, and Safari, offer: a server may limit their window.
+/// What Chrome offers: a server may limit its window.
 pub(crate) const CHROME: Option<Offer> = Some(Offer {
     client_max_window_bits: ClientWindow::Any,
     ..BARE

@@ -25,6 +25,42 @@ fn known_faults(peer: &str) -> &'static [&'static str] {
             "value-where-none-is",
             "fallback",
         ],
+        // It takes any number for a window, reads past those it does not keep to, and ends a handshake where it should decline; after a
+        // block with BFINAL set it gives empty messages.
+        "jetty-websocket" => &[
+            "quoted-value",
+            "server-window-9",
+            "server-window-8",
+            "server-window-12",
+            "unknown-parameter",
+            "parameter-twice",
+            "window-7",
+            "window-16",
+            "window-with-leading-zero",
+            "server-window-without-value",
+            "value-where-none-is",
+            "fallback",
+            "client-window-not-offered",
+            "final-block",
+        ],
+        // It finds words and numbers in an offer, and never declines one; keeps its context where it is asked not to; drops a connection over
+        // a block with BFINAL set; and takes frames that no client may send.
+        "uwebsockets" => &[
+            "server-window-8",
+            "server-without-takeover",
+            "unknown-parameter",
+            "parameter-twice",
+            "window-16",
+            "window-with-leading-zero",
+            "value-where-none-is",
+            "two-lines",
+            "client-window-not-offered",
+            "final-block",
+            "rsv1-in-ping",
+            "unmasked-frame",
+            "close-code-1005",
+            "close-with-one-octet",
+        ],
         _ => &[],
     }
 }
