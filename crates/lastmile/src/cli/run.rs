@@ -33,7 +33,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// What all cells have in common, as the study's [fixed] writes it: window_bits=12, link=wpt/3g; workload=FILE is a transcript
+    /// What all cells have in common, as a study file writes it: window_bits=12, link=wpt/3g; workload=FILE is a transcript
     ///
     /// May be given several times, once for each key. Parts of the study that set or vary the same themselves keep their own, and are
     /// named. A workload may be the path of a transcript, of any kind that `lastmile tune` reads, or a table: --set 'workload={ kind =

@@ -41,29 +41,44 @@ impl FromStr for Overriding {
                 "{key:?} is no setting{meant}; the keys are those of a study's [fixed]"
             ));
         };
+        let refused_value = |problem: &str| refused(format!("{key} is {written}: {problem}"));
         let value = match value(written) {
             Ok(toml::Value::String(path)) if ["workload", "case"].contains(&key) => transcript(&path),
             Ok(value) => value,
-            Err(problem) => return refused(format!("{key} is {written}: {problem}")),
+            Err(problem) => return refused_value(&problem),
         };
-        let table = toml::Table::from_iter([(key.to_owned(), value)]);
-        match Settings::deserialize(table) {
+        let settings = match of(key, value) {
+            // A quantity whose unit was left out reads as a number.
+            Err(problem) if problem.starts_with("invalid type: ") && !written.starts_with(BRACKETS) => {
+                of(key, toml::Value::String(written.to_owned()))
+            }
+            read => read,
+        };
+        match settings {
             Ok(settings) => Ok(Self {
                 key,
                 written: written.to_owned(),
                 settings,
             }),
-            Err(error) => refused(format!("{key} is {written}: {}", error.message())),
+            Err(problem) => refused_value(&problem),
         }
     }
 }
 
+/// What a value begins with that is no text without quotes.
+const BRACKETS: [char; 4] = ['{', '[', '"', '\''];
+
+/// The settings with this one.
+fn of(key: &str, value: toml::Value) -> Result<Settings, String> {
+    let table = toml::Table::from_iter([(key.to_owned(), value)]);
+    Settings::deserialize(table).map_err(|error| error.message().to_owned())
+}
+
 /// What is written as TOML has it; a text may go without quotes.
 fn value(written: &str) -> Result<toml::Value, String> {
-    let has_brackets = written.starts_with(['{', '[', '"', '\'']);
     match written.parse::<toml::Value>() {
         Ok(value) => Ok(value),
-        Err(error) if has_brackets => Err(error.message().to_owned()),
+        Err(error) if written.starts_with(BRACKETS) => Err(error.message().to_owned()),
         Err(_) => Ok(toml::Value::String(written.to_owned())),
     }
 }
