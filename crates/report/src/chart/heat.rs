@@ -22,6 +22,8 @@ pub(crate) struct HeatMap {
     pub(crate) y: Parameter,
     /// What a value is, with its unit: the legend's head.
     pub(crate) value: String,
+    /// What a framed cell is, for the legend.
+    pub(crate) framed: String,
     /// How values are laid along the colour scale.
     pub(crate) scale: ColourScale,
     /// A row each y; a cell each x in it; none where there is no value.
@@ -76,6 +78,8 @@ const LEGEND_STEPS: usize = 32;
 const LEGEND_WIDTH: f64 = 200.0;
 const LEGEND_HEIGHT: f64 = 12.0;
 const TEXT_MARGIN: f64 = 3.0;
+/// Text in a cell is smaller than that around it: as chart.css has both.
+const CELL_TEXT: f64 = 12.0 / 13.0;
 
 /// Draws `map` for a page that has [`super::CSS`]. `id` tells its elements from those of other charts on the page.
 pub(crate) fn svg(map: &HeatMap, layout: Layout, id: &str) -> String {
@@ -141,15 +145,7 @@ impl<'a> Field<'a> {
                 self.write_cell(out, row, column, cell)?;
                 if cell.marked {
                     let (x, y) = self.corner(row, column);
-                    let (x, y, width) = (px(x + 1.0), px(y + 1.0), px(self.cell_width - 3.0));
-                    // Two lines, light and dark, stand out from every colour.
-                    for class in ["frame", "frame inner"] {
-                        writeln!(
-                            marked,
-                            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{}\"/>",
-                            px(CELL_HEIGHT - 3.0)
-                        )?;
-                    }
+                    write_frame(&mut marked, (x, y), (self.cell_width - 1.0, CELL_HEIGHT - 1.0))?;
                 }
             }
         }
@@ -187,15 +183,16 @@ impl<'a> Field<'a> {
             colour.hex(),
         )?;
         let room = self.cell_width - 1.0 - 2.0 * TEXT_MARGIN;
-        if let Some(text) = cell.texts.iter().find(|text| text_width(text) <= room) {
+        if let Some(text) = cell.texts.iter().find(|text| text_width(text) * CELL_TEXT <= room) {
             let class = if colour.wants_white_text() {
                 "on-dark"
             } else {
                 "on-light"
             };
+            let framed = if cell.marked { " framed" } else { "" };
             write!(
                 out,
-                "<text class=\"{class}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                "<text class=\"cell {class}{framed}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
                 px(x + (self.cell_width - 1.0) / 2.0),
                 px(y + CELL_HEIGHT / 2.0 + 4.0),
                 Text(text)
@@ -218,6 +215,17 @@ impl<'a> Field<'a> {
                 px(step + if nth + 1 < LEGEND_STEPS { 0.5 } else { 0.0 }),
                 px(LEGEND_HEIGHT),
                 Rgb::at((nth as f64 + 0.5) / LEGEND_STEPS as f64).hex(),
+            )?;
+        }
+        if self.map.rows.iter().flatten().flatten().any(|cell| cell.marked) {
+            let (left, width) = (LEGEND_WIDTH + 20.0, 26.0);
+            write_frame(out, (left, LINE), (width, LEGEND_HEIGHT))?;
+            write!(
+                out,
+                "<text class=\"legend\" x=\"{}\" y=\"{}\">{}</text>",
+                px(left + width + 8.0),
+                px(LINE + LEGEND_HEIGHT - 1.5),
+                Text(shorten(&self.map.framed, self.layout.width() - left - width - 8.0))
             )?;
         }
         let y = px(LINE + LEGEND_HEIGHT + 14.0);
@@ -273,6 +281,21 @@ impl<'a> Field<'a> {
     }
 }
 
+/// Two lines, light and dark, stand out from every colour.
+fn write_frame(out: &mut String, (x, y): (f64, f64), (width, height): (f64, f64)) -> std::fmt::Result {
+    for class in ["frame", "frame inner"] {
+        writeln!(
+            out,
+            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+            px(x),
+            px(y),
+            px(width),
+            px(height)
+        )?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -300,6 +323,7 @@ mod tests {
                 names: names(rows.len()),
             },
             value: "Ratio".to_owned(),
+            framed: "the best".to_owned(),
             scale: ColourScale {
                 low: 0.0,
                 high: 1.0,
@@ -322,7 +346,7 @@ mod tests {
                 .expect("it has a colour")
         };
         assert_eq!((fill("0<"), fill("1<")), ("#360761", "#f4ea62"));
-        assert!(drawn.contains("class=\"on-dark\"") && drawn.contains("class=\"on-light\""));
+        assert!(drawn.contains("class=\"cell on-dark\"") && drawn.contains("class=\"cell on-light\""));
     }
 
     #[test]
@@ -347,8 +371,16 @@ mod tests {
         }
         let drawn = svg(&map(rows), Layout::Wide, "a");
         assert_eq!(drawn.matches("<title>it is").count(), 2);
-        assert_eq!(drawn.matches("class=\"frame").count(), 2);
-        assert!(drawn.find("class=\"frame").unwrap() > drawn.rfind("<title>it is").unwrap());
+        // Once in the legend, which says what it means, and once around the cell.
+        assert_eq!(drawn.matches("class=\"frame").count(), 4);
+        assert!(drawn.contains(">the best</text>"));
+        assert!(drawn.rfind("class=\"frame").unwrap() > drawn.rfind("<title>it is").unwrap());
+    }
+
+    #[test]
+    fn a_legend_names_no_frame_where_no_cell_has_one() {
+        let drawn = svg(&map(vec![vec![cell(0.5)]]), Layout::Wide, "a");
+        assert!(!drawn.contains("class=\"frame") && !drawn.contains("the best"));
     }
 
     #[test]

@@ -85,7 +85,7 @@ struct Vertical {
 }
 
 const MEM_LEVEL: Vertical = Vertical {
-    label: "Mem level (8 takes 128 KiB, each below half)",
+    label: "Mem level (8: 128 KiB, 7: 64 KiB, …)",
     of: |point| point.mem_level,
 };
 const LEVEL: Vertical = Vertical {
@@ -111,11 +111,11 @@ impl Atlas<'_> {
         });
         let scale = scale_over(scaled.map(|point| point.ratio), false, |value| plain(value, 3))?;
         let texts = |point: &Point| vec![plain(point.ratio, 4), plain(point.ratio, 3), plain(point.ratio, 2)];
-        let note = "Less is better. Window bits 8 run as 9; level 0, which stores, lies beyond the scale.";
+        let note = "Less is better. Window bits 8 run as 9; level 0, which stores, lies beyond the scale. The table of every point has the figures.";
         Some(self.map(
             title,
             note,
-            "Compressed / raw payload (1)",
+            "Compressed / raw payload",
             scale,
             vertical,
             &picked,
@@ -192,16 +192,11 @@ impl Atlas<'_> {
                 marked: remarks.contains(&"to use"),
             })
         };
-        let marked = if advised(self.tuning, self.direction).is_some() {
-            " The setting to use is framed, where it is on the map."
-        } else {
-            ""
-        };
         HeatMap {
             title,
-            note: format!("{note}{marked}"),
+            note: note.to_owned(),
             x: Parameter {
-                label: "Window bits (15 are 32 KiB, each below half)".to_owned(),
+                label: "Window bits (15: 32 KiB, 14: 16 KiB, …)".to_owned(),
                 names: columns.iter().map(u8::to_string).collect(),
             },
             y: Parameter {
@@ -209,6 +204,7 @@ impl Atlas<'_> {
                 names: rows.iter().map(u8::to_string).collect(),
             },
             value: value.to_owned(),
+            framed: "to use".to_owned(),
             scale,
             rows: rows
                 .iter()
