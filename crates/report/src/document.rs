@@ -116,6 +116,25 @@ impl Grid {
         self.rows.push(Row { cells, tone, doubts });
     }
 
+    /// Without the columns of words that say nothing in any row.
+    pub(crate) fn without_empty_columns(mut self) -> Self {
+        let says = |at: usize| {
+            self.rows
+                .iter()
+                .any(|row| row.cells.get(at).is_some_and(|cell| !cell.is_empty()))
+        };
+        let kept: Vec<bool> = (0..self.columns.len())
+            .map(|at| self.columns[at].figures || self.rows.is_empty() || says(at))
+            .collect();
+        let mut at = kept.iter();
+        self.columns.retain(|_| at.next().copied().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut at = kept.iter();
+            row.cells.retain(|_| at.next().copied().unwrap_or(true));
+        }
+        self
+    }
+
     fn foot_note(&mut self, doubt: &Doubt) -> usize {
         self.doubts.iter().position(|known| known == doubt).unwrap_or_else(|| {
             self.doubts.push(doubt.clone());
@@ -197,4 +216,21 @@ pub(crate) fn with_shared(note: &str, shared: &[(String, String)]) -> String {
         .map(|(name, level)| format!("{} = {level}", readable(name)))
         .collect();
     format!("{note} In every row: {}.", shared.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_of_words_that_says_nothing_is_left_out_with_its_cells() {
+        let mut grid = Grid::new("", "").words(["codec", "policy"]).figures(["ratio"]);
+        for codec in ["lz4", "zstd"] {
+            grid.row(vec![codec.to_owned(), String::new(), String::new()], Tone::Plain, &[]);
+        }
+        let grid = grid.without_empty_columns();
+        let names: Vec<&str> = grid.columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["codec", "ratio"], "that a figure is missing is worth seeing");
+        assert_eq!(grid.rows[1].cells, ["zstd", ""]);
+    }
 }

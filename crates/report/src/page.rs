@@ -147,9 +147,6 @@ pub fn tuning_page(tuning: &Tuning, provenance: &Provenance) -> String {
     for link in &tuning.links {
         sections.push((format!("On {}", link.name), link_blocks(link)));
     }
-    let charts = tuning.charts.iter().cloned().map(Block::Chart).collect();
-    let exhibits = tuning.exhibits.iter().map(|table| Block::Grid(table.into())).collect();
-    sections.extend([("Charts".to_owned(), charts), ("Exhibits".to_owned(), exhibits)]);
     let Tuning {
         transcript,
         seed,

@@ -9,7 +9,9 @@ use crate::document::{self, Block, Grid, Tone};
 use crate::inspect::Inspection;
 use crate::record::{Doubt, Run, Table};
 use crate::tune::Tuning;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
+};
 
 /// What the terminal can show; the caller knows it (a tty, `NO_COLOR`, the window).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,8 +141,16 @@ impl Paint {
             table.add_row(cells);
         }
         let last = table.column_count().saturating_sub(1);
+        let padding = |at: usize| if at == last { 0 } else { 2 };
         for (at, column) in table.column_iter_mut().enumerate() {
-            column.set_padding((0, if at == last { 0 } else { 2 }));
+            column.set_padding((0, padding(at)));
+        }
+        // A blank more stands where a border would.
+        let gaps: u16 = (0..last).map(|at| padding(at) + 1).sum();
+        if let Some(widths) = unbroken(grid, self.look.width.saturating_sub(gaps)) {
+            for (at, (column, width)) in table.column_iter_mut().zip(widths).enumerate() {
+                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width + padding(at))));
+            }
         }
         let mut out = String::new();
         if !grid.title.is_empty() {
@@ -204,6 +214,30 @@ impl Paint {
         }
         out
     }
+}
+
+/// How wide each column must be so that no figure, no word and, where `room` is enough, no head is broken. None where it is too little.
+fn unbroken(grid: &Grid, room: u16) -> Option<Vec<u16>> {
+    let longest = |pieces: &mut dyn Iterator<Item = &str>| pieces.map(|piece| piece.chars().count()).max().unwrap_or(0);
+    let word = |text: &str| longest(&mut text.split_whitespace());
+    let line = |text: &str| longest(&mut text.lines());
+    let widths = |whole_heads: bool| -> Vec<usize> {
+        let columns = grid.columns.iter().enumerate().map(|(at, column)| {
+            let cells = grid.rows.iter().filter_map(|row| row.cells.get(at));
+            let cells = cells.map(|cell| if column.figures { line(cell) } else { word(cell) });
+            let head = if whole_heads {
+                line(&column.name)
+            } else {
+                word(&column.name)
+            };
+            cells.max().unwrap_or(0).max(head)
+        });
+        let doubts = (!grid.doubts.is_empty()).then_some("doubts".len());
+        columns.chain(doubts).collect()
+    };
+    let fits = |widths: &Vec<usize>| widths.iter().sum::<usize>() <= usize::from(room);
+    let found = [true, false].into_iter().map(widths).find(fits)?;
+    found.into_iter().map(|width| u16::try_from(width).ok()).collect()
 }
 
 fn aligned(text: &str, figures: bool) -> Cell {
@@ -290,6 +324,25 @@ mod tests {
     }
 
     #[test]
+    fn no_name_of_a_setting_is_broken_where_there_is_room_for_it() {
+        let mut grid = Grid::new("Settings", "")
+            .words(["setting", "what it is"])
+            .figures(["ratio", "computing"]);
+        let words = "the setting that a server has unless it is told to have another one, which few know that it is";
+        let cells = ["deflate:6/w15/m8/no-takeover", words, "0.8300", "5.138 µs ± 0.067"];
+        grid.row(cells.map(str::to_owned).to_vec(), Tone::Plain, &[]);
+        let shown = |width| blocks(&[Block::Grid(grid.clone())], Look { width, colour: false });
+        for whole in ["deflate:6/w15/m8/no-takeover ", " 5.138 µs ± 0.067\n"] {
+            assert!(shown(80).contains(whole), "{}", shown(80));
+        }
+        assert!(
+            shown(40).lines().all(|line| line.chars().count() <= 40),
+            "{}",
+            shown(40)
+        );
+    }
+
+    #[test]
     fn no_line_is_wider_than_the_terminal() {
         for width in [60, 80, 120] {
             let look = Look { width, colour: false };
@@ -298,6 +351,7 @@ mod tests {
                 advice(&sample::advice(), look),
                 inspection(&sample::inspection(), look),
                 tuning(&sample::tuning(), look),
+                conformance(&sample::conformance(), look),
                 examination(&sample::examination(), look),
             ];
             for text in all {

@@ -6,7 +6,7 @@
 //! of it (`_bytes`, `_seconds`, `_bits`); a [`Figure`] carries its own.
 
 use crate::advise::{LinkDescription, Saving};
-use crate::record::{Chart, Doubt, Figure, Finding, Table, Threshold};
+use crate::record::{Doubt, Figure, Finding, Threshold};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,10 +45,6 @@ pub struct Tuning {
     pub snippets: Vec<Snippet>,
     /// What else follows from the figures, in words made from them.
     pub findings: Vec<Finding>,
-    /// Further charts, beside the maps of the grid and the frontier that every page draws.
-    pub charts: Vec<Chart>,
-    /// Further tables.
-    pub exhibits: Vec<Table>,
     /// Rules that the figures were held against, each with the point or codec that it was decided by.
     pub thresholds: Vec<Threshold>,
     /// What makes the whole suspect.

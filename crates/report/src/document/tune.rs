@@ -3,6 +3,7 @@
 //! A grid has 1,440 points a direction: people are shown the frontier, the answer and the settings that have a name; the rest is in `maps`, in
 //! CSV and in JSON.
 
+mod frontier;
 mod maps;
 mod settings;
 
@@ -37,9 +38,6 @@ pub(crate) fn for_terminal(tuning: &Tuning, detail: Detail) -> Vec<Block> {
         blocks.extend(link_blocks(link));
     }
     blocks.extend(tuning.findings.iter().cloned().map(Block::Finding));
-    if detail == Detail::All {
-        blocks.extend(tuning.exhibits.iter().map(|table| Block::Grid(table.into())));
-    }
     blocks.extend(snippets(tuning));
     blocks.push(Block::Text(compressed_how(tuning)));
     if detail == Detail::Short {
@@ -67,7 +65,7 @@ pub(crate) fn answer(tuning: &Tuning) -> Vec<Block> {
         grid.row(choice_cells(choice), Tone::Good, &[]);
     }
     if !grid.rows.is_empty() {
-        blocks.push(Block::Grid(grid));
+        blocks.push(Block::Grid(grid.without_empty_columns()));
     }
     let why = |choice: &Choice| {
         Block::Text(format!(
@@ -130,8 +128,8 @@ pub(crate) fn heading(stream: &Stream) -> String {
         ..
     } = stream;
     format!(
-        "{name}: {} messages, {}; the median is {}, the longest {}",
-        plain(*messages as f64, 0),
+        "{name}: {}, {}; the median is {}, the longest {}",
+        counted(*messages, "message"),
         quantity(*bytes as f64, "B"),
         quantity(*length_median_bytes as f64, "B"),
         quantity(*length_max_bytes as f64, "B"),
@@ -255,14 +253,14 @@ pub(crate) fn compressed_how(tuning: &Tuning) -> String {
     };
     let timed = match &tuning.cpu_machine {
         Some(machine) => format!(
-            " Computing was timed on {machine}, in turns over {} contexts.",
-            plain(options.connections as f64, 0)
+            " Computing was timed on {machine}, in turns over {}.",
+            counted(options.connections, "context")
         ),
         None => String::new(),
     };
     format!(
-        "Compressed {} messages, {}, of {} from {} ({}) with zlib {}{others}: {sampling}.{timed} Seed {}, lastmile {}.",
-        plain(transcript.messages as f64, 0),
+        "Compressed {}, {}, of {} from {} ({}) with zlib {}{others}: {sampling}.{timed} Seed {}, lastmile {}.",
+        counted(transcript.messages, "message"),
         quantity(transcript.bytes as f64, "B"),
         counted(transcript.connections, "connection"),
         transcript.source,
@@ -277,7 +275,7 @@ pub(crate) fn compressed_how(tuning: &Tuning) -> String {
 pub(crate) fn direction_blocks(tuning: &Tuning, stream: &Stream) -> Vec<Block> {
     let mut blocks = vec![Block::Text(format!("{}.", heading(stream)))];
     blocks.extend(settings(tuning, stream, Detail::Short));
-    blocks.extend(maps::frontier(tuning, stream.direction).map(Block::Chart));
+    blocks.extend(frontier::frontier(tuning, stream.direction).map(Block::Chart));
     blocks.extend(maps::maps(tuning, stream.direction));
     blocks.extend(beyond(tuning, stream.direction, Detail::All));
     if let Some(everything) = settings(tuning, stream, Detail::All) {

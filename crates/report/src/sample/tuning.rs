@@ -233,8 +233,6 @@ pub(crate) fn tuning() -> Tuning {
             text: "From 15 to 9 the ratio grows from 0.307 to 0.487.".to_owned(),
             inferred: false,
         }],
-        charts: Vec::new(),
-        exhibits: Vec::new(),
         thresholds: vec![Threshold {
             rule: "ratio <= 0.35".to_owned(),
             part: None,

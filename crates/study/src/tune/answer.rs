@@ -45,8 +45,6 @@ pub(super) fn tuning(
         },
         snippets: snippets(recording, &told),
         findings: told.iter().flat_map(words::findings).collect(),
-        charts: Vec::new(),
-        exhibits: Vec::new(),
         thresholds: Vec::new(),
         doubts: doubts::doubts(recording, &told),
         links,

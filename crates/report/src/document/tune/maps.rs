@@ -1,12 +1,11 @@
-//! Which drawings show a grid? Fields of ratio and memory over two parameters each, and the frontier of ratio against memory.
+//! Which drawings show a grid? Fields of ratio and memory over two parameters each.
 
 use super::settings::remarks;
 use super::{Detail, memory};
 use crate::chart::heat::{ColourScale, HeatCell, HeatMap, Parameter};
 use crate::document::Block;
 use crate::number::{plain, quantity};
-use crate::record::{Axis, Chart, Scale, Series, Source};
-use crate::tune::{CodecPoint, Deflate, Direction, Point, Scope, Strategy, Tuning};
+use crate::tune::{Deflate, Direction, Point, Scope, Strategy, Tuning};
 
 /// The levels that people choose among, besides the one that is advised: the fastest, the default, the smallest.
 const LEVELS: [u8; 3] = [1, 6, 9];
@@ -22,11 +21,7 @@ pub(super) fn maps(tuning: &Tuning, direction: Direction) -> Vec<Block> {
         .iter()
         .filter(|point| point.direction == direction && point.strategy == strategy)
         .collect();
-    let atlas = Atlas {
-        tuning,
-        points,
-        direction,
-    };
+    let atlas = Atlas { tuning, points };
     let mut levels: Vec<u8> = LEVELS.into_iter().chain([advised.level]).collect();
     levels.sort_unstable();
     levels.dedup();
@@ -97,7 +92,6 @@ const LEVEL: Vertical = Vertical {
 struct Atlas<'a> {
     tuning: &'a Tuning,
     points: Vec<&'a Point>,
-    direction: Direction,
 }
 
 impl Atlas<'_> {
@@ -248,94 +242,6 @@ fn scale_over(values: impl Iterator<Item = f64>, log: bool, text: impl Fn(f64) -
         high,
         log,
         ends: [text(low), text(high)],
-    })
-}
-
-/// The frontier of ratio against memory, with computing beside each point; none where there is no point.
-pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
-    let of_direction = || tuning.points.iter().filter(move |point| point.direction == direction);
-    let at = |point: &Point, label: bool| {
-        let computing = point
-            .cpu_seconds
-            .as_ref()
-            .map(|figure| quantity(figure.mean, &figure.unit));
-        let named = remarks(tuning, point)
-            .into_iter()
-            .filter(|remark| *remark != "frontier");
-        let words: Vec<String> = named
-            .map(ToOwned::to_owned)
-            .chain([point.deflate().setting()])
-            .chain(computing)
-            .collect();
-        crate::record::Point {
-            x: point.memory_bytes as f64,
-            y: point.ratio,
-            spread: point.ratio_ci95,
-            label: label.then(|| words.join(", ")),
-        }
-    };
-    let series = |name: &str, joined: bool, mut points: Vec<crate::record::Point>| {
-        points.sort_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
-        Series {
-            name: name.to_owned(),
-            source: Source::Measured,
-            joined,
-            points,
-        }
-    };
-    let unremarked = |point: &&Point| remarks(tuning, point) == ["frontier"];
-    let [with, without] = [true, false].map(|takeover| {
-        of_direction()
-            .filter(|point| point.frontier && point.takeover == takeover)
-            .filter(unremarked)
-            .map(|point| at(point, true))
-            .collect::<Vec<_>>()
-    });
-    let named = of_direction()
-        .filter(|point| remarks(tuning, point).iter().any(|remark| *remark != "frontier"))
-        .map(|point| at(point, true))
-        .collect();
-    let whole =
-        |point: &&CodecPoint| point.direction == direction && point.measured_on == "all" && point.policy.is_none();
-    let others = tuning.codecs.iter().filter(whole).map(|point| {
-        let computing = point
-            .cpu_seconds
-            .as_ref()
-            .map(|figure| quantity(figure.mean, &figure.unit));
-        crate::record::Point {
-            x: point.memory_bytes as f64,
-            y: point.ratio,
-            spread: point.ratio_ci95,
-            label: Some(
-                [point.codec.clone()]
-                    .into_iter()
-                    .chain(computing)
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            ),
-        }
-    });
-    let all = [
-        series("frontier, with takeover", false, with),
-        series("frontier, without takeover", false, without),
-        series("settings with a name", false, named),
-        series("other codecs", false, others.filter(|point| point.x > 0.0).collect()),
-    ];
-    let all: Vec<Series> = all.into_iter().filter(|series| !series.points.is_empty()).collect();
-    (!all.is_empty()).then(|| Chart {
-        title: "Ratio against memory".to_owned(),
-        note: "Left and low is better. Beside a setting stands what compressing one message takes.".to_owned(),
-        x: Axis {
-            label: "Memory of a compressing context".to_owned(),
-            unit: "B".to_owned(),
-            scale: Scale::Log,
-        },
-        y: Axis {
-            label: "Compressed / raw payload".to_owned(),
-            unit: String::new(),
-            scale: Scale::Linear,
-        },
-        series: all,
     })
 }
 

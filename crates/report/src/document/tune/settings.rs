@@ -1,6 +1,6 @@
 //! Which settings are in the tables? Those with a name, the answer and the frontier of the grid; what lies beyond the grid.
 
-use super::{Detail, computing, memory, ratio};
+use super::{Detail, computing, counted, memory, ratio};
 use crate::document::{Block, Grid, Tone};
 use crate::number::{plain, quantity, signed_percent};
 use crate::tune::{CodecPoint, Deflate, Direction, Point, Stream, Tuning};
@@ -185,8 +185,8 @@ pub(crate) fn beyond(tuning: &Tuning, direction: Direction, detail: Detail) -> V
 fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
     let (messages, bytes) = points.first().map_or((0, 0), |point| (point.messages, point.bytes));
     let note = format!(
-        "Measured on {part}: {} messages, {}. What both sides know beforehand is not in the memory of a connection: all share it.{left_out}",
-        plain(messages as f64, 0),
+        "Measured on {part}: {}, {}. What both sides know beforehand is not in the memory of a connection: all share it.{left_out}",
+        counted(messages, "message"),
         quantity(bytes as f64, "B"),
     );
     let title = match part {
@@ -210,7 +210,7 @@ fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
         ];
         grid.row(cells, Tone::Plain, &[]);
     }
-    grid
+    grid.without_empty_columns()
 }
 
 /// How much more is left than with zlib's default; nothing where that is not known, or the same.

@@ -93,14 +93,15 @@ impl Ruler {
     }
 }
 
-/// A level as a number in a base unit, where it is one.
+/// A level as a number in a base unit, where it is one. A bare number counts or names something (window bits, objects), and is no ratio, which
+/// charts show in per cent.
 fn quantity(level: &str) -> Option<(f64, &'static str)> {
     let number = || {
         level
             .parse()
             .ok()
             .filter(|value: &f64| value.is_finite())
-            .map(|value| (value, "1"))
+            .map(|value| (value, ""))
     };
     let time = || duration::parse(level).ok().map(|time| (time.as_secs_f64(), "s"));
     let rate = || {
@@ -122,7 +123,7 @@ mod tests {
         assert_eq!(quantity("250 ms"), Some((0.25, "s")));
         assert_eq!(quantity("512 kbit/s"), Some((512e3, "bit/s")));
         assert_eq!(quantity("2 kB"), Some((2000.0, "B")));
-        assert_eq!(quantity("3"), Some((3.0, "1")));
+        assert_eq!(quantity("3"), Some((3.0, "")));
         assert_eq!(quantity("50 %"), Some((0.5, "1")));
         assert_eq!(quantity("link"), None);
     }
