@@ -26,6 +26,7 @@ use link::LinkArgs;
 use profiles::ProfilesArgs;
 use report::ReportArgs;
 use run::RunArgs;
+use std::num::NonZeroU64;
 use studies::StudiesArgs;
 use tune::TuneArgs;
 
@@ -72,6 +73,15 @@ pub(crate) enum Verb {
   lastmile man | man -l -                              read it
   lastmile man > ~/.local/share/man/man1/lastmile.1    install it")]
     Man,
+}
+
+/// Reads a whole number from 1 to `most`, or as many as there are.
+pub(crate) fn from_one<T: TryFrom<NonZeroU64>>(text: &str, most: Option<u64>) -> Result<T, String> {
+    let number = text.parse::<NonZeroU64>().ok();
+    let number = number.filter(|number| most.is_none_or(|most| number.get() <= most));
+    let to = most.map_or_else(String::new, |most| format!(" to {most}"));
+    let refused = || format!("write a whole number from 1{to}, in digits alone");
+    number.and_then(|number| T::try_from(number).ok()).ok_or_else(refused)
 }
 
 #[derive(Debug, Args)]

@@ -19,19 +19,27 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Where runs are kept unless said otherwise.
 const PARENT: &str = "runs";
 
-/// A folder for a run that begins now: `out`, or else `runs/<study>-<date>-<time>`, with a number behind it where that one is taken.
+/// A folder for a run that begins now: `out`, or else as [`create_dated`] makes one.
 ///
 /// # Errors
 /// When it cannot be made.
 pub(crate) fn create(out: Option<&Path>, study: &str) -> anyhow::Result<RunFolder> {
     const REMEDY: &str = "a run is kept in a folder; name one that can be written with --out DIR";
-    if let Some(out) = out {
-        return RunFolder::at(out).context(REMEDY);
+    match out {
+        Some(out) => RunFolder::at(out).context(REMEDY),
+        None => create_dated(study, REMEDY),
     }
+}
+
+/// `runs/<name>-<date>-<time>`, with a number behind it where that one is taken.
+///
+/// # Errors
+/// When it cannot be made: then `remedy` is said.
+pub(crate) fn create_dated(study: &str, remedy: &'static str) -> anyhow::Result<RunFolder> {
     let parent = Path::new(PARENT);
     let made = |path: &Path, made: std::io::Result<()>| {
         made.with_context(|| format!("{} cannot be made", path.display()))
-            .context(REMEDY)
+            .context(remedy)
     };
     made(parent, fs::create_dir_all(parent))?;
     let stamp = Utc::now().stamp();

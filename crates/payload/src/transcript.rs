@@ -100,7 +100,7 @@ impl Reading {
     fn too_large(&self, length: u64, name: &str) -> TranscriptError {
         let most = self.largest_message.get();
         let problem = format!("the message has {length} octets, and no more than {most} are read");
-        TranscriptError::new(name, problem, "allow larger messages, or leave it out")
+        TranscriptError::new(name, problem, "leave it out, or send it as several")
     }
 
     /// How many octets of JSON are read for a message.
@@ -206,7 +206,12 @@ impl Iterator for Transcript<'_> {
         match read {
             Ok(None) if self.found => None,
             Ok(None) => {
-                let error = TranscriptError::new(&self.name, "it holds no message", self.format.wanted());
+                let left_out: Vec<String> = self.remarks().iter().map(ToString::to_string).collect();
+                let problem = match left_out.as_slice() {
+                    [] => "it holds no message".to_owned(),
+                    left_out => format!("it holds no message that can be used: {}", left_out.join("; ")),
+                };
+                let error = TranscriptError::new(&self.name, problem, self.format.wanted());
                 Some(Err(error))
             }
             Ok(Some(message)) => {

@@ -1,6 +1,6 @@
 //! What can be typed after `lastmile advise`?
 
-use super::{CpuArg, FormatArg};
+use super::{CpuArg, FormatArg, from_one};
 use clap::{Args, ValueEnum};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub(crate) struct AdviseArgs {
     pub(crate) warm: bool,
 
     /// How often each page is loaded under each setting, from 1 [default: 7]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroU64>(text, None))]
     pub(crate) repeats: Option<NonZeroU64>,
 
     /// The root of every random choice, from 0 to 2^64 - 1
@@ -55,7 +55,7 @@ pub(crate) struct AdviseArgs {
     pub(crate) slow_client: Option<f64>,
 
     /// How many replays run at once; the figures do not depend on it [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroUsize>(text, None))]
     pub(crate) threads: Option<NonZeroUsize>,
 
     #[command(flatten)]

@@ -22,9 +22,17 @@ pub(crate) struct ConformArgs {
     pub(crate) target: Target,
 
     /// How long the server may be silent where an answer is due
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = lastmile_units::duration::parse)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
     pub(crate) patience: Duration,
 
     #[command(flatten)]
     pub(crate) format: FormatArg,
+}
+
+fn patience(text: &str) -> Result<Duration, String> {
+    let patience = lastmile_units::duration::parse(text).map_err(|error| error.to_string())?;
+    // Nothing is answered in no time: every rule would be broken.
+    (!patience.is_zero())
+        .then_some(patience)
+        .ok_or_else(|| "no server answers in no time; write it like 5s".to_owned())
 }

@@ -1,6 +1,6 @@
 //! What can be typed after `lastmile run`?
 
-use super::{CpuArg, FormatArg};
+use super::{CpuArg, FormatArg, from_one};
 use clap::{Args, ValueEnum};
 use lastmile_study::file::Overriding;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -26,7 +26,7 @@ pub(crate) struct RunArgs {
     pub(crate) study: Option<String>,
 
     /// How often each cell runs, from 1 [default: the study's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroU64>(text, None))]
     pub(crate) repeats: Option<NonZeroU64>,
 
     /// The root of every random choice, from 0 to 2^64 - 1 [default: the study's]
@@ -69,7 +69,7 @@ pub(crate) struct RunArgs {
     pub(crate) dry_run: bool,
 
     /// How many cells run at once; the figures do not depend on it [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroUsize>(text, None))]
     pub(crate) threads: Option<NonZeroUsize>,
 
     #[command(flatten)]

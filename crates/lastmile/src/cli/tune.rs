@@ -1,6 +1,6 @@
 //! What can be typed after `lastmile tune`?
 
-use super::FormatArg;
+use super::{FormatArg, from_one};
 use crate::fail_on::tuning::Rule;
 use clap::{Args, ValueEnum};
 use lastmile_units::{Bytes, ParseQuantityError, duration};
@@ -20,11 +20,12 @@ use std::time::Duration;
   lastmile tune page.har --link wpt/3g                 saved by a browser
   lastmile tune client.pcapng --format csv > points.csv
   lastmile tune chat.txt --fail-on 'ratio>0.35'        exit 99 where larger
+  ssh server tcpdump -w - port 80 | lastmile tune -
 
 Rules of --fail-on: ratio, memory, computing of what is advised or of a setting,
 'ratio(deflate:6/w15/m8)>0.31'; memory_total; mean, p50, p95(delivery_time) ...")]
 pub(crate) struct TuneArgs {
-    /// The messages: text with a message a line, JSON lines, length-prefixed binary, a HAR, or a capture
+    /// The messages: text with a message a line, JSON lines, length-prefixed binary, a HAR, or a capture; - is standard input
     #[arg(value_name = "TRANSCRIPT")]
     pub(crate) transcript: PathBuf,
 
@@ -37,11 +38,11 @@ pub(crate) struct TuneArgs {
     pub(crate) recorded_at: Option<End>,
 
     /// How many connections are open at once: what memory is multiplied by, and computing is timed with
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = connections)]
     pub(crate) connections: NonZeroU64,
 
     /// How many cores compress at once: as many contexts do where nothing is kept between messages
-    #[arg(long, value_name = "N", default_value = "4")]
+    #[arg(long, value_name = "N", default_value = "4", value_parser = cores)]
     pub(crate) cores: NonZeroU16,
 
     /// What the contexts of all connections may take together, like 8GiB [default: as much as they like]
@@ -57,7 +58,7 @@ pub(crate) struct TuneArgs {
     pub(crate) pace: Pace,
 
     /// How often the messages are delivered over a link with chance in it, from 1 [default: 5]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroU64>(text, None))]
     pub(crate) repeats: Option<NonZeroU64>,
 
     /// How many times slower than this machine the client computes [default: 4, a telephone]
@@ -91,7 +92,7 @@ pub(crate) struct TuneArgs {
     pub(crate) seed: u64,
 
     /// How many threads compress; sizes do not depend on it [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroUsize>(text, None))]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// Go on with what was measured before: the folder RUN, or else the latest under runs/
@@ -119,7 +120,7 @@ pub(crate) struct TuneArgs {
     ///
     /// Held against what is advised for each direction, or against a setting in brackets. May be given several times. A figure that
     /// nothing has breaks the rule too.
-    #[arg(long, value_name = "RULE")]
+    #[arg(long, value_name = "RULE", value_parser = Rule::read)]
     pub(crate) fail_on: Vec<Rule>,
 }
 
@@ -178,6 +179,15 @@ pub(crate) enum Pace {
     OneByOne,
     /// A second.
     Rate(f64),
+}
+
+fn connections(text: &str) -> Result<NonZeroU64, String> {
+    // More than any machine has, and what each takes can still be multiplied by it: our own choice.
+    from_one(text, Some(1_000_000_000))
+}
+
+fn cores(text: &str) -> Result<NonZeroU16, String> {
+    from_one(text, Some(u64::from(u16::MAX)))
 }
 
 fn pace(text: &str) -> Result<Pace, String> {

@@ -2,7 +2,6 @@
 //!
 //! A rule is held against what the answer advises for each direction, or against the setting that it names: `ratio(deflate:6/w15/m8)>0.31`.
 
-use super::RuleError;
 use crate::exit::Exit;
 use crate::output;
 use lastmile_payload::message_codec::MessageCodec;
@@ -12,7 +11,6 @@ use lastmile_report::tune::{Choice, Direction, Scope, Tuning};
 use lastmile_study::file::Comparison;
 use lastmile_units::{Bytes, duration};
 use std::fmt;
-use std::str::FromStr;
 
 /// What must hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,18 +47,15 @@ enum Statistic {
 const FORMS: &str = "write it like 'ratio>0.35', 'memory>64KiB', 'memory_total>8GiB', 'computing>20us', 'ratio(deflate:6/w15/m8)>0.31' or \
                      'p95(delivery_time)>200ms'";
 
-impl FromStr for Rule {
-    type Err = RuleError;
-
+impl Rule {
     /// Reads what must not be, and turns it into what must be.
-    fn from_str(text: &str) -> Result<Self, RuleError> {
-        let refused = |problem: String| RuleError {
-            found: text.to_owned(),
-            problem,
-        };
+    ///
+    /// # Errors
+    /// When the figure, the comparison or the bound is not understood: what is wrong, and how to write it.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
         let at = text
             .find(['<', '>'])
-            .ok_or_else(|| refused(format!("it has neither > nor <; {FORMS}")))?;
+            .ok_or_else(|| format!("it has neither > nor <; {FORMS}"))?;
         let (figure, bound) = text.split_at(at);
         let opposites = [
             (">=", "<", Comparison::Below),
@@ -73,8 +68,8 @@ impl FromStr for Rule {
             .find_map(|(sign, holds, comparison)| Some((*holds, *comparison, bound.strip_prefix(sign)?.trim())))
             .expect("the text was split where a sign begins");
         let figure_written = figure.trim();
-        let figure = Figure::read(figure_written).map_err(refused)?;
-        let bound = figure.bound(written).map_err(refused)?;
+        let figure = Figure::read(figure_written)?;
+        let bound = figure.bound(written)?;
         Ok(Self {
             figure,
             comparison,
@@ -315,12 +310,12 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str) -> String {
-        text.parse::<Rule>().unwrap_err().to_string()
+        Rule::read(text).unwrap_err()
     }
 
     #[test]
     fn what_must_not_be_becomes_what_must_be_in_base_units() {
-        let rule = |text: &str| text.parse::<Rule>().unwrap();
+        let rule = |text: &str| Rule::read(text).unwrap();
         let ratio = rule("ratio>0.35");
         assert_eq!((ratio.to_string().as_str(), ratio.bound), ("ratio <= 0.35", 0.35));
         assert_eq!(rule("ratio > 35 %").bound, 0.35);

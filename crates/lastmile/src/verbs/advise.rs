@@ -96,7 +96,10 @@ impl Page {
         const NAME: &str = "report.html";
         let Some(path) = &args.report else {
             return Ok(Self {
-                folder: runs::create(None, "advise")?,
+                folder: runs::create_dated(
+                    "advise",
+                    "a report goes into a folder; name its file with --report FILE, or say --no-report",
+                )?,
                 name: NAME.to_owned(),
             });
         };

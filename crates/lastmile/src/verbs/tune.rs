@@ -61,13 +61,14 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
         }
     };
     tuning.thresholds = tuning::hold(&args.fail_on, &tuning);
-    // The page first: what a full disk or a lost pipe does to stdout, the figures can be read.
-    write_page(&place, &tuning)?;
+    // The page first: what a lost pipe does to stdout, the figures can be read. And where it cannot be written, they are printed.
+    let page = write_page(&place, &tuning);
     if args.all && matches!(args.format.format, Format::Table | Format::Md) {
         output::record(&WholeTuning(&tuning), args.format.format)?;
     } else {
         output::record(&tuning, args.format.format)?;
     }
+    page?;
     Ok(tuning::verdict(&args.fail_on, &tuning))
 }
 
@@ -81,7 +82,7 @@ fn asked(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
         },
         memory: args.memory,
         grid: Grid {
-            strategies: args.strategy.iter().map(|strategy| of_zlib(*strategy)).collect(),
+            strategies: each_once(&args.strategy).map(of_zlib).collect(),
             ..Grid::default()
         },
         sampling: match args.sample {
@@ -102,6 +103,12 @@ fn asked(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
         interrupt,
         ..defaults
     }
+}
+
+/// What is named twice is tried once.
+fn each_once(named: &[Strategy]) -> impl Iterator<Item = Strategy> {
+    let first = |(at, strategy): &(usize, &Strategy)| !named[..*at].contains(strategy);
+    named.iter().enumerate().filter(first).map(|(_, strategy)| *strategy)
 }
 
 const fn of_zlib(strategy: Strategy) -> message_codec::Strategy {

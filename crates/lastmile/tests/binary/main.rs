@@ -1,6 +1,7 @@
 //! Does the binary keep its promises? Every verb end to end, as a shell runs it: stdout, stderr, exit code, files.
 
 mod advise;
+mod browser;
 mod bulk;
 mod compare;
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ mod capture;
 
 use crate::place::{Place, parsed};
 use serde_json::Value;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -323,6 +323,49 @@ fn a_transcript_that_cannot_be_read_is_refused_with_file_place_and_remedy() {
 }
 
 #[test]
+fn a_transcript_comes_from_standard_input_too() {
+    let place = Place::new();
+    let words = words("-", &["--no-report", "--format", "json"]);
+    for (written, format) in [(chat(20).into_bytes(), "text"), (capture::of_messages(12), "pcap")] {
+        let mut child = place
+            .command(&words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(&written).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        let tuning = parsed(&String::from_utf8(ended.stdout).unwrap());
+        assert_eq!(tuning["transcript"]["source"], "standard input");
+        assert_eq!(tuning["transcript"]["format"], format);
+    }
+    place.run(&words).refused(2, &["standard input", "empty"]);
+}
+
+#[test]
+fn a_strategy_that_is_named_twice_is_tried_once() {
+    let place = Place::new();
+    let transcript = place.file("chat.txt", chat(20));
+    let more = ["--strategy", "rle,fixed,rle", "--no-report", "--format", "json"];
+    assert_eq!(points(&place.json(&words(transcript, &more)), "sent").len(), 2 * 1_440);
+}
+
+/// Needs Linux's /proc, in which nobody makes a file.
+#[cfg(target_os = "linux")]
+#[test]
+fn figures_are_printed_where_their_page_cannot_be_written() {
+    let place = Place::new();
+    let transcript = place.file("chat.txt", chat(20));
+    let ended = place.run(&words(
+        transcript,
+        &["--report", "/proc/report.html", "--format", "json"],
+    ));
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("/proc/report.html"), "{}", ended.stderr);
+    assert_eq!(points(&parsed(&ended.stdout), "sent").len(), 1_440);
+}
+
+#[test]
 fn messages_without_payload_leave_nothing_to_compress_and_no_folder() {
     let place = Place::new();
     let transcript = place.file("silent.txt", "\n\n\n");
@@ -337,13 +380,22 @@ fn an_option_that_is_not_understood_is_refused_before_anything_is_read() {
     let place = Place::new();
     let refused = |more: &[&str], said: &[&str]| place.run(&words("nowhere.txt", more)).refused(2, said);
     refused(&["--memory", "8"], &["--memory", "unit"]);
-    refused(&["--connections", "0"], &["--connections"]);
+    refused(
+        &["--connections", "0"],
+        &["--connections", "a whole number from 1 to 1000000000"],
+    );
+    refused(&["--connections", "1e9"], &["--connections", "in digits alone"]);
+    refused(&["--cores", "70000"], &["a whole number from 1 to 65535"]);
+    refused(&["--repeats", "0"], &["--repeats", "a whole number from 1,"]);
     refused(&["--pace", "fast"], &["one-by-one or 10/s"]);
     refused(
         &["--fail-on", "ration>0.3"],
         &["there is no figure \"ration\"", "ratio>0.35"],
     );
-    refused(&["--fail-on", "ratio"], &["neither > nor <"]);
+    refused(
+        &["--fail-on", "ratio"],
+        &["'ratio' for '--fail-on <RULE>': it has neither > nor <"],
+    );
     refused(&["--link", "wpt/3gg"], &["did you mean wpt/3g?"]);
     refused(&["--input", "xml"], &["text, jsonl, binary, har, pcap"]);
     let transcript = place.file("chat.txt", chat(3));

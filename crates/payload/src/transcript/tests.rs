@@ -82,8 +82,8 @@ fn a_message_that_is_too_large_is_refused_by_its_place_and_the_next_is_read() {
     assert_eq!((first.payload.len(), last.payload.as_ref()), (100_000, b"z".as_slice()));
     assert_eq!(
         refused,
-        "talk: line 2, column 1: the message has 100001 octets, and no more than 100000 are read; allow larger \
-         messages, or leave it out"
+        "talk: line 2, column 1: the message has 100001 octets, and no more than 100000 are read; leave it out, or \
+         send it as several"
     );
     let small = Reading {
         largest_message: Bytes::new(299),
@@ -291,6 +291,17 @@ fn a_har_that_cannot_be_read_is_named_with_its_place() {
         error.contains("line 1, column 421: the file is cut off: it ends here"),
         "{error}"
     );
+}
+
+#[test]
+fn a_har_whose_messages_are_all_left_out_is_refused_with_why() {
+    let content = br#"{"log":{"entries":[{"_webSocketMessages":[{"type":"send","time":1,"opcode":2,"data":"@"}]}]}}"#;
+    let messages = read_as(content, "a.har", Reading::default());
+    let [Err(error)] = messages.as_slice() else {
+        panic!("{messages:?}")
+    };
+    let why = "it holds no message that can be used: 1 binary messages of a HAR are not base64, and are left out (first: line 1";
+    assert!(error.to_string().contains(why), "{error}");
 }
 
 #[test]

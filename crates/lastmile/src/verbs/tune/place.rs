@@ -11,6 +11,8 @@ use std::path::Path;
 const PAGE: &str = "report.html";
 const NAME: &str = "tune";
 
+const UNWRITABLE: &str = "what is measured is kept in a folder; go where one can be written, or say --no-report";
+
 /// Where a tuning is kept.
 pub(super) struct Place {
     /// Holds the journal; none where nothing is to be kept.
@@ -35,7 +37,7 @@ impl Place {
             _ if args.no_report => None,
             Some(Some(run)) => Some(begun(run)?),
             Some(None) => Some(latest()?),
-            None => Some(runs::create(None, NAME)?),
+            None => Some(runs::create_dated(NAME, UNWRITABLE)?),
         };
         Ok(Self {
             folder,

@@ -8,28 +8,25 @@ use lastmile_payload::transcript::{Directions, Format, Reading, Transcript};
 use lastmile_report::tune::TranscriptFormat;
 use lastmile_study::tune::{self, Recording};
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::io::{self, Cursor, Read};
+use std::path::Path;
 
 /// Reads a transcript whole.
 ///
 /// # Errors
 /// When it cannot be read, or a message of it is not understood: the message names the file and the place.
 pub(super) fn read(args: &TuneArgs) -> anyhow::Result<Recording> {
-    let source = args.transcript.display().to_string();
-    let opened = File::open(&args.transcript).and_then(|opened| Ok((opened.metadata()?, opened)));
-    let (metadata, mut file) =
-        opened.with_context(|| format!("{source} cannot be read; give a file of messages, a HAR or a capture"))?;
-    if metadata.is_dir() {
-        bail!("{source} is a folder; give a file of messages, a HAR or a capture");
-    }
+    let Opened { source, length, octets } = open(&args.transcript)?;
+    let bar = progress::bytes();
+    bar.set_length(length);
+    let mut octets = bar.wrap_read(octets);
+    let head = head(&mut octets).with_context(|| format!("{source} cannot be read"))?;
     let stated = args.input;
     let is_capture = match stated {
-        None => begins_as_capture(&mut file).with_context(|| format!("{source} cannot be read"))?,
+        None => begins_as_capture(&head),
         Some(input) => input == Input::Pcap,
     };
-    let bar = progress::bytes();
-    bar.set_length(metadata.len());
-    let octets = bar.wrap_read(file);
+    let octets = Cursor::new(head).chain(octets);
     let mut recording = if is_capture {
         captured(octets, source)?
     } else {
@@ -44,8 +41,47 @@ pub(super) fn read(args: &TuneArgs) -> anyhow::Result<Recording> {
     Ok(recording)
 }
 
-/// Whether a file begins as pcap or pcapng do; it is at its beginning again afterwards.
-fn begins_as_capture(file: &mut File) -> std::io::Result<bool> {
+/// What is read.
+struct Opened {
+    /// What it is called.
+    source: String,
+    /// How many octets it has; 0 where that is not known.
+    length: u64,
+    octets: Box<dyn Read + Send>,
+}
+
+/// Opens a file, or standard input.
+fn open(path: &Path) -> anyhow::Result<Opened> {
+    const WANTED: &str = "give a file of messages, a HAR or a capture, or - for standard input";
+    if path == Path::new("-") {
+        return Ok(Opened {
+            source: "standard input".to_owned(),
+            length: 0,
+            octets: Box::new(io::stdin()),
+        });
+    }
+    let source = path.display().to_string();
+    let opened = File::open(path).and_then(|opened| Ok((opened.metadata()?, opened)));
+    let (metadata, file) = opened.with_context(|| format!("{source} cannot be read; {WANTED}"))?;
+    if metadata.is_dir() {
+        bail!("{source} is a folder; {WANTED}");
+    }
+    Ok(Opened {
+        source,
+        length: metadata.len(),
+        octets: Box::new(file),
+    })
+}
+
+/// The first octets, as many as tell a capture. What they are taken off may be a pipe, in which nothing goes back.
+fn head(octets: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    octets.take(4).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Whether a file begins as pcap or pcapng do.
+fn begins_as_capture(head: &[u8]) -> bool {
     // pcap in either order of octets, with times in microseconds or nanoseconds; pcapng's section header.
     const MAGIC: [[u8; 4]; 5] = [
         [0xa1, 0xb2, 0xc3, 0xd4],
@@ -54,10 +90,7 @@ fn begins_as_capture(file: &mut File) -> std::io::Result<bool> {
         [0x4d, 0x3c, 0xb2, 0xa1],
         [0x0a, 0x0d, 0x0d, 0x0a],
     ];
-    let mut head = Vec::new();
-    file.take(4).read_to_end(&mut head)?;
-    file.rewind()?;
-    Ok(MAGIC.iter().any(|magic| magic == head.as_slice()))
+    MAGIC.iter().any(|magic| magic == head)
 }
 
 fn written(octets: impl std::io::Read + Send, source: String, stated: Option<Input>) -> anyhow::Result<Recording> {

@@ -1,0 +1,157 @@
+//! Do reports open in a real browser, offline, without an error, and with nothing beyond their edges?
+//!
+//! A headless Chromium opens each page in frames as wide as telephones and desks are, and a script beside them looks into the frames. Where there
+//! is no Chromium this is left out, and said (`make peers` installs it).
+
+use crate::place::Place;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What Debian, others and Google call it.
+const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// CSS px: a small telephone, a common one, a window on a desk.
+const WIDTHS: [u32; 3] = [320, 390, 1280];
+
+/// Opens each page at each width, and writes what is wrong with it.
+const LOOK: &str = r#"
+const { pages, widths } = JSON.parse(document.getElementById("asked").textContent);
+const listen = `<script>
+  window.problems = [];
+  addEventListener("error", event => problems.push("error: " + event.message));
+  addEventListener("securitypolicyviolation", event => problems.push("would fetch " + event.blockedURI));
+<\/script>`;
+const frames = Object.entries(pages).flatMap(([name, text]) => widths.map(width => {
+  const frame = document.createElement("iframe");
+  frame.width = width;
+  frame.height = 800;
+  frame.style.border = 0;
+  frame.srcdoc = text.replace("<head>", "<head>" + listen);
+  document.body.append(frame);
+  return { name, width, frame };
+}));
+const look = ({ name, width, frame }) => {
+  const page = frame.contentDocument;
+  const problems = [...frame.contentWindow.problems];
+  const fetched = frame.contentWindow.performance.getEntriesByType("resource");
+  problems.push(...fetched.map(one => "fetches " + one.name));
+  page.querySelectorAll("details").forEach(one => { one.open = true; });
+  const wide = page.scrollingElement.scrollWidth;
+  if (wide > width) problems.push(`is ${wide} px wide`);
+  for (const drawing of page.querySelectorAll("svg")) {
+    const edge = drawing.getBoundingClientRect();
+    if (edge.width === 0) continue;
+    for (const text of drawing.querySelectorAll("text")) {
+      const box = text.getBoundingClientRect();
+      if (box.left < edge.left - 1 || box.right > edge.right + 1 || box.top < edge.top - 1 || box.bottom > edge.bottom + 1)
+        problems.push("draws beyond its edge: " + text.textContent);
+    }
+  }
+  if (page.getElementById("download")?.hidden !== false) problems.push("offers no data to save");
+  return problems.map(problem => ({ name, width, problem }));
+};
+onload = () => { document.getElementById("found").textContent = JSON.stringify(frames.flatMap(look)); };
+"#;
+
+fn chromium() -> Option<&'static str> {
+    let there = |name: &&&str| {
+        let told = Command::new(name)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        told.is_ok_and(|ended| ended.success())
+    };
+    NAMES.iter().find(there).copied()
+}
+
+/// What is wrong with pages, by name, each with its text.
+fn problems(chromium: &str, place: &Place, pages: &Value) -> Vec<Value> {
+    let asked = json!({"pages": pages, "widths": WIDTHS})
+        .to_string()
+        .replace('<', "\\u003c");
+    let around = format!(
+        "<!doctype html><meta charset=\"utf-8\"><body><script type=\"application/json\" id=\"asked\">{asked}</script>\
+         <pre id=\"found\"></pre><script>{LOOK}</script></body>"
+    );
+    place.file("look.html", around);
+    let folder = |name: &str| place.path().join(name).display().to_string();
+    let output = Command::new(chromium)
+        // Without its sandbox it starts as root too; what it opens here is ours.
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder("chromium")))
+        .arg(format!("file://{}", folder("look.html")))
+        .output()
+        .unwrap();
+    let page = String::from_utf8_lossy(&output.stdout);
+    let found = page
+        .split_once("<pre id=\"found\">")
+        .and_then(|(_, rest)| rest.split_once("</pre>"))
+        .unwrap_or_else(|| panic!("{chromium} opened nothing: {}", String::from_utf8_lossy(&output.stderr)));
+    let found = found.0.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    serde_json::from_str(&found).unwrap_or_else(|error| panic!("{error}: {found:?}"))
+}
+
+/// A report of each verb that writes one.
+fn reports(place: &Place) -> Value {
+    let example = |name: &str| -> PathBuf { Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name) };
+    let (har, messages) = (example("shop.har"), example("service.jsonl"));
+    let (har, messages) = (har.to_str().unwrap(), messages.to_str().unwrap());
+    place.data(&["run", "bulk", "--capture", "--out", "bulk"]);
+    place.data(&[
+        "advise",
+        har,
+        "--link",
+        "wpt/3g",
+        "--repeats",
+        "1",
+        "--report",
+        "advise.html",
+    ]);
+    let strategies = ["--strategy", "default,filtered", "--timing", "0s"];
+    let tune = ["tune", messages, "--link", "seeds/dialup-56k", "--report", "tune.html"];
+    place.data(&[&tune[..], &strategies].concat());
+    let captures = std::fs::read_dir(place.path().join("bulk/captures")).unwrap();
+    let mut captures: Vec<PathBuf> = captures.map(|entry| entry.unwrap().path()).collect();
+    captures.sort();
+    let capture = captures
+        .iter()
+        .find(|path| path.to_string_lossy().contains("client"))
+        .unwrap();
+    place.data(&["inspect", capture.to_str().unwrap(), "--html", "inspect.html"]);
+    json!({
+        "run": place.read("bulk/report.html"),
+        "advise": place.read("advise.html"),
+        "tune": place.read("tune.html"),
+        "inspect": place.read("inspect.html"),
+    })
+}
+
+#[test]
+fn reports_open_offline_without_an_error_and_overflow_at_no_width() {
+    let Some(chromium) = chromium() else {
+        return eprintln!("skipped: no Chromium is installed (make peers installs it)");
+    };
+    let place = Place::new();
+    let mut pages = reports(&place);
+    // What is looked for is found where it is.
+    let broken = "<html><head></head><body><script>fail()</script><p style=\"width: 2000px\">a</p>\
+                  <svg width=\"50\" height=\"20\"><text x=\"40\" y=\"10\">out of it</text></svg></body></html>";
+    pages["broken"] = broken.into();
+    let found = problems(chromium, &place, &pages);
+    let (of_broken, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(|one| one["name"] == "broken");
+    for kind in [
+        "error: ",
+        "is 2",
+        "draws beyond its edge: out of it",
+        "offers no data to save",
+    ] {
+        let many = of_broken
+            .iter()
+            .filter(|one| one["problem"].as_str().unwrap().contains(kind))
+            .count();
+        assert_eq!(many, WIDTHS.len(), "{kind}: {of_broken:?}");
+    }
+    assert!(others.is_empty(), "{others:#?}");
+}
