@@ -53,8 +53,9 @@ pub(crate) fn answer(tuning: &Tuning) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(tuning.answer.text.clone())];
     let Options { connections, .. } = tuning.options;
     let note = format!(
-        "A ratio is compressed over raw payload; memory is that of one compressing context, computing the compressing of one message. \"Of {}\" is what \
-         as many connections take together, both ways: a pair of contexts each, or one pair a core where nothing is kept between messages.",
+        "A ratio is compressed over raw payload; memory is that of one compressing context, computing the compressing of one message: its mean ± \
+         population deviation, and in sentences its median. \"Of {}\" is what as many connections take together, both ways: a pair of contexts each, \
+         or one pair a core where nothing is kept between messages.",
         plain(connections as f64, 0)
     );
     let mut grid = Grid::new("What to use", note)
