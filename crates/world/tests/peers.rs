@@ -9,10 +9,16 @@ struct Peer {
     checks: &'static str,
 }
 
-const PEERS: [Peer; 1] = [Peer {
-    program: "tshark",
-    checks: "that Wireshark reads the simulated world's captures and finds nothing wrong in them",
-}];
+const PEERS: [Peer; 2] = [
+    Peer {
+        program: "tshark",
+        checks: "that Wireshark reads the simulated world's captures and finds nothing wrong in them",
+    },
+    Peer {
+        program: "chromium",
+        checks: "that reports open in a browser, offline and without an error, and overflow at no width",
+    },
+];
 
 fn main() {
     println!("\nreal programs that tests use");
