@@ -160,7 +160,8 @@ impl<'a> Drawing<'a> {
             right: self.right + RIGHT,
             bottom: self.bottom,
         });
-        for (series, style) in self.chart.series.iter().zip(&self.styles) {
+        // The first lies on top: it is what the chart is about.
+        for (series, style) in self.chart.series.iter().zip(&self.styles).rev() {
             self.write_series(out, series, style, &mut labels)?;
         }
         self.write_labels(out, &mut labels)?;

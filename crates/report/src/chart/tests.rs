@@ -176,3 +176,14 @@ fn names_with_markup_stay_text() {
     let drawn = standalone(&chart, Layout::Wide);
     assert!(!drawn.contains("<script") && !drawn.contains("<img"));
 }
+
+#[test]
+fn what_comes_first_lies_on_top() {
+    let of = |name| series(name, Source::Measured, vec![point(0.0, 0.4)]);
+    let drawn = svg(&saved(vec![of("to use"), of("others")]), Layout::Wide, "a");
+    let tool_tip = |name: &str| drawn.find(&format!("<title>{name}: ")).expect("it is drawn");
+    assert!(
+        tool_tip("to use") > tool_tip("others"),
+        "what is drawn later covers what was drawn before"
+    );
+}
