@@ -159,8 +159,8 @@ impl<'a> Transcript<'a> {
         let mut remarks = Tally::default();
         let (format, opened) = format::find(Box::new(from), name, reading.format, &mut remarks)?;
         let reader: Box<dyn Reader + Send + 'a> = match format {
-            Format::Text => Box::new(text::Lines::new(opened.without_mark().content(), name, reading)),
-            Format::JsonLines => Box::new(jsonl::Lines::new(opened.without_mark().content(), name, reading)),
+            Format::Text => Box::new(text::Text::new(opened.without_mark().content(), name, reading)),
+            Format::JsonLines => Box::new(jsonl::JsonLines::new(opened.without_mark().content(), name, reading)),
             Format::LengthPrefixed => Box::new(length_prefixed::Frames::new(opened.content(), name, reading)),
             Format::Har => Box::new(har::Entries::new(opened.without_mark().content(), name, reading)),
         };

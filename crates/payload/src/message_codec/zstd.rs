@@ -9,7 +9,8 @@ use super::encoder::Compress;
 use super::{CodecError, Dictionary, Zstd};
 use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd::zstd_safe::{
-    CCtx, CParameter, DCtx, DParameter, ErrorCode, InBuffer, OutBuffer, ResetDirective, compress_bound, get_error_name,
+    CCtx, CParameter, DCtx, DParameter, ErrorCode, InBuffer, OutBuffer, ResetDirective, SafeResult, compress_bound,
+    get_error_name,
 };
 
 /// What each frame starts with (RFC 8878 section 3.1.1).
@@ -43,14 +44,84 @@ fn raw(history: &[u8]) -> &[u8] {
 /// What libzstd can only fail at where our own calls are wrong, or for want of memory.
 const SOUND: &str = "libzstd fails only for want of memory";
 
-pub(super) struct Compressor {
-    context: CCtx<'static>,
+/// A context of libzstd, to compress or to decompress.
+trait Context {
+    fn reset_session(&mut self) -> SafeResult;
+    fn load(&mut self, history: &[u8]) -> SafeResult;
+}
+
+impl Context for CCtx<'static> {
+    fn reset_session(&mut self) -> SafeResult {
+        self.reset(ResetDirective::SessionOnly)
+    }
+
+    fn load(&mut self, history: &[u8]) -> SafeResult {
+        self.load_dictionary(history)
+    }
+}
+
+impl Context for DCtx<'static> {
+    fn reset_session(&mut self) -> SafeResult {
+        self.reset(ResetDirective::SessionOnly)
+    }
+
+    fn load(&mut self, history: &[u8]) -> SafeResult {
+        self.load_dictionary(history)
+    }
+}
+
+/// A context, what it starts from, and how far it is.
+struct Session<C> {
+    context: C,
     takeover: bool,
     dictionary: Option<Dictionary>,
     /// Whether the context has another history than the dictionary.
     primed: bool,
     /// Whether a frame has begun.
     in_frame: bool,
+}
+
+impl<C: Context> Session<C> {
+    fn new(mut context: C, takeover: bool, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
+        if let Some(dictionary) = dictionary {
+            context.load(content(dictionary)).map_err(refused)?;
+        }
+        Ok(Self {
+            context,
+            takeover,
+            dictionary: dictionary.cloned(),
+            primed: false,
+            in_frame: false,
+        })
+    }
+
+    fn load(&mut self, history: &[u8]) {
+        self.clear();
+        self.context.load(history).expect(SOUND);
+    }
+
+    fn clear(&mut self) {
+        self.context.reset_session().expect("a session can be reset");
+        self.in_frame = false;
+    }
+
+    fn prime(&mut self, history: &[u8]) {
+        self.load(raw(history));
+        self.primed = true;
+    }
+
+    fn reset(&mut self) {
+        if !std::mem::take(&mut self.primed) {
+            return self.clear();
+        }
+        let dictionary = self.dictionary.take();
+        self.load(dictionary.as_ref().map_or(&[], content));
+        self.dictionary = dictionary;
+    }
+}
+
+pub(super) struct Compressor {
+    session: Session<CCtx<'static>>,
     /// Where a frame's first octets go, so as to lose the magic number.
     start: Vec<u8>,
 }
@@ -68,31 +139,16 @@ impl Compressor {
         for parameter in parameters {
             context.set_parameter(parameter).map_err(refused)?;
         }
-        if let Some(dictionary) = dictionary {
-            context.load_dictionary(content(dictionary)).map_err(refused)?;
-        }
         Ok(Self {
-            context,
-            takeover: settings.takeover,
-            dictionary: dictionary.cloned(),
-            primed: false,
-            in_frame: false,
+            session: Session::new(context, settings.takeover, dictionary)?,
             start: Vec::new(),
         })
-    }
-
-    fn load(&mut self, history: &[u8]) {
-        self.context
-            .reset(ResetDirective::SessionOnly)
-            .expect("a session can be reset");
-        self.context.load_dictionary(history).expect(SOUND);
-        self.in_frame = false;
     }
 
     fn start_frame(&mut self, part: &[u8], operation: ZSTD_EndDirective, out: &mut Vec<u8>) {
         let mut start = std::mem::take(&mut self.start);
         start.clear();
-        stream(&mut self.context, part, operation, &mut start);
+        stream(&mut self.session.context, part, operation, &mut start);
         out.extend_from_slice(
             start
                 .strip_prefix(&MAGIC)
@@ -123,50 +179,39 @@ impl Compress for Compressor {
         if part.is_empty() {
             return;
         }
-        let ends = last && !self.takeover;
+        let ends = last && !self.session.takeover;
         let operation = if ends {
             ZSTD_EndDirective::ZSTD_e_end
         } else {
             ZSTD_EndDirective::ZSTD_e_flush
         };
-        if self.in_frame {
-            stream(&mut self.context, part, operation, out);
+        if self.session.in_frame {
+            stream(&mut self.session.context, part, operation, out);
         } else if ends {
             // In one go: libzstd then needs no buffers for input and output.
             self.start.clear();
             self.start.reserve(compress_bound(part.len()));
-            self.context.compress2(&mut self.start, part).expect(SOUND);
+            self.session.context.compress2(&mut self.start, part).expect(SOUND);
             out.extend_from_slice(&self.start[MAGIC.len()..]);
         } else {
             self.start_frame(part, operation, out);
         }
-        self.in_frame = !ends;
-        if ends && self.primed {
-            self.reset();
+        self.session.in_frame = !ends;
+        if ends && self.session.primed {
+            self.session.reset();
         }
     }
 
     fn prime(&mut self, history: &[u8]) {
-        self.load(raw(history));
-        self.primed = true;
+        self.session.prime(history);
     }
 
     fn reset(&mut self) {
-        let dictionary = self.dictionary.take();
-        if self.primed {
-            self.load(dictionary.as_ref().map_or(&[], content));
-            self.primed = false;
-        } else {
-            self.context
-                .reset(ResetDirective::SessionOnly)
-                .expect("a session can be reset");
-            self.in_frame = false;
-        }
-        self.dictionary = dictionary;
+        self.session.reset();
     }
 
     fn memory(&self) -> usize {
-        self.context.sizeof()
+        self.session.context.sizeof()
     }
 }
 
@@ -177,13 +222,7 @@ fn refused(code: ErrorCode) -> CodecError {
     }
 }
 
-pub(super) struct Decompressor {
-    context: DCtx<'static>,
-    takeover: bool,
-    dictionary: Option<Dictionary>,
-    primed: bool,
-    in_frame: bool,
-}
+pub(super) struct Decompressor(Session<DCtx<'static>>);
 
 impl Decompressor {
     pub(super) fn new(settings: &Zstd, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
@@ -191,24 +230,7 @@ impl Decompressor {
         context
             .set_parameter(DParameter::WindowLogMax(settings.window_log.into()))
             .map_err(refused)?;
-        if let Some(dictionary) = dictionary {
-            context.load_dictionary(content(dictionary)).map_err(refused)?;
-        }
-        Ok(Self {
-            context,
-            takeover: settings.takeover,
-            dictionary: dictionary.cloned(),
-            primed: false,
-            in_frame: false,
-        })
-    }
-
-    fn load(&mut self, history: &[u8]) {
-        self.context
-            .reset(ResetDirective::SessionOnly)
-            .expect("a session can be reset");
-        self.context.load_dictionary(history).expect(SOUND);
-        self.in_frame = false;
+        Ok(Self(Session::new(context, settings.takeover, dictionary)?))
     }
 
     /// Appends what `part` holds, and returns how much more libzstd would like to see.
@@ -225,6 +247,7 @@ impl Decompressor {
             let mut output = OutBuffer::around_pos(out, before);
             let capacity = output.capacity();
             let hint = self
+                .0
                 .context
                 .decompress_stream(&mut output, &mut input)
                 .map_err(|code| Fault::Corrupt(get_error_name(code).to_owned()))?;
@@ -250,12 +273,12 @@ impl Decompress for Decompressor {
         if coded.is_empty() {
             return Ok(());
         }
-        if !self.in_frame {
+        if !self.0.in_frame {
             self.stream(&MAGIC, end, out)?;
         }
         let hint = self.stream(coded, end, out)?;
-        if self.takeover {
-            self.in_frame = true;
+        if self.0.takeover {
+            self.0.in_frame = true;
             return match hint {
                 BLOCK_HEADER => Ok(()),
                 0 => Err(Fault::Corrupt("its frame ends".to_owned())),
@@ -265,32 +288,21 @@ impl Decompress for Decompressor {
         if hint != 0 {
             return Err(Fault::Truncated);
         }
-        if self.primed {
-            self.reset();
+        if self.0.primed {
+            self.0.reset();
         }
         Ok(())
     }
 
     fn prime(&mut self, history: &[u8]) {
-        self.load(raw(history));
-        self.primed = true;
+        self.0.prime(history);
     }
 
     fn reset(&mut self) {
-        let dictionary = self.dictionary.take();
-        if self.primed {
-            self.load(dictionary.as_ref().map_or(&[], content));
-            self.primed = false;
-        } else {
-            self.context
-                .reset(ResetDirective::SessionOnly)
-                .expect("a session can be reset");
-            self.in_frame = false;
-        }
-        self.dictionary = dictionary;
+        self.0.reset();
     }
 
     fn memory(&self) -> usize {
-        self.context.sizeof()
+        self.0.context.sizeof()
     }
 }

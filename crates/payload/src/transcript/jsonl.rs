@@ -10,7 +10,7 @@
 //!
 //! Empty lines are passed over. [`write()`] gives such lines.
 
-use super::lines::{self, Line as Read};
+use super::lines::Lines;
 use super::{Direction, Kind, Message, Reader, Reading, TranscriptError, Trouble};
 use crate::source::base64::decode_in_place;
 use crate::source::lenient::microseconds;
@@ -34,50 +34,36 @@ pub(super) const KEYS: [&str; 6] = [
 pub(super) const EXAMPLE: &str = r#"write a line like {"direction": "sent", "time_ms": 12.5, "opcode": "text", "connection": 0, "payload": "…"}, or say that the format is text, if each line as it stands is a message"#;
 
 /// The messages of lines of JSON.
-pub(super) struct Lines<R> {
-    from: R,
-    name: String,
-    reading: Reading,
-    number: usize,
-    line: Vec<u8>,
-}
+pub(super) struct JsonLines<R>(Lines<R>);
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> JsonLines<R> {
     pub(super) fn new(from: R, name: &str, reading: Reading) -> Self {
-        Self {
-            from,
-            name: name.to_owned(),
-            reading,
-            number: 0,
-            line: Vec::new(),
-        }
+        Self(Lines::new(from, name, reading))
     }
 }
 
-impl<R: BufRead> Reader for Lines<R> {
+impl<R: BufRead> Reader for JsonLines<R> {
     fn next(&mut self, _: &mut Tally) -> Result<Option<Message>, Trouble> {
-        loop {
-            self.number += 1;
-            let (name, number) = (&self.name, self.number);
-            match lines::next(&mut self.from, self.reading.most_json(), &mut self.line) {
-                Ok(Read::Whole) if self.line.trim_ascii().is_empty() => continue,
-                Ok(Read::Whole) => {}
-                Ok(Read::End) => return Ok(None),
-                Ok(Read::TooLong(length)) => {
-                    return Err(Trouble::Message(self.reading.too_large(length, name).at(number, 1)));
-                }
-                Err(error) => return Err(Trouble::Rest(TranscriptError::io(name, &error).at(number, 1))),
+        let Self(lines) = self;
+        let reading = lines.reading;
+        while let Some(line) = lines.next(reading.most_json())? {
+            if line.trim_ascii().is_empty() {
+                continue;
             }
-            let line: Line = serde_json::from_slice(&self.line)
-                .map_err(|error| Trouble::Message(explain_line(&error, name, number, EXAMPLE)))?;
-            let refuse = |problem| Trouble::Message(TranscriptError::new(name, problem, EXAMPLE).at(number, 1));
-            let message = line.into_message(self.reading.direction).map_err(refuse)?;
+            let line: Line = serde_json::from_slice(line)
+                .map_err(|error| Trouble::Message(explain_line(&error, &lines.name, lines.number, EXAMPLE)))?;
+            let refuse = |problem| {
+                let error = TranscriptError::new(&lines.name, problem, EXAMPLE);
+                Trouble::Message(lines.placed(error))
+            };
+            let message = line.into_message(reading.direction).map_err(refuse)?;
             let length = message.payload.len() as u64;
-            if length > self.reading.largest_message.get() {
-                return Err(Trouble::Message(self.reading.too_large(length, name).at(number, 1)));
+            if length > reading.largest_message.get() {
+                return Err(lines.too_large(length));
             }
             return Ok(Some(message));
         }
+        Ok(None)
     }
 }
 
