@@ -1,20 +1,30 @@
 //! How much faster is a sweep than compressing messages at one setting after the other, and how long does a long transcript take?
 //!
 //! The grid of 1,440 settings over a chat of the size that the 2013 evaluation had (666 messages): by the sweep, on all cores; by one
-//! encoder after the other in this process, on one thread; and, where a path to it is given, by the tool of 2013
-//! (zaphoyd/ws-pmce-stats, which reads messages as lines and does one setting a run). They take turns, so that a disturbance does not
-//! fall on one alone. The first two are held to the same sizes.
+//! encoder after the other in this process, on one thread; and, where a path to it is given, by the tool of 2013, which reads messages
+//! as lines and does one setting a run. They take turns, so that a disturbance does not fall on one alone. The first two are held to
+//! the same sizes, and the tool to the same ratio as far as it prints it.
 //!
-//! Then a chat of 100 MB is written to a file, and timed from opening it to the last point with its interval.
+//! Then a chat of 100 MB is written to a file, and timed from opening it to the answer: as `lastmile tune` without links, save for what
+//! it prints.
+//!
+//! The tool is one file, `ws-pmce-stats.cpp` of zaphoyd/ws-pmce-stats on GitHub, and needs zlib alone. It leaves the state that it hands
+//! to zlib as it finds it on the stack, which is why a compiler has to clear that:
+//!
+//! ```text
+//! g++ -std=c++17 -O3 -include memory -ftrivial-auto-var-init=zero ws-pmce-stats.cpp -o ws-pmce-stats -lz
+//! ```
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use lastmile_bench::spread::Spread;
 use lastmile_payload::message_codec::{Deflate, MessageCodec, MessageEncoder};
-use lastmile_payload::sweep::{Connection, Grid, Point, Sampling, exact, sampled};
-use lastmile_payload::transcript::{Directions, Message, Reading, Transcript};
+use lastmile_payload::sweep::{Connection, Grid, exact};
+use lastmile_payload::transcript::{Format, Message, Messages, Reading, Transcript};
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_payload::workload::messages::Chat;
+use lastmile_report::tune::{Point, TranscriptFormat};
+use lastmile_study::tune::{End, Kept, Options, Phase, Recording, tune};
 use lastmile_units::Seed;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -29,6 +39,9 @@ struct Arguments {
     /// How many messages the short transcript has
     #[arg(long, default_value = "666")]
     messages: NonZeroU32,
+    /// A file of messages to take instead of them, one a line
+    #[arg(long)]
+    lines: Option<PathBuf>,
     /// How many octets the long transcript has
     #[arg(long, default_value_t = 100_000_000)]
     bytes: u64,
@@ -69,11 +82,16 @@ fn write(messages: &[Message], path: &Path) -> Result<()> {
 
 /// The grid over a short transcript, in turns.
 fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()> {
-    let messages = chat(arguments.messages)?;
-    write(&messages, path)?;
-    let gathered: Directions = messages.iter().collect();
-    let connections = Connection::of(&gathered.sent);
-    let octets: usize = messages.iter().map(|message| message.payload.len()).sum();
+    let path = match &arguments.lines {
+        Some(lines) => lines,
+        None => {
+            write(&chat(arguments.messages)?, path)?;
+            path
+        }
+    };
+    let messages = read(path)?;
+    let connections = Connection::of(&messages);
+    let octets = messages.total().get();
     let grid = Grid::default();
     let settings = grid.settings();
     println!(
@@ -84,7 +102,7 @@ fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()
     let (mut sweeps, mut singles, mut peers) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..arguments.runs.max(1) {
         let begun = Instant::now();
-        let points = exact(&connections, &grid, threads, &())?;
+        let points = exact(&connections, &grid, threads, &())?.points;
         sweeps.push(begun.elapsed().as_secs_f64());
         let begun = Instant::now();
         let sizes: Vec<u64> = settings.iter().map(|setting| one(&connections, *setting)).collect();
@@ -95,10 +113,15 @@ fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()
         );
         if let Some(peer) = &arguments.peer {
             let begun = Instant::now();
-            for setting in &settings {
-                run_peer(peer, *setting, path)?;
-            }
+            let told: Vec<_> = settings
+                .iter()
+                .map(|setting| run_peer(peer, *setting, path))
+                .collect::<Result<_>>()?;
             peers.push(begun.elapsed().as_secs_f64());
+            for (point, told) in points.iter().zip(told) {
+                let agrees = told.is_none_or(|told| (point.ratio / told - 1.0).abs() <= SIX_DIGITS);
+                ensure!(agrees, "{:?}: {} here, {told:?} there", point.setting, point.ratio);
+            }
         }
     }
     let ratios = |others: &[f64]| others.iter().zip(&sweeps).map(|(other, sweep)| other / sweep).collect();
@@ -135,20 +158,35 @@ fn one(connections: &[Connection<'_>], setting: Deflate) -> u64 {
     size
 }
 
-/// One setting. At level 0 the tool runs out of the room that it makes for itself, so its status is not looked at; zlib no longer lets it have 8
-/// window bits.
-fn run_peer(peer: &Path, setting: Deflate, path: &Path) -> Result<()> {
-    Command::new(peer)
+/// As exactly as the tool prints a ratio: half of the last of six digits, where the first is a one.
+const SIX_DIGITS: f64 = 5e-6;
+
+/// One setting, and the ratio that it prints. At level 0 the tool runs out of the room that it makes for itself, and prints none; zlib no
+/// longer lets it have 8 window bits.
+fn run_peer(peer: &Path, setting: Deflate, path: &Path) -> Result<Option<f64>> {
+    let output = Command::new(peer)
         .arg(format!("context_takeover={}", setting.takeover))
         .arg(format!("speed_levels={}", setting.level))
         .arg(format!("window_bits={}", setting.window_bits.runs_as().get()))
         .arg(format!("memory_level={}", setting.mem_level))
         .stdin(File::open(path)?)
-        .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status()
+        .output()
         .with_context(|| peer.display().to_string())?;
-    Ok(())
+    let text = String::from_utf8_lossy(&output.stdout);
+    let ratio = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Payload compression ratio:"));
+    ensure!(ratio.is_some() || setting.level == 0, "{setting:?}: {text}");
+    Ok(ratio.map(|ratio| ratio.trim().parse()).transpose()?)
+}
+
+fn read(path: &Path) -> Result<Messages> {
+    let reading = Reading {
+        format: Some(Format::Text),
+        ..Reading::default()
+    };
+    Ok(Transcript::open(path, reading)?.gather()?.sent)
 }
 
 /// A line for people, and one for machines.
@@ -176,24 +214,50 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
     let messages = NonZeroU32::new(u32::try_from(wanted)?).context("a long transcript is longer than this")?;
     write(&chat(messages)?, path)?;
     let begun = Instant::now();
-    let messages = Transcript::open(path, Reading::default())?.gather()?.sent;
-    let connections = Connection::of(&messages);
+    let recording = Recording {
+        source: path.display().to_string(),
+        format: TranscriptFormat::Text,
+        notes: Vec::new(),
+        recorded_at: End::Server,
+        messages: Transcript::open(path, Reading::default())?.gather()?,
+    };
     let read = begun.elapsed();
-    let points = sampled(&connections, &Grid::default(), Sampling::default(), threads, &())?;
+    let options = Options {
+        threads,
+        ..Options::default()
+    };
+    // When each phase was heard of last.
+    let mut phases: Vec<(Phase, Duration)> = Vec::new();
+    let tuning = tune(&recording, &options, &mut Kept::in_memory(), &mut |progress| {
+        phases.retain(|(phase, _)| *phase != progress.phase);
+        phases.push((progress.phase, begun.elapsed()));
+    })?;
     let took = begun.elapsed();
-    let octets = messages.total().get();
+    let octets = tuning.transcript.bytes;
     let seconds = took.as_secs_f64();
     let verdict = if took < AIM_LONG { "met" } else { "MISSED" };
     println!(
-        "{:.1} MB in {} messages: {seconds:.1} s for {} points, of which {:.1} s to read; aim {} s: {verdict}",
+        "{:.1} MB in {} messages: {seconds:.1} s to the answer; aim {} s: {verdict}",
         octets as f64 / 1e6,
-        messages.len(),
-        points.len(),
-        read.as_secs_f64(),
+        tuning.transcript.messages,
         AIM_LONG.as_secs()
     );
+    println!("  reading until {:.1} s", read.as_secs_f64());
+    for (phase, end) in &phases {
+        println!("  {phase:?} until {:.1} s", end.as_secs_f64());
+    }
+    let points = &tuning.points;
     if let Some(Spread { min, median, max, .. }) = Spread::of(points.iter().filter_map(width).collect()) {
-        println!("  95 % intervals: {median:.3} % of the ratio to either side ({min:.3} to {max:.3} %)");
+        let sampled = tuning
+            .directions
+            .iter()
+            .filter_map(|stream| stream.sampled_bytes)
+            .sum::<u64>();
+        println!(
+            "  {} points by {:.1} MB of it; 95 % intervals: {median:.3} % of the ratio to either side ({min:.3} to {max:.3} %)",
+            points.len(),
+            sampled as f64 / 1e6
+        );
     }
     println!(
         r#"{{"bench": "tune_speed", "what": "long", "bytes": {octets}, "seconds": {seconds:.1}, "points": {}}}"#,
@@ -204,7 +268,5 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
 
 /// Half an interval, in percent of the ratio.
 fn width(point: &Point) -> Option<f64> {
-    point
-        .ratio_ci95
-        .map(|interval| (interval.high - interval.low) / point.ratio * 50.0)
+    point.ratio_ci95.map(|[low, high]| (high - low) / point.ratio * 50.0)
 }

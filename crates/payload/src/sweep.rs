@@ -23,14 +23,16 @@ mod exact;
 mod grid;
 mod measure;
 mod parse;
+mod part;
 mod piece;
+mod places;
 mod pool;
 mod sample;
 mod shape;
 
 pub use estimate::Interval;
 pub use exact::exact;
-pub use grid::{Grid, Point};
+pub use grid::{Grid, Point, Swept};
 pub use sample::{Sampling, sampled};
 
 use crate::transcript::{self, Messages};
@@ -70,9 +72,15 @@ pub trait Observer: Sync {
         ControlFlow::Continue(())
     }
 
-    /// A point is found.
-    fn point(&self, point: &Point) {
-        let _ = point;
+    /// What was found of a part before, by a sweep of the same messages with the same grid and sampling.
+    fn kept(&self, part: &str) -> Option<Vec<u64>> {
+        let _ = part;
+        None
+    }
+
+    /// A part is found, and need not be found again where these figures of it are kept.
+    fn found(&self, part: &str, figures: &[u64]) {
+        let _ = (part, figures);
     }
 }
 

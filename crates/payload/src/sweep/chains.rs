@@ -2,11 +2,12 @@
 //!
 //! At levels 4 to 9 every string of three octets is entered into its chain, in order, before a later one is looked for: those at the end
 //! of a message once the next one has come (`fill_window`, by `insert`). A chain links strings of equal hash, the nearest first, so
-//! the place of a string in the chain of another is the number of strings of that hash between them. It is had from two *ordinals*,
-//! whatever the hash; and since nothing but a longer match ever replaces a match, of all strings that begin with the same three
+//! the place of a string in the chain of another is the number of strings of that hash between them. It is had from two *ordinals*
+//! for each hash; and since nothing but a longer match ever replaces a match, of all strings that begin with the same three
 //! octets only those count that match in more octets than any nearer one. These, the *candidates*, are the same for all settings.
 
 use super::piece::{Piece, Span};
+use super::places::{MEM_LEVELS, Places};
 
 /// The shortest match (RFC 1951 section 3.2.5).
 pub(super) const MATCH_MIN: usize = 3;
@@ -29,6 +30,8 @@ pub(super) struct Candidate {
     pub(super) start: u32,
     /// In how many octets they agree, up to the end of the later one's message and to the longest match.
     pub(super) length: u16,
+    /// Where in the chain of the later one it is.
+    pub(super) places: Places,
 }
 
 /// The chains of a piece.
@@ -37,8 +40,8 @@ pub(super) struct Chains {
     /// Where the candidates of each position begin, and where the last one's end.
     first: Vec<u32>,
     candidates: Vec<Candidate>,
-    /// For each mem level, the ordinal of the string at each position among those of its hash.
-    ordinals: Vec<Vec<u32>>,
+    /// The ordinal of the string at each position among those of its hash, at each mem level.
+    ordinals: Vec<[u32; MEM_LEVELS]>,
     /// The ordinal of the string at each position among those of the same octets.
     exact: Vec<u32>,
     /// Where in its message the first string of the same octets as at each position is.
@@ -49,12 +52,11 @@ impl Chains {
     /// Of all messages of a piece that are its own.
     pub(super) fn of(piece: &Piece) -> Self {
         let octets = &piece.octets;
-        let ordinals = (1..=9).map(|mem_level| ordinals(octets, mem_level)).collect();
         let (nearest, exact) = strings(octets);
         let mut chains = Self {
             first: vec![0; octets.len() + 1],
             candidates: Vec::new(),
-            ordinals,
+            ordinals: ordinals(octets),
             exact,
             first_same: vec![0; octets.len()],
         };
@@ -89,9 +91,11 @@ impl Chains {
             if found[best] == wanted[best] {
                 let length = agreement(found, wanted);
                 if length > best {
+                    let (own, its) = (&self.ordinals[position], &self.ordinals[start as usize]);
                     self.candidates.push(Candidate {
                         start,
                         length: length as u16,
+                        places: Places::of(own.iter().zip(its).map(|(own, its)| own - its)),
                     });
                     if length == longest {
                         return;
@@ -108,20 +112,15 @@ impl Chains {
         &self.candidates[self.first[position] as usize..self.first[position + 1] as usize]
     }
 
-    /// The ordinals of all positions at a mem level.
-    pub(super) fn ordinals(&self, mem_level: u8) -> &[u32] {
-        &self.ordinals[usize::from(mem_level) - 1]
-    }
-
     /// Within a message that stands alone, the length of chain that has to be followed so that no string of other octets with the
     /// same hash keeps zlib from one of the same octets, whatever strings are left out of the chain.
     ///
     /// Where a chain holds none of other octets before the last of the same, none can stand in the way.
     pub(super) fn chain_needed(&self, span: Span, mem_level: u8) -> u32 {
-        let ordinals = self.ordinals(mem_level);
+        let ordinal = |position: usize| self.ordinals[position][usize::from(mem_level) - 1];
         let needed = |position: usize| {
             let first = self.first_same[position] as usize;
-            let place = ordinals[position] - ordinals[first];
+            let place = ordinal(position) - ordinal(first);
             if place == self.exact[position] - self.exact[first] {
                 0
             } else {
@@ -133,18 +132,20 @@ impl Chains {
     }
 }
 
-/// For each position, how many strings before it have its hash at a mem level (deflate.c, `UPDATE_HASH`).
-fn ordinals(octets: &[u8], mem_level: u8) -> Vec<u32> {
-    let bits = u32::from(mem_level) + 7;
-    let (shift, mask) = (bits.div_ceil(MATCH_MIN as u32), (1 << bits) - 1);
-    let mut seen = vec![0; 1 << bits];
-    let mut ordinals = vec![0; octets.len()];
-    for (string, ordinal) in octets.windows(MATCH_MIN).zip(&mut ordinals) {
-        let [first, second, third] = [string[0], string[1], string[2]].map(u32::from);
-        let hash = ((first << (2 * shift)) ^ (second << shift) ^ third) & mask;
-        let count: &mut u32 = &mut seen[hash as usize];
-        *ordinal = *count;
-        *count += 1;
+/// For each position, how many strings before it have its hash at each mem level (deflate.c, `UPDATE_HASH`).
+fn ordinals(octets: &[u8]) -> Vec<[u32; MEM_LEVELS]> {
+    let mut ordinals = vec![[0; MEM_LEVELS]; octets.len()];
+    for place in 0..MEM_LEVELS {
+        let bits = place as u32 + 8;
+        let (shift, mask) = (bits.div_ceil(MATCH_MIN as u32), (1 << bits) - 1);
+        let mut seen = vec![0; 1 << bits];
+        for (string, ordinals) in octets.windows(MATCH_MIN).zip(&mut ordinals) {
+            let [first, second, third] = [string[0], string[1], string[2]].map(u32::from);
+            let hash = ((first << (2 * shift)) ^ (second << shift) ^ third) & mask;
+            let count: &mut u32 = &mut seen[hash as usize];
+            ordinals[place] = *count;
+            *count += 1;
+        }
     }
     ordinals
 }

@@ -1,11 +1,12 @@
 //! How small does each setting make all messages, exactly?
 
-use super::grid::{Grid, Memory, Point};
-use super::measure::{is_exact_in_pieces, representative, sizes};
+use super::grid::{Grid, Memory, Point, Swept};
+use super::measure::{is_exact_in_pieces, representative};
+use super::part::Streams;
 use super::piece::Cut;
 use super::pool::{Pool, Share};
 use super::{Connection, Interrupted, Observer, grid};
-use crate::message_codec::Deflate;
+use crate::message_codec::{Deflate, MessageCodec};
 use lastmile_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -13,7 +14,7 @@ use std::num::NonZeroUsize;
 /// How much is looked at together: our own choice, so that a thread's tables stay in a second-level cache.
 pub(super) const PIECE: usize = 256 * 1024;
 
-/// Compresses all messages at every setting of a grid, by stock zlib; returns the points in the order of [`Grid::settings`].
+/// Compresses all messages at every setting of a grid, by stock zlib.
 ///
 /// Deterministic: neither the number of threads nor their luck shows in the result.
 ///
@@ -27,16 +28,16 @@ pub(super) const PIECE: usize = 256 * 1024;
 /// use lastmile_payload::sweep::{Connection, Grid, exact};
 /// let messages: Vec<_> = (0..100).map(|n| format!("{{\"price\": {n}}}")).collect();
 /// let connection = Connection { messages: messages.iter().map(String::as_bytes).collect() };
-/// let points = exact(&[connection], &Grid::default(), std::num::NonZeroUsize::MIN, &()).unwrap();
-/// let best = points.iter().min_by(|one, other| one.ratio.total_cmp(&other.ratio)).unwrap();
-/// assert!(points.len() == 1440 && best.setting.takeover);
+/// let swept = exact(&[connection], &Grid::default(), std::num::NonZeroUsize::MIN, &()).unwrap();
+/// let best = swept.points.iter().min_by(|one, other| one.ratio.total_cmp(&other.ratio)).unwrap();
+/// assert!(swept.points.len() == 1440 && best.setting.takeover);
 /// ```
 pub fn exact(
     connections: &[Connection<'_>],
     grid: &Grid,
     threads: NonZeroUsize,
     observer: &dyn Observer,
-) -> Result<Vec<Point>, Interrupted> {
+) -> Result<Swept, Interrupted> {
     let settings = grid.settings();
     let memory = Memory::of(&settings);
     let pool = Pool { threads, observer };
@@ -54,30 +55,40 @@ pub fn exact(
         from: 0.0,
         to: whole_share,
     };
-    let run = |setting: &Deflate| (*setting, entire(connections, *setting));
-    totals.extend(pool.map(&whole, share, run)?);
+    let run = |setting: &Deflate| {
+        let name = format!("all messages at {}", MessageCodec::Deflate(*setting));
+        let figures = pool.part(&name, 1, || Ok(vec![entire(connections, *setting)]))?;
+        Ok((*setting, figures[0]))
+    };
+    for found in pool.map(&whole, share, run)? {
+        totals.extend([found?]);
+    }
+    let mut streams = Streams::default();
     let step = (1.0 - whole_share) / cuts.len().max(1) as f64;
-    for (number, cut) in cuts.iter().enumerate() {
+    for number in 0..cuts.len() {
         let from = whole_share + step * number as f64;
-        let share = Share { from, to: from + step };
-        for (setting, size) in sizes(&cut.piece(connections), &in_pieces, &pool, share)? {
-            *totals.entry(setting).or_default() += size;
+        let made = pool.shard(&cuts, number, connections, &in_pieces, Share { from, to: from + step })?;
+        streams.part_by(&made);
+        for (setting, made) in made {
+            *totals.entry(setting).or_default() += made.size;
         }
     }
     let raw: usize = connections.iter().map(Connection::octets).sum();
     let point = |setting: Deflate| {
         let compressed = totals.get(&representative(setting)).copied().unwrap_or(0);
-        let point = Point {
+        Point {
             setting,
             compressed: Bytes::new(compressed),
             ratio: if raw == 0 { 1.0 } else { compressed as f64 / raw as f64 },
             ratio_ci95: None,
             memory: memory.at(setting),
-        };
-        observer.point(&point);
-        point
+        }
     };
-    Ok(settings.into_iter().map(point).collect())
+    Ok(Swept {
+        points: settings.into_iter().map(point).collect(),
+        sampled: None,
+        distinct_streams: whole.len() + streams.count(),
+    })
 }
 
 /// The octets of all messages, each connection from its beginning.

@@ -71,6 +71,18 @@ pub struct Point {
     pub memory: Bytes,
 }
 
+/// What a sweep finds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Swept {
+    /// Every point, in the order of [`Grid::settings`].
+    pub points: Vec<Point>,
+    /// How many octets of payload were compressed, where points are estimates.
+    pub sampled: Option<Bytes>,
+    /// How many different streams the points stand for, as far as they are known to be the same without a look at the octets. Of a
+    /// sample, in the shards that were compressed at every setting.
+    pub distinct_streams: usize,
+}
+
 /// What encoders of these settings hold, by window bits and mem level: the level and strategy have no say in what
 /// `deflateInit2` allocates.
 pub(super) struct Memory(BTreeMap<(WindowBits, u8), Bytes>);

@@ -3,11 +3,13 @@
 use super::Interrupted;
 use super::chains::Chains;
 use super::grid::encoder;
-use super::parse::{LEVEL_MIN, Match, Parser, reach};
+use super::parse::{LEVEL_MIN, Match, Parser, Scratch, reach};
 use super::piece::{Piece, Span};
+use super::places::MemLevels;
 use super::pool::{Pool, Share};
-use super::shape::{Message, Parsed, ShapeId, Shapes};
+use super::shape::{Message, Parsed, ShapeId, Shapes, fills_buffer};
 use crate::message_codec::{Deflate, Strategy};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -69,8 +71,8 @@ pub(super) fn representative(setting: Deflate) -> Deflate {
 /// What is done in one go: settings whose parses have something in common.
 struct Task {
     way: Way,
-    /// One, or messages on their own at each of several windows, largest first.
-    settings: Vec<Deflate>,
+    /// By window, the largest first, as messages on their own go by it; and for each, those that differ in the mem level alone.
+    windows: Vec<Vec<Deflate>>,
 }
 
 /// A setting's messages.
@@ -79,13 +81,22 @@ enum Outcome {
     Shapes(Vec<ShapeId>),
 }
 
-/// The octets of all of a piece's own messages at each setting, all of them [`representative`].
+/// What a setting makes of a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Made {
+    /// In octets.
+    pub(super) size: u64,
+    /// The same for settings of which it is known that they make the same octets.
+    pub(super) stream: u64,
+}
+
+/// What each setting, all of them [`representative`], makes of all of a piece's own messages.
 pub(super) fn sizes(
     piece: &Piece,
     settings: &[Deflate],
     pool: &Pool<'_>,
     share: Share,
-) -> Result<BTreeMap<Deflate, u64>, Interrupted> {
+) -> Result<BTreeMap<Deflate, Made>, Interrupted> {
     let is_foretold = piece.octets.len() <= FORETOLD_MAX;
     let work = Work {
         piece,
@@ -100,34 +111,47 @@ pub(super) fn sizes(
     let way = |setting| if is_foretold { Way::of(setting) } else { Way::Whole };
     let outcomes = pool.map(&tasks(settings, way), share, |task| work.run(task))?;
     let shapes = work.shapes();
-    let size = |outcome| match outcome {
-        Outcome::Size(size) => size,
-        Outcome::Shapes(numbers) => numbers.into_iter().map(|number| shapes.size(number)).sum(),
+    let mut streams: HashMap<Vec<ShapeId>, u64> = HashMap::new();
+    let mut alone = 0;
+    let made = |outcome| match outcome {
+        Outcome::Size(size) => {
+            alone += 1;
+            Made {
+                size,
+                stream: u64::MAX - alone,
+            }
+        }
+        Outcome::Shapes(numbers) => {
+            let next = streams.len() as u64;
+            Made {
+                size: numbers.iter().map(|number| shapes.size(*number)).sum(),
+                stream: *streams.entry(numbers).or_insert(next),
+            }
+        }
     };
-    Ok(outcomes
-        .into_iter()
-        .flatten()
-        .map(|(setting, outcome)| (setting, size(outcome)))
-        .collect())
+    let (settings, outcomes): (Vec<_>, Vec<_>) = outcomes.into_iter().flatten().unzip();
+    Ok(settings.into_iter().zip(outcomes.into_iter().map(made)).collect())
 }
 
 /// The longest first, so that no thread ends with one: what is run as a whole at small windows, whose buffers move on the
 /// most often, each time with all of the hash; and last what may find everything measured.
 fn tasks(settings: &[Deflate], way: impl Fn(Deflate) -> Way) -> Vec<Task> {
-    let mut tasks = BTreeMap::<_, Vec<Deflate>>::new();
+    let mut tasks = BTreeMap::<_, BTreeMap<_, Vec<Deflate>>>::new();
     for &setting in settings {
         let way = way(setting);
-        let grouped = way != Way::Whole && !setting.takeover;
-        let window = (!grouped).then_some(setting.window_bits);
-        let hash = std::cmp::Reverse(setting.mem_level);
+        // Messages that are run one after the other have nothing in common at two settings.
+        let window = (way == Way::Whole || setting.takeover).then_some(setting.window_bits);
+        let hash = (way != Way::Foretold).then_some(Reverse(setting.mem_level));
         tasks
             .entry((way, window, hash, setting.takeover, setting.level, setting.strategy))
             .or_default()
+            .entry(Reverse(setting.window_bits))
+            .or_default()
             .push(setting);
     }
-    let task = |((way, ..), mut settings): ((Way, _, _, _, _, _), Vec<Deflate>)| {
-        settings.sort_by_key(|setting| std::cmp::Reverse(setting.window_bits));
-        Task { way, settings }
+    let task = |((way, ..), windows): ((Way, _, _, _, _, _), BTreeMap<_, Vec<Deflate>>)| Task {
+        way,
+        windows: windows.into_values().collect(),
     };
     tasks.into_iter().map(task).collect()
 }
@@ -159,8 +183,33 @@ struct Work<'a> {
 #[derive(Default)]
 struct Parses {
     matches: Vec<Match>,
-    /// Of each message, where its matches end, and its symbols.
-    ends: Vec<(usize, usize)>,
+    lists: Vec<Parse>,
+}
+
+/// How a message is parsed at some mem levels.
+struct Parse {
+    message: Message,
+    mem_levels: MemLevels,
+    /// Where its matches end.
+    end: usize,
+    symbols: usize,
+}
+
+/// What a task has found at one mem level, window by window.
+struct Column {
+    /// The shape of each message.
+    numbers: Vec<ShapeId>,
+    /// Those that nobody has measured.
+    wanted: Vec<(usize, ShapeId)>,
+}
+
+impl Column {
+    fn found(&mut self, message: Message, (shape, is_new): (ShapeId, bool)) {
+        self.numbers[message.number as usize] = shape;
+        if is_new {
+            self.wanted.push((message.number as usize, shape));
+        }
+    }
 }
 
 impl Work<'_> {
@@ -170,34 +219,36 @@ impl Work<'_> {
 
     fn run(&self, task: &Task) -> Vec<(Deflate, Outcome)> {
         if task.way == Way::Whole {
-            return task
-                .settings
-                .iter()
+            let settings = task.windows.iter().flatten();
+            return settings
                 .map(|&setting| (setting, Outcome::Size(self.whole(setting))))
                 .collect();
         }
         let mut outcomes: Vec<(Deflate, Outcome)> = Vec::new();
-        let mut before: Option<Vec<ShapeId>> = None;
-        for &setting in &task.settings {
+        let mut columns: BTreeMap<u8, Column> = BTreeMap::new();
+        for settings in &task.windows {
+            let Some(first) = settings.first() else { continue };
             // Within reach of the smaller window, nothing changes by it.
-            let reach = reach(setting.window_bits);
-            let anew = |message: &&Message| before.is_none() || message.length > reach;
+            let reach = reach(first.window_bits);
+            let is_new = settings.iter().any(|setting| !columns.contains_key(&setting.mem_level));
+            let anew = |message: &&Message| is_new || message.length > reach;
             let some: Vec<Message> = self.messages.iter().filter(anew).copied().collect();
-            let found = match task.way {
-                Way::Foretold => self.foretold(setting, &some),
-                _ => self.alone(setting, &some),
-            };
-            let mut numbers = before.take().unwrap_or_else(|| vec![0; self.messages.len()]);
-            let mut wanted = Vec::new();
-            for (message, (shape, is_new)) in some.iter().zip(found) {
-                numbers[message.number as usize] = shape;
-                if is_new {
-                    wanted.push((message.number as usize, shape));
+            for setting in settings {
+                columns.entry(setting.mem_level).or_insert_with(|| Column {
+                    numbers: vec![0; self.messages.len()],
+                    wanted: Vec::new(),
+                });
+            }
+            match task.way {
+                Way::Foretold => self.foretold(settings, &some, &mut columns),
+                _ => self.alone(settings, &some, &mut columns),
+            }
+            for setting in settings {
+                if let Some(column) = columns.get_mut(&setting.mem_level) {
+                    self.measure(*setting, &std::mem::take(&mut column.wanted));
+                    outcomes.push((*setting, Outcome::Shapes(column.numbers.clone())));
                 }
             }
-            self.measure(setting, &wanted);
-            before = Some(numbers.clone());
-            outcomes.push((setting, Outcome::Shapes(numbers)));
         }
         outcomes
     }
@@ -228,40 +279,70 @@ impl Work<'_> {
         size
     }
 
-    fn foretold(&self, setting: Deflate, messages: &[Message]) -> Vec<(ShapeId, bool)> {
+    /// Levels 4 to 9, at settings that differ in the mem level alone.
+    fn foretold(&self, settings: &[Deflate], messages: &[Message], columns: &mut BTreeMap<u8, Column>) {
+        let Some(&setting) = settings.first() else { return };
         let parser = Parser::new(&self.chains, setting);
-        let (mut parses, mut matches) = (Parses::default(), Vec::new());
-        for message in messages {
-            let symbols = parser.parse(self.piece.messages[message.number as usize], &mut matches);
-            parses.matches.extend_from_slice(&matches);
-            parses.ends.push((parses.matches.len(), symbols));
+        let all = MemLevels::of(settings.iter().map(|setting| setting.mem_level));
+        let (mut parses, mut scratch) = (Parses::default(), Scratch::default());
+        for &message in messages {
+            let span = self.piece.messages[message.number as usize];
+            parser.parse(span, all, &mut scratch, |mem_levels, matches, symbols| {
+                parses.matches.extend_from_slice(matches);
+                parses.lists.push(Parse {
+                    message,
+                    mem_levels,
+                    end: parses.matches.len(),
+                    symbols,
+                });
+            });
         }
         let mut shapes = self.shapes();
         let mut from = 0;
-        let number = |(&message, &(end, symbols)): (&Message, &(usize, usize))| {
-            let matches = &parses.matches[std::mem::replace(&mut from, end)..end];
-            shapes.number(message, setting, Parsed::Matches(matches, symbols))
-        };
-        messages.iter().zip(&parses.ends).map(number).collect()
+        for &Parse {
+            message,
+            mem_levels,
+            end,
+            symbols,
+        } in &parses.lists
+        {
+            let list = shapes.list(&parses.matches[std::mem::replace(&mut from, end)..end]);
+            let mut alike = None;
+            for mem_level in mem_levels.descending() {
+                let setting = Deflate { mem_level, ..setting };
+                let is_alike = !fills_buffer(symbols, mem_level);
+                let shape = match alike.filter(|_| is_alike) {
+                    Some(shape) => (shape, false),
+                    None => shapes.number(message, setting, Parsed::Matches(list, symbols)),
+                };
+                alike = is_alike.then_some(shape.0);
+                if let Some(column) = columns.get_mut(&mem_level) {
+                    column.found(message, shape);
+                }
+            }
+        }
     }
 
     /// Levels 1 to 3 without takeover: the hash has no say where it brings no other strings into the way, within the chain
     /// that a level follows, nor a string at the very greatest distance.
-    fn alone(&self, setting: Deflate, messages: &[Message]) -> Vec<(ShapeId, bool)> {
-        let reach = reach(setting.window_bits);
-        let chain = FAST_CHAINS[usize::from(setting.level) - 1];
-        let parsed = |message: &Message| {
-            let span = self.piece.messages[message.number as usize];
-            let any = message.length <= reach && self.chains.chain_needed(span, setting.mem_level) <= chain;
-            if any { Parsed::AnyHash } else { Parsed::Unknown }
-        };
-        let parsed: Vec<_> = messages.iter().map(parsed).collect();
-        let mut shapes = self.shapes();
-        messages
-            .iter()
-            .zip(parsed)
-            .map(|(&message, parsed)| shapes.number(message, setting, parsed))
-            .collect()
+    fn alone(&self, settings: &[Deflate], messages: &[Message], columns: &mut BTreeMap<u8, Column>) {
+        for &setting in settings {
+            let reach = reach(setting.window_bits);
+            let chain = FAST_CHAINS[usize::from(setting.level) - 1];
+            let parsed = |message: &Message| {
+                let span = self.piece.messages[message.number as usize];
+                let any = message.length <= reach && self.chains.chain_needed(span, setting.mem_level) <= chain;
+                if any { Parsed::AnyHash } else { Parsed::Unknown }
+            };
+            let parsed: Vec<_> = messages.iter().map(parsed).collect();
+            let Some(column) = columns.get_mut(&setting.mem_level) else {
+                continue;
+            };
+            let mut shapes = self.shapes();
+            for (&message, parsed) in messages.iter().zip(parsed) {
+                column.found(message, shapes.number(message, setting, parsed));
+            }
+        }
     }
 
     /// Compresses messages, each after what went before it, and keeps their sizes.

@@ -4,7 +4,8 @@
 //!
 //! The first shards are drawn one from each of as many equal parts of the transcript. Then each part is halved, and a shard
 //! drawn from the half that has none; and so on, for ever fewer settings: those that may still be on the frontier, as far as the
-//! sample can tell (successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016).
+//! sample can tell (successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016), and whose interval is
+//! wider than is wanted.
 //!
 //! **The estimate** is by comparison with what is known of all shards: each is compressed at two settings of the least effort,
 //! with takeover and without. What a setting makes of a shard goes up and down with that, whatever the shard holds, so that a
@@ -15,21 +16,21 @@
 //! two windows of it. What follows is not always the same. Intervals are wider by [`UNSEEN`] for it.
 
 use super::estimate::{Interval, Pair, interval, is_no_smaller, ratio};
-use super::exact::entire;
-use super::grid::{Grid, Memory, Point, encoder};
-use super::measure::{representative, sizes};
+use super::grid::{Grid, Memory, Point, Swept, encoder};
+use super::measure::representative;
+use super::part::Streams;
 use super::piece::Cut;
 use super::pool::{Pool, Share};
 use super::{Connection, Interrupted, Observer, exact};
 use crate::message_codec::{Deflate, Strategy, WindowBits};
 use lastmile_units::{Bytes, Rng, Seed};
 use rand_core::Rng as _;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
 /// How a sample is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampling {
     /// Decides which shards are drawn.
     pub seed: Seed,
@@ -37,18 +38,22 @@ pub struct Sampling {
     pub shard: Bytes,
     /// How many shards are drawn for every setting: 6 or more, or Student's t is not what is taken for it.
     pub first: usize,
-    /// How often the number of shards is doubled for settings that may be on the frontier.
+    /// How far an interval may reach to either side, as a share of the ratio, before more shards are drawn.
+    pub reach: f64,
+    /// How often at most the number of shards is doubled for settings that may be on the frontier and whose interval is wider.
     pub doublings: u32,
 }
 
 impl Default for Sampling {
-    /// 12 shards of 128 KiB, doubled once: our own choice.
+    /// 12 shards of 64 KiB, doubled up to twice for what is not known to 0.4 %: our own choice, a fifth of what counts as equally small
+    /// where settings are chosen.
     fn default() -> Self {
         Self {
             seed: Seed::new(1),
-            shard: Bytes::new(128 * 1024),
+            shard: Bytes::new(64 * 1024),
             first: 12,
-            doublings: 1,
+            reach: 0.004,
+            doublings: 2,
         }
     }
 }
@@ -59,8 +64,8 @@ impl Default for Sampling {
 /// goes with what is known, octet by octet, which made one of 0.001 in tests.
 const UNSEEN: f64 = 0.001;
 
-/// Estimates the ratio of every setting of a grid; returns the points in the order of [`Grid::settings`]. Where a transcript has not more
-/// than the first shards, all of it is compressed, and points are exact.
+/// Estimates the ratio of every setting of a grid. Where a transcript has not more than the first shards, all of it is compressed, and
+/// points are exact.
 ///
 /// Deterministic, given a seed, unless it is interrupted. That ends it with the shards that were done, once the first are.
 ///
@@ -75,7 +80,7 @@ pub fn sampled(
     sampling: Sampling,
     threads: NonZeroUsize,
     observer: &dyn Observer,
-) -> Result<Vec<Point>, Interrupted> {
+) -> Result<Swept, Interrupted> {
     assert!(
         sampling.first >= 6,
         "Student's t is approximated from 5 degrees of freedom on"
@@ -91,37 +96,41 @@ pub fn sampled(
     let pool = Pool { threads, observer };
     let representatives: BTreeSet<Deflate> = settings.iter().copied().map(representative).collect();
     // What is only stored costs nothing to know.
-    let (stored, mut wanted): (Vec<_>, Vec<_>) = representatives.into_iter().partition(|setting| setting.level == 0);
-    let counted: BTreeMap<_, _> = stored
+    let (only_stored, mut standing): (Vec<_>, Vec<_>) =
+        representatives.into_iter().partition(|setting| setting.level == 0);
+    let counted: BTreeMap<_, _> = only_stored
         .into_iter()
-        .map(|setting| (setting, entire(connections, setting)))
+        .map(|setting| (setting, stored(connections, setting)))
         .collect();
-    let known = pool.map(
-        &cuts,
-        Share {
-            from: 0.0,
-            to: KNOWN_SHARE,
-        },
-        |cut| Known::of(cut, connections),
-    )?;
+    let known = Known::of_all(&cuts, connections, &pool)?;
     let mut samples: BTreeMap<Deflate, Vec<Pair>> = BTreeMap::new();
     let mut draw = Draw::new(sampling.seed, cuts.len(), sampling.first);
-    let step = (1.0 - KNOWN_SHARE) / (f64::from(sampling.doublings) + 1.0);
+    let mut streams = Streams::default();
+    let mut octets = 0;
     for round in 0..=sampling.doublings {
+        let mut wanted = standing.clone();
         if round > 0 {
-            wanted = contenders(&samples, &wanted, &memory, cuts.len());
+            standing = contenders(&samples, &standing, &memory, cuts.len());
+            let is_wide = |setting: &&Deflate| {
+                let sample = &samples[*setting];
+                bounds(sample, cuts.len()).high > ratio(sample) * (1.0 + sampling.reach)
+            };
+            wanted = standing.iter().filter(is_wide).copied().collect();
+            if wanted.is_empty() {
+                break;
+            }
             draw.halve();
         }
-        let from = KNOWN_SHARE + step * f64::from(round);
-        let share = Share { from, to: from + step };
         let shards = Shards {
             drawn: &draw.drawn,
             cuts: &cuts,
             known: &known,
             connections,
         };
-        match shards.compress(&wanted, &pool, share) {
+        let streams = (round == 0).then_some(&mut streams);
+        match shards.compress(&wanted, &pool, share_of(round, sampling.doublings), streams) {
             Ok(pairs) => {
+                octets += shards.octets();
                 for (setting, pairs) in pairs {
                     samples.entry(setting).or_default().extend(pairs);
                 }
@@ -144,28 +153,55 @@ pub fn sampled(
                 (ratio(&samples[&same]) * all, Some(ends))
             }
         };
-        let point = Point {
+        Point {
             setting,
             compressed: Bytes::new(compressed.round() as u64),
             ratio: compressed / raw,
             ratio_ci95,
             memory: memory.at(setting),
-        };
-        observer.point(&point);
-        point
+        }
     };
-    Ok(settings.into_iter().map(point).collect())
+    Ok(Swept {
+        points: settings.into_iter().map(point).collect(),
+        sampled: Some(Bytes::from(octets)),
+        distinct_streams: counted.len() + streams.count(),
+    })
 }
 
-/// How much of the work it is to know something of every shard: our own choice, roughly as measured at 100 MB.
-const KNOWN_SHARE: f64 = 0.1;
+/// How much of the work it is to know something of every shard, and to compress the first: our own choice, roughly as measured at 100 MB.
+const KNOWN_SHARE: f64 = 0.2;
+const FIRST_SHARE: f64 = 0.6;
 
-/// The least effort, with a window among the others.
+fn share_of(round: u32, doublings: u32) -> Share {
+    let (first, all) = (KNOWN_SHARE + FIRST_SHARE, f64::from(doublings.max(1)));
+    let end = |round: u32| first + (1.0 - first) * f64::from(round) / all;
+    Share {
+        from: round.checked_sub(1).map_or(KNOWN_SHARE, end),
+        to: end(round),
+    }
+}
+
+/// The octets of all messages where they are only stored, which goes by their lengths alone (RFC 1951 section 3.2.4): a message of each
+/// length is.
+fn stored(connections: &[Connection<'_>], setting: Deflate) -> u64 {
+    let mut encoder = encoder(setting);
+    let mut sizes: HashMap<usize, u64> = HashMap::new();
+    let messages = connections.iter().flat_map(|connection| &connection.messages);
+    messages
+        .map(|message| {
+            *sizes
+                .entry(message.len())
+                .or_insert_with(|| encoder.coded_size(message) as u64)
+        })
+        .sum()
+}
+
+/// The least effort, with a window among the others, and a hash that is soon cleared.
 const LEAST: Deflate = Deflate {
     takeover: true,
     window_bits: WindowBits::new(12).expect("12 is between 8 and 15"),
     level: 1,
-    mem_level: 8,
+    mem_level: 5,
     strategy: Strategy::Default,
 };
 
@@ -177,20 +213,40 @@ struct Known {
 }
 
 impl Known {
-    fn of(cut: &Cut, connections: &[Connection<'_>]) -> Self {
+    /// Of every shard.
+    fn of_all(cuts: &[Cut], connections: &[Connection<'_>], pool: &Pool<'_>) -> Result<Vec<Self>, Interrupted> {
+        let name = format!("known of {} shards", cuts.len());
+        let share = Share {
+            from: 0.0,
+            to: KNOWN_SHARE,
+        };
+        let find = || {
+            let known = pool.map(cuts, share, |cut| Self::of(cut, connections))?;
+            Ok(known.into_iter().flatten().collect())
+        };
+        let figures = pool.part(&name, cuts.len() * 2, find)?;
+        let known = figures.chunks_exact(2).map(|figures| Self {
+            takeover: figures[0] as f64,
+            alone: figures[1] as f64,
+        });
+        Ok(known.collect())
+    }
+
+    /// Octets with takeover, and without.
+    fn of(cut: &Cut, connections: &[Connection<'_>]) -> [u64; 2] {
         let least = |takeover| {
             let mut encoder = encoder(Deflate { takeover, ..LEAST });
             let mut size = 0;
             for run in cut.runs(connections) {
                 encoder.reset();
-                size += run.iter().map(|message| encoder.coded_size(message)).sum::<usize>();
+                size += run
+                    .iter()
+                    .map(|message| encoder.coded_size(message) as u64)
+                    .sum::<u64>();
             }
-            size as f64
+            size
         };
-        Self {
-            takeover: least(true),
-            alone: least(false),
-        }
+        [least(true), least(false)]
     }
 
     fn at(&self, setting: Deflate) -> f64 {
@@ -217,27 +273,41 @@ struct Shards<'a> {
 }
 
 impl Shards<'_> {
-    /// Those that were drawn, at each setting.
+    /// Those that were drawn, at each setting; tells `streams` what is the same.
     fn compress(
         &self,
         settings: &[Deflate],
         pool: &Pool<'_>,
         share: Share,
+        mut streams: Option<&mut Streams>,
     ) -> Result<BTreeMap<Deflate, Vec<Pair>>, Interrupted> {
         let mut pairs: BTreeMap<Deflate, Vec<Pair>> = BTreeMap::new();
         let step = (share.to - share.from) / self.drawn.len().max(1) as f64;
         for (number, &shard) in self.drawn.iter().enumerate() {
-            let piece = self.cuts[shard].piece(self.connections);
             let from = share.from + step * number as f64;
-            for (setting, coded) in sizes(&piece, settings, pool, Share { from, to: from + step })? {
+            let share = Share { from, to: from + step };
+            let made = pool.shard(self.cuts, shard, self.connections, settings, share)?;
+            if let Some(streams) = &mut streams {
+                streams.part_by(&made);
+            }
+            for (setting, made) in made {
                 let known = self.known[shard].at(setting);
                 pairs.entry(setting).or_default().push(Pair {
                     known,
-                    coded: coded as f64,
+                    coded: made.size as f64,
                 });
             }
         }
         Ok(pairs)
+    }
+
+    /// The payload of those that were drawn.
+    fn octets(&self) -> usize {
+        let drawn = self
+            .drawn
+            .iter()
+            .flat_map(|shard| self.cuts[*shard].runs(self.connections));
+        drawn.flatten().map(|message| message.len()).sum()
     }
 }
 

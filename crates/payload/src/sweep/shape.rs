@@ -30,7 +30,7 @@ struct Shape {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Choice {
     /// As foretold: the number of a list of matches.
-    Parsed(u32),
+    Parsed(ListId),
     /// By a level that is not foretold, with the mem level where its hash may matter.
     Level(u8, Option<u8>),
 }
@@ -41,7 +41,7 @@ pub(super) type ShapeId = u32;
 /// Shapes, numbered as they come, with the size of those that were measured.
 #[derive(Default)]
 pub(super) struct Shapes {
-    lists: HashMap<Box<[Match]>, u32>,
+    lists: HashMap<Box<[Match]>, ListId>,
     shapes: HashMap<Shape, ShapeId>,
     sizes: Vec<u32>,
 }
@@ -56,29 +56,37 @@ pub(super) struct Message {
     pub(super) length: usize,
 }
 
+/// The number of a list of matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ListId(u32);
+
 /// How a message is parsed at a setting.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Parsed<'a> {
+pub(super) enum Parsed {
     /// These matches, with literals so many symbols.
-    Matches(&'a [Match], usize),
+    Matches(ListId, usize),
     /// Unknown, but the hash has no say.
     AnyHash,
     /// Unknown.
     Unknown,
 }
 
+/// Whether a message of so many symbols fills the buffer of symbols, so that the mem level decides on where blocks end.
+pub(super) const fn fills_buffer(symbols: usize, mem_level: u8) -> bool {
+    symbols >= (1 << (mem_level + 6)) - 1
+}
+
 impl Shapes {
     /// The shape of a message, and whether it is the first of its kind, which whoever asks has to measure.
-    pub(super) fn number(&mut self, message: Message, setting: Deflate, parsed: Parsed<'_>) -> (ShapeId, bool) {
+    pub(super) fn number(&mut self, message: Message, setting: Deflate, parsed: Parsed) -> (ShapeId, bool) {
         let Message {
             number,
             content,
             length,
         } = message;
-        let full = (1_usize << (setting.mem_level + 6)) - 1;
         let mem_level = Some(setting.mem_level);
         let (choice, symbols) = match parsed {
-            Parsed::Matches(matches, symbols) => (Choice::Parsed(self.list(matches)), symbols),
+            Parsed::Matches(list, symbols) => (Choice::Parsed(list), symbols),
             Parsed::AnyHash => (Choice::Level(setting.level, None), length),
             Parsed::Unknown => (Choice::Level(setting.level, mem_level), length),
         };
@@ -86,7 +94,7 @@ impl Shapes {
         let shape = Shape {
             content,
             choice,
-            mem_level: mem_level.filter(|_| symbols >= full),
+            mem_level: mem_level.filter(|mem_level| fills_buffer(symbols, *mem_level)),
             place: out_of_reach.then_some((setting.window_bits.runs_as().get(), setting.takeover.then_some(number))),
             fixed: setting.strategy == Strategy::Fixed,
         };
@@ -98,11 +106,12 @@ impl Shapes {
         (number, number == next)
     }
 
-    fn list(&mut self, matches: &[Match]) -> u32 {
+    /// The number of a list of matches.
+    pub(super) fn list(&mut self, matches: &[Match]) -> ListId {
         if let Some(number) = self.lists.get(matches) {
             return *number;
         }
-        let number = self.lists.len() as u32;
+        let number = ListId(self.lists.len() as u32);
         self.lists.insert(matches.into(), number);
         number
     }

@@ -85,7 +85,7 @@ pub(super) fn one_by_one(connections: &[Connection<'_>], setting: Deflate) -> u6
 
 /// Holds each point of the grid, 8 window bits excepted, against zlib.
 fn assert_exact(connections: &[Connection<'_>], grid: &Grid) {
-    let points = exact(connections, grid, TWO, &()).unwrap();
+    let points = exact(connections, grid, TWO, &()).unwrap().points;
     assert_eq!(points.len(), grid.settings().len());
     let raw: usize = connections.iter().map(Connection::octets).sum();
     for point in points {
@@ -254,7 +254,7 @@ fn eight_window_bits_run_as_nine() {
         ..Grid::default()
     };
     let connections = [connection(&messages)];
-    let points = exact(&connections, &grid, TWO, &()).unwrap();
+    let points = exact(&connections, &grid, TWO, &()).unwrap().points;
     let of = |bits| {
         points
             .iter()
@@ -290,10 +290,9 @@ fn pieces_add_up_to_the_whole_at_levels_4_to_9_whatever_their_size() {
         let cuts = Cut::all(&connections, size);
         let mut totals = BTreeMap::<Deflate, u64>::new();
         for cut in &cuts {
-            for (setting, size) in
-                sizes(&cut.piece(&connections), &settings, &pool, Share { from: 0.0, to: 1.0 }).unwrap()
-            {
-                *totals.entry(setting).or_default() += size;
+            let made = sizes(&cut.piece(&connections), &settings, &pool, Share { from: 0.0, to: 1.0 }).unwrap();
+            for (setting, made) in made {
+                *totals.entry(setting).or_default() += made.size;
             }
         }
         assert!(cuts.len() > 1);
@@ -318,7 +317,7 @@ fn a_transcript_of_several_pieces_is_exact_at_every_level() {
 
 #[test]
 fn memory_is_what_zlib_allocates() {
-    let points = exact(&[], &Grid::default(), TWO, &()).unwrap();
+    let points = exact(&[], &Grid::default(), TWO, &()).unwrap().points;
     for point in points {
         let (window, memory) = (point.setting.window_bits.runs_as().get(), point.setting.mem_level);
         assert_eq!(
@@ -347,7 +346,7 @@ fn an_observer_sees_progress_up_to_the_end_and_can_break_it() {
     let sweep = |until| {
         let observer = Until(until, Mutex::default());
         let result = exact(&connections, &Grid::default(), NonZeroUsize::MIN, &observer);
-        (result.map(|points| points.len()), observer.1.into_inner().unwrap())
+        (result.map(|swept| swept.points.len()), observer.1.into_inner().unwrap())
     };
     let (all, progress) = sweep(2.0);
     assert_eq!((all, progress.last()), (Ok(1440), Some(&1.0)));
@@ -355,4 +354,107 @@ fn an_observer_sees_progress_up_to_the_end_and_can_break_it() {
     let (none, progress) = sweep(0.3);
     assert_eq!(none, Err(Interrupted));
     assert!(progress.last().is_some_and(|last| (0.3..0.4).contains(last)));
+}
+
+/// Keeps parts, up to as many as it may find before it breaks.
+#[derive(Default)]
+pub(super) struct Keeper {
+    pub(super) kept: BTreeMap<String, Vec<u64>>,
+    pub(super) found: std::sync::Mutex<BTreeMap<String, Vec<u64>>>,
+    pub(super) most: Option<usize>,
+}
+
+impl Observer for Keeper {
+    fn progress(&self, _: f64) -> ControlFlow<()> {
+        match self.most {
+            Some(most) if self.found.lock().unwrap().len() >= most => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn kept(&self, part: &str) -> Option<Vec<u64>> {
+        self.kept.get(part).cloned()
+    }
+
+    fn found(&self, part: &str, figures: &[u64]) {
+        let before = self.found.lock().unwrap().insert(part.to_owned(), figures.to_vec());
+        assert_eq!(before, None, "{part} is found twice");
+    }
+}
+
+impl Keeper {
+    /// One that goes on where this one stopped.
+    pub(super) fn after(self) -> Self {
+        let mut kept = self.kept;
+        kept.extend(self.found.into_inner().unwrap());
+        Self {
+            kept,
+            ..Self::default()
+        }
+    }
+}
+
+#[test]
+fn a_sweep_that_was_broken_off_leaves_out_what_is_kept_and_finds_the_same() {
+    let messages = text(&mut Seed::new(22).rng(), 5000, 60);
+    let connections = [connection(&messages)];
+    let grid = Grid {
+        window_bits: windows([11, 15]),
+        levels: vec![0, 1, 6],
+        mem_levels: vec![2, 8],
+        ..Grid::default()
+    };
+    let sweep = |keeper: &Keeper| exact(&connections, &grid, NonZeroUsize::MIN, keeper);
+    let whole = Keeper::default();
+    let expected = sweep(&whole).unwrap();
+    let parts = whole.after().kept.len();
+    // Level 1 with takeover at each window and mem level, and the pieces.
+    assert_eq!(parts, 4 + Cut::all(&connections, exact::PIECE).len());
+    let mut keeper = Keeper {
+        most: Some(1),
+        ..Keeper::default()
+    };
+    let mut breaks = 0;
+    loop {
+        let swept = sweep(&keeper);
+        let found = keeper.found.lock().unwrap().len();
+        keeper = keeper.after();
+        if let Ok(swept) = swept {
+            assert_eq!(swept, expected);
+            break;
+        }
+        assert_eq!(found, 1);
+        breaks += 1;
+        keeper.most = Some(1);
+    }
+    assert_eq!((keeper.kept.len(), breaks), (parts, parts - 1));
+}
+
+#[test]
+fn streams_are_counted_once_where_settings_are_known_to_make_the_same() {
+    let messages = text(&mut Seed::new(23).rng(), 60, 20);
+    let connections = [connection(&messages)];
+    let swept = |takeover| {
+        let grid = Grid {
+            takeover: vec![takeover],
+            ..Grid::default()
+        };
+        exact(&connections, &grid, TWO, &()).unwrap()
+    };
+    for takeover in [false, true] {
+        let Swept {
+            points,
+            distinct_streams,
+            ..
+        } = swept(takeover);
+        let sizes: BTreeSet<u64> = points.iter().map(|point| point.compressed.get()).collect();
+        assert!(distinct_streams >= sizes.len(), "different sizes are different streams");
+        assert!(distinct_streams < points.len() / 2, "{distinct_streams}");
+    }
+    // Short messages on their own have no use for a window, nor for a hash.
+    assert!(
+        swept(false).distinct_streams <= 2 * 10,
+        "{}",
+        swept(false).distinct_streams
+    );
 }

@@ -257,8 +257,8 @@ fn stream(own: &Direction<'_>) -> record::Stream {
         length_median_bytes: ranked(50),
         length_p95_bytes: ranked(95),
         length_max_bytes: lengths[count - 1],
-        sampled_bytes: None,
-        distinct_streams: None,
+        sampled_bytes: own.sampled.map(lastmile_units::Bytes::get),
+        distinct_streams: Some(own.distinct_streams as u64),
     }
 }
 

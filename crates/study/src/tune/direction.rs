@@ -11,7 +11,8 @@ use super::timing::{self, Meanwhile, Subject, Timed};
 use super::{Phase, Progress, TuneError, Work, points, shortlist};
 use crate::cost::this_machine;
 use lastmile_payload::message_codec::{Deflate, MessageCodec};
-use lastmile_payload::sweep::Point;
+use lastmile_payload::sweep::{Point, Swept};
+use lastmile_units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -19,6 +20,10 @@ use std::sync::Arc;
 pub(super) struct Direction<'a> {
     pub(super) stream: Stream<'a>,
     pub(super) points: Vec<Point>,
+    /// How much of the stream points rest on, where they do not rest on all of it.
+    pub(super) sampled: Option<Bytes>,
+    /// How many different streams the points stand for.
+    pub(super) distinct_streams: usize,
     pub(super) trials: Vec<(Trial, Measured)>,
     /// Of the points that were timed.
     pub(super) timed: BTreeMap<Deflate, Timed>,
@@ -58,7 +63,11 @@ pub(super) fn build(codec: &MessageCodec) -> String {
 impl<'a> Direction<'a> {
     /// Measures everything that is asked for, or finds it where it is kept.
     pub(super) fn measure(stream: Stream<'a>, work: &mut Work<'_>) -> Result<Self, TuneError> {
-        let points = points::points(&stream, work)?;
+        let Swept {
+            points,
+            sampled,
+            distinct_streams,
+        } = points::points(&stream, work)?;
         let shortlist = shortlist::shortlist(&points, work.options.holder);
         let trials = if work.options.beyond {
             beyond::trials(stream.messages)
@@ -89,6 +98,8 @@ impl<'a> Direction<'a> {
             meanwhile,
             stream,
             points,
+            sampled,
+            distinct_streams,
         })
     }
 

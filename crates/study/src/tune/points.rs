@@ -1,18 +1,21 @@
-//! How small, and in how much memory, at every setting of the grid? Asks the sweep for what is not kept yet, and keeps it point by point.
+//! How small, and in how much memory, at every setting of the grid? Asks the sweep, unless its points are kept, and keeps what it finds
+//! part by part, so that a sweep that was interrupted goes on with the parts that are left.
 
+use super::candidate::USUAL;
 use super::direction::build;
-use super::kept::Key;
+use super::kept::{Kept, Key};
 use super::recording::Stream;
 use super::{Options, Phase, Progress, TuneError, Work};
+use crate::journal::JournalError;
 use lastmile_payload::message_codec::{Deflate, MessageCodec};
-use lastmile_payload::sweep::{self, Connection, Grid, Interrupted, Interval, Observer, Point, exact, sampled};
+use lastmile_payload::sweep::{self, Connection, Interrupted, Interval, Observer, Point, Swept, exact, sampled};
+use lastmile_payload::transcript::ContentHash;
 use lastmile_report::tune::Sampling;
 use lastmile_units::Bytes;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 
 /// Where nobody asks for all to be counted, longer streams are sampled: our own choice, some ten seconds on two cores.
 const COUNTED_MOST: u64 = 1_000_000;
@@ -39,21 +42,6 @@ impl How {
         }
     }
 
-    /// What of the grid is found together: what is counted can be parted, a sample is drawn for all of it.
-    fn parts(self, grid: &Grid) -> Vec<Grid> {
-        match self {
-            Self::Sampled(_) => vec![grid.clone()],
-            Self::Counted => {
-                let each: BTreeSet<bool> = grid.takeover.iter().copied().collect();
-                let half = |takeover| Grid {
-                    takeover: vec![takeover],
-                    ..grid.clone()
-                };
-                each.into_iter().map(half).collect()
-            }
-        }
-    }
-
     fn parameters(self) -> String {
         match self {
             Self::Counted => "counted".to_owned(),
@@ -62,55 +50,82 @@ impl How {
     }
 }
 
-/// The points of a stream, in the order of the grid's settings.
-pub(super) fn points(stream: &Stream<'_>, work: &mut Work<'_>) -> Result<Vec<Point>, TuneError> {
-    let options = work.options;
-    let connections = Connection::of(stream.messages);
-    let how = How::of(stream, options);
-    let key = |setting: Deflate| key(stream, setting, &how.parameters());
-    let kept = |work: &Work<'_>, setting: Deflate| -> Option<Point> {
-        let written = work.kept.find::<Written>(&key(setting))?;
-        Some(written.point(setting))
-    };
-    for part in how.parts(&options.grid) {
-        if part.settings().into_iter().all(|setting| kept(work, setting).is_some()) {
-            continue;
-        }
-        for point in swept(&connections, &part, how, work)? {
-            work.kept.keep(&key(point.setting), &Written::of(&point))?;
-        }
-    }
-    let all = options.grid.settings().into_iter();
-    Ok(all
-        .map(|setting| kept(work, setting).expect("every point was just kept"))
-        .collect())
+/// What a sweep is found again by.
+struct Keys {
+    content: ContentHash,
+    build: String,
+    /// The grid, and how its points are come by.
+    parameters: String,
 }
 
-fn key(stream: &Stream<'_>, setting: Deflate, how: &str) -> Key {
-    let codec = MessageCodec::Deflate(setting);
-    Key::new(stream.content, &build(&codec), format!("{codec} {how}"))
+impl Keys {
+    fn of(stream: &Stream<'_>, how: How, options: &Options) -> Self {
+        Self {
+            content: stream.content,
+            build: build(&MessageCodec::Deflate(USUAL)),
+            parameters: format!("{:?} {}", options.grid, how.parameters()),
+        }
+    }
+
+    fn whole(&self) -> Key {
+        Key::new(self.content, &self.build, self.parameters.clone())
+    }
+
+    fn part(&self, name: &str) -> Key {
+        Key::new(self.content, &self.build, format!("{name} of {}", self.parameters))
+    }
+}
+
+/// The points of a stream, in the order of the grid's settings.
+pub(super) fn points(stream: &Stream<'_>, work: &mut Work<'_>) -> Result<Swept, TuneError> {
+    let how = How::of(stream, work.options);
+    let keys = Keys::of(stream, how, work.options);
+    let settings = work.options.grid.settings();
+    let kept = work.kept.find::<Written>(&keys.whole());
+    if let Some(kept) = kept.filter(|kept| kept.points.len() == settings.len()) {
+        return Ok(kept.swept(settings));
+    }
+    let swept = sweep(stream, how, &keys, work)?;
+    work.kept.keep(&keys.whole(), &Written::of(&swept))?;
+    Ok(swept)
 }
 
 /// Sweeps on threads of its own, so that this one can tell how far it is.
-fn swept(connections: &[Connection<'_>], grid: &Grid, how: How, work: &mut Work<'_>) -> Result<Vec<Point>, TuneError> {
+fn sweep(stream: &Stream<'_>, how: How, keys: &Keys, work: &mut Work<'_>) -> Result<Swept, TuneError> {
+    let connections = Connection::of(stream.messages);
+    let (grid, threads, interrupt) = (&work.options.grid, work.workers.threads, work.workers.interrupt);
     let (tell, told) = mpsc::channel();
     let observer = Watch {
         tell,
-        interrupt: work.workers.interrupt,
+        interrupt,
+        keys,
+        journal: Mutex::new(Journal {
+            kept: &mut *work.kept,
+            failed: None,
+        }),
     };
-    let (threads, interrupt) = (work.workers.threads, work.workers.interrupt);
+    let progress = &mut *work.progress;
     std::thread::scope(|scope| {
-        let sweep = scope.spawn(move || match how {
-            How::Counted => exact(connections, grid, threads, &observer),
-            How::Sampled(sampling) => sampled(connections, grid, sampling, threads, &observer),
+        let sweep = scope.spawn(|| {
+            // Whoever tells is gone when the sweep is done.
+            let observer = observer;
+            let swept = match how {
+                How::Counted => exact(&connections, grid, threads, &observer),
+                How::Sampled(sampling) => sampled(&connections, grid, sampling, threads, &observer),
+            };
+            let failed = observer.journal().failed.take();
+            (swept, failed)
         });
         for done in told {
-            (work.progress)(Progress {
+            progress(Progress {
                 phase: Phase::Sweeping,
                 done,
             });
         }
-        let swept = sweep.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (swept, failed) = sweep.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        if let Some(failed) = failed {
+            return Err(failed.into());
+        }
         // A sample that was broken off is smaller than it should be.
         if interrupt.load(Ordering::Relaxed) {
             return Err(TuneError::Interrupted);
@@ -119,26 +134,58 @@ fn swept(connections: &[Connection<'_>], grid: &Grid, how: How, work: &mut Work<
     })
 }
 
-/// Tells how far the sweep is, and stops it where someone asks to.
+/// Tells how far the sweep is, keeps its parts, and stops it where someone asks to.
 struct Watch<'a> {
     tell: mpsc::Sender<f64>,
     interrupt: &'a AtomicBool,
+    keys: &'a Keys,
+    journal: Mutex<Journal<'a>>,
+}
+
+struct Journal<'a> {
+    kept: &'a mut Kept,
+    /// Why a part could not be kept.
+    failed: Option<JournalError>,
+}
+
+impl<'a> Watch<'a> {
+    fn journal(&self) -> MutexGuard<'_, Journal<'a>> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Observer for Watch<'_> {
     fn progress(&self, done: f64) -> ControlFlow<()> {
         // Fails only where the receiver is gone, that is, where telling has panicked.
         let gone = self.tell.send(done).is_err();
-        if gone || self.interrupt.load(Ordering::Relaxed) {
+        if gone || self.interrupt.load(Ordering::Relaxed) || self.journal().failed.is_some() {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     }
+
+    fn kept(&self, part: &str) -> Option<Vec<u64>> {
+        self.journal().kept.find(&self.keys.part(part))
+    }
+
+    fn found(&self, part: &str, figures: &[u64]) {
+        let mut journal = self.journal();
+        if let Err(failed) = journal.kept.keep(&self.keys.part(part), &figures) {
+            journal.failed = Some(failed);
+        }
+    }
 }
 
-/// A point, as it is written down: its setting is in the key.
+/// What a sweep has found, as it is written down: the settings are in the key.
 #[derive(Serialize, Deserialize)]
 struct Written {
+    points: Vec<WrittenPoint>,
+    sampled: Option<Bytes>,
+    distinct_streams: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenPoint {
     compressed: Bytes,
     ratio: f64,
     ratio_ci95: Option<[f64; 2]>,
@@ -146,22 +193,32 @@ struct Written {
 }
 
 impl Written {
-    fn of(point: &Point) -> Self {
-        Self {
+    fn of(swept: &Swept) -> Self {
+        let point = |point: &Point| WrittenPoint {
             compressed: point.compressed,
             ratio: point.ratio,
             ratio_ci95: point.ratio_ci95.map(|interval| [interval.low, interval.high]),
             memory: point.memory,
+        };
+        Self {
+            points: swept.points.iter().map(point).collect(),
+            sampled: swept.sampled,
+            distinct_streams: swept.distinct_streams,
         }
     }
 
-    fn point(self, setting: Deflate) -> Point {
-        Point {
+    fn swept(self, settings: Vec<Deflate>) -> Swept {
+        let point = |(setting, written): (Deflate, WrittenPoint)| Point {
             setting,
-            compressed: self.compressed,
-            ratio: self.ratio,
-            ratio_ci95: self.ratio_ci95.map(|[low, high]| Interval { low, high }),
-            memory: self.memory,
+            compressed: written.compressed,
+            ratio: written.ratio,
+            ratio_ci95: written.ratio_ci95.map(|[low, high]| Interval { low, high }),
+            memory: written.memory,
+        };
+        Swept {
+            points: settings.into_iter().zip(self.points).map(point).collect(),
+            sampled: self.sampled,
+            distinct_streams: self.distinct_streams,
         }
     }
 }

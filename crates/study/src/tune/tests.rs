@@ -5,6 +5,7 @@ use lastmile_payload::message_codec::WindowBits;
 use lastmile_payload::transcript::{Direction, Kind, Message};
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_report::tune::{Choice, Scope, TranscriptFormat};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 pub(super) fn message(text: &str) -> Message {
@@ -87,6 +88,9 @@ fn points_are_what_the_pinned_zlib_makes_of_our_own_chat() {
         },
     );
     assert_eq!(tuning.points.len(), 2 * 5 * 3 * 3);
+    // 8 window bits are 9, and short messages on their own have no use for more.
+    let streams = tuning.directions[0].distinct_streams.unwrap();
+    assert!((4 * 3 * 2..4 * 3 * 3 + 9).contains(&streams), "{streams}");
     let told: Vec<String> = tuning
         .points
         .iter()
@@ -250,6 +254,68 @@ fn a_tune_that_is_interrupted_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_sweep_that_is_interrupted_again_and_again_loses_one_part_at_most_and_finds_the_same() {
+    let recording = made("{ kind = \"chat\", messages = 4000 }");
+    let options = Options {
+        grid: Grid {
+            window_bits: vec![WindowBits::MAX],
+            levels: vec![1, 6],
+            mem_levels: vec![4, 8],
+            ..Grid::default()
+        },
+        sampling: Sampling::Exact,
+        beyond: false,
+        ..options()
+    };
+    let stream = &recording.streams()[0];
+    let sweep = |kept: &mut Kept, until: Option<&Path>| {
+        options.interrupt.store(false, Ordering::Relaxed);
+        let held = kept.len();
+        let mut told = 0;
+        let mut on_progress = |_| {
+            told += 1;
+            let lines = until.map(|path| std::fs::read_to_string(path).unwrap().lines().count());
+            if lines.is_some_and(|lines| lines > held) {
+                options.interrupt.store(true, Ordering::Relaxed);
+            }
+        };
+        let mut work = Work {
+            options: &options,
+            kept,
+            progress: &mut on_progress,
+            workers: Workers {
+                threads: NonZeroUsize::MIN,
+                interrupt: &options.interrupt,
+            },
+        };
+        let swept = points::points(stream, &mut work);
+        (swept, told)
+    };
+    let mut whole = Kept::in_memory();
+    let (expected, told) = sweep(&mut whole, None);
+    let expected = expected.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(JOURNAL);
+    let (mut interrupts, mut last) = (0, told);
+    let found = loop {
+        let mut kept = Kept::open(&path).unwrap();
+        let before = kept.len();
+        match sweep(&mut kept, Some(&path)) {
+            (Err(TuneError::Interrupted), _) => assert!(kept.len() > before, "what was done is kept"),
+            (found, told) => {
+                last = told;
+                break found.unwrap();
+            }
+        }
+        interrupts += 1;
+    };
+    assert!(interrupts > 0);
+    assert!(last < told, "the last one had {last} of {told} steps to do");
+    assert_eq!(found, expected);
+    assert_eq!(Kept::open(&path).unwrap().len(), whole.len(), "no part was found twice");
+}
+
+#[test]
 fn both_directions_are_answered_and_delivered_each_its_own_way() {
     let recording = made("{ kind = \"chat\", messages = 150, speakers = 2 }");
     let link = |text: &str| (text.to_owned(), lastmile_link::resolve(text).unwrap());
@@ -339,6 +405,9 @@ fn a_long_transcript_is_sampled_and_says_so_with_intervals_that_hold_what_is_cou
             ..options
         },
     );
+    let rests_on = sampled.directions[0].sampled_bytes.unwrap();
+    assert!(rests_on < recording.messages.sent.total().get(), "{rests_on}");
+    assert_eq!(counted.directions[0].sampled_bytes, None);
     let (estimate, truth) = (&sampled.points[0], &counted.points[0]);
     assert!(!estimate.exact && truth.exact);
     let [low, high] = estimate.ratio_ci95.unwrap();

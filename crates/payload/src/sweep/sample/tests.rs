@@ -32,18 +32,20 @@ fn compress(
     connections: &[Connection<'_>],
     settings: &[Deflate],
 ) -> BTreeMap<Deflate, Vec<Pair>> {
-    let known: Vec<_> = cuts.iter().map(|cut| Known::of(cut, connections)).collect();
+    let pool = Pool {
+        threads: TWO,
+        observer: &(),
+    };
+    let known = Known::of_all(cuts, connections, &pool).unwrap();
     let shards = Shards {
         drawn,
         cuts,
         known: &known,
         connections,
     };
-    let pool = Pool {
-        threads: TWO,
-        observer: &(),
-    };
-    shards.compress(settings, &pool, Share { from: 0.0, to: 1.0 }).unwrap()
+    shards
+        .compress(settings, &pool, Share { from: 0.0, to: 1.0 }, None)
+        .unwrap()
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn a_sample_of_one_long_connection_holds_the_truth_at_nearly_every_setting() {
     let messages = drifting(2);
     let connections = [connection(&messages)];
     let grid = few();
-    let truth = exact(&connections, &grid, TWO, &()).unwrap();
+    let truth = exact(&connections, &grid, TWO, &()).unwrap().points;
     let (mut held, mut all) = (0, 0);
     for seed in 0..8 {
         let sampling = Sampling {
@@ -99,8 +101,9 @@ fn a_sample_of_one_long_connection_holds_the_truth_at_nearly_every_setting() {
             shard: Bytes::new(8192),
             first: 8,
             doublings: 1,
+            reach: 0.0,
         };
-        let points = sampled(&connections, &grid, sampling, TWO, &()).unwrap();
+        let points = sampled(&connections, &grid, sampling, TWO, &()).unwrap().points;
         for (point, truth) in points.iter().zip(&truth) {
             assert_eq!((point.setting, point.memory), (truth.setting, truth.memory));
             held += usize::from(point.ratio_ci95.unwrap().contains(truth.ratio));
@@ -167,7 +170,9 @@ fn a_setting_that_costs_more_and_gives_nothing_is_no_contender() {
 fn few_shards_are_compressed_whole() {
     let messages = drifting(7);
     let connections = [connection(&messages)];
-    let points = sampled(&connections, &few(), Sampling::default(), TWO, &()).unwrap();
+    let points = sampled(&connections, &few(), Sampling::default(), TWO, &())
+        .unwrap()
+        .points;
     assert!(points.iter().all(|point| point.ratio_ci95.is_none()));
 }
 
@@ -181,6 +186,7 @@ fn a_seed_draws_the_same_shards_again() {
             shard: Bytes::new(4096),
             first: 6,
             doublings: 1,
+            reach: 0.0,
         };
         sampled(&connections, &few(), sampling, TWO, &()).unwrap()
     };
@@ -194,7 +200,7 @@ fn a_sweep_that_is_broken_off_after_the_first_shards_has_points() {
     struct Half;
     impl Observer for Half {
         fn progress(&self, done: f64) -> ControlFlow<()> {
-            if done <= 0.6 {
+            if done <= 0.85 {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())
@@ -213,9 +219,10 @@ fn a_sweep_that_is_broken_off_after_the_first_shards_has_points() {
         shard: Bytes::new(4096),
         first: 6,
         doublings: 1,
+        reach: 0.0,
         ..Sampling::default()
     };
-    let points = sampled(&connections, &few(), sampling, TWO, &Half).unwrap();
+    let points = sampled(&connections, &few(), sampling, TWO, &Half).unwrap().points;
     assert!(points.iter().all(|point| point.ratio_ci95.is_some()));
     assert_eq!(sampled(&connections, &few(), sampling, TWO, &AtOnce), Err(Interrupted));
 }
