@@ -15,6 +15,11 @@ pub(super) trait Compress: Send {
     }
     /// A fresh context after `history`.
     fn prime(&mut self, history: &[u8]);
+    /// Takes octets as sent after all that was, without coding them; says whether it can.
+    fn follow(&mut self, sent: &[u8]) -> bool {
+        let _ = sent;
+        false
+    }
     /// A fresh context, after the dictionary where there is one.
     fn reset(&mut self);
     /// Octets held.
@@ -111,6 +116,14 @@ impl MessageEncoder {
     /// in a match into its hash only where it is a dictionary's (`deflate_fast`), and they may differ.
     pub fn prime(&mut self, history: &[u8]) {
         self.back_end.prime(history);
+    }
+
+    /// Goes on as if `sent`, messages one behind the other, had been coded now, of which nobody wants to know what they became. What
+    /// follows is the same for deflate at levels 4 to 9, as with [`Self::prime`], and had with less work.
+    pub(crate) fn follow(&mut self, sent: &[u8]) {
+        if !sent.is_empty() && !self.back_end.follow(sent) {
+            self.coded_size(sent);
+        }
     }
 
     /// Forgets all messages: the next one is coded as the first was.

@@ -324,6 +324,53 @@ fn priming_deflate_at_levels_4_to_9_is_the_same_as_having_coded_the_history() {
 }
 
 #[test]
+fn a_history_of_any_length_leaves_no_string_out_that_a_message_goes_on_with() {
+    let mut rng = rng("lengths");
+    let codec = "deflate:6/w9/m1".parse().unwrap();
+    for length in 3..1100 {
+        let history: Vec<u8> = (0..length).map(|_| rng.next_u64() as u8).collect();
+        // The string that begins with the last two octets of the history is met again.
+        let again = [&history[length - 2..], b"!"].concat();
+        let message = [b"! and then ", again.as_slice()].concat();
+        let mut through = MessageEncoder::new(&codec, None).unwrap();
+        through.coded_size(&history);
+        let mut primed = MessageEncoder::new(&codec, None).unwrap();
+        primed.prime(&history);
+        assert_eq!(primed.coded_size(&message), through.coded_size(&message), "{length}");
+    }
+}
+
+#[test]
+fn deflate_at_levels_4_to_9_goes_on_from_what_it_was_only_told_of_as_if_it_had_coded_it() {
+    let mut rng = rng("follow");
+    let lengths = (0..500).map(|index| if index % 3 == 0 { index % 4 } else { 20 + index });
+    let messages: Vec<Vec<u8>> = lengths
+        .map(|length| {
+            let mut message = chat(&mut rng, length);
+            message.truncate(length);
+            message
+        })
+        .collect();
+    for level in 4..=9 {
+        for (window, mem_level) in [(9, 1), (11, 4), (15, 8)] {
+            let codec: MessageCodec = format!("deflate:{level}/w{window}/m{mem_level}").parse().unwrap();
+            let mut through = MessageEncoder::new(&codec, None).unwrap();
+            let mut told = MessageEncoder::new(&codec, None).unwrap();
+            let mut left = messages.as_slice();
+            while let Some((message, rest)) = left.split_first() {
+                assert_eq!(told.coded_size(message), through.coded_size(message), "{codec}");
+                let (gap, after) = rest.split_at(rest.len().min((rng.next_u64() % 6) as usize));
+                for message in gap {
+                    through.coded_size(message);
+                }
+                told.follow(&gap.concat());
+                left = after;
+            }
+        }
+    }
+}
+
+#[test]
 fn without_takeover_a_message_is_coded_the_same_wherever_it_stands() {
     let messages = messages();
     for codec in codecs_both_ways().iter().filter(|codec| codec.is_shareable()) {

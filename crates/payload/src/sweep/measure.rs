@@ -352,26 +352,22 @@ impl Work<'_> {
         }
         let mut encoder = encoder(setting);
         let mut sizes = Vec::with_capacity(wanted.len());
-        // The message that the encoder has come to, and its connection.
+        // Where the encoder has come to, and on which connection.
         let mut at: Option<(usize, usize)> = None;
-        let gap_max = (2 << setting.window_bits.runs_as().get()) / PRIMING_SPEED;
+        // Of history, up to two windows are needed; what is left out in between is entered as it is, if it is less.
+        let gap_max = 2 << setting.window_bits.runs_as().get();
         for &(place, shape) in wanted {
             let span = self.piece.messages[place];
             if setting.takeover {
-                let is_near = |&(next, connection): &(usize, usize)| {
-                    connection == span.connection && span.start - self.piece.messages[next].start <= gap_max
-                };
+                let is_near =
+                    |&(end, connection): &(usize, usize)| connection == span.connection && span.start - end <= gap_max;
                 match at.filter(is_near) {
-                    Some((next, _)) => {
-                        for between in &self.piece.messages[next..place] {
-                            encoder.coded_size(self.piece.message(*between));
-                        }
-                    }
+                    Some((end, _)) => encoder.follow(&self.piece.octets[end..span.start]),
                     None => encoder.prime(&self.piece.octets[span.connection..span.start]),
                 }
             }
             sizes.push((shape, encoder.coded_size(self.piece.message(span))));
-            at = Some((place + 1, span.connection));
+            at = Some((span.end, span.connection));
         }
         let mut shapes = self.shapes();
         for (shape, size) in sizes {
@@ -386,7 +382,3 @@ const FORETOLD_MAX: usize = 4 << 20;
 
 /// How far levels 1 to 3 follow a chain (deflate.c, `configuration_table`).
 const FAST_CHAINS: [u32; 3] = [4, 8, 32];
-
-/// How many octets of history are entered while one is compressed: our own choice, as roughly measured. Of history, up to two windows
-/// are needed; over a gap that takes less time, the encoder is let run on.
-const PRIMING_SPEED: usize = 16;

@@ -4,8 +4,8 @@
 //!
 //! The first shards are drawn one from each of as many equal parts of the transcript. Then each part is halved, and a shard
 //! drawn from the half that has none; and so on, for ever fewer settings: those that may still be on the frontier, as far as the
-//! sample can tell (successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016), and whose interval is
-//! wider than is wanted.
+//! sample can tell (successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016). How wide an interval is
+//! has no say in how many are drawn: one that may stop as soon as it is narrow is often narrow by luck, and then misses the truth.
 //!
 //! **The estimate** is by comparison with what is known of all shards: each is compressed at two settings of the least effort,
 //! with takeover and without. What a setting makes of a shard goes up and down with that, whatever the shard holds, so that a
@@ -38,22 +38,19 @@ pub struct Sampling {
     pub shard: Bytes,
     /// How many shards are drawn for every setting: 6 or more, or Student's t is not what is taken for it.
     pub first: usize,
-    /// How far an interval may reach to either side, as a share of the ratio, before more shards are drawn.
-    pub reach: f64,
-    /// How often at most the number of shards is doubled for settings that may be on the frontier and whose interval is wider.
+    /// How often the number of shards is doubled for settings that may be on the frontier.
     pub doublings: u32,
 }
 
 impl Default for Sampling {
-    /// 12 shards of 64 KiB, doubled up to twice for what is not known to 0.4 %: our own choice, a fifth of what counts as equally small
-    /// where settings are chosen.
+    /// 12 shards of 64 KiB, doubled once: our own choice, for intervals of some 0.2 % of the ratio to either side, a tenth of what counts
+    /// as equally small where settings are chosen.
     fn default() -> Self {
         Self {
             seed: Seed::new(1),
             shard: Bytes::new(64 * 1024),
             first: 12,
-            reach: 0.004,
-            doublings: 2,
+            doublings: 1,
         }
     }
 }
@@ -96,7 +93,7 @@ pub fn sampled(
     let pool = Pool { threads, observer };
     let representatives: BTreeSet<Deflate> = settings.iter().copied().map(representative).collect();
     // What is only stored costs nothing to know.
-    let (only_stored, mut standing): (Vec<_>, Vec<_>) =
+    let (only_stored, mut wanted): (Vec<_>, Vec<_>) =
         representatives.into_iter().partition(|setting| setting.level == 0);
     let counted: BTreeMap<_, _> = only_stored
         .into_iter()
@@ -108,17 +105,8 @@ pub fn sampled(
     let mut streams = Streams::default();
     let mut octets = 0;
     for round in 0..=sampling.doublings {
-        let mut wanted = standing.clone();
         if round > 0 {
-            standing = contenders(&samples, &standing, &memory, cuts.len());
-            let is_wide = |setting: &&Deflate| {
-                let sample = &samples[*setting];
-                bounds(sample, cuts.len()).high > ratio(sample) * (1.0 + sampling.reach)
-            };
-            wanted = standing.iter().filter(is_wide).copied().collect();
-            if wanted.is_empty() {
-                break;
-            }
+            wanted = contenders(&samples, &wanted, &memory, cuts.len());
             draw.halve();
         }
         let shards = Shards {

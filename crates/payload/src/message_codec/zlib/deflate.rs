@@ -14,6 +14,9 @@ const EMPTY: u8 = 0x00;
 /// to be free where it begins, lest it is repeated (zlib.h, `deflate`). Rounded up.
 const FLUSH_ROOM: usize = 16;
 
+/// As many octets as zlib enters into its hash together (deflate.h, `MIN_MATCH`).
+const STRING: usize = 3;
+
 /// Compresses messages.
 pub(in super::super) struct Compressor<A: Api> {
     stream: Stream,
@@ -62,6 +65,15 @@ impl<A: Api> Compressor<A> {
         let status =
             unsafe { A::deflate_set_dictionary(self.stream.as_ptr(), history.as_ptr(), history.len() as c_uint) };
         assert_eq!(status, Z_OK, "raw deflate takes a dictionary between messages");
+    }
+
+    /// Puts octets behind those that the window holds: in parts shorter than the window, since a longer one is put to its front; and in
+    /// equal ones, since of one that is shorter than a string zlib forgets to enter the string before it.
+    fn append(&mut self, sent: &[u8]) {
+        let parts = sent.len().div_ceil(self.window - 1).max(1);
+        for part in sent.chunks(sent.len().div_ceil(parts).max(1)) {
+            self.set_dictionary(part);
+        }
     }
 
     fn start_with_dictionary(&mut self) {
@@ -133,12 +145,17 @@ impl<A: Api> Compress for Compressor<A> {
     fn prime(&mut self, history: &[u8]) {
         self.clear();
         // Its place in the buffer, modulo the window, decides on what is dropped when (`fill_window`), and thereby on the odd match
-        // or stored block. So what is kept ends where all of the history would; and it is given in parts shorter than the window,
-        // since a longer one is put to the front.
+        // or stored block. So what is kept ends where all of the history would.
         let kept = history.len().min(self.window + history.len() % self.window);
-        for part in history[history.len() - kept..].chunks(self.window - 1) {
-            self.set_dictionary(part);
+        self.append(&history[history.len() - kept..]);
+    }
+
+    fn follow(&mut self, sent: &[u8]) -> bool {
+        let can = self.takeover && sent.len() >= STRING;
+        if can {
+            self.append(sent);
         }
+        can
     }
 
     fn reset(&mut self) {

@@ -101,7 +101,6 @@ fn a_sample_of_one_long_connection_holds_the_truth_at_nearly_every_setting() {
             shard: Bytes::new(8192),
             first: 8,
             doublings: 1,
-            reach: 0.0,
         };
         let points = sampled(&connections, &grid, sampling, TWO, &()).unwrap().points;
         for (point, truth) in points.iter().zip(&truth) {
@@ -186,7 +185,6 @@ fn a_seed_draws_the_same_shards_again() {
             shard: Bytes::new(4096),
             first: 6,
             doublings: 1,
-            reach: 0.0,
         };
         sampled(&connections, &few(), sampling, TWO, &()).unwrap()
     };
@@ -219,7 +217,6 @@ fn a_sweep_that_is_broken_off_after_the_first_shards_has_points() {
         shard: Bytes::new(4096),
         first: 6,
         doublings: 1,
-        reach: 0.0,
         ..Sampling::default()
     };
     let points = sampled(&connections, &few(), sampling, TWO, &Half).unwrap().points;
