@@ -11,7 +11,7 @@ mod pace;
 pub use choice::{
     CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, ServerName, SlowDown, World, Writes,
 };
-pub use message::{Fragment, Level, MemLevel, Strategy, Takeover, Uncompressed, WindowBits};
+pub use message::{Fragment, Level, MemLevel, ResetAfterIdle, Strategy, Takeover, Uncompressed, WindowBits};
 pub use named::{Link, Named};
 pub use pace::Pace;
 
@@ -151,6 +151,8 @@ settings! {
     uncompressed: Uncompressed,
     /// Shorter messages are sent as they are.
     compression_threshold: Bytes,
+    /// After how long without a message a compressor forgets, so that its memory can be given back.
+    reset_after_idle: ResetAfterIdle,
     /// When messages are due: as recorded where this is not set.
     message_interval: Pace,
 }

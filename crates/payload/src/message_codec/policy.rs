@@ -28,6 +28,25 @@ impl Policy {
     pub fn codes(&self, kind: Kind, length: Bytes) -> bool {
         self.skip != Some(kind) && length >= self.threshold
     }
+
+    /// The plain sizes of what is coded in one go of a message of `size`: its fragments, or itself.
+    pub fn pieces(&self, size: Bytes) -> Vec<Bytes> {
+        let Some(fragment) = self.fragment.filter(|fragment| *fragment < size) else {
+            return vec![size];
+        };
+        let fragment = fragment.max(Bytes::new(1));
+        let whole = size.get() / fragment.get();
+        let last = size.get() % fragment.get();
+        let mut pieces = vec![fragment; whole as usize];
+        pieces.extend((last > 0).then(|| Bytes::new(last)));
+        pieces
+    }
+
+    /// Whether a context that coded its last message at one time is given back before the next one at another.
+    pub fn forgets(&self, coded_at: Duration, at: Duration) -> bool {
+        self.reset_after_idle
+            .is_some_and(|limit| at.saturating_sub(coded_at) >= limit)
+    }
 }
 
 impl fmt::Display for Policy {
@@ -35,8 +54,8 @@ impl fmt::Display for Policy {
         let mut said = Vec::new();
         match self.skip {
             None => {}
-            Some(Kind::Text) => said.push("no text".to_owned()),
-            Some(Kind::Binary) => said.push("no binary".to_owned()),
+            Some(Kind::Text) => said.push("binary only".to_owned()),
+            Some(Kind::Binary) => said.push("text only".to_owned()),
         }
         if self.threshold > Bytes::ZERO {
             said.push(format!("from {}", self.threshold));
@@ -45,7 +64,8 @@ impl fmt::Display for Policy {
             said.push(format!("fragments of {fragment}"));
         }
         if let Some(idle) = self.reset_after_idle {
-            said.push(format!("reset after {}", lastmile_units::duration::print(idle)));
+            let idle = lastmile_units::duration::print(idle);
+            said.push(format!("forgets after {idle} idle"));
         }
         if said.is_empty() {
             return f.write_str("all");
@@ -123,20 +143,23 @@ impl PolicyEncoder {
         Treatment::Coded
     }
 
+    /// Forgets all messages: the next one is coded as if `history` had gone before, as [`MessageEncoder::prime`] has it.
+    pub fn prime(&mut self, history: &[u8]) {
+        self.encoder.prime(history);
+    }
+
     /// What its allocator handed out and has not got back, at a time; nothing while the context is given back.
     pub fn memory(&self, at: Duration) -> Bytes {
-        if self.is_idle(at) {
-            Bytes::ZERO
-        } else {
-            self.encoder.memory()
-        }
+        if self.is_idle(at) { Bytes::ZERO } else { self.context() }
+    }
+
+    /// The same while the context is kept.
+    pub fn context(&self) -> Bytes {
+        self.encoder.memory()
     }
 
     fn is_idle(&self, at: Duration) -> bool {
-        let since = self.coded_at.map(|coded_at| at.saturating_sub(coded_at));
-        since
-            .zip(self.policy.reset_after_idle)
-            .is_some_and(|(since, limit)| since >= limit)
+        self.coded_at.is_some_and(|coded_at| self.policy.forgets(coded_at, at))
     }
 }
 
@@ -251,8 +274,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_coded_in_one_go_is_a_fragment_or_the_whole_message() {
+        let pieces = |fragment: Option<u64>, size: u64| {
+            let policy = Policy {
+                fragment: fragment.map(Bytes::new),
+                ..Policy::default()
+            };
+            let pieces = policy.pieces(Bytes::new(size)).into_iter();
+            pieces.map(Bytes::get).collect::<Vec<_>>()
+        };
+        assert_eq!(pieces(None, 10), [10]);
+        assert_eq!(pieces(Some(4), 10), [4, 4, 2]);
+        assert_eq!(pieces(Some(4), 8), [4, 4]);
+        assert_eq!(pieces(Some(4), 4), [4]);
+        assert_eq!(pieces(Some(4), 0), [0]);
+        assert_eq!(pieces(Some(0), 2), [1, 1], "as an encoder has it");
+    }
+
+    #[test]
     fn a_policy_is_told_in_words() {
         assert_eq!(Policy::default().to_string(), "all");
+        let binary = Policy {
+            skip: Some(Kind::Text),
+            ..Policy::default()
+        };
+        assert_eq!(binary.to_string(), "binary only");
         let policy = Policy {
             skip: Some(Kind::Binary),
             threshold: Bytes::new(128),
@@ -262,7 +308,7 @@ mod tests {
         assert_eq!(
             policy.to_string(),
             format!(
-                "no binary, from 128 B, fragments of 1 kB, reset after {}",
+                "text only, from 128 B, fragments of 1 kB, forgets after {} idle",
                 lastmile_units::duration::print(60 * SECOND)
             )
         );

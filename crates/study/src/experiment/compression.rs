@@ -10,7 +10,7 @@ use crate::doubt;
 use crate::figure;
 use crate::observation::{Failure, Observation, Outcome};
 use crate::runner::RunContext;
-use lastmile_payload::message_codec::{MessageCodec, MessageDecoder, MessageEncoder};
+use lastmile_payload::message_codec::{MessageDecoder, PolicyEncoder};
 use lastmile_payload::transcript::{Direction, Kind, Message};
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_units::{Bytes, Seed};
@@ -75,15 +75,16 @@ impl Sizes {
 
 /// The codecs of one direction of a connection.
 struct Ends {
-    encoder: MessageEncoder,
+    encoder: PolicyEncoder,
     decoder: MessageDecoder,
 }
 
 impl Ends {
-    fn new(codec: &MessageCodec) -> Result<Self, Failure> {
+    fn new(messages: &Messages) -> Result<Self, Failure> {
+        let codec = &messages.codec;
         let refused = |error: &dyn std::fmt::Display| Failure::new(format!("{codec}: {error}"));
         Ok(Self {
-            encoder: MessageEncoder::new(codec, None).map_err(|error| refused(&error))?,
+            encoder: PolicyEncoder::new(codec, None, messages.policy).map_err(|error| refused(&error))?,
             decoder: MessageDecoder::new(codec, None).map_err(|error| refused(&error))?,
         })
     }
@@ -106,7 +107,7 @@ impl Coded {
                 Kind::Text => &mut coded.text,
                 Kind::Binary => &mut coded.binary,
             };
-            if !messages.codes(message) {
+            if !messages.policy.codes(message.kind, size) {
                 sizes.add(size, size);
                 coded.pieces.push(Vec::new());
                 continue;
@@ -114,21 +115,15 @@ impl Coded {
             let at = (message.connection, message.direction);
             let codecs = match connections.entry(at) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => new.insert(Ends::new(&messages.codec)?),
+                Entry::Vacant(new) => new.insert(Ends::new(messages)?),
             };
             out.clear();
             back.clear();
             ends.clear();
-            match messages.fragment {
-                None => codecs.encoder.encode(&message.payload, &mut out),
-                Some(fragment) => {
-                    codecs
-                        .encoder
-                        .encode_fragmented(&message.payload, fragment, &mut out, &mut ends);
-                }
-            }
+            let encoder = &mut codecs.encoder;
+            encoder.encode(message.kind, message.at, &message.payload, &mut out, &mut ends);
             sizes.add(size, Bytes::from(out.len()));
-            coded.pieces.push(messages.pieces(size));
+            coded.pieces.push(messages.policy.pieces(size));
             let lost = |why: &dyn std::fmt::Display| Failure::new(format!("message {} was lost: {why}", index + 1));
             codecs
                 .decoder
@@ -140,7 +135,7 @@ impl Coded {
         }
         // Every connection takes the same, and some codecs grow to it.
         for codecs in connections.values() {
-            coded.encoder_memory = coded.encoder_memory.max(codecs.encoder.memory());
+            coded.encoder_memory = coded.encoder_memory.max(codecs.encoder.context());
             coded.decoder_memory = coded.decoder_memory.max(codecs.decoder.memory());
         }
         Ok(coded)
@@ -202,5 +197,37 @@ impl Coded {
         if !costs.is_free() {
             observation.vary("calibration");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+    use std::time::Duration;
+
+    #[test]
+    fn a_compressor_that_forgets_after_idleness_begins_anew_and_is_understood() {
+        let coded = |idle: &str, seconds: &[u64]| {
+            let settings = format!(
+                "delivery = 'in-memory'\nworkload = {{ kind = 'chat', messages = 1 }}\nreset_after_idle = '{idle}'"
+            );
+            let settings: Settings = toml::from_str(&settings).unwrap();
+            let transcript = seconds.iter().map(|seconds| Message {
+                direction: Direction::Sent,
+                at: Some(Duration::from_secs(*seconds)),
+                kind: Kind::Text,
+                connection: 0,
+                payload: b"to be or not to be".as_slice().into(),
+            });
+            let messages = Messages::of(&settings).unwrap();
+            let coded = Coded::of(&messages, &transcript.collect::<Vec<_>>()).unwrap();
+            (coded.text.carried.get(), coded.encoder_memory)
+        };
+        let (alone, _) = coded("never", &[0]);
+        let (two, memory) = coded("never", &[0, 1]);
+        assert!(two < 2 * alone, "the second refers to the first");
+        assert_eq!(coded("1 min", &[0, 1, 61]), (two + alone, memory));
+        assert_eq!(coded("1 min", &[0, 59, 118]), coded("never", &[0, 59, 118]));
     }
 }

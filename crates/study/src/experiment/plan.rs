@@ -5,8 +5,7 @@ use crate::settings::{
 };
 use lastmile_link::LinkSpec;
 use lastmile_payload::codec::CodecSpec;
-use lastmile_payload::message_codec::{Deflate, MessageCodec, Strategy};
-use lastmile_payload::transcript::{Kind, Message};
+use lastmile_payload::message_codec::{Deflate, MessageCodec, Policy, Strategy};
 use lastmile_payload::workload::{RequestResponse, WorkloadSpec};
 use lastmile_units::{Bytes, Probability, Seed};
 use lastmile_world::sim::CpuSpec;
@@ -54,12 +53,8 @@ pub(super) enum Delivered {
 pub(super) struct Messages {
     pub(super) workload: WorkloadSpec,
     pub(super) codec: MessageCodec,
-    /// After how many octets a message is flushed.
-    pub(super) fragment: Option<Bytes>,
-    /// Messages of this kind are sent as they are.
-    pub(super) uncompressed: Option<Kind>,
-    /// Shorter ones likewise.
-    pub(super) threshold: Bytes,
+    /// Which of them are, in how many fragments, and for how long a context is kept for nothing.
+    pub(super) policy: Policy,
     /// How many times longer coding takes than by the cost table.
     pub(super) slow_down: f64,
 }
@@ -128,28 +123,9 @@ impl Messages {
         Ok(Self {
             workload: workload.content().clone(),
             codec: settings.codec_of_messages()?,
-            fragment: settings.fragment.and_then(|fragment| fragment.0),
-            uncompressed: settings.uncompressed.unwrap_or_default().kind(),
-            threshold: settings.compression_threshold.unwrap_or(Bytes::ZERO),
+            policy: settings.policy_of_messages(),
             slow_down: settings.cpu_slowdown.unwrap_or(SlowDown::NONE).get(),
         })
-    }
-
-    /// Whether a message is coded at all.
-    pub(super) fn codes(&self, message: &Message) -> bool {
-        self.uncompressed != Some(message.kind) && Bytes::from(message.payload.len()) >= self.threshold
-    }
-
-    /// The plain sizes of what is coded in one go of a message of `size`: its fragments, or itself.
-    pub(super) fn pieces(&self, size: Bytes) -> Vec<Bytes> {
-        let Some(fragment) = self.fragment.filter(|fragment| *fragment < size) else {
-            return vec![size];
-        };
-        let whole = size.get() / fragment.get();
-        let last = size.get() % fragment.get();
-        let mut pieces = vec![fragment; whole as usize];
-        pieces.extend((last > 0).then(|| Bytes::new(last)));
-        pieces
     }
 
     fn expected_time(&self) -> Duration {
@@ -299,11 +275,19 @@ impl WebSocket {
                 ));
             }
         };
+        let policy = &messages.policy;
+        if policy.reset_after_idle.is_some() {
+            return Err(
+                "reset_after_idle is set, and what is delivered over WebSocket keeps its contexts; set it to \"never\" for this part, or \
+                 delivery = \"in-memory\""
+                    .to_owned(),
+            );
+        }
         let server = settings.server.clone().unwrap_or_default();
         let only_ours = [
-            ("fragment", messages.fragment.is_some()),
-            ("uncompressed", messages.uncompressed.is_some()),
-            ("compression_threshold", messages.threshold > Bytes::ZERO),
+            ("fragment", policy.fragment.is_some()),
+            ("uncompressed", policy.skip.is_some()),
+            ("compression_threshold", policy.threshold > Bytes::ZERO),
             (
                 "strategy",
                 deflate.is_some_and(|deflate| deflate.strategy != Strategy::Default),

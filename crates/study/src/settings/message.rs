@@ -2,11 +2,12 @@
 //! that they make together. Whoever carries messages, and over what, finds them here.
 
 use super::Settings;
-use lastmile_payload::message_codec::{self, Deflate, MessageCodec};
+use lastmile_payload::message_codec::{self, Deflate, MessageCodec, Policy};
 use lastmile_payload::transcript::Kind;
-use lastmile_units::Bytes;
+use lastmile_units::{Bytes, duration};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::time::Duration;
 
 /// Whether a message may refer to those before it: `"on"` or `"off"`; `true` and `false` are read as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,6 +158,43 @@ impl<'de> Deserialize<'de> for Fragment {
     }
 }
 
+/// After how long without a message a compressor forgets all before it, so that its memory can be given back meanwhile; `"never"` where it
+/// is kept for as long as the connection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResetAfterIdle(pub Option<Duration>);
+
+impl fmt::Display for ResetAfterIdle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            None => f.write_str("never"),
+            Some(idle) => f.write_str(&duration::print(idle)),
+        }
+    }
+}
+
+impl Serialize for ResetAfterIdle {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ResetAfterIdle {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match String::deserialize(from)?.as_str() {
+            "never" => Ok(Self(None)),
+            text => match duration::parse(text) {
+                Ok(Duration::ZERO) => Err(serde::de::Error::custom(
+                    "no time passes before a compressor forgets; write context_takeover = \"off\" where it is to forget each message",
+                )),
+                Ok(idle) => Ok(Self(Some(idle))),
+                Err(error) => Err(serde::de::Error::custom(format!(
+                    "{error}, or \"never\" where it is kept"
+                ))),
+            },
+        }
+    }
+}
+
 /// Which kind of messages is sent as it is: `"none"`, `"binary"`, `"text"`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -229,6 +267,16 @@ impl Settings {
         }
         Ok(codec)
     }
+
+    /// What a sender decides by, message by message.
+    pub(crate) fn policy_of_messages(&self) -> Policy {
+        Policy {
+            skip: self.uncompressed.unwrap_or_default().kind(),
+            threshold: self.compression_threshold.unwrap_or(Bytes::ZERO),
+            fragment: self.fragment.and_then(|fragment| fragment.0),
+            reset_after_idle: self.reset_after_idle.and_then(|idle| idle.0),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -275,11 +323,18 @@ mod tests {
     #[test]
     fn every_setting_prints_as_it_is_written() {
         let written = "compression_threshold = '128 B'\ncontext_takeover = 'off'\nfragment = '1000 B'\nmem_level = 9\n\
-                       strategy = 'huffman-only'\nuncompressed = 'binary'\nwindow_bits = 8";
+                       reset_after_idle = '1 min'\nstrategy = 'huffman-only'\nuncompressed = 'binary'\nwindow_bits = 8";
         let levels = settings(written).levels();
         let printed: Vec<_> = levels.values().map(String::as_str).collect();
-        assert_eq!(printed, ["128 B", "off", "1 kB", "9", "huffman-only", "binary", "8"]);
+        assert_eq!(
+            printed,
+            ["128 B", "off", "1 kB", "9", "60 s", "huffman-only", "binary", "8"]
+        );
         assert_eq!(settings("fragment = 'none'").levels()["fragment"], "none");
+        assert_eq!(
+            settings("reset_after_idle = 'never'").levels()["reset_after_idle"],
+            "never"
+        );
     }
 
     #[test]
@@ -293,5 +348,20 @@ mod tests {
         assert!(refusal("context_takeover = 'yes'").contains("neither \"on\" nor \"off\""));
         assert!(refusal("fragment = '0 B'").contains("\"none\" for whole messages"));
         assert!(refusal("fragment = '5'").contains("\"none\" for whole messages"));
+        assert!(refusal("reset_after_idle = '5'").contains("\"never\" where it is kept"));
+        assert!(refusal("reset_after_idle = '0 s'").contains("context_takeover = \"off\""));
+    }
+
+    #[test]
+    fn what_a_sender_decides_is_set_one_by_one_and_left_alone_otherwise() {
+        assert_eq!(settings("").policy_of_messages(), Policy::default());
+        let given =
+            "uncompressed = 'binary'\ncompression_threshold = '128 B'\nfragment = '1 kB'\nreset_after_idle = '60 s'";
+        assert_eq!(
+            settings(given).policy_of_messages().to_string(),
+            "text only, from 128 B, fragments of 1 kB, forgets after 60 s idle"
+        );
+        let taken_back = "fragment = 'none'\nreset_after_idle = 'never'";
+        assert_eq!(settings(taken_back).policy_of_messages(), Policy::default());
     }
 }

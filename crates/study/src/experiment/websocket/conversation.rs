@@ -155,19 +155,16 @@ impl Conversation {
 
 impl Outgoing {
     fn of(asked: &WebSocket, message: &Message, after: Duration) -> Self {
-        let is_compressed = asked.deflate.is_some() && asked.messages.codes(message);
-        let pieces = if is_compressed {
-            asked.messages.pieces(Bytes::from(message.payload.len()))
-        } else {
-            Vec::new()
-        };
+        let (policy, size) = (&asked.messages.policy, Bytes::from(message.payload.len()));
+        let is_compressed = asked.deflate.is_some() && policy.codes(message.kind, size);
+        let pieces = if is_compressed { policy.pieces(size) } else { Vec::new() };
         Self {
             kind: message.kind,
             payload: message.payload.clone(),
             after,
             form: Form {
                 is_compressed,
-                fragment: asked.messages.fragment,
+                fragment: policy.fragment,
             },
             pieces,
         }
