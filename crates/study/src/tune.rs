@@ -13,7 +13,7 @@
 //! | how much memory do all connections take? | `memory` |
 //! | which does no other beat, and which is chosen? | `frontier`, `choose`, by each `candidate`'s figures |
 //! | when are messages there, over a link? | `delivery` |
-//! | how is that told? | `answer`, `words`, `doubts`, `snippets` |
+//! | how is that told? | `answer`, `words`, `findings`, `doubts`, `snippets` |
 //!
 //! Sizes and memory are counted and are the same on every machine; only computing is timed.
 
@@ -25,6 +25,7 @@ mod clock;
 mod delivery;
 mod direction;
 mod doubts;
+mod findings;
 mod frontier;
 mod kept;
 mod measure;

@@ -6,7 +6,7 @@ use super::direction::Direction;
 use super::part::Part;
 use super::recording::Recording;
 use super::timing::Timed;
-use super::{Options, clock, doubts, frontier, snippets, words};
+use super::{Options, clock, doubts, findings, frontier, snippets, words};
 use crate::advise::figures::Figures;
 use lastmile_payload::message_codec::{self, Deflate, MessageCodec};
 use lastmile_payload::sweep::Point;
@@ -44,7 +44,7 @@ pub(super) fn tuning(
             choices: told.iter().flat_map(Told::choices).collect(),
         },
         snippets: snippets(recording, &told),
-        findings: told.iter().flat_map(words::findings).collect(),
+        findings: told.iter().flat_map(findings::findings).collect(),
         thresholds: Vec::new(),
         doubts: doubts::doubts(recording, &told),
         links,
