@@ -123,6 +123,12 @@ pub struct Options {
     pub connections: u64,
     /// What all of them may take together; none where nothing was said.
     pub memory_bytes: Option<u64>,
+    /// How long compressing a message may compute; none where nothing was said.
+    pub cpu_seconds: Option<f64>,
+    /// How much may be left, compressed over raw; none where nothing was said.
+    pub ratio: Option<f64>,
+    /// To how many connections the server's messages were said to go; none where that was taken from the transcript.
+    pub receivers: Option<u64>,
     /// Whether every octet was compressed at every point.
     pub sampling: Sampling,
 }
@@ -178,6 +184,12 @@ pub struct Stream {
     pub length_p95_bytes: u64,
     /// The longest message.
     pub length_max_bytes: u64,
+    /// Messages that went to one more connection within a second of going to another; 0 where the source gives no times.
+    pub copied_messages: u64,
+    /// Their payload octets.
+    pub copied_bytes: u64,
+    /// How many connections a message goes to, on average over different messages, as recorded or stated; none where each goes to one.
+    pub receivers: Option<f64>,
     /// How many payload octets points without `exact` rest on; none where every point is exact.
     pub sampled_bytes: Option<u64>,
     /// How many different compressed streams the points have: those proven alike were compressed once.
@@ -197,6 +209,20 @@ pub struct Deflate {
     pub mem_level: u8,
     /// What kind of matches to look for.
     pub strategy: Strategy,
+}
+
+impl Choice {
+    /// The setting with what belongs to it: `zstd:3/w17 with the first message, text only`.
+    pub fn name(&self) -> String {
+        let known = self.dictionary.as_ref().map(|known| format!(" with {known}"));
+        let policy = self.policy.as_ref().map(|policy| format!(", {policy}"));
+        format!(
+            "{}{}{}",
+            self.setting,
+            known.unwrap_or_default(),
+            policy.unwrap_or_default()
+        )
+    }
 }
 
 impl Deflate {
@@ -280,6 +306,8 @@ pub struct Point {
     pub exact: bool,
     /// What one compressing context takes, as its allocator was asked.
     pub memory_bytes: u64,
+    /// What one decompressing context takes, likewise: that depends on the window alone.
+    pub decompressor_memory_bytes: u64,
     /// Computing to compress a message, on average, with contexts in turns; none where it was not timed.
     pub cpu_seconds: Option<Figure>,
     /// Whether no other point of the direction that is as good in ratio, memory and computing is better in one of them.
@@ -308,8 +336,8 @@ pub struct CodecPoint {
     pub codec: String,
     /// What both sides know beforehand: `first message`, `trained on the first half, 16 KiB`; none where they know nothing.
     pub dictionary: Option<String>,
-    /// Which messages are compressed, and how they are parted: `text only`, `from 128 B`, `fragments of 1 KiB`; none where every message is,
-    /// whole.
+    /// Which messages are compressed, how they are parted, and what is forgotten or shared: `text only`, `from 128 B`, `fragments of 1 kB`,
+    /// `forgets after 60 s idle`, `once for a broadcast`; none where every message is, whole, for its one receiver.
     pub policy: Option<String>,
     /// The messages these figures are of: `all`, `the second half`. Only figures of the same ones can be compared.
     pub measured_on: String,
@@ -327,7 +355,10 @@ pub struct CodecPoint {
     pub exact: bool,
     /// What one compressing context takes, as its allocator was asked; the dictionary, which connections share, is not in it.
     pub memory_bytes: u64,
-    /// Computing to compress a message, on average, with contexts in turns; none where it was not timed.
+    /// What one decompressing context takes, likewise.
+    pub decompressor_memory_bytes: u64,
+    /// Computing to compress a message, on average, with contexts in turns, policies beside the same setting without them; each receiver's
+    /// share where a message to many is compressed once; none where it was not timed.
     pub cpu_seconds: Option<Figure>,
     /// Whether nothing measured on the same messages, points included, that is as good in ratio, memory and computing is better in one.
     pub frontier: bool,
@@ -355,7 +386,7 @@ pub struct Choice {
     pub deflate: Option<Deflate>,
     /// What both sides have to know beforehand.
     pub dictionary: Option<String>,
-    /// Which messages are compressed.
+    /// What the sender decides by besides, in the words of [`CodecPoint::policy`].
     pub policy: Option<String>,
     /// Compressed over raw.
     pub ratio: f64,
@@ -364,11 +395,12 @@ pub struct Choice {
     /// What one compressing context takes.
     pub memory_bytes: u64,
     /// What the stated number of connections takes, both ways: a context to compress with and one to decompress with each; as many pairs as there
-    /// are cores where nothing is kept between messages.
+    /// are cores where nothing is kept between messages; one to compress with where a message to many is compressed once; the share of
+    /// contexts that is kept, on average, where idle ones are given back.
     pub memory_total_bytes: u64,
-    /// Computing a message.
+    /// Computing a message, or each receiver's share of it.
     pub cpu_seconds: Option<Figure>,
-    /// Whether it fits into what was allowed; none where nothing was said.
+    /// Whether it keeps within all that was allowed; none where nothing was said.
     pub fits: Option<bool>,
     /// Why this one, in words made from the figures.
     pub why: String,

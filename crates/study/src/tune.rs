@@ -8,17 +8,20 @@
 //! | what is measured of a direction, in which order? | `direction` |
 //! | what was measured before? | `kept` |
 //! | how small, and in how much memory, at every setting of the grid? | `payload::sweep`, asked by `points` |
-//! | and beyond it: other codecs, dictionaries, policies? | `beyond` on a `part`, by `measure`; `policy` |
+//! | and beyond it: other codecs, dictionaries, policies? | `beyond` on a `part`, by `measure`, as `tried`; `policy` |
 //! | which are worth timing, and what do they compute? | `shortlist`, `timing` by the `clock` |
+//! | what goes to many connections at once? | `broadcast` |
 //! | how much memory do all connections take? | `memory` |
-//! | which does no other beat, and which is chosen? | `frontier`, `choose`, by each `candidate`'s figures |
+//! | which does no other beat, and which is chosen? | `frontier`; `choose`, `among` all, by each `candidate`'s figures |
 //! | when are messages there, over a link? | `delivery` |
 //! | how is that told? | `answer`, `words`, `findings`, `doubts`, `snippets` |
 //!
 //! Sizes and memory are counted and are the same on every machine; only computing is timed.
 
+mod among;
 mod answer;
 mod beyond;
+mod broadcast;
 mod candidate;
 mod choose;
 mod clock;
@@ -37,6 +40,7 @@ mod recording;
 mod shortlist;
 mod snippets;
 mod timing;
+mod tried;
 mod words;
 
 pub use kept::{JOURNAL, Kept};
@@ -64,6 +68,12 @@ pub struct Options {
     pub holder: Holder,
     /// What all connections may take together; none: as much as they like.
     pub memory: Option<Bytes>,
+    /// How long compressing a message may compute; none: as long as it likes.
+    pub computing: Option<Duration>,
+    /// How much may be left, compressed over raw: the cheapest setting that leaves no more is chosen. None: about as little as can be.
+    pub ratio: Option<f64>,
+    /// To how many connections a server's messages go, on average; none: as was recorded.
+    pub receivers: Option<NonZeroU64>,
     /// The settings of permessage-deflate.
     pub grid: Grid,
     /// Whether every octet is compressed at every point, however many there are.
@@ -109,6 +119,9 @@ impl Default for Options {
                 cores: const { NonZeroU16::new(4).unwrap() },
             },
             memory: None,
+            computing: None,
+            ratio: None,
+            receivers: None,
             grid: Grid::default(),
             sampling: Sampling::Auto,
             beyond: true,
@@ -142,6 +155,8 @@ pub enum Phase {
     Beyond,
     /// Computing is timed.
     Timing,
+    /// Policies are tried on what would be used without them, and timed.
+    Policies,
     /// Messages are delivered over links.
     Delivering,
 }
@@ -257,6 +272,26 @@ impl Options {
                 "give a factor above 0, like 4",
             );
         }
+        if let Some(ratio) = self.ratio
+            && !(ratio > 0.0 && ratio.is_finite())
+        {
+            return refuse("what may be left", ratio.to_string(), "give a ratio above 0, like 0.35");
+        }
+        if self.computing == Some(Duration::ZERO) {
+            return refuse(
+                "what a message may compute",
+                "no time".to_owned(),
+                "give a time above 0, like 20us",
+            );
+        }
+        let connections = self.holder.connections;
+        if let Some(receivers) = self.receivers.filter(|receivers| *receivers > connections) {
+            return refuse(
+                "the number of receivers",
+                format!("{receivers}, of {connections} connections"),
+                "give at least as many connections",
+            );
+        }
         match self.pace {
             Pace::Rate(rate) if !(rate > 0.0 && rate <= 1e9) => refuse(
                 "the rate of messages",
@@ -271,6 +306,8 @@ impl Options {
         Limits {
             holder: self.holder,
             memory: self.memory,
+            computing: self.computing,
+            ratio: self.ratio,
         }
     }
 

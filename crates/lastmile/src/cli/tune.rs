@@ -17,6 +17,7 @@ use std::time::Duration;
 #[command(after_help = "Examples:
   lastmile tune chat.txt                               a message a line
   lastmile tune chat.jsonl --connections 50000 --memory 8GiB
+  lastmile tune chat.txt --ratio 0.35 --cpu 20us       the cheapest that does
   lastmile tune page.har --link wpt/3g                 saved by a browser
   lastmile tune client.pcapng --format csv > points.csv
   lastmile tune chat.txt --fail-on 'ratio>0.35'        exit 99 where larger
@@ -48,6 +49,21 @@ pub(crate) struct TuneArgs {
     /// What the contexts of all connections may take together, like 8GiB [default: as much as they like]
     #[arg(long, value_name = "SIZE", value_parser = Bytes::parse)]
     pub(crate) memory: Option<Bytes>,
+
+    /// The most that compressing a message may compute, like 20us [default: as long as it likes]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) cpu: Option<Duration>,
+
+    /// The most that may be left, like 0.35 or 35%: the cheapest setting that leaves no more is advised [default: about the least]
+    #[arg(long, value_name = "MOST", value_parser = ratio)]
+    pub(crate) ratio: Option<f64>,
+
+    /// How many connections a message of the server goes to, on average [default: as recorded]
+    ///
+    /// What goes to many can be compressed once for all of them, without context takeover. Of a transcript with times and several
+    /// connections that is found out by itself: the same payload, sent over another connection within a second.
+    #[arg(long, value_name = "N")]
+    pub(crate) receivers: Option<NonZeroU64>,
 
     /// The links that messages are delivered over, with commas between: wpt/3g,'seeds/dialup-56k+loss=1%' [default: none]
     #[arg(long, value_name = "LINKS")]
@@ -83,7 +99,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
     pub(crate) sample: Sample,
 
-    /// How long computing is timed for each direction [default: 12 s]
+    /// How long computing is timed for each direction [default: 8 s]
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timing: Option<Duration>,
 
@@ -206,4 +222,15 @@ fn pace(text: &str) -> Result<Pace, String> {
 
 fn time(text: &str) -> Result<Duration, ParseQuantityError> {
     duration::parse(text)
+}
+
+fn ratio(text: &str) -> Result<f64, String> {
+    let (number, parts) = match text.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    let number = number.parse::<f64>().ok();
+    let ratio = number.map(|number| number / parts);
+    let ratio = ratio.filter(|ratio| *ratio > 0.0 && ratio.is_finite());
+    ratio.ok_or_else(|| "write it like 0.35 or 35%".to_owned())
 }

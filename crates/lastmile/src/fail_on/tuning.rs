@@ -256,7 +256,7 @@ impl Figure {
                     .iter()
                     .flat_map(|link| link.outcomes.iter().map(move |outcome| (&link.name, outcome)));
                 let of_advised = outcomes.filter(|(_, outcome)| {
-                    advised().any(|choice| choice.direction == outcome.direction && choice.setting == outcome.setting)
+                    advised().any(|choice| choice.direction == outcome.direction && choice.name() == outcome.setting)
                 });
                 of_advised
                     .filter_map(|(link, outcome)| {

@@ -81,6 +81,9 @@ fn asked(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
             cores: args.cores,
         },
         memory: args.memory,
+        computing: args.cpu,
+        ratio: args.ratio,
+        receivers: args.receivers,
         grid: Grid {
             strategies: each_once(&args.strategy).map(of_zlib).collect(),
             ..Grid::default()
@@ -126,6 +129,7 @@ const fn doing(phase: Phase) -> &'static str {
         Phase::Sweeping => "compressing at every setting of permessage-deflate",
         Phase::Beyond => "compressing by other codecs and with dictionaries",
         Phase::Timing => "timing what may be advised",
+        Phase::Policies => "trying what a sender can decide",
         Phase::Delivering => "delivering over the links",
     }
 }

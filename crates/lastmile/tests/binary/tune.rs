@@ -208,6 +208,39 @@ fn memory_that_is_short_makes_the_answer_smaller() {
 }
 
 #[test]
+fn what_may_be_left_and_computed_bounds_the_answer_and_what_goes_to_many_is_in_it() {
+    let place = Place::new();
+    let transcript = place.file("chat.txt", chat(200));
+    let tuned = |more: &[&str]| {
+        place.json(&words(
+            transcript,
+            &[&["--no-report", "--format", "json"], more].concat(),
+        ))
+    };
+    let bounded = tuned(&["--ratio", "50%", "--cpu", "1s"]);
+    assert_eq!(
+        (&bounded["options"]["ratio"], &bounded["options"]["cpu_seconds"]),
+        (&0.5.into(), &1.0.into())
+    );
+    let choice = &bounded["answer"]["choices"][0];
+    assert!(
+        choice["ratio"].as_f64().unwrap() <= 0.5 && choice["fits"] == true,
+        "{choice}"
+    );
+    let impossible = tuned(&["--ratio", "0.01"]);
+    let answer = impossible["answer"]["text"].as_str().unwrap();
+    assert_eq!(impossible["answer"]["choices"][0]["fits"], false);
+    assert!(
+        answer.contains("where 1 % was allowed") && answer.contains("too much"),
+        "{answer}"
+    );
+    let shared = tuned(&["--connections", "50", "--receivers", "40"]);
+    assert_eq!(shared["options"]["receivers"], 40);
+    let codecs = shared["codecs"].as_array().unwrap();
+    assert!(codecs.iter().any(|codec| codec["policy"] == "once for a broadcast"));
+}
+
+#[test]
 fn links_are_delivered_over() {
     let place = Place::new();
     let transcript = place.file("chat.txt", chat(40));
@@ -387,6 +420,8 @@ fn an_option_that_is_not_understood_is_refused_before_anything_is_read() {
     refused(&["--connections", "1e9"], &["--connections", "in digits alone"]);
     refused(&["--cores", "70000"], &["a whole number from 1 to 65535"]);
     refused(&["--repeats", "0"], &["--repeats", "a whole number from 1,"]);
+    refused(&["--ratio", "0"], &["--ratio", "0.35 or 35%"]);
+    refused(&["--cpu", "20"], &["--cpu", "unit"]);
     refused(&["--pace", "fast"], &["one-by-one or 10/s"]);
     refused(
         &["--fail-on", "ration>0.3"],
@@ -399,6 +434,10 @@ fn an_option_that_is_not_understood_is_refused_before_anything_is_read() {
     refused(&["--link", "wpt/3gg"], &["did you mean wpt/3g?"]);
     refused(&["--input", "xml"], &["text, jsonl, binary, har, pcap"]);
     let transcript = place.file("chat.txt", chat(3));
+    place.run(&words(transcript, &["--receivers", "40"])).refused(
+        2,
+        &["receivers", "40, of 1 connections", "give at least as many connections"],
+    );
     place
         .run(&words(transcript, &["--resume"]))
         .refused(2, &["no tuning is under runs/", "--resume RUN"]);

@@ -28,6 +28,7 @@ pub fn tuning(tuning: &Tuning) -> String {
         "ratio_ci95_high",
         "exact",
         "memory_bytes",
+        "decompressor_memory_bytes",
         "cpu_seconds_n",
         "cpu_seconds_mean",
         "cpu_seconds_rms",
@@ -77,7 +78,11 @@ fn point(tuning: &Tuning, point: &Point) -> Vec<String> {
         point.ratio.to_string(),
     ]);
     row.extend(ends(point.ratio_ci95));
-    row.extend([point.exact.to_string(), point.memory_bytes.to_string()]);
+    row.extend([
+        point.exact.to_string(),
+        point.memory_bytes.to_string(),
+        point.decompressor_memory_bytes.to_string(),
+    ]);
     row.extend(computing(point.cpu_seconds.as_ref()));
     row.push(point.frontier.to_string());
     row.push(recommended(
@@ -107,7 +112,11 @@ fn codec(tuning: &Tuning, point: &CodecPoint) -> Vec<String> {
         point.ratio.to_string(),
     ]);
     row.extend(ends(point.ratio_ci95));
-    row.extend([point.exact.to_string(), point.memory_bytes.to_string()]);
+    row.extend([
+        point.exact.to_string(),
+        point.memory_bytes.to_string(),
+        point.decompressor_memory_bytes.to_string(),
+    ]);
     row.extend(computing(point.cpu_seconds.as_ref()));
     row.push(point.frontier.to_string());
     let (dictionary, policy) = (point.dictionary.as_deref(), point.policy.as_deref());

@@ -39,6 +39,7 @@ fn point(direction: Direction, deflate: Deflate) -> Point {
         ratio_ci95: (direction == Direction::Received).then_some([ratio - 0.003, ratio + 0.003]),
         exact: direction == Direction::Sent,
         memory_bytes: memory(&deflate),
+        decompressor_memory_bytes: (1 << deflate.window_bits.max(9)) + 7_160,
         cpu_seconds: frontier.then(|| figure("s", "message", 5.4e-6 + f64::from(deflate.window_bits) * 1e-7, 2e-7)),
         frontier,
     }
@@ -92,6 +93,9 @@ fn stream(direction: Direction) -> Stream {
         length_median_bytes: 118,
         length_p95_bytes: 240,
         length_max_bytes: 514,
+        copied_messages: 0,
+        copied_bytes: 0,
+        receivers: None,
         sampled_bytes: (direction == Direction::Received).then_some(20_000),
         distinct_streams: Some(414),
     }
@@ -111,6 +115,7 @@ fn codec(codec: &str, dictionary: Option<&str>, ratio: f64, memory_bytes: u64, s
         ratio_ci95: None,
         exact: true,
         memory_bytes,
+        decompressor_memory_bytes: memory_bytes / 4,
         cpu_seconds: Some(figure("s", "message", seconds, seconds * 0.04)),
         frontier: codec.starts_with("lz4"),
     }
@@ -188,6 +193,9 @@ pub(crate) fn tuning() -> Tuning {
         options: Options {
             connections: 50_000,
             memory_bytes: Some(8 << 30),
+            cpu_seconds: Some(20e-6),
+            ratio: None,
+            receivers: None,
             sampling: Sampling::Auto,
         },
         seed: 1,

@@ -1,18 +1,21 @@
 //! How is what was found told? The record that is published, made of what was measured.
 
+use super::broadcast::Broadcast;
 use super::candidate::{Candidate, USUAL};
 use super::choose::choose;
 use super::direction::Direction;
+use super::memory::Compressors;
 use super::part::Part;
 use super::recording::Recording;
 use super::timing::Timed;
-use super::{Options, clock, doubts, findings, frontier, snippets, words};
+use super::{Options, clock, doubts, findings, frontier, memory, snippets, words};
 use crate::advise::figures::Figures;
-use lastmile_payload::message_codec::{self, Deflate, MessageCodec};
+use lastmile_payload::message_codec::{self, Deflate, MessageCodec, Policy};
 use lastmile_payload::sweep::Point;
 use lastmile_payload::transcript::{self, Kind};
 use lastmile_report::record::Figure;
 use lastmile_report::tune as record;
+use lastmile_units::Bytes;
 use std::collections::BTreeMap;
 
 /// The record.
@@ -29,7 +32,10 @@ pub(super) fn tuning(
         transcript: transcript(recording),
         options: record::Options {
             connections: options.holder.connections.get(),
-            memory_bytes: options.memory.map(lastmile_units::Bytes::get),
+            memory_bytes: options.memory.map(Bytes::get),
+            cpu_seconds: options.computing.map(|time| time.as_secs_f64()),
+            ratio: options.ratio,
+            receivers: options.receivers.map(std::num::NonZeroU64::get),
             sampling: options.sampling,
         },
         seed: options.seed,
@@ -55,6 +61,8 @@ pub(super) fn tuning(
 pub(super) struct Told<'a> {
     pub(super) direction: &'a Direction<'a>,
     pub(super) options: &'a Options,
+    /// The points that were timed.
+    timed_points: Vec<Candidate>,
     /// What a setting of permessage-deflate is chosen among.
     pub(super) candidates: Vec<Candidate>,
     /// What any setting is chosen among.
@@ -67,6 +75,7 @@ impl<'a> Told<'a> {
         Self {
             direction,
             options,
+            timed_points: direction.timed_points(),
             candidates: direction.candidates(),
             all: direction.all_candidates(),
             figures: Figures {
@@ -84,6 +93,28 @@ impl<'a> Told<'a> {
     /// The setting to use where both ends are one's own.
     pub(super) fn chosen_of_all(&self) -> &Candidate {
         &self.all[choose(&self.all, &self.options.limits())]
+    }
+
+    /// The best of what a message to many is compressed once by, without other policies; none where messages go to one each.
+    pub(super) fn once(&self) -> Option<&Candidate> {
+        let once: Vec<&Candidate> = self
+            .candidates
+            .iter()
+            .filter(|candidate| candidate.compressors == Compressors::One && candidate.policy == Policy::default())
+            .collect();
+        self.best(&once)
+    }
+
+    /// The best of what each connection has a context of its own for, under the same rule.
+    pub(super) fn with_takeover(&self) -> Option<&Candidate> {
+        let own = self.candidates.iter().filter(|candidate| candidate.contexts.takeover);
+        self.best(&own.collect::<Vec<_>>())
+    }
+
+    /// Of these, by the rule that chooses.
+    pub(super) fn best<'b>(&self, among: &[&'b Candidate]) -> Option<&'b Candidate> {
+        let candidates: Vec<Candidate> = among.iter().map(|candidate| (*candidate).clone()).collect();
+        (!among.is_empty()).then(|| among[choose(&candidates, &self.options.limits())])
     }
 
     /// What most libraries do unless told otherwise, if it is in the grid.
@@ -108,25 +139,31 @@ impl<'a> Told<'a> {
     }
 
     fn points(&self) -> Vec<record::Point> {
+        let holder = self.options.holder;
         let objectives: Vec<_> = self
-            .candidates
+            .timed_points
             .iter()
-            .map(|candidate| candidate.objectives(self.options.holder))
+            .map(|candidate| candidate.objectives(holder))
             .collect();
         let unbeaten: Vec<MessageCodec> = self
-            .candidates
+            .timed_points
             .iter()
             .zip(frontier::unbeaten(&objectives))
             .filter(|(_, unbeaten)| *unbeaten)
             .map(|(candidate, _)| candidate.codec)
             .collect();
+        let mut windows: BTreeMap<u8, Bytes> = BTreeMap::new();
         let of_point = |point: &Point| {
             let parameters = deflate(point.setting);
+            let runs_as = point.setting.window_bits.runs_as().get();
+            let decompressor = windows
+                .entry(runs_as)
+                .or_insert_with(|| memory::decompressing(point.setting));
             record::Point {
                 direction: direction(self.direction.stream.direction),
                 takeover: parameters.takeover,
                 window_bits: parameters.window_bits,
-                runs_as_window_bits: point.setting.window_bits.runs_as().get(),
+                runs_as_window_bits: runs_as,
                 level: parameters.level,
                 mem_level: parameters.mem_level,
                 strategy: parameters.strategy,
@@ -135,6 +172,7 @@ impl<'a> Told<'a> {
                 ratio_ci95: point.ratio_ci95.map(|interval| [interval.low, interval.high]),
                 exact: point.ratio_ci95.is_none(),
                 memory_bytes: point.memory.get(),
+                decompressor_memory_bytes: decompressor.get(),
                 cpu_seconds: self
                     .direction
                     .timed
@@ -147,66 +185,79 @@ impl<'a> Told<'a> {
     }
 
     fn codecs(&self) -> Vec<record::CodecPoint> {
-        let trials = || self.direction.trials.iter().zip(&self.direction.trials_timed);
-        let all = Part::all(self.direction.stream.messages);
-        let beaten = |part: &Part, own: [f64; 3]| {
-            let tried = self.direction.tried_on(part);
-            let points = self.candidates.iter().filter(|_| *part == all).cloned();
-            let mut settings: Vec<[f64; 3]> = vec![own];
-            settings.extend(
-                points
-                    .chain(tried)
-                    .map(|candidate| candidate.objectives(self.options.holder)),
-            );
-            !frontier::unbeaten(&settings)[0]
-        };
-        trials()
-            .map(|((trial, measured), timed)| {
-                let objectives = Candidate {
-                    codec: trial.codec,
-                    ratio: measured.ratio(),
-                    contexts: measured.contexts,
-                    timed: timed.clone(),
-                    ..Candidate::identity()
-                }
-                .objectives(self.options.holder);
-                record::CodecPoint {
-                    direction: direction(self.direction.stream.direction),
-                    codec: trial.codec.to_string(),
-                    dictionary: trial.dictionary.as_ref().map(|(known, _)| known.clone()),
-                    policy: trial.policy.map(|policy| policy.to_string()),
-                    measured_on: trial.part.name.clone(),
-                    messages: trial.part.messages.len() as u64,
-                    bytes: measured.plain,
-                    compressed_bytes: measured.coded,
-                    ratio: measured.ratio(),
-                    ratio_ci95: None,
-                    exact: true,
-                    memory_bytes: measured.contexts.compressing.get(),
-                    cpu_seconds: self.computing(timed),
-                    frontier: trial.policy.is_none() && !beaten(&trial.part, objectives),
-                }
-            })
-            .collect()
+        let stream = &self.direction.stream;
+        let tried = self.direction.all_tried().map(|tried| {
+            let own = tried.candidate(stream);
+            record::CodecPoint {
+                measured_on: tried.trial.part.name.clone(),
+                messages: tried.trial.part.messages.len() as u64,
+                bytes: tried.measured.plain,
+                compressed_bytes: tried.measured.coded,
+                frontier: !self.is_beaten(&own, &tried.trial.part),
+                ..self.codec(&own)
+            }
+        });
+        let all = Part::all(stream.messages);
+        let once = self.once().map(|own| record::CodecPoint {
+            frontier: !self.is_beaten(own, &all),
+            ..self.codec(own)
+        });
+        tried.chain(once).collect()
+    }
+
+    /// A candidate of all messages.
+    fn codec(&self, own: &Candidate) -> record::CodecPoint {
+        let messages = self.direction.stream.messages;
+        record::CodecPoint {
+            direction: direction(self.direction.stream.direction),
+            codec: own.codec.to_string(),
+            dictionary: own.dictionary.clone(),
+            policy: own.policy_in_words(),
+            measured_on: Part::all(messages).name,
+            messages: messages.len() as u64,
+            bytes: messages.total().get(),
+            compressed_bytes: (own.ratio * messages.total().as_f64()).round() as u64,
+            ratio: own.ratio,
+            ratio_ci95: own.ratio_ci95,
+            exact: own.ratio_ci95.is_none(),
+            memory_bytes: own.contexts.compressing.get(),
+            decompressor_memory_bytes: own.contexts.decompressing.get(),
+            cpu_seconds: self.computing(&own.timed),
+            frontier: false,
+        }
+    }
+
+    /// Whether anything that was measured on the same messages beats it.
+    fn is_beaten(&self, own: &Candidate, part: &Part) -> bool {
+        let is_all = *part == Part::all(self.direction.stream.messages);
+        let points = self.timed_points.iter().filter(|_| is_all).cloned();
+        let once = self.once().filter(|_| is_all).cloned();
+        let others = points.chain(once).chain(self.direction.tried_on(part));
+        let objectives = std::iter::once(own.clone())
+            .chain(others)
+            .map(|candidate| candidate.objectives(self.options.holder));
+        !frontier::unbeaten(&objectives.collect::<Vec<_>>())[0]
     }
 
     fn choices(&self) -> Vec<record::Choice> {
+        let limits = self.options.limits();
         let choice = |scope, chosen: &Candidate, why| record::Choice {
             direction: direction(self.direction.stream.direction),
             scope,
             setting: chosen.codec.to_string(),
             deflate: match chosen.codec {
-                MessageCodec::Deflate(setting) => Some(deflate(setting)),
+                // permessage-deflate knows no dictionary.
+                MessageCodec::Deflate(setting) if chosen.dictionary.is_none() => Some(deflate(setting)),
                 _ => None,
             },
             dictionary: chosen.dictionary.clone(),
-            policy: None,
+            policy: chosen.policy_in_words(),
             ratio: chosen.ratio,
             ratio_ci95: chosen.ratio_ci95,
             memory_bytes: chosen.contexts.compressing.get(),
-            memory_total_bytes: chosen.contexts.total(self.options.holder).get(),
+            memory_total_bytes: chosen.memory(self.options.holder).get(),
             cpu_seconds: self.computing(&chosen.timed),
-            fits: self.options.memory.map(|_| self.options.limits().fits(chosen)),
+            fits: limits.are_any().then(|| limits.fits(chosen)),
             why,
         };
         let mut choices = vec![choice(
@@ -247,6 +298,12 @@ fn stream(own: &Direction<'_>) -> record::Stream {
     // The rank of the nearest-rank method: the smallest length that so many per cent of messages are no longer than.
     let ranked = |per_cent: usize| lengths[(count * per_cent).div_ceil(100).max(1) - 1];
     let is_text = |message: &usize| messages.kind(*message) == Kind::Text;
+    let (copied_messages, copied_bytes) = match own.broadcast {
+        Some(Broadcast::Recorded {
+            copies, copied_octets, ..
+        }) => (copies, copied_octets),
+        _ => (0, 0),
+    };
     record::Stream {
         direction: direction(own.stream.direction),
         messages: count as u64,
@@ -257,6 +314,9 @@ fn stream(own: &Direction<'_>) -> record::Stream {
         length_median_bytes: ranked(50),
         length_p95_bytes: ranked(95),
         length_max_bytes: lengths[count - 1],
+        copied_messages,
+        copied_bytes,
+        receivers: own.broadcast.as_ref().map(Broadcast::receivers),
         sampled_bytes: own.sampled.map(lastmile_units::Bytes::get),
         distinct_streams: Some(own.distinct_streams as u64),
     }
@@ -284,7 +344,7 @@ fn zlib() -> String {
 fn libraries(directions: &[Direction<'_>]) -> BTreeMap<String, String> {
     let codecs = directions
         .iter()
-        .flat_map(|own| own.trials.iter().map(|(trial, _)| trial.codec));
+        .flat_map(|own| own.tried.iter().map(|tried| tried.trial.codec));
     codecs
         .filter(|codec| !matches!(codec, MessageCodec::Deflate(_)))
         .filter_map(|codec| codec.back_end())

@@ -1,13 +1,14 @@
 //! What is tried beyond the grid? Other codecs, what both sides could know before the first message, and what a sender could decide.
 //!
 //! Levels and windows are what each library's makers recommend for streams of this kind, or zlib's nearest: our own choice. A dictionary
-//! helps most where each message stands alone, so that is where it is tried; it is learnt from messages that it is then not tried on,
-//! and beside it stands the same codec on the same messages without one. No browser knows any of this: both ends have to be one's own.
+//! helps where a message has little before it that it could refer to: where each stands alone, and at the beginning of a connection; so it is
+//! tried without takeover, and with it where connections are short. It is learnt from messages that it is then not tried on, and beside it
+//! stands the same codec on the same messages without one. No browser knows other codecs or dictionaries: both ends have to be one's own.
+//! Policies need the sender alone.
 
-use super::candidate::USUAL;
 use super::part::Part;
-use super::policy::Policy;
-use lastmile_payload::message_codec::{Dictionary, MessageCodec};
+use super::policy;
+use lastmile_payload::message_codec::{Dictionary, MessageCodec, Policy};
 use lastmile_payload::transcript::Messages;
 use lastmile_units::Bytes;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub(super) struct Trial {
     pub(super) codec: MessageCodec,
     /// In words, and what it is.
     pub(super) dictionary: Option<(String, Arc<Dictionary>)>,
-    pub(super) policy: Option<Policy>,
+    pub(super) policy: Policy,
     pub(super) part: Part,
 }
 
@@ -33,8 +34,13 @@ const CODECS: [&str; 7] = [
     "lz4hc:4",
 ];
 
-/// What dictionaries are tried with.
-const WITH_DICTIONARY: [&str; 2] = ["deflate:6/w15/m8/no-takeover", "zstd:3/w17/no-takeover"];
+/// What dictionaries are tried with, without takeover; and with it where connections are short.
+const WITH_DICTIONARY: [&str; 2] = ["deflate:6/w15/m8", "zstd:3/w17"];
+
+/// Connections are short that carry no more than this each, on average: our own choice, deflate's longest window, which a longer one has
+/// filled by itself. Of fewer than so many, our own choice too, what is learnt from cuts so much off that the rest are shorter than they were.
+const SHORT_CONNECTION: u64 = 32 << 10;
+const CONNECTIONS_LEAST: usize = 10;
 
 /// A trained dictionary's size: our own choice, half of deflate's longest window.
 const TRAINED: Bytes = Bytes::new(16 << 10);
@@ -47,47 +53,82 @@ pub(super) fn tried(messages: &Messages) -> Part {
     Part::first_octets(messages, OCTETS_MOST)
 }
 
-/// Everything that is tried on a stream, what can be compared next to each other.
+/// Every codec and dictionary that is tried on a stream, what can be compared next to each other.
 pub(super) fn trials(messages: &Messages) -> Vec<Trial> {
     let tried = tried(messages);
-    let plain = |codec: MessageCodec, part: &Part| Trial {
-        codec,
-        dictionary: None,
-        policy: None,
-        part: part.clone(),
-    };
     let mut trials: Vec<Trial> = CODECS
         .iter()
         .map(|text| codec(text))
         .flat_map(|codec| [codec, codec.with_takeover(false)])
-        .map(|codec| plain(codec, &tried))
+        .map(|codec| Trial::plain(codec, &tried))
         .collect();
     if tried != Part::all(messages) {
         // What these are to be compared with is not among the points, which are of all messages.
         trials.splice(
             0..0,
-            ["deflate:6/w15/m8", "deflate:6/w15/m8/no-takeover"].map(|text| plain(codec(text), &tried)),
+            ["deflate:6/w15/m8", "deflate:6/w15/m8/no-takeover"].map(|text| Trial::plain(codec(text), &tried)),
         );
     }
-    trials.extend(
-        Policy::that_matter(messages, &tried.messages)
-            .into_iter()
-            .map(|policy| Trial {
-                policy: Some(policy),
-                ..plain(MessageCodec::Deflate(USUAL), &tried)
-            }),
-    );
     for (known, dictionary, part) in dictionaries(messages, &tried) {
         let dictionary = Arc::new(dictionary);
-        for text in WITH_DICTIONARY {
-            trials.push(plain(codec(text), &part));
-            trials.push(Trial {
-                dictionary: Some((known.clone(), Arc::clone(&dictionary))),
-                ..plain(codec(text), &part)
-            });
+        for codec in WITH_DICTIONARY.map(codec) {
+            let with_takeover = are_short(messages).then_some(codec);
+            for codec in [codec.with_takeover(false)].into_iter().chain(with_takeover) {
+                trials.push(Trial::plain(codec, &part));
+                trials.push(Trial {
+                    dictionary: Some((known.clone(), Arc::clone(&dictionary))),
+                    ..Trial::plain(codec, &part)
+                });
+            }
         }
     }
     trials
+}
+
+/// What is tried, and the same under every policy that would do something to its messages; nothing where none would.
+pub(super) fn under_policies(base: &Trial, messages: &Messages) -> Vec<Trial> {
+    let one_stream = matches!(base.codec, MessageCodec::Zstd(_) | MessageCodec::Brotli(_)) && base.codec.takeover();
+    let policies = policy::that_matter(messages, &base.part.messages).into_iter();
+    // A stream that begins once cannot forget without its receiver being told; and what forgets each message has nothing to give back.
+    let can = |policy: &Policy| policy.reset_after_idle.is_none() || (base.codec.takeover() && !one_stream);
+    let under: Vec<Trial> = policies
+        .filter(can)
+        .map(|policy| Trial { policy, ..base.clone() })
+        .collect();
+    if under.is_empty() {
+        return Vec::new();
+    }
+    std::iter::once(base.clone()).chain(under).collect()
+}
+
+impl Trial {
+    /// A codec, and nothing besides.
+    pub(super) fn plain(codec: MessageCodec, part: &Part) -> Self {
+        Self {
+            codec,
+            dictionary: None,
+            policy: Policy::default(),
+            part: part.clone(),
+        }
+    }
+
+    /// As it is told, without its messages.
+    pub(super) fn name(&self) -> String {
+        let known = self.dictionary.as_ref().map(|(known, _)| format!(" with {known}"));
+        let policy = (self.policy != Policy::default()).then(|| format!(", {}", self.policy));
+        format!(
+            "{}{}{}",
+            self.codec,
+            known.unwrap_or_default(),
+            policy.unwrap_or_default()
+        )
+    }
+}
+
+/// Whether connections are many and carry little.
+fn are_short(messages: &Messages) -> bool {
+    let connections = messages.connections().len();
+    connections >= CONNECTIONS_LEAST && messages.total().get() <= SHORT_CONNECTION * connections as u64
 }
 
 fn codec(text: &str) -> MessageCodec {

@@ -1,9 +1,9 @@
 //! What is known of one setting in one direction, and by which figures are settings compared?
 
-use super::memory::{Contexts, Holder};
+use super::memory::{Compressors, Contexts, Holder};
 use super::timing::Timed;
 use crate::statistics::quantile;
-use lastmile_payload::message_codec::{Deflate, MessageCodec, Strategy, WindowBits};
+use lastmile_payload::message_codec::{Deflate, MessageCodec, Policy, Strategy, WindowBits};
 use lastmile_units::Bytes;
 use std::time::Duration;
 
@@ -13,6 +13,10 @@ pub(super) struct Candidate {
     pub(super) codec: MessageCodec,
     /// What both sides know beforehand, in words.
     pub(super) dictionary: Option<String>,
+    pub(super) policy: Policy,
+    /// How many of its contexts to compress with are there at a time: one where a message to many is compressed once, of whose computing
+    /// each receiver's share is told.
+    pub(super) compressors: Compressors,
     /// Coded over plain octets.
     pub(super) ratio: f64,
     /// 95 % interval of that; none where it is exact.
@@ -27,6 +31,8 @@ impl Candidate {
         Self {
             codec: MessageCodec::Identity,
             dictionary: None,
+            policy: Policy::default(),
+            compressors: Compressors::All,
             ratio: 1.0,
             ratio_ci95: None,
             contexts: Contexts {
@@ -40,10 +46,47 @@ impl Candidate {
 
     /// As it is told.
     pub(super) fn name(&self) -> String {
-        let codec = self.codec;
-        self.dictionary
-            .as_ref()
-            .map_or_else(|| codec.to_string(), |known| format!("{codec} with {known}"))
+        let mut name = self.codec.to_string();
+        if let Some(known) = &self.dictionary {
+            name += &format!(" with {known}");
+        }
+        if let Some(policy) = self.policy_in_words() {
+            name += &format!(", {policy}");
+        }
+        name
+    }
+
+    /// What the sender decides by beside the setting; none where it compresses every message, whole, for its one receiver.
+    pub(super) fn policy_in_words(&self) -> Option<String> {
+        let policy = (self.policy != Policy::default()).then(|| self.policy.to_string());
+        let once = (self.compressors == Compressors::One).then(|| ONCE.to_owned());
+        let said: Vec<String> = policy.into_iter().chain(once).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+
+    /// The same for what goes to so many receivers a message, on average: it is compressed once.
+    pub(super) fn once(&self, receivers: f64) -> Self {
+        Self {
+            compressors: Compressors::One,
+            timed: self.timed.compressing_in_proportion(1.0 / receivers),
+            ..self.clone()
+        }
+    }
+
+    /// What this is where what is `part` to it is `all`: what was found on some messages, taken to be alike on all of them.
+    pub(super) fn in_proportion(&self, all: &Self, part: &Self) -> Self {
+        let scale = all.ratio / part.ratio;
+        Self {
+            ratio: self.ratio * scale,
+            ratio_ci95: all.ratio_ci95.map(|ends| ends.map(|end| end * self.ratio / part.ratio)),
+            timed: self.timed.in_proportion(&all.timed, &part.timed),
+            ..self.clone()
+        }
+    }
+
+    /// Whether nothing is told of it but its setting.
+    pub(super) fn is_plain(&self) -> bool {
+        self.dictionary.is_none() && self.policy_in_words().is_none()
     }
 
     /// What it computes to compress a message, in seconds: the median of the rounds; nothing for identity.
@@ -66,16 +109,24 @@ impl Candidate {
         Duration::from_secs_f64(self.decompressing())
     }
 
-    /// Ratio, computing, and the memory of all connections: what no other may beat.
-    pub(super) fn objectives(&self, holder: Holder) -> [f64; 3] {
-        [self.ratio, self.computing(), self.contexts.total(holder).as_f64()]
+    /// What the contexts of all connections take.
+    pub(super) fn memory(&self, holder: Holder) -> Bytes {
+        self.contexts.total(holder, self.compressors)
     }
 
-    /// Whether this is `deflate`, by stock zlib and without a dictionary.
+    /// Ratio, computing, and the memory of all connections: what no other may beat.
+    pub(super) fn objectives(&self, holder: Holder) -> [f64; 3] {
+        [self.ratio, self.computing(), self.memory(holder).as_f64()]
+    }
+
+    /// Whether this is `deflate`, by stock zlib, and nothing besides.
     pub(super) fn is(&self, deflate: Deflate) -> bool {
-        self.codec == MessageCodec::Deflate(deflate) && self.dictionary.is_none()
+        self.codec == MessageCodec::Deflate(deflate) && self.is_plain()
     }
 }
+
+/// What a policy is called under which a message to many is compressed once.
+const ONCE: &str = "once for a broadcast";
 
 /// What zlib and most libraries do unless told otherwise, with takeover.
 pub(super) const USUAL: Deflate = Deflate {

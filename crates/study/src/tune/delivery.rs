@@ -14,7 +14,7 @@ use super::{Options, Pace, Phase, TuneError, Work, answer, words};
 use crate::advise::answer::description;
 use crate::advise::figures::{Figures, Runs};
 use lastmile_link::{Jitter, LinkSpec, Reordering};
-use lastmile_payload::message_codec::{MessageCodec, MessageEncoder};
+use lastmile_payload::message_codec::{MessageCodec, PolicyEncoder, Treatment};
 use lastmile_payload::transcript::Kind;
 use lastmile_payload::websocket::{FrameHeader, MaskKey, Opcode};
 use lastmile_report::record::Doubt;
@@ -141,9 +141,9 @@ impl<'a, 'b> Deliveries<'a, 'b> {
         settings.push(all[choose(&all, &limits)].clone());
         let mut told = Vec::new();
         settings.retain(|setting| {
-            // Dictionaries are tried without takeover, and not delivered.
-            let new = setting.dictionary.is_none() && !told.contains(&setting.codec);
-            told.push(setting.codec);
+            // Dictionaries are not delivered.
+            let new = setting.dictionary.is_none() && !told.contains(&setting.name());
+            told.push(setting.name());
             new
         });
         settings
@@ -194,7 +194,8 @@ impl<'a, 'b> Deliveries<'a, 'b> {
     fn framed(&self, setting: &Candidate) -> Vec<Framed> {
         let stream = &self.direction.stream;
         let among = messages(self.direction);
-        let mut encoder = MessageEncoder::new(&setting.codec, None).expect("what was chosen has been measured");
+        let known = "what was chosen has been measured";
+        let mut encoder = PolicyEncoder::new(&setting.codec, None, setting.policy).expect(known);
         let first = stream.messages.at(among.start).unwrap_or_default();
         let recorded =
             self.options.pace == Pace::Recorded && among.clone().all(|message| stream.messages.at(message).is_some());
@@ -204,8 +205,9 @@ impl<'a, 'b> Deliveries<'a, 'b> {
             .clone()
             .map(|message| {
                 let plain = stream.messages.payload(message);
+                let (kind, at) = (stream.messages.kind(message), stream.messages.at(message));
                 let mut coded = Vec::new();
-                encoder.encode(plain, &mut coded);
+                let treatment = encoder.encode(kind, at, plain, &mut coded, &mut Vec::new());
                 let due = match self.options.pace {
                     Pace::Recorded if recorded => stream.messages.at(message).map(|at| at.saturating_sub(first)),
                     Pace::Rate(rate) => Some(Duration::from_secs_f64((message - among.start) as f64 / rate)),
@@ -213,7 +215,7 @@ impl<'a, 'b> Deliveries<'a, 'b> {
                 };
                 let share = plain.len() as f64 / octets;
                 Framed {
-                    octets: self.frame(setting, stream.messages.kind(message), &coded),
+                    octets: self.frame(setting, kind, treatment, &coded),
                     due,
                     compressing: setting.computing_time().mul_f64(share),
                     decompressing: setting.decompressing_time().mul_f64(share),
@@ -223,10 +225,10 @@ impl<'a, 'b> Deliveries<'a, 'b> {
     }
 
     /// A whole message in a frame; a client's is masked, by any key.
-    fn frame(&self, setting: &Candidate, kind: Kind, coded: &[u8]) -> Vec<u8> {
+    fn frame(&self, setting: &Candidate, kind: Kind, treatment: Treatment, coded: &[u8]) -> Vec<u8> {
         let header = FrameHeader {
             is_final: true,
-            rsv1: setting.codec != MessageCodec::Identity,
+            rsv1: setting.codec != MessageCodec::Identity && treatment == Treatment::Coded,
             rsv2: false,
             rsv3: false,
             opcode: match kind {

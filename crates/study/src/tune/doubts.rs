@@ -1,6 +1,8 @@
 //! What makes the whole suspect?
 
 use super::answer::Told;
+use super::candidate::Candidate;
+use super::memory::Compressors;
 use super::part::Part;
 use super::recording::Recording;
 use super::timing::CONTEXTS_MOST;
@@ -51,13 +53,21 @@ fn of_direction(told: &Told<'_>) -> Vec<Doubt> {
         doubts.push(doubt("sampled", text));
     }
     let all = Part::all(messages);
-    let parts = told.direction.trials.iter().map(|(trial, _)| &trial.part);
+    let parts = told.direction.tried.iter().map(|tried| &tried.trial.part);
     if told.options.beyond && parts.clone().next().is_some() && parts.clone().all(|part| *part != all) {
         let text = format!(
             "{name}: codecs beyond the grid were tried on the beginning of the messages alone, and the choice among them takes the rest to \
              be alike"
         );
         doubts.push(doubt("beginning-only", text));
+    }
+    let gives_back = |candidate: &&Candidate| matches!(candidate.compressors, Compressors::Share(_));
+    if [told.chosen(), told.chosen_of_all()].iter().any(gives_back) {
+        let text = format!(
+            "{name}: the memory of contexts that are given back is a mean over the time that was recorded, and more is taken while more \
+             connections than usual are busy"
+        );
+        doubts.push(doubt("mean-memory", text));
     }
     let waiting = told.direction.meanwhile.kept_waiting;
     if waiting > BUSY {

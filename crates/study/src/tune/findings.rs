@@ -1,8 +1,11 @@
 //! What else follows from the figures of a direction, in sentences?
 
 use super::answer::Told;
+use super::broadcast::Broadcast;
 use super::candidate::{Candidate, USUAL};
-use super::choose::choose;
+use super::memory::Compressors;
+use super::recording::End;
+use super::tried::Tried;
 use super::words::bytes;
 use lastmile_payload::message_codec::{Deflate, MessageCodec, WindowBits};
 use lastmile_report::number::{percent, quantity};
@@ -10,13 +13,18 @@ use lastmile_report::record::Finding;
 
 /// What else follows for a direction.
 pub(super) fn findings(told: &Told<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = [takeover(told), window(told), level(told), codec(told), broadcast(told)]
-        .into_iter()
-        .flatten()
-        .collect();
-    findings.extend(dictionaries(told));
-    findings.extend(policies(told));
-    findings
+    [
+        takeover(told),
+        window(told),
+        level(told),
+        codec(told),
+        broadcast(told),
+        dictionaries(told),
+        policies(told),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn finding(told: &Told<'_>, title: &str, text: String) -> Finding {
@@ -98,7 +106,7 @@ fn level(told: &Told<'_>) -> Option<Finding> {
 
 fn codec(told: &Told<'_>) -> Option<Finding> {
     let (own, all) = (told.chosen(), told.chosen_of_all());
-    if all.codec == own.codec || !told.options.beyond {
+    if all.name() == own.name() || !told.options.beyond {
         return None;
     }
     let holder = told.options.holder;
@@ -111,101 +119,121 @@ fn codec(told: &Told<'_>) -> Option<Finding> {
             all.name(),
             percent(all.ratio),
             quantity(all.computing(), "s"),
-            bytes(all.contexts.total(holder)),
+            bytes(all.memory(holder)),
             own.name(),
             percent(own.ratio),
             quantity(own.computing(), "s"),
-            bytes(own.contexts.total(holder)),
+            bytes(own.memory(holder)),
         ),
     ))
 }
 
-/// One message to all connections: compressed once where it may refer to nothing, or by each connection's context.
+/// One message to many connections: compressed once where it may refer to nothing, or by each connection's context.
 fn broadcast(told: &Told<'_>) -> Option<Finding> {
-    let connections = told.options.holder.connections.get();
-    let of = |takeover: bool| {
-        let candidates: Vec<Candidate> = told
-            .candidates
-            .iter()
-            .filter(|candidate| candidate.codec != MessageCodec::Identity && candidate.contexts.takeover == takeover)
-            .cloned()
-            .collect();
-        (!candidates.is_empty()).then(|| candidates[choose(&candidates, &told.options.limits())].clone())
-    };
-    let (shared, own) = (of(false)?, of(true)?);
-    if connections < 2 {
+    let stream = &told.direction.stream;
+    let connections = told.options.holder.connections.get() as f64;
+    let receivers = told
+        .direction
+        .broadcast
+        .as_ref()
+        .map_or(connections, Broadcast::receivers);
+    if receivers < 2.0 || stream.sender != End::Server {
         return None;
     }
-    let messages = told.direction.stream.messages;
-    let sent = |candidate: &Candidate| {
-        let length = messages.total().as_f64() / messages.len() as f64;
-        quantity(candidate.ratio * length * connections as f64, "B")
+    let of = |takeover: bool| {
+        let alone = told.candidates.iter().filter(|candidate| {
+            candidate.codec != MessageCodec::Identity && candidate.is_plain() && candidate.contexts.takeover == takeover
+        });
+        told.best(&alone.collect::<Vec<_>>())
+    };
+    let (shared, own) = (of(false)?, of(true)?);
+    let length = stream.messages.total().as_f64() / stream.messages.len() as f64;
+    let sent = |candidate: &Candidate| quantity(candidate.ratio * length * receivers, "B");
+    let many = count(receivers);
+    let recorded = match &told.direction.broadcast {
+        Some(Broadcast::Recorded {
+            messages,
+            copies,
+            copied_octets,
+        }) => format!(
+            "{} of the messages and {} of their octets are copies, sent to one more connection at once: a message has {many} receivers on \
+             average. ",
+            percent(*copies as f64 / *messages as f64),
+            percent(*copied_octets as f64 / stream.messages.total().as_f64())
+        ),
+        Some(Broadcast::Stated(_)) | None => String::new(),
+    };
+    let least = (shared.computing() / own.computing()).floor() + 1.0;
+    let from = if least.is_finite() {
+        format!(" From {} receivers on, once computes less.", count(least.max(2.0)))
+    } else {
+        String::new()
     };
     Some(finding(
         told,
         "What a broadcast costs",
         format!(
-            "A message to all {connections} connections, compressed once by {}, computes {} and sends {} of payload; compressed for each of \
-             them by {}, it computes {} and sends {}.",
+            "{recorded}A message to {many} connections, compressed once by {}, computes {} and sends {} of payload; compressed for each of \
+             them by {}, it computes {} and sends {}.{from}",
             shared.name(),
             quantity(shared.computing(), "s"),
-            sent(&shared),
+            sent(shared),
             own.name(),
-            quantity(own.computing() * connections as f64, "s"),
-            sent(&own),
+            quantity(own.computing() * receivers, "s"),
+            sent(own),
         ),
     ))
 }
 
+/// `40`, `1.6`.
+fn count(value: f64) -> String {
+    let places = usize::from(value.fract() != 0.0);
+    format!("{value:.places$}")
+}
+
 /// What both ends could know beforehand, each beside the same codec on the same messages without it.
-fn dictionaries(told: &Told<'_>) -> Vec<Finding> {
-    let mut sentences: Vec<String> = Vec::new();
-    let trials = &told.direction.trials;
-    for (trial, measured) in trials {
-        let Some((known, _)) = &trial.dictionary else { continue };
-        let without = trials
-            .iter()
-            .find(|(other, _)| other.dictionary.is_none() && other.codec == trial.codec && other.part == trial.part);
-        if let Some((_, without)) = without {
-            sentences.push(format!(
+fn dictionaries(told: &Told<'_>) -> Option<Finding> {
+    let with = told.direction.tried.iter();
+    let sentences: Vec<String> = with
+        .filter_map(|with| {
+            let (known, _) = with.trial.dictionary.as_ref()?;
+            let without = told.direction.without_dictionary(with)?;
+            Some(format!(
                 "{} on {} leaves {} with {known} known to both ends, and {} without",
-                trial.codec,
-                trial.part.name,
-                percent(measured.ratio()),
-                percent(without.ratio())
-            ));
-        }
-    }
-    if sentences.is_empty() {
-        return Vec::new();
-    }
+                with.trial.codec,
+                with.trial.part.name,
+                percent(with.measured.ratio()),
+                percent(without.measured.ratio())
+            ))
+        })
+        .collect();
     let text = format!("{}. permessage-deflate knows no dictionaries.", sentences.join("; "));
-    vec![finding(told, "What a dictionary would do", text)]
+    (!sentences.is_empty()).then(|| finding(told, "What a dictionary would do", text))
 }
 
 /// What a sender could decide message by message, beside the same on every message, whole.
 fn policies(told: &Told<'_>) -> Option<Finding> {
-    let trials = &told.direction.trials;
-    let under = trials
-        .iter()
-        .filter_map(|(trial, measured)| Some((trial, trial.policy?, measured)));
-    let sentences: Vec<String> = under
-        .map(|(trial, policy, measured)| format!("{policy}, {} leaves {}", trial.codec, percent(measured.ratio())))
-        .collect();
-    let first = trials.iter().find(|(trial, _)| trial.policy.is_some())?;
-    let same = trials.iter().find(|(trial, _)| {
-        trial.policy.is_none()
-            && trial.dictionary.is_none()
-            && trial.codec == first.0.codec
-            && trial.part == first.0.part
-    });
-    let plain = same
-        .map(|(_, measured)| measured.ratio())
-        .or_else(|| told.ratio(USUAL))?;
-    let text = format!(
-        "Of every message, whole, it leaves {}. Compressing {}.",
-        percent(plain),
-        sentences.join("; ")
-    );
-    Some(finding(told, "What a sender can decide", text))
+    let stream = &told.direction.stream;
+    let figures = |tried: &Tried| {
+        let ratio = percent(tried.measured.ratio());
+        format!("{ratio} for {}", quantity(tried.candidate(stream).computing(), "s"))
+    };
+    let of_group = |group: &Vec<Tried>| {
+        let under = group[1..].iter().map(|tried| {
+            let kept = match tried.candidate(stream).compressors {
+                Compressors::Share(kept) => format!(" and keeps a context for {} of the time", percent(kept.get())),
+                Compressors::All | Compressors::One => String::new(),
+            };
+            format!("{}, {}{kept}", tried.trial.policy, figures(tried))
+        });
+        let under: Vec<String> = under.collect();
+        format!(
+            "Of every message, whole, {} leaves {} a message; {}.",
+            group[0].trial.name(),
+            figures(&group[0]),
+            under.join("; ")
+        )
+    };
+    let groups: Vec<String> = told.direction.under_policies.iter().map(of_group).collect();
+    (!groups.is_empty()).then(|| finding(told, "What a sender can decide", groups.join(" ")))
 }

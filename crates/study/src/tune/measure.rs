@@ -1,9 +1,8 @@
 //! How small does a codec make messages, and what do its contexts take? Each message is decoded again, and has to be the same.
 
 use super::memory::Contexts;
-use super::policy::Policy;
 use lastmile_payload::message_codec::{
-    CodecError, DecodeError, Dictionary, MessageCodec, MessageDecoder, MessageEncoder,
+    CodecError, DecodeError, Dictionary, MessageCodec, MessageDecoder, Policy, PolicyEncoder, Treatment,
 };
 use lastmile_payload::transcript::Messages;
 use lastmile_units::Bytes;
@@ -41,7 +40,7 @@ impl Measured {
 pub(super) fn measure(
     codec: &MessageCodec,
     dictionary: Option<&Dictionary>,
-    policy: Option<Policy>,
+    policy: Policy,
     messages: &Messages,
     connections: &[Range<usize>],
 ) -> Result<Measured, RoundTripError> {
@@ -54,25 +53,17 @@ pub(super) fn measure(
             decompressing: Bytes::ZERO,
         },
     };
-    let (mut coded, mut back) = (Vec::new(), Vec::new());
+    let (mut coded, mut back, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for connection in connections {
-        let mut encoder = MessageEncoder::new(codec, dictionary)?;
+        let mut encoder = PolicyEncoder::new(codec, dictionary, policy)?;
         let mut decoder = MessageDecoder::new(codec, dictionary)?;
         for message in connection.clone() {
             let plain = messages.payload(message);
             coded.clear();
             back.clear();
-            let is_compressed = match policy {
-                Some(policy) => {
-                    let follows = message > connection.start;
-                    policy.encode(&mut encoder, messages, message, follows, &mut coded)
-                }
-                None => {
-                    encoder.encode(plain, &mut coded);
-                    true
-                }
-            };
-            if is_compressed {
+            ends.clear();
+            let (kind, at) = (messages.kind(message), messages.at(message));
+            if encoder.encode(kind, at, plain, &mut coded, &mut ends) == Treatment::Coded {
                 decoder
                     .decode(&coded, Bytes::from(plain.len()), &mut back)
                     .map_err(|problem| RoundTripError::Refused { message, problem })?;
@@ -84,7 +75,7 @@ pub(super) fn measure(
             measured.coded += coded.len() as u64;
         }
         let contexts = &mut measured.contexts;
-        contexts.compressing = contexts.compressing.max(encoder.memory());
+        contexts.compressing = contexts.compressing.max(encoder.context());
         contexts.decompressing = contexts.decompressing.max(decoder.memory());
     }
     Ok(measured)
@@ -99,8 +90,9 @@ mod tests {
     fn a_connection_has_a_context_of_its_own_and_memory_is_that_of_one() {
         let codec = "deflate:6/w15/m8".parse().unwrap();
         let recording = recording(&["to be or not to be", "to be or not to be"].map(message));
-        let measure =
-            |connections: &[Range<usize>]| measure(&codec, None, None, &recording.messages.sent, connections).unwrap();
+        let measure = |connections: &[Range<usize>]| {
+            measure(&codec, None, Policy::default(), &recording.messages.sent, connections).unwrap()
+        };
         let whole = 0..2;
         let (together, apart) = (measure(&[whole]), measure(&[0..1, 1..2]));
         assert_eq!((together.plain, apart.plain), (36, 36));

@@ -1,37 +1,13 @@
-//! Which messages are compressed, and how? What a sender may decide for itself, message by message (RFC 7692 sections 6 and 7.2.1): its
-//! receiver sees by RSV1 whether a message is compressed, and needs to be told nothing else.
+//! Which policies would do something to these messages, and for how much of the time does one of them keep a context?
+//!
+//! What a sender may decide for itself, message by message, is `payload`'s [`Policy`]; a receiver needs to be told nothing (RFC 7692
+//! sections 6 and 7.2.1).
 
-use lastmile_payload::message_codec::MessageEncoder;
+use lastmile_payload::message_codec::Policy;
 use lastmile_payload::transcript::{Kind, Messages};
-use lastmile_report::number::quantity;
-use lastmile_units::{Bytes, duration};
-use std::fmt;
+use lastmile_units::{Bytes, Probability};
 use std::ops::Range;
 use std::time::Duration;
-
-/// What a sender decides by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Policy {
-    /// Binary messages are left as they are, and out of the context.
-    TextOnly,
-    /// Shorter messages are.
-    From(Bytes),
-    /// Messages are sent in fragments of so many octets, each flushed so that it can be decoded before the next is there.
-    Fragments(Bytes),
-    /// The compressor forgets all messages after so long without one, so that its memory can be given back. The receiver need not know.
-    ForgetAfter(Duration),
-}
-
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TextOnly => f.write_str("text only"),
-            Self::From(least) => write!(f, "from {}", quantity(least.as_f64(), "B")),
-            Self::Fragments(length) => write!(f, "in fragments of {}", quantity(length.as_f64(), "B")),
-            Self::ForgetAfter(idle) => write!(f, "forgets after {} idle", duration::print(*idle)),
-        }
-    }
-}
 
 /// Thresholds: what RFC 7692 leaves to senders and ws has as its default, 1,024 B, and a shorter one; fragments and idleness are our own
 /// choices.
@@ -39,69 +15,68 @@ const THRESHOLDS: [Bytes; 2] = [Bytes::new(128), Bytes::new(1024)];
 const FRAGMENT: Bytes = Bytes::new(1000);
 const IDLE: Duration = Duration::from_secs(60);
 
-impl Policy {
-    /// Those that would do something to some of these messages.
-    pub(super) fn that_matter(messages: &Messages, among: &Range<usize>) -> Vec<Self> {
-        let length = |message| Bytes::from(messages.payload(message).len());
-        let any = |does: &dyn Fn(usize) -> bool| among.clone().any(does);
-        let mut policies = Vec::new();
-        let is_text = |message| messages.kind(message) == Kind::Text;
-        if any(&is_text) && any(&|message| !is_text(message)) {
-            policies.push(Self::TextOnly);
-        }
-        for least in THRESHOLDS {
-            if any(&|message| length(message) < least) && any(&|message| length(message) >= least) {
-                policies.push(Self::From(least));
-            }
-        }
-        if any(&|message| length(message) > FRAGMENT) {
-            policies.push(Self::Fragments(FRAGMENT));
-        }
-        let forgets = messages.connections().iter().any(|own| {
-            let follow = (own.messages.start + 1).max(among.start)..own.messages.end.min(among.end);
-            follow.into_iter().any(|message| idle(messages, message) >= Some(IDLE))
-        });
-        if forgets {
-            policies.push(Self::ForgetAfter(IDLE));
-        }
-        policies
+/// Those that would do something to some of these messages.
+pub(super) fn that_matter(messages: &Messages, among: &Range<usize>) -> Vec<Policy> {
+    let all = Policy::default();
+    let length = |message| Bytes::from(messages.payload(message).len());
+    let any = |does: &dyn Fn(usize) -> bool| among.clone().any(does);
+    let mut policies = Vec::new();
+    let is_text = |message| messages.kind(message) == Kind::Text;
+    if any(&is_text) && any(&|message| !is_text(message)) {
+        let skip = Some(Kind::Binary);
+        policies.push(Policy { skip, ..all });
     }
-
-    /// Appends a message, as it is sent, to `out`; says whether it is compressed. `follows` says whether one went before it.
-    pub(super) fn encode(
-        self,
-        encoder: &mut MessageEncoder,
-        messages: &Messages,
-        message: usize,
-        follows: bool,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let plain = messages.payload(message);
-        let left = match self {
-            Self::TextOnly => messages.kind(message) == Kind::Binary,
-            Self::From(least) => Bytes::from(plain.len()) < least,
-            Self::Fragments(_) | Self::ForgetAfter(_) => false,
-        };
-        if left {
-            out.extend_from_slice(plain);
-            return false;
+    for threshold in THRESHOLDS {
+        if any(&|message| length(message) < threshold) && any(&|message| length(message) >= threshold) {
+            policies.push(Policy { threshold, ..all });
         }
-        match self {
-            Self::Fragments(length) => encoder.encode_fragmented(plain, length, out, &mut Vec::new()),
-            Self::ForgetAfter(most) if follows && idle(messages, message) >= Some(most) => {
-                encoder.reset();
-                encoder.encode(plain, out);
-            }
-            _ => encoder.encode(plain, out),
-        }
-        true
     }
+    if any(&|message| length(message) > FRAGMENT) {
+        let fragment = Some(FRAGMENT);
+        policies.push(Policy { fragment, ..all });
+    }
+    let forgets = Policy {
+        reset_after_idle: Some(IDLE),
+        ..all
+    };
+    if time_kept(&forgets, messages, among).is_some_and(|kept| kept < Probability::ALWAYS) {
+        policies.push(forgets);
+    }
+    policies
 }
 
-/// How long after the message before it one came; none where that is not known.
-fn idle(messages: &Messages, message: usize) -> Option<Duration> {
-    let before = messages.at(message.checked_sub(1)?)?;
-    messages.at(message)?.checked_sub(before)
+/// The share of the time between a connection's first message and its last, over all connections together, in which its context to
+/// compress with is kept; none where no time is known.
+pub(super) fn time_kept(policy: &Policy, messages: &Messages, among: &Range<usize>) -> Option<Probability> {
+    let (mut kept, mut all) = (Duration::ZERO, Duration::ZERO);
+    for connection in messages.connections() {
+        let own = connection.messages.start.max(among.start)..connection.messages.end.min(among.end);
+        let mut coded_at = None;
+        let mut before = None;
+        for message in own {
+            let Some(at) = messages.at(message) else { continue };
+            let passed = at.saturating_sub(before.unwrap_or(at));
+            all += passed;
+            before = Some(at);
+            // Of the time since the message before, what lies within the idle time of the last that was coded.
+            kept += match (coded_at, policy.reset_after_idle) {
+                (_, None) => passed,
+                (None, Some(_)) => Duration::ZERO,
+                (Some(coded_at), Some(idle)) => {
+                    let since: Duration = at.saturating_sub(coded_at);
+                    passed.saturating_sub(since.saturating_sub(idle))
+                }
+            };
+            let size = Bytes::from(messages.payload(message).len());
+            if policy.codes(messages.kind(message), size) {
+                coded_at = Some(at);
+            }
+        }
+    }
+    if all.is_zero() {
+        return None;
+    }
+    Probability::new((kept.as_secs_f64() / all.as_secs_f64()).min(1.0))
 }
 
 #[cfg(test)]
@@ -111,12 +86,30 @@ mod tests {
     use crate::tune::tests::{message, recording};
     use lastmile_payload::transcript::Message;
 
-    fn measured(messages: &[Message], policy: Option<Policy>) -> Measured {
+    fn measured(messages: &[Message], policy: Policy) -> Measured {
         let recording = recording(messages);
         let sent = &recording.messages.sent;
         let whole = 0..sent.len();
         measure(&"deflate".parse().unwrap(), None, policy, sent, &[whole]).unwrap()
     }
+
+    fn at(seconds: u64, text: &str) -> Message {
+        Message {
+            at: Some(Duration::from_secs(seconds)),
+            ..message(text)
+        }
+    }
+
+    const ALL: Policy = Policy {
+        skip: None,
+        threshold: Bytes::ZERO,
+        fragment: None,
+        reset_after_idle: None,
+    };
+    const FORGETS: Policy = Policy {
+        reset_after_idle: Some(IDLE),
+        ..ALL
+    };
 
     #[test]
     fn what_is_left_as_it_is_counts_whole_and_spoils_nothing() {
@@ -129,35 +122,67 @@ mod tests {
                 .into(),
             ..message("")
         };
-        let alone = measured(&[text(), text()], None);
-        let mixed = measured(&[text(), noise, text()], Some(Policy::TextOnly));
+        let alone = measured(&[text(), text()], ALL);
+        let text_only = Policy {
+            skip: Some(Kind::Binary),
+            ..ALL
+        };
+        let mixed = measured(&[text(), noise, text()], text_only);
         assert_eq!(mixed.coded, alone.coded + 200);
-        let short = measured(&[message("a"), text()], Some(Policy::From(Bytes::new(2))));
-        assert_eq!(short.coded, 1 + measured(&[text()], None).coded);
+        let from_two = Policy {
+            threshold: Bytes::new(2),
+            ..ALL
+        };
+        let short = measured(&[message("a"), text()], from_two);
+        assert_eq!(short.coded, 1 + measured(&[text()], ALL).coded);
     }
 
     #[test]
     fn fragments_cost_a_flush_each_and_come_back_whole() {
         let long = [message(&"to be or not to be ".repeat(200))];
-        assert!(measured(&long, Some(Policy::Fragments(Bytes::new(1000)))).coded > measured(&long, None).coded);
+        let fragments = Policy {
+            fragment: Some(FRAGMENT),
+            ..ALL
+        };
+        assert!(measured(&long, fragments).coded > measured(&long, ALL).coded);
     }
 
     #[test]
     fn who_forgets_after_idleness_is_understood_by_a_receiver_that_is_not_told() {
-        let at = |seconds, text| Message {
-            at: Some(Duration::from_secs(seconds)),
-            ..message(text)
+        let messages = [0, 1, 61].map(|seconds| at(seconds, "to be or not to be"));
+        let one = measured(&messages[..1], ALL).coded;
+        let two = measured(&messages[..2], ALL).coded;
+        let kept = measured(&messages, ALL);
+        let forgotten = measured(&messages, FORGETS);
+        assert_eq!(forgotten.coded, two + one);
+        assert!(kept.coded < forgotten.coded);
+        assert_eq!(kept.contexts, forgotten.contexts, "while it is kept it takes the same");
+    }
+
+    #[test]
+    fn a_context_is_kept_for_the_idle_time_after_each_message_and_no_longer() {
+        let kept = |messages: &[Message], policy: &Policy| {
+            let recording = recording(messages);
+            let sent = &recording.messages.sent;
+            time_kept(policy, sent, &(0..sent.len())).map(Probability::get)
         };
-        let messages = [
-            at(0, "to be or not to be"),
-            at(1, "to be or not to be"),
-            at(61, "to be or not to be"),
-        ];
-        let policy = Policy::ForgetAfter(Duration::from_secs(60));
-        let one = measured(&messages[..1], None).coded;
-        let kept = measured(&messages, None).coded;
-        let forgotten = measured(&messages, Some(policy)).coded;
-        assert_eq!(forgotten, kept - (kept - measured(&messages[..2], None).coded) + one);
+        // 30 s and 60 s of 30 s and 270 s.
+        let messages = [0, 30, 300].map(|seconds| at(seconds, "a"));
+        assert_eq!(kept(&messages, &FORGETS), Some(0.3));
+        assert_eq!(kept(&messages, &ALL), Some(1.0));
+        // What is sent as it is does not make a context: nothing is kept until 300 s, nor in between.
+        let long = Policy {
+            threshold: Bytes::new(2),
+            ..FORGETS
+        };
+        assert_eq!(kept(&messages, &long), Some(0.0));
+        let coded_first = [at(0, "long"), at(30, "a"), at(300, "a")];
+        assert_eq!(
+            kept(&coded_first, &long),
+            Some(0.2),
+            "60 s of 300 s, whatever is sent as it is"
+        );
+        assert_eq!(kept(&["a", "b"].map(message), &FORGETS), None, "no time is known");
     }
 
     #[test]
@@ -165,15 +190,16 @@ mod tests {
         let of = |messages: &[Message]| {
             let recording = recording(messages);
             let sent = &recording.messages.sent;
-            Policy::that_matter(sent, &(0..sent.len()))
+            let policies = that_matter(sent, &(0..sent.len())).into_iter();
+            policies.map(|policy| policy.to_string()).collect::<Vec<_>>()
         };
-        assert_eq!(of(&[message("a"), message("b")]), []);
+        assert!(of(&[message("a"), message("b")]).is_empty());
         let long = message(&"a".repeat(1500));
-        let expected = [
-            Policy::From(THRESHOLDS[0]),
-            Policy::From(THRESHOLDS[1]),
-            Policy::Fragments(FRAGMENT),
-        ];
-        assert_eq!(of(&[message("a"), long]), expected);
+        assert_eq!(
+            of(&[message("a"), long]),
+            ["from 128 B", "from 1.024 kB", "fragments of 1 kB"]
+        );
+        assert_eq!(of(&[at(0, "a"), at(60, "b")]), [""; 0], "kept for all of the time");
+        assert_eq!(of(&[at(0, "a"), at(61, "b")]), ["forgets after 60 s idle"]);
     }
 }

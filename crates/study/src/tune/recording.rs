@@ -32,6 +32,7 @@ pub enum End {
 /// What went one way.
 pub(super) struct Stream<'a> {
     pub(super) direction: Direction,
+    pub(super) sender: End,
     pub(super) messages: &'a Messages,
     pub(super) content: ContentHash,
 }
@@ -46,6 +47,7 @@ impl Recording {
         with_payload
             .map(|(direction, messages)| Stream {
                 direction,
+                sender: self.sender(direction),
                 messages,
                 content: messages.content_hash(),
             })

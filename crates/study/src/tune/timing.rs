@@ -11,7 +11,8 @@
 
 use super::clock::{Passed, Reading};
 use crate::advise::parallel::Interrupted;
-use lastmile_payload::message_codec::{Dictionary, MessageCodec, MessageDecoder, MessageEncoder};
+use crate::statistics::quantile;
+use lastmile_payload::message_codec::{Dictionary, MessageCodec, MessageDecoder, Policy, PolicyEncoder, Treatment};
 use lastmile_payload::transcript::Messages;
 use lastmile_units::{Bytes, Seed};
 use rand_core::Rng as _;
@@ -45,6 +46,8 @@ pub(super) struct Subject {
     pub(super) codec: MessageCodec,
     pub(super) takeover: bool,
     pub(super) dictionary: Option<Arc<Dictionary>>,
+    /// What it leaves as it is computes nothing, and counts as a message.
+    pub(super) policy: Policy,
     /// What a context to compress with takes.
     pub(super) context: Bytes,
     /// Which messages it codes.
@@ -69,6 +72,33 @@ pub(super) struct Timed {
     pub(super) decompressing: Vec<f64>,
     /// How many contexts took turns.
     pub(super) contexts: u64,
+}
+
+impl Timed {
+    /// The same where compressing takes so many times as long.
+    pub(super) fn compressing_in_proportion(&self, factor: f64) -> Self {
+        Self {
+            compressing: self.compressing.iter().map(|seconds| seconds * factor).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The same where what took as long as `other` takes as long as `reference`, each by the medians of its rounds: what was timed at
+    /// another time, or on other messages, next to a setting that was timed at both.
+    pub(super) fn in_proportion(&self, reference: &Self, other: &Self) -> Self {
+        let scaled = |own: &[f64], reference: &[f64], other: &[f64]| -> Vec<f64> {
+            let factor = match (quantile(reference, 0.5), quantile(other, 0.5)) {
+                (Some(reference), Some(other)) if other > 0.0 => reference / other,
+                _ => 1.0,
+            };
+            own.iter().map(|seconds| seconds * factor).collect()
+        };
+        Self {
+            compressing: scaled(&self.compressing, &reference.compressing, &other.compressing),
+            decompressing: scaled(&self.decompressing, &reference.decompressing, &other.decompressing),
+            contexts: self.contexts,
+        }
+    }
 }
 
 /// What the machine did meanwhile.
@@ -145,38 +175,35 @@ impl Turns {
     /// Seconds a message, compressing and decompressing.
     fn run(&self, subject: &Subject, messages: &Messages) -> ([f64; 2], Passed) {
         let among = &subject.messages;
-        let at = |context, step| messages.payload(self.place(context, step, among));
+        let place = |context, step| self.place(context, step, among);
+        let at = |context, step| messages.payload(place(context, step));
         let dictionary = subject.dictionary.as_deref();
         let known = "a codec that has been measured can be made";
-        let histories = || (0..self.contexts).map(|context| history(messages, self.place(context, 0, among), among));
+        let histories =
+            || (0..self.contexts).map(|context| history(messages, place(context, 0), among, &subject.policy));
 
-        let mut out = Vec::new();
-        let mut firsts = vec![0];
-        let mut encoders: Vec<MessageEncoder> = histories()
+        let mut encoders: Vec<PolicyEncoder> = histories()
             .map(|history| {
-                let mut encoder = MessageEncoder::new(&subject.codec, dictionary).expect(known);
+                let mut encoder = PolicyEncoder::new(&subject.codec, dictionary, subject.policy).expect(known);
                 if subject.takeover && !history.is_empty() {
-                    encoder.prime(history);
+                    encoder.prime(&history);
                 }
                 encoder
             })
             .collect();
+        let mut first = Coded::with_room_for(self.contexts);
         let reading = Reading::now();
         for (context, encoder) in encoders.iter_mut().enumerate() {
-            encoder.encode(at(context, 0), &mut out);
-            firsts.push(out.len());
+            first.encode(encoder, messages, place(context, 0));
         }
         let expected = reading.passed().cpu.as_secs_f64() / self.contexts as f64;
         let fitting = (TIME_A_ROUND.as_secs_f64() / expected.max(1e-9)) as usize;
         let turns = (self.contexts * self.each).min(fitting.max(CONTEXTS_LEAST));
         let in_turns = || (0..turns).map(|turn| (turn % self.contexts, 1 + turn / self.contexts));
-        let mut coded = Vec::with_capacity(OCTETS_A_ROUND);
-        let mut ends = Vec::with_capacity(turns + 1);
-        ends.push(0);
+        let mut coded = Coded::with_room_for(turns);
         let reading = Reading::now();
         for (context, step) in in_turns() {
-            encoders[context].encode(at(context, step), &mut coded);
-            ends.push(coded.len());
+            coded.encode(&mut encoders[context], messages, place(context, step));
         }
         let compressing = reading.passed();
         drop(encoders);
@@ -186,25 +213,18 @@ impl Turns {
             .map(|history| {
                 let mut decoder = MessageDecoder::new(&subject.codec, dictionary).expect(known);
                 if subject.takeover && !history.is_empty() {
-                    decoder.prime(history);
+                    decoder.prime(&history);
                 }
                 decoder
             })
             .collect();
-        let undone = "what was coded can be decoded";
         for (context, decoder) in decoders.iter_mut().enumerate() {
-            let limit = Bytes::from(at(context, 0).len());
-            decoder
-                .decode(&out[firsts[context]..firsts[context + 1]], limit, &mut plain)
-                .expect(undone);
+            first.decode(context, decoder, at(context, 0).len(), &mut plain);
         }
         let reading = Reading::now();
         for (turn, (context, step)) in in_turns().enumerate() {
             plain.clear();
-            let limit = Bytes::from(at(context, step).len());
-            decoders[context]
-                .decode(&coded[ends[turn]..ends[turn + 1]], limit, &mut plain)
-                .expect(undone);
+            coded.decode(turn, &mut decoders[context], at(context, step).len(), &mut plain);
         }
         let decompressing = reading.passed();
         let seconds = [compressing, decompressing].map(|passed| passed.cpu.as_secs_f64() / turns as f64);
@@ -216,10 +236,62 @@ impl Turns {
     }
 }
 
-/// What was sent before the message at `place`, as far back as a window reaches.
-fn history<'a>(messages: &'a Messages, place: usize, among: &Range<usize>) -> &'a [u8] {
-    let before = &messages.octets()[messages.extent(among.start..place)];
-    &before[before.len().saturating_sub(HISTORY_MOST)..]
+/// Messages as they were sent, one behind the other.
+struct Coded {
+    octets: Vec<u8>,
+    /// Where each ends, and its last fragment.
+    ends: Vec<usize>,
+    fragments: Vec<usize>,
+    treatments: Vec<Treatment>,
+}
+
+impl Coded {
+    fn with_room_for(messages: usize) -> Self {
+        Self {
+            octets: Vec::with_capacity(OCTETS_A_ROUND),
+            ends: Vec::with_capacity(messages),
+            fragments: Vec::with_capacity(messages),
+            treatments: Vec::with_capacity(messages),
+        }
+    }
+
+    fn encode(&mut self, encoder: &mut PolicyEncoder, messages: &Messages, message: usize) {
+        let (kind, at) = (messages.kind(message), messages.at(message));
+        let plain = messages.payload(message);
+        let treatment = encoder.encode(kind, at, plain, &mut self.octets, &mut self.fragments);
+        self.treatments.push(treatment);
+        self.ends.push(self.octets.len());
+    }
+
+    /// The message that was encoded as the `nth`, from 0; what is not coded costs its receiver nothing.
+    fn decode(&self, nth: usize, decoder: &mut MessageDecoder, length: usize, plain: &mut Vec<u8>) {
+        let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
+        if self.treatments[nth] == Treatment::Coded {
+            decoder
+                .decode(&self.octets[start..self.ends[nth]], Bytes::from(length), plain)
+                .expect("what was coded can be decoded");
+        }
+    }
+}
+
+/// What was coded before the message at `place`, as far back as a window reaches.
+fn history(messages: &Messages, place: usize, among: &Range<usize>, policy: &Policy) -> Vec<u8> {
+    let mut octets = 0;
+    let mut before: Vec<&[u8]> = (among.start..place)
+        .rev()
+        .map(|message| (messages.kind(message), messages.payload(message)))
+        .filter(|(kind, payload)| policy.codes(*kind, Bytes::from(payload.len())))
+        .map(|(_, payload)| payload)
+        .take_while(|payload| {
+            let within = octets < HISTORY_MOST;
+            octets += payload.len();
+            within
+        })
+        .collect();
+    before.reverse();
+    let mut history = before.concat();
+    history.drain(..history.len().saturating_sub(HISTORY_MOST));
+    history
 }
 
 /// 0 to one less than `count`, each once (Fisher and Yates).
@@ -251,6 +323,7 @@ mod tests {
             codec: text.parse().unwrap(),
             takeover,
             dictionary: None,
+            policy: Policy::default(),
             context: Bytes::new(context),
             messages: 0..messages,
         }
@@ -279,16 +352,62 @@ mod tests {
     }
 
     #[test]
-    fn a_history_is_what_was_sent_last_and_no_longer_than_a_window() {
+    fn a_history_is_what_was_coded_last_and_no_longer_than_a_window() {
         let messages = messages(40, 1000);
-        assert_eq!(history(&messages, 0, &(0..40)), b"");
+        let all = Policy::default();
+        assert_eq!(history(&messages, 0, &(0..40), &all), b"");
         assert_eq!(
-            history(&messages, 3, &(1..40)),
+            history(&messages, 3, &(1..40), &all),
             [messages.payload(1), messages.payload(2)].concat()
         );
-        let long = history(&messages, 40, &(0..40));
+        let long = history(&messages, 40, &(0..40), &all);
         assert_eq!(long.len(), HISTORY_MOST);
         assert!(long.ends_with(messages.payload(39)));
+        let long_ones = Policy {
+            threshold: Bytes::new(2000),
+            ..all
+        };
+        assert_eq!(history(&messages, 40, &(0..40), &long_ones), b"");
+    }
+
+    #[test]
+    fn a_policy_that_leaves_all_that_parts_and_that_forgets_is_timed_and_undone() {
+        let messages = messages(50, 2000);
+        let interrupt = AtomicBool::new(false);
+        let plan = Plan {
+            connections: 2,
+            time: Duration::ZERO,
+            seed: Seed::new(1),
+            interrupt: &interrupt,
+        };
+        let policies = ["5 kB", "1 B"].map(|least| Policy {
+            threshold: Bytes::parse(least).unwrap(),
+            fragment: Some(Bytes::new(300)),
+            reset_after_idle: Some(Duration::from_secs(1)),
+            ..Policy::default()
+        });
+        let subjects = policies.map(|policy| Subject {
+            policy,
+            ..subject(true, 8_000, 50)
+        });
+        let (timed, _) = time(&subjects, &messages, &plan, &mut |_, _| {}).unwrap();
+        for timed in timed {
+            assert_eq!((timed.compressing.len(), timed.decompressing.len()), (3, 3));
+        }
+    }
+
+    #[test]
+    fn what_was_timed_at_another_time_is_told_in_proportion_to_what_was_timed_at_both() {
+        let timed = |compressing: &[f64], decompressing: &[f64]| Timed {
+            compressing: compressing.to_vec(),
+            decompressing: decompressing.to_vec(),
+            contexts: 1,
+        };
+        let (then, now) = (timed(&[2.0, 3.0, 4.0], &[1.0]), timed(&[5.0, 6.0, 7.0], &[4.0]));
+        let own = timed(&[8.0, 10.0], &[8.0]);
+        assert_eq!(own.in_proportion(&then, &now), timed(&[4.0, 5.0], &[2.0]));
+        let nothing = Timed::default();
+        assert_eq!(own.in_proportion(&nothing, &now), own, "where it was not, as it is");
     }
 
     #[test]

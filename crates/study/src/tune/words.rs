@@ -1,8 +1,10 @@
 //! How is the answer told in sentences?
 
 use super::answer::Told;
-use super::candidate::Candidate;
-use super::memory::Contexts;
+use super::candidate::{Candidate, USUAL};
+use super::choose::{Excess, Limit};
+use super::memory::{Compressors, Contexts};
+use super::tried::Tried;
 use lastmile_payload::message_codec::MessageCodec;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::tune::{DeliveryOutcome, Direction, LinkDelivery};
@@ -25,32 +27,50 @@ fn of_direction(told: &Told<'_>) -> String {
         bytes(messages.total())
     );
     if chosen.codec == MessageCodec::Identity {
-        return format!("Leave the {what} as they are: {}", nothing_pays(told));
+        return format!(
+            "Leave the {what} as they are: {}{}",
+            nothing_pays(told),
+            misfit(told, chosen)
+        );
     }
-    let fits = if told.options.limits().fits(chosen) {
-        ""
-    } else {
-        " Nothing fits into what was allowed; this takes least."
+    let receiver = match chosen.compressors {
+        Compressors::One => "a receiver",
+        Compressors::All | Compressors::Share(_) => "a message",
     };
     format!(
-        "For the {what} use {}: it leaves {}, computes {} a message and takes {}.{fits}{}",
+        "For the {what} use {}: it leaves {}, computes {} {receiver} and takes {}.{}{}{}",
         chosen.name(),
         percent(chosen.ratio),
         quantity(chosen.computing(), "s"),
-        of_connections(told, chosen.contexts),
+        of_connections(told, chosen),
+        misfit(told, chosen),
+        against_takeover(told, chosen),
         against_usual(told, chosen),
     )
 }
 
-/// `308 kB a connection, 15.4 GB for 50000, of 8.59 GB allowed`.
-fn of_connections(told: &Told<'_>, contexts: Contexts) -> String {
+/// `308 kB of contexts a connection, 15.4 GB for 50000 connections, of 8.59 GB allowed`.
+fn of_connections(told: &Told<'_>, chosen: &Candidate) -> String {
     let holder = told.options.holder;
-    let total = bytes(contexts.total(holder));
+    let contexts = chosen.contexts;
     let connections = holder.connections.get();
     let each = if contexts.takeover { "a connection" } else { "a core" };
-    let mut words = format!("{} of contexts {each}", bytes(contexts.pair()));
+    let mut words = match chosen.compressors {
+        Compressors::All => format!("{} of contexts {each}", bytes(contexts.pair())),
+        Compressors::Share(kept) => format!(
+            "{} a connection to compress with, kept for {} of the time, and {} to decompress with",
+            bytes(contexts.compressing),
+            percent(kept.get()),
+            bytes(contexts.decompressing)
+        ),
+        Compressors::One => format!(
+            "{} to compress with for all, and {} a core to decompress with",
+            bytes(contexts.compressing),
+            bytes(contexts.decompressing)
+        ),
+    };
     if connections > 1 {
-        words += &format!(", {total} for {connections} connections");
+        words += &format!(", {} for {connections} connections", bytes(chosen.memory(holder)));
     }
     if let Some(memory) = told.options.memory {
         words += &format!(", of {} allowed", bytes(memory));
@@ -58,24 +78,79 @@ fn of_connections(told: &Told<'_>, contexts: Contexts) -> String {
     words
 }
 
+/// What of that which was allowed is passed, and by how much; nothing where nothing is.
+fn misfit(told: &Told<'_>, chosen: &Candidate) -> String {
+    let passed = told.options.limits().passed(chosen);
+    if passed.is_empty() {
+        return String::new();
+    }
+    format!(
+        " Nothing keeps within what was allowed, and this comes nearest: it {}.",
+        excesses(&passed)
+    )
+}
+
+/// `leaves 35 % where 28 % was allowed, 25 % too much`.
+fn excesses(passed: &[Excess]) -> String {
+    let one = |excess: &Excess| {
+        let (does, told): (_, fn(f64) -> String) = match excess.what {
+            Limit::Memory => ("takes", |octets| quantity(octets, "B")),
+            Limit::Computing => ("computes", |seconds| quantity(seconds, "s")),
+            Limit::Ratio => ("leaves", percent),
+        };
+        format!(
+            "{does} {} where {} was allowed, {} too much",
+            told(excess.found),
+            told(excess.allowed),
+            percent(excess.factor() - 1.0)
+        )
+    };
+    passed.iter().map(one).collect::<Vec<_>>().join(", and ")
+}
+
+/// What each receiver's own context would do where one compression for all of them is chosen.
+fn against_takeover(told: &Told<'_>, chosen: &Candidate) -> String {
+    if chosen.compressors != Compressors::One {
+        return String::new();
+    }
+    let Some(own) = told.with_takeover() else {
+        return String::new();
+    };
+    let limits = told.options.limits();
+    let passed = limits.passed(own);
+    let (beats, but) = if passed.is_empty() {
+        (" That beats a context for each connection", String::new())
+    } else {
+        (
+            " A context for each connection does not fit",
+            format!(": it {}", excesses(&passed)),
+        )
+    };
+    format!(
+        "{beats}: by {} a message leaves {}, computes {} and takes {}{but}.",
+        own.name(),
+        percent(own.ratio),
+        quantity(own.computing(), "s"),
+        bytes(own.memory(limits.holder)),
+    )
+}
+
 /// What is given up against what zlib does unless told otherwise.
 fn against_usual(told: &Told<'_>, chosen: &Candidate) -> String {
     let Some(usual) = told.usual() else {
         return String::new();
     };
-    if usual.codec == chosen.codec {
+    if chosen.is(USUAL) {
         return " That is what zlib does unless told otherwise.".to_owned();
     }
-    let fits = match (told.options.memory, told.options.limits().fits(usual)) {
-        (Some(_), false) => ", which does not fit",
-        _ => "",
-    };
+    let limits = told.options.limits();
+    let fits = if limits.fits(usual) { "" } else { ", which does not fit" };
     format!(
         " What zlib does unless told otherwise, {}, leaves {}, computes {} and takes {}{fits}.",
         usual.name(),
         percent(usual.ratio),
         quantity(usual.computing(), "s"),
-        bytes(usual.contexts.total(told.options.holder)),
+        bytes(usual.memory(limits.holder)),
     )
 }
 
@@ -92,10 +167,12 @@ fn nothing_pays(told: &Told<'_>) -> String {
 /// Why `chosen`, which is among what may be chosen from.
 pub(super) fn why(told: &Told<'_>, among: &[Candidate], chosen: &Candidate) -> String {
     let limits = told.options.limits();
-    if !limits.fits(chosen) {
+    let passed = limits.passed(chosen);
+    if !passed.is_empty() {
         return format!(
-            "None of {} settings fits; of all, this takes least memory.",
-            among.len() - 1
+            "None of {} settings fits; of all, this comes nearest: it {}.",
+            among.len() - 1,
+            excesses(&passed)
         );
     }
     if chosen.codec == MessageCodec::Identity {
@@ -105,30 +182,32 @@ pub(super) fn why(told: &Told<'_>, among: &[Candidate], chosen: &Candidate) -> S
     let smallest = fitting()
         .min_by(|a, b| a.ratio.total_cmp(&b.ratio))
         .expect("what was chosen fits");
-    let of = match told.options.memory {
-        Some(_) => format!("Of {} settings, {} fit.", among.len(), fitting().count()),
-        None => format!(
+    let of = if limits.are_any() {
+        format!("Of {} settings, {} fit.", among.len(), fitting().count())
+    } else {
+        format!(
             "Of {} settings that were timed, no other beats it in size, computing and memory together.",
             among.len()
-        ),
+        )
     };
     let own = format!(
         "It leaves {} for {} a message",
         percent(chosen.ratio),
         quantity(chosen.computing(), "s")
     );
-    let reason = if smallest.codec == chosen.codec && smallest.dictionary == chosen.dictionary {
+    let enough = match limits.ratio {
+        Some(_) => ", which is little enough, and nothing that leaves as little computes less",
+        None => "",
+    };
+    let reason = if smallest.name() == chosen.name() {
         ", which is the least that fits, and nothing about as small computes less".to_owned()
     } else {
         format!(
-            "; the smallest that fits, {}, leaves {} for {} and {} more memory",
+            "{enough}; the smallest that fits, {}, leaves {} for {} and {} more memory",
             smallest.name(),
             percent(smallest.ratio),
             quantity(smallest.computing(), "s"),
-            more(
-                smallest.contexts.total(limits.holder),
-                chosen.contexts.total(limits.holder)
-            ),
+            more(smallest.memory(limits.holder), chosen.memory(limits.holder)),
         )
     };
     let Contexts {
@@ -137,9 +216,63 @@ pub(super) fn why(told: &Told<'_>, among: &[Candidate], chosen: &Candidate) -> S
         ..
     } = chosen.contexts;
     format!(
-        "{of} {own}{reason}. A pair of contexts takes {} to compress with and {} to decompress with.",
+        "{of} {own}{reason}.{}{} A pair of contexts takes {} to compress with and {} to decompress with.",
+        decided(told, among, chosen),
+        known(told, chosen),
         bytes(compressing),
         bytes(decompressing)
+    )
+}
+
+/// What the policy changes, beside the same setting on every message, whole; nothing where there is none.
+fn decided(told: &Told<'_>, among: &[Candidate], chosen: &Candidate) -> String {
+    let is_same = |other: &&Candidate| {
+        (other.codec, &other.dictionary, other.policy_in_words()) == (chosen.codec, &chosen.dictionary, None)
+    };
+    let (Some(policy), Some(plain)) = (chosen.policy_in_words(), among.iter().find(is_same)) else {
+        return String::new();
+    };
+    let holder = told.options.holder;
+    format!(
+        " Without the policy ({policy}), which the sender alone has to keep, it would leave {}, compute {} and take {}.",
+        percent(plain.ratio),
+        quantity(plain.computing(), "s"),
+        bytes(plain.memory(holder))
+    )
+}
+
+/// What the dictionary changes, and how both ends come by it; nothing where there is none.
+fn known(told: &Told<'_>, chosen: &Candidate) -> String {
+    let is_it = |tried: &&Tried| {
+        let trial = &tried.trial;
+        trial.codec == chosen.codec && trial.dictionary.as_ref().map(|(known, _)| known) == chosen.dictionary.as_ref()
+    };
+    let with = told
+        .direction
+        .tried
+        .iter()
+        .find(is_it)
+        .filter(|_| chosen.dictionary.is_some());
+    let Some((with, (_, dictionary))) = with.and_then(|with| Some((with, with.trial.dictionary.as_ref()?))) else {
+        return String::new();
+    };
+    let without = told.direction.without_dictionary(with);
+    let without = without.map_or_else(String::new, |without| {
+        format!(" where without it {} is", percent(without.measured.ratio()))
+    });
+    let length = dictionary.content().len();
+    let how = if dictionary.is_trained() {
+        format!(
+            "train one on such messages, a file each, with zstd --train -r MESSAGES --maxdict={length}, and load it at both ends before the \
+             first message"
+        )
+    } else {
+        format!("load the {length} octets of such messages at both ends before the first one")
+    };
+    format!(
+        " On {}, which the dictionary was not learnt from, {} is left{without}; to have one, {how}.",
+        with.trial.part.name,
+        percent(with.measured.ratio())
     )
 }
 
