@@ -62,7 +62,7 @@ pub(crate) struct TuneArgs {
     ///
     /// What goes to many can be compressed once for all of them, without context takeover. Of a transcript with times and several
     /// connections that is found out by itself: the same payload, sent over another connection within a second.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = connections)]
     pub(crate) receivers: Option<NonZeroU64>,
 
     /// The links that messages are delivered over, with commas between: wpt/3g,'seeds/dialup-56k+loss=1%' [default: none]
