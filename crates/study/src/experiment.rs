@@ -1,18 +1,16 @@
 //! What is done in a cell? The programs of both worlds: a server and a client on either side of the cell's link.
 //!
-//! A `plan::Task` says what a cell's settings ask for; `site` builds the world they describe, which `laboratory` gives the
-//! handles of; each delivery has a program; `capture` keeps what passed, where that is asked for. `compression` needs no world.
+//! A `plan::Task` says what a cell's settings ask for; a `site` is the world they describe; each delivery has a program;
+//! `capture` names what is kept of what passed. `compression` needs no world.
 //! Reading studies, repeating and summing up are others' business.
 
 mod bulk;
 mod capture;
 mod compression;
 mod computing;
-mod laboratory;
 mod objects;
 mod plan;
 mod request_response;
-mod site;
 mod websocket;
 
 use crate::cell::{Cell, expand};
@@ -22,16 +20,15 @@ use crate::file::{Study, StudyError};
 use crate::observation::{Failure, Outcome};
 use crate::runner::{Experiment, RunContext};
 use crate::settings::{Named, ServerName, World};
-use laboratory::Laboratory;
+use crate::site::{Laboratory, Site};
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_units::Seed;
 use objects::Served;
 use plan::{Delivered, Plan, Task};
-use site::Site;
 use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;
-use websocket::Conversation;
+use websocket::Arranged;
 
 /// The programs that deliver what a cell's settings ask for, in the world that they name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -140,7 +137,7 @@ type Program<'a, W> = dyn Fn(&Site<W>, Seed) -> Outcome + 'a;
 fn deliver<W: Laboratory>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
     // Repeats in one world share what is delivered, as the runs of one test do; a fresh world has contents of its own.
     let seeds = context.seeds(cell, context.repeats.start);
-    let mut site = Site::<W>::build(plan, seeds.link)?;
+    let mut site = Site::<W>::build(&plan.site, seeds.link)?;
     if let Some(folder) = context.captures {
         site.capture(folder, &capture::name(cell, &context.repeats))?;
     }
@@ -163,11 +160,11 @@ fn deliver<W: Laboratory>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) ->
             Box::new(move |site, compute| objects::run(site, objects, stream.clone(), &served, &costs, compute))
         }
         Delivered::Messages(asked) => {
-            let conversation = Rc::new(Conversation::of(asked, seeds.workload)?);
-            let served = websocket::Served::start(&site, asked, &conversation)?;
+            let arranged = Arranged::of(asked, seeds.workload)?;
+            let served = websocket::Served::start(&site, asked, &arranged)?;
             let is_anew = context.repeats.end - context.repeats.start == 1 && !asked.is_recorded();
             Box::new(move |site, compute| {
-                let mut observation = websocket::run(site, asked, &conversation, &served, &costs, compute)?;
+                let mut observation = websocket::run(site, asked, &arranged, &served, &costs, compute)?;
                 if is_anew {
                     observation.vary("content");
                 }

@@ -24,6 +24,8 @@ pub mod peer;
 pub mod run_folder;
 pub mod runner;
 pub mod settings;
+mod site;
 pub mod statistics;
 pub mod summary;
 pub mod tune;
+mod websocket;

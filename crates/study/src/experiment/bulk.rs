@@ -2,10 +2,9 @@
 //!
 //! The client connects and sends one small request; the server sends the bytes. Times run from `connect`.
 
-use super::laboratory::Laboratory;
-use super::site::Site;
 use crate::figure;
 use crate::observation::{Failure, Observation};
+use crate::site::{Laboratory, Site};
 use lastmile_units::Bytes;
 use lastmile_world::{Host, Listener};
 use std::io;

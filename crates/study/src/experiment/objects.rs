@@ -10,12 +10,11 @@ mod servlet;
 pub(super) use served::{Served, is_there};
 
 use super::computing::Computing;
-use super::laboratory::Laboratory;
 use super::plan::Objects;
-use super::site::Site;
 use crate::cost::CostTable;
 use crate::figure;
 use crate::observation::{Failure, Observation};
+use crate::site::{Laboratory, Site};
 use lastmile_payload::workload::ObjectStream;
 use lastmile_units::Seed;
 use lastmile_world::Host;

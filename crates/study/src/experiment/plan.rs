@@ -1,9 +1,12 @@
 //! What do the settings of a cell ask for? Read once, so that what is missing or contradictory is said before anything runs.
 
+#[cfg(target_os = "linux")]
+mod emulated;
+
 use crate::settings::{
     CongestionControl, Delivery, Filter, Hosts, Nagle, Pace, RoundTrip, ServerName, Settings, SlowDown, World, Writes,
 };
-use lastmile_link::LinkSpec;
+use crate::site::SiteSpec;
 use lastmile_payload::codec::CodecSpec;
 use lastmile_payload::message_codec::{Deflate, MessageCodec, Policy, Strategy};
 use lastmile_payload::workload::{RequestResponse, WorkloadSpec};
@@ -24,15 +27,8 @@ pub(super) enum Task {
 /// A delivery's settings, understood.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
-    pub(super) link: LinkSpec,
+    pub(super) site: SiteSpec,
     pub(super) delivered: Delivered,
-    pub(super) tcp: tcp::Config,
-    /// How real kernels are set, where they are.
-    #[cfg(target_os = "linux")]
-    pub(super) kernel: lastmile_world::emu::HostSpec,
-    pub(super) server_cpu: CpuSpec,
-    pub(super) client_cpu: CpuSpec,
-    pub(super) hosts: Hosts,
 }
 
 /// What is carried, and how.
@@ -161,14 +157,16 @@ impl Plan {
             ..CpuSpec::default()
         };
         Ok(Self {
-            link,
+            site: SiteSpec {
+                link,
+                tcp: Self::tcp(settings),
+                #[cfg(target_os = "linux")]
+                kernel: emulated::kernel(settings),
+                server_cpu: cpu(slow_down),
+                client_cpu: cpu(settings.cpu_slowdown_client.unwrap_or(slow_down)),
+                hosts: settings.hosts.unwrap_or(Hosts::Two),
+            },
             delivered: Delivered::of(settings)?,
-            tcp: Self::tcp(settings),
-            #[cfg(target_os = "linux")]
-            kernel: super::laboratory::emulated::kernel(settings),
-            server_cpu: cpu(slow_down),
-            client_cpu: cpu(settings.cpu_slowdown_client.unwrap_or(slow_down)),
-            hosts: settings.hosts.unwrap_or(Hosts::Two),
         })
     }
 
@@ -182,7 +180,7 @@ impl Plan {
                 None => Ok(()),
             },
             #[cfg(target_os = "linux")]
-            World::Emulated => super::laboratory::emulated::check(settings),
+            World::Emulated => emulated::check(settings),
             #[cfg(not(target_os = "linux"))]
             World::Emulated => {
                 Err("the emulated world is made of what Linux alone has; set world = \"sim\"".to_owned())

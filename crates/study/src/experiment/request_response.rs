@@ -2,10 +2,9 @@
 //!
 //! The client sends a request and waits for the whole response before it sends the next, after a pause where one is asked for.
 
-use super::laboratory::Laboratory;
-use super::site::Site;
 use crate::figure;
 use crate::observation::{Failure, Observation};
+use crate::site::{Laboratory, Site};
 use lastmile_payload::workload::RequestResponse;
 use lastmile_world::{Host, Listener};
 use std::io;

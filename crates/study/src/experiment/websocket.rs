@@ -1,62 +1,49 @@
 //! When is each message of a transcript there, over WebSocket?
 //!
 //! What the transcript's writer sent goes from the server to the client, what it received from the client to the server; each of its
-//! connections is a WebSocket connection of its own. `conversation` says what goes over each, and when it is due; `endpoint` is either end
-//! of one; `served` says who serves. Every message is held against the one that was to come: what is lost or altered fails the repeat.
+//! connections is a WebSocket connection of its own (`crate::websocket`). `arranged` says what goes over each, and when it is due; `served`
+//! says who serves. Every message is held against the one that was to come: what is lost or altered fails the repeat.
 //!
 //! Computing is what compressing and decompressing cost: masking, frames and the rest of a program are not in the cost table.
 
-mod client;
-mod conversation;
-mod endpoint;
+mod arranged;
 mod served;
-mod server;
 
-pub(super) use conversation::Conversation;
+pub(super) use arranged::Arranged;
 pub(super) use served::Served;
 
-use super::laboratory::Laboratory;
 use super::plan::WebSocket;
-use super::site::Site;
 use crate::cost::{CostTable, Coverage};
 use crate::doubt;
 use crate::figure;
 use crate::observation::{Failure, Observation};
-use endpoint::{Coding, Ended};
-use lastmile_payload::message_codec::{Deflate, MessageCodec};
-use lastmile_payload::websocket::Compressor;
+use crate::site::{Laboratory, Site};
+use crate::websocket::{self, Clients, Coding, Conversation, Seen};
+use lastmile_payload::message_codec::MessageCodec;
 use lastmile_units::{Bytes, Instant, Seed};
 use lastmile_world::Host;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What was seen of a connection.
-struct Seen {
-    /// When it was begun to be opened.
-    began: Instant,
-    client: Ended,
-    /// Of our own server; none of a peer, whose end nobody sees.
-    server: Option<Ended>,
-}
-
 /// Runs one repeat; `compute` seeds what computing costs, and the nonces and masks of clients.
 pub(super) fn run<W: Laboratory>(
     site: &Site<W>,
     asked: &WebSocket,
-    conversation: &Rc<Conversation>,
+    arranged: &Arranged,
     served: &Served,
     costs: &Rc<CostTable>,
     compute: Seed,
 ) -> Result<Observation, Failure> {
+    let conversation = &arranged.conversation;
     let mut observation = Observation::default();
     let coding = coding(asked, costs, compute, &mut observation);
     let (before, worked_before) = (site.tally(), served.cpu_time()?);
     let servers = match served {
-        Served::ByUs => server::serve(&site.server, asked.deflate, conversation, &coding)?,
+        Served::ByUs => websocket::serve(&site.server, asked.deflate, conversation, &coding)?,
         #[cfg(target_os = "linux")]
         Served::ByPeer(_) => Vec::new(),
     };
-    let clients = client::Clients {
+    let clients = Clients {
         host: site.client.clone(),
         address: site.server.address(served.port()),
         deflate: asked.deflate,
@@ -78,7 +65,7 @@ pub(super) fn run<W: Laboratory>(
     };
     observation.sample(figure::SERVER_CPU_TIME, server_cpu.as_secs_f64());
     observation.sample(figure::CLIENT_CPU_TIME, done.client_cpu.as_secs_f64());
-    observation.doubts.extend(conversation.doubt(&asked.server));
+    observation.doubts.extend(arranged.doubt(&asked.server));
     if !costs.is_free() {
         observation.vary("calibration");
     }
@@ -143,14 +130,6 @@ fn observe<W: Laboratory>(
     observation.sample(figure::COMPRESSED_BYTES, carried.as_f64());
     if plain > Bytes::ZERO {
         observation.sample(figure::COMPRESSION_RATIO, carried.as_f64() / plain.as_f64());
-    }
-}
-
-/// What each side's compressor may do where it is to be set so.
-const fn compressor(deflate: &Deflate) -> Compressor {
-    Compressor {
-        takeover: deflate.takeover,
-        window_bits: deflate.window_bits,
     }
 }
 

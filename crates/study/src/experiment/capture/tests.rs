@@ -5,6 +5,7 @@ use crate::experiment::Programs;
 use crate::file::Study;
 use crate::observation::Outcome;
 use crate::runner::{Experiment, RunContext};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 

@@ -1,11 +1,10 @@
 //! Who sends the objects: our own server and filter, or a real one?
 
 use super::{OBJECT_STREAM, PORT};
-use crate::experiment::laboratory::Laboratory;
 use crate::experiment::plan::Objects;
-use crate::experiment::site::Site;
 use crate::observation::Failure;
 use crate::settings::ServerName;
+use crate::site::{Laboratory, Site};
 use lastmile_payload::workload::ObjectStream;
 use std::time::Duration;
 

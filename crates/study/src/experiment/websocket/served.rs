@@ -1,14 +1,11 @@
 //! Who sends the messages: our own server, or a real one?
 
-use super::conversation::Conversation;
-use crate::experiment::laboratory::Laboratory;
+use super::Arranged;
 use crate::experiment::plan::WebSocket;
-use crate::experiment::site::Site;
 use crate::observation::Failure;
+use crate::site::{Laboratory, Site};
+use crate::websocket::{Conversation, PORT};
 use std::time::Duration;
-
-/// Where our own server listens.
-pub(super) const PORT: u16 = 80;
 
 /// Who serves on a site, for as long as it stands.
 pub(in crate::experiment) enum Served {
@@ -24,13 +21,13 @@ impl Served {
     pub(in crate::experiment) fn start<W: Laboratory>(
         site: &Site<W>,
         asked: &WebSocket,
-        conversation: &Conversation,
+        arranged: &Arranged,
     ) -> Result<Self, Failure> {
         if asked.server.is_ours() {
             return Ok(Self::ByUs);
         }
         #[cfg(target_os = "linux")]
-        return running::Peer::start(site, asked, conversation).map(Self::ByPeer);
+        return running::Peer::start(site, asked, &arranged.conversation).map(Self::ByPeer);
         #[cfg(not(target_os = "linux"))]
         Err(Failure::new("real servers run on Linux alone"))
     }
@@ -57,10 +54,8 @@ impl Served {
 #[cfg(target_os = "linux")]
 mod running {
     use super::{Conversation, Failure, Laboratory, Site, WebSocket};
-    use crate::experiment::websocket::client::Clients;
-    use crate::experiment::websocket::conversation::Outgoing;
-    use crate::experiment::websocket::endpoint::Coding;
     use crate::peer::{Inputs, PeerSpec, Server};
+    use crate::websocket::{Clients, Coding, Outgoing};
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
     use lastmile_payload::message_codec::MessageCodec;

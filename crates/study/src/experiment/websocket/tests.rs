@@ -1,4 +1,3 @@
-use super::client::Clients;
 use super::*;
 use crate::cell::expand;
 use crate::experiment::Programs;
@@ -150,21 +149,20 @@ fn computing_delays_messages_by_what_it_costs() {
 }
 
 /// What becomes of a conversation whose ends do not think the same.
-fn between(server: (&WebSocket, &Conversation), client: (&WebSocket, &Conversation)) -> String {
+fn between(server: (&WebSocket, &Rc<Conversation>), client: (&WebSocket, &Rc<Conversation>)) -> String {
     let world = World::new(Seed::new(1));
     let (near, far) = (world.host(HostSpec::default()), world.host(HostSpec::default()));
     let link = lastmile_link::resolve("wpt/cable").unwrap();
     world.link(&link.down, &link.up, &[&near], &[&far]);
-    let conversation = |of: &Conversation| Rc::new(of.clone());
-    let told = server::serve(&far, server.0.deflate, &conversation(server.1), &Coding::free()).unwrap();
+    let told = websocket::serve(&far, server.0.deflate, server.1, &Coding::free()).unwrap();
     let clients = Clients {
         host: near,
-        address: far.address(served::PORT),
+        address: far.address(websocket::PORT),
         deflate: client.0.deflate,
         coding: Coding::free(),
         seed: Seed::new(2),
     };
-    let ended = world.run_for(Duration::from_secs(60), clients.converse(conversation(client.1), told));
+    let ended = world.run_for(Duration::from_secs(60), clients.converse(Rc::clone(client.1), told));
     match ended.unwrap() {
         Ok(_) => panic!("nothing failed"),
         Err(failure) => failure.to_string(),
@@ -180,8 +178,8 @@ fn what_is_lost_altered_or_agreed_on_otherwise_fails_the_repeat() {
             file.path().display()
         );
         let asked = asked(&settings);
-        let conversation = Conversation::of(&asked, Seed::new(1)).unwrap();
-        (asked, conversation)
+        let arranged = Arranged::of(&asked, Seed::new(1)).unwrap();
+        (asked, arranged.conversation)
     };
     let (plan, whole) = of(&["one", "two"], "");
     let told = |other: &[&str]| between((&plan, &of(other, "").1), (&plan, &whole));
@@ -208,7 +206,7 @@ fn what_cannot_be_had_is_refused_with_the_remedy() {
         assert!(refusal(&format!("{real}\nfragment = '10 B'")).contains("server node-ws cannot be told fragment"));
         let talkative =
             asked("workload = { kind = 'chat', messages = 5, speakers = 2 }\nworld = 'emu'\nserver = 'node-ws'");
-        let error = Conversation::of(&talkative, Seed::new(1)).unwrap_err();
+        let error = Arranged::of(&talkative, Seed::new(1)).err().unwrap();
         assert!(
             error.to_string().contains("node-ws delivers the same over each"),
             "{error}"
@@ -219,9 +217,9 @@ fn what_cannot_be_had_is_refused_with_the_remedy() {
 #[test]
 fn what_a_client_says_is_left_out_where_a_real_server_delivers() {
     let said = asked("workload = { kind = 'chat', messages = 60, speakers = 1 }\nworld = 'emu'\nserver = 'node-ws'");
-    let conversation = Conversation::of(&said, Seed::new(1)).unwrap();
-    assert_eq!(conversation.messages(), 60);
-    let doubt = conversation.doubt(&said.server).unwrap();
+    let arranged = Arranged::of(&said, Seed::new(1)).unwrap();
+    assert_eq!(arranged.conversation.messages(), 60);
+    let doubt = arranged.doubt(&said.server).unwrap();
     assert_eq!(doubt.kind, "one-way");
     assert!(
         doubt.text.contains("node-ws delivers, and takes nothing"),

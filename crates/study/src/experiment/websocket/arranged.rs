@@ -1,56 +1,34 @@
-//! What goes over each connection, which way, and when is it due?
+//! Which messages of a workload go over which connection of a cell, and when?
 
 use crate::experiment::plan::WebSocket;
 use crate::observation::Failure;
 use crate::settings::{Pace, ServerName};
-use lastmile_payload::transcript::{Direction, Kind, Message};
+use crate::websocket::{Connection, Conversation, Outgoing};
+use lastmile_payload::transcript::{Direction, Message};
 use lastmile_payload::websocket::Form;
 use lastmile_report::record::Doubt;
 use lastmile_units::{Bytes, Seed};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// No more connections are opened: our own choice. A cell has one client host and one link, and beyond some hundred of them it is load that is asked for.
 const CONNECTIONS_MOST: usize = 256;
 
-/// The messages of a transcript, by connection.
-#[derive(Debug, Clone)]
-pub(in crate::experiment) struct Conversation {
-    pub(super) connections: Vec<Connection>,
+/// A workload's messages, arranged.
+pub(in crate::experiment) struct Arranged {
+    pub(super) conversation: Rc<Conversation>,
     /// Messages of the client that a real server is not sent.
     left_out: usize,
 }
 
-/// What goes over one connection.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Connection {
-    /// When it is opened, after the first is.
-    pub(super) opened_after: Duration,
-    /// From the server to the client.
-    pub(super) down: Vec<Outgoing>,
-    /// From the client to the server.
-    pub(super) up: Vec<Outgoing>,
-}
-
-/// A message that is to be sent.
-#[derive(Debug, Clone)]
-pub(super) struct Outgoing {
-    pub(super) kind: Kind,
-    pub(super) payload: bytes::Bytes,
-    /// When it is due, after the connection has opened at its sender.
-    pub(super) after: Duration,
-    pub(super) form: Form,
-    /// The plain sizes of what is compressed in one go: its fragments, or itself; none of what is sent as it is.
-    pub(super) pieces: Vec<Bytes>,
-}
-
-impl Conversation {
+impl Arranged {
     /// The messages of a workload; of one that is generated, those of `seed`.
     pub(in crate::experiment) fn of(asked: &WebSocket, seed: Seed) -> Result<Self, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
         let messages = asked.messages.workload.messages(seed).map_err(|error| failed(&error))?;
-        let conversation = Self::arrange(asked, &messages);
-        let count = conversation.connections.len();
+        let arranged = Self::arrange(asked, &messages);
+        let count = arranged.conversation.connections.len();
         if count > CONNECTIONS_MOST {
             return Err(Failure::new(format!(
                 "the messages go over {count} connections, and {CONNECTIONS_MOST} are opened at most; leave some out of the transcript"
@@ -62,13 +40,13 @@ impl Conversation {
                 asked.server
             )));
         }
-        if conversation.messages() == 0 {
+        if arranged.conversation.messages() == 0 {
             return Err(Failure::new(format!(
                 "there is no message for {} to send: what a transcript has as sent goes from the server to the client",
                 asked.server
             )));
         }
-        Ok(conversation)
+        Ok(arranged)
     }
 
     fn arrange(asked: &WebSocket, messages: &[Message]) -> Self {
@@ -112,33 +90,14 @@ impl Conversation {
                 }
                 Pace::Every(interval) => interval.saturating_mul(u32::try_from(side.len()).unwrap_or(u32::MAX)),
             };
-            side.push(Outgoing::of(asked, message, after));
+            side.push(outgoing(asked, message, after));
         }
         Self {
-            connections: connections.into_values().collect(),
+            conversation: Rc::new(Conversation {
+                connections: connections.into_values().collect(),
+            }),
             left_out,
         }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Outgoing> {
-        self.connections
-            .iter()
-            .flat_map(|connection| connection.down.iter().chain(&connection.up))
-    }
-
-    /// How many messages there are to deliver.
-    pub(super) fn messages(&self) -> usize {
-        self.all().count()
-    }
-
-    /// What they hold.
-    pub(super) fn bytes(&self) -> Bytes {
-        self.all().map(|message| Bytes::from(message.payload.len())).sum()
-    }
-
-    /// Whether any message waits for its time.
-    pub(super) fn is_timed(&self) -> bool {
-        self.all().any(|message| !message.after.is_zero())
     }
 
     /// That messages were left out, where they were.
@@ -153,20 +112,18 @@ impl Conversation {
     }
 }
 
-impl Outgoing {
-    fn of(asked: &WebSocket, message: &Message, after: Duration) -> Self {
-        let (policy, size) = (&asked.messages.policy, Bytes::from(message.payload.len()));
-        let is_compressed = asked.deflate.is_some() && policy.codes(message.kind, size);
-        let pieces = if is_compressed { policy.pieces(size) } else { Vec::new() };
-        Self {
-            kind: message.kind,
-            payload: message.payload.clone(),
-            after,
-            form: Form {
-                is_compressed,
-                fragment: policy.fragment,
-            },
-            pieces,
-        }
+fn outgoing(asked: &WebSocket, message: &Message, after: Duration) -> Outgoing {
+    let (policy, size) = (&asked.messages.policy, Bytes::from(message.payload.len()));
+    let is_compressed = asked.deflate.is_some() && policy.codes(message.kind, size);
+    let pieces = if is_compressed { policy.pieces(size) } else { Vec::new() };
+    Outgoing {
+        kind: message.kind,
+        payload: message.payload.clone(),
+        after,
+        form: Form {
+            is_compressed,
+            fragment: policy.fragment,
+        },
+        pieces,
     }
 }

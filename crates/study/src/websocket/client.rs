@@ -14,21 +14,21 @@ use std::rc::Rc;
 use tokio::sync::oneshot;
 
 /// All clients, which one host runs.
-pub(super) struct Clients<H> {
-    pub(super) host: H,
-    pub(super) address: SocketAddrV4,
-    pub(super) deflate: Option<Deflate>,
-    pub(super) coding: Coding,
+pub(crate) struct Clients<H> {
+    pub(crate) host: H,
+    pub(crate) address: SocketAddrV4,
+    pub(crate) deflate: Option<Deflate>,
+    pub(crate) coding: Coding,
     /// Of nonces and masks.
-    pub(super) seed: Seed,
+    pub(crate) seed: Seed,
 }
 
 /// What a server tells of its end.
-pub(super) type Told = oneshot::Receiver<Result<Ended, Failure>>;
+pub(crate) type Told = oneshot::Receiver<Result<Ended, Failure>>;
 
 impl<H: Host> Clients<H> {
     /// Has the whole conversation; `servers` tell what they saw of each connection, where they are ours.
-    pub(super) async fn converse(
+    pub(crate) async fn converse(
         self,
         conversation: Rc<Conversation>,
         servers: Vec<Told>,
@@ -84,7 +84,7 @@ impl<H: Host> Clients<H> {
     }
 
     /// Opens a connection, compressed as it is set.
-    pub(super) async fn open(&self, number: usize) -> Result<(End<H>, Opening), Failure> {
+    pub(crate) async fn open(&self, number: usize) -> Result<(End<H>, Opening), Failure> {
         let seed = self.seed.derive_index(number as u64);
         let stream = self.host.connect(self.address).await;
         let mut end = End {
@@ -120,7 +120,7 @@ impl<H: Host> Clients<H> {
 }
 
 /// Where a connection leads, so that our server knows which it is.
-pub(super) fn target(number: usize) -> String {
+pub(crate) fn target(number: usize) -> String {
     format!("/{number}")
 }
 

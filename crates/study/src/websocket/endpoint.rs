@@ -22,7 +22,7 @@ const CHUNK: usize = 64 << 10;
 
 /// What compressing and decompressing cost. A pass over a transcript that is slow is slow at every message.
 #[derive(Clone)]
-pub(super) struct Coding {
+pub(crate) struct Coding {
     costs: Rc<CostTable>,
     codec: MessageCodec,
     encode_rank: f64,
@@ -31,12 +31,12 @@ pub(super) struct Coding {
 
 impl Coding {
     /// What costs nothing.
-    pub(super) fn free() -> Self {
+    pub(crate) fn free() -> Self {
         Self::new(MessageCodec::Identity, &Rc::new(CostTable::free()), Seed::new(0))
     }
 
     /// Costs of coding by `codec`; `seed` draws how slow it is this time.
-    pub(super) fn new(codec: MessageCodec, costs: &Rc<CostTable>, seed: Seed) -> Self {
+    pub(crate) fn new(codec: MessageCodec, costs: &Rc<CostTable>, seed: Seed) -> Self {
         let mut rng = seed.rng();
         Self {
             costs: Rc::clone(costs),
@@ -47,7 +47,7 @@ impl Coding {
     }
 
     /// The operations that cost something.
-    pub(super) const fn operations(&self) -> [Operation; 2] {
+    pub(crate) const fn operations(&self) -> [Operation; 2] {
         [
             Operation::EncodeMessage(self.codec),
             Operation::DecodeMessage(self.codec),
@@ -69,30 +69,30 @@ impl Coding {
 }
 
 /// An end of a connection, about to open.
-pub(super) struct End<H: Host> {
-    pub(super) host: H,
-    pub(super) stream: H::Stream,
-    pub(super) session: Session,
-    pub(super) coding: Coding,
+pub(crate) struct End<H: Host> {
+    pub(crate) host: H,
+    pub(crate) stream: H::Stream,
+    pub(crate) session: Session,
+    pub(crate) coding: Coding,
 }
 
 /// How a connection opened at an end.
-pub(super) struct Opening {
+pub(crate) struct Opening {
     /// What was agreed on.
-    pub(super) agreed: Opened,
+    pub(crate) agreed: Opened,
     /// When.
-    pub(super) at: Instant,
+    pub(crate) at: Instant,
     /// How long the other end's part of the handshake is.
-    pub(super) head: Bytes,
+    pub(crate) head: Bytes,
 }
 
 /// What an end saw.
-pub(super) struct Ended {
-    pub(super) opening: Opening,
+pub(crate) struct Ended {
+    pub(crate) opening: Opening,
     /// When each message that came was complete and decompressed.
-    pub(super) complete: Vec<Instant>,
+    pub(crate) complete: Vec<Instant>,
     /// Octets of the messages that came, as they were carried, without headers of frames.
-    pub(super) coded: Bytes,
+    pub(crate) coded: Bytes,
 }
 
 /// What the receiving side of an end tells the sending one.
@@ -108,7 +108,7 @@ enum Stage {
 
 impl<H: Host> End<H> {
     /// Opens the connection; `received` is what has come of it.
-    pub(super) async fn open(&mut self, mut received: Vec<u8>) -> Result<Opening, Failure> {
+    pub(crate) async fn open(&mut self, mut received: Vec<u8>) -> Result<Opening, Failure> {
         self.session.receive(&received);
         let mut buffer = vec![0; CHUNK];
         loop {
@@ -136,7 +136,7 @@ impl<H: Host> End<H> {
     }
 
     /// Sends `outgoing` and takes `incoming` over a connection that has opened, and closes it.
-    pub(super) async fn converse(
+    pub(crate) async fn converse(
         self,
         opening: Opening,
         outgoing: &[Outgoing],

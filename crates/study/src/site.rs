@@ -1,13 +1,20 @@
-//! Where does a cell's program run? A client and a server, each on a host of a world, joined by the cell's link.
+//! Where does a program run? A client and a server, each on a host of a world, joined by a link.
+//!
+//! `laboratory` says what the two worlds differ in; `capture` keeps what passes, where that is asked for.
 
-use super::capture::Captures;
-use super::laboratory::Laboratory;
-use super::plan::Plan;
+mod capture;
+mod laboratory;
+
+pub(crate) use laboratory::Laboratory;
+
 use crate::observation::{Failure, Observation};
+use crate::settings::Hosts;
+use capture::Captures;
 use lastmile_link::{DirectionSpec, Jitter, LinkSpec, Reordering};
 use lastmile_report::record::Doubt;
 use lastmile_units::{Bytes, Probability, Seed};
-use lastmile_world::tcp::CongestionControl;
+use lastmile_world::sim::CpuSpec;
+use lastmile_world::tcp::{self, CongestionControl};
 use lastmile_world::{Host, LinkId};
 use std::future::Future;
 use std::path::Path;
@@ -17,12 +24,27 @@ use tokio::sync::oneshot;
 /// IPv4's header without options, and TCP's with timestamps (RFC 7323 section 3.2, padded as in its appendix A).
 const SEGMENT_HEADERS: Bytes = Bytes::new(20 + 32);
 
+/// What a site is made of.
+#[derive(Debug, Clone)]
+pub(crate) struct SiteSpec {
+    pub(crate) link: LinkSpec,
+    /// How hosts' TCP is set, where it is ours.
+    pub(crate) tcp: tcp::Config,
+    /// How real kernels are set, where they are.
+    #[cfg(target_os = "linux")]
+    pub(crate) kernel: lastmile_world::emu::HostSpec,
+    /// How fast hosts compute, where that is simulated.
+    pub(crate) server_cpu: CpuSpec,
+    pub(crate) client_cpu: CpuSpec,
+    pub(crate) hosts: Hosts,
+}
+
 /// A world with two hosts and a link.
-pub(super) struct Site<W: Laboratory> {
-    pub(super) world: W,
-    pub(super) client: W::Host,
-    pub(super) server: W::Host,
-    pub(super) link: LinkId,
+pub(crate) struct Site<W: Laboratory> {
+    pub(crate) world: W,
+    pub(crate) client: W::Host,
+    pub(crate) server: W::Host,
+    pub(crate) link: LinkId,
     spec: LinkSpec,
     congestion_control: CongestionControl,
     captures: Option<Captures>,
@@ -31,27 +53,27 @@ pub(super) struct Site<W: Laboratory> {
 
 /// What links and hosts had done at some moment; the difference of two is what a run did.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tally {
-    pub(super) bytes_down: u64,
-    pub(super) bytes_up: u64,
-    pub(super) queue_drops: u64,
-    pub(super) link_losses: u64,
-    pub(super) retransmissions: u64,
-    pub(super) server_cpu: Duration,
-    pub(super) client_cpu: Duration,
+pub(crate) struct Tally {
+    pub(crate) bytes_down: u64,
+    pub(crate) bytes_up: u64,
+    pub(crate) queue_drops: u64,
+    pub(crate) link_losses: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) server_cpu: Duration,
+    pub(crate) client_cpu: Duration,
 }
 
 impl<W: Laboratory> Site<W> {
-    pub(super) fn build(plan: &Plan, seed: Seed) -> Result<Self, Failure> {
-        let (world, client, server) = W::with_hosts(plan, seed)?;
-        let link = world.join(&plan.link, &client, &server);
+    pub(crate) fn build(spec: &SiteSpec, seed: Seed) -> Result<Self, Failure> {
+        let (world, client, server) = W::with_hosts(spec, seed)?;
+        let link = world.join(&spec.link, &client, &server);
         Ok(Self {
             world,
             client,
             server,
             link,
-            spec: plan.link.clone(),
-            congestion_control: plan.tcp.congestion_control,
+            spec: spec.link.clone(),
+            congestion_control: spec.tcp.congestion_control,
             captures: None,
             seen: W::Seen::default(),
         })
@@ -59,7 +81,7 @@ impl<W: Laboratory> Site<W> {
 
     /// Captures what passes the client and the server from now on, and what the link drops, into files of `folder` that begin
     /// with `name`.
-    pub(super) fn capture(&mut self, folder: &Path, name: &str) -> Result<(), Failure> {
+    pub(crate) fn capture(&mut self, folder: &Path, name: &str) -> Result<(), Failure> {
         let captures = Captures::begin(
             folder,
             name,
@@ -74,14 +96,14 @@ impl<W: Laboratory> Site<W> {
     }
 
     /// Writes out what was captured, where anything is; a repeat whose packets could not be kept has failed.
-    pub(super) fn flush_captures(&mut self) -> Result<(), Failure> {
+    pub(crate) fn flush_captures(&mut self) -> Result<(), Failure> {
         self.captures
             .as_mut()
             .map_or(Ok(()), |captures| captures.flush(&self.world))
     }
 
     /// Runs a program of the client's to its end.
-    pub(super) fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Failure> {
+    pub(crate) fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Failure> {
         let (tell, told) = oneshot::channel();
         self.client.spawn(async move {
             // Nobody listens any more where the time is over.
@@ -93,7 +115,7 @@ impl<W: Laboratory> Site<W> {
     }
 
     /// Lets time pass.
-    pub(super) fn idle(&self, time: Duration) {
+    pub(crate) fn idle(&self, time: Duration) {
         let client = self.client.clone();
         let until = client.now() + time;
         // A sleep always ends.
@@ -102,7 +124,7 @@ impl<W: Laboratory> Site<W> {
             .run_for(W::LIMIT, async move { client.sleep_until(until).await });
     }
 
-    pub(super) fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         let (down, up) = self.world.link_counters(self.link);
         Tally {
             bytes_down: down.bytes_delivered.get(),
@@ -116,7 +138,7 @@ impl<W: Laboratory> Site<W> {
     }
 
     /// How long a segment with `payload` takes to the client over a link that carries nothing else.
-    pub(super) fn transit_down(&self, payload: Bytes) -> Duration {
+    pub(crate) fn transit_down(&self, payload: Bytes) -> Duration {
         let down = &self.spec.down;
         let serialisation = down.rate_mean().map_or(Duration::ZERO, |rate| {
             (payload + SEGMENT_HEADERS + down.framing_overhead) / rate
@@ -125,12 +147,12 @@ impl<W: Laboratory> Site<W> {
     }
 
     /// What makes the figures of what ran since the last call suspect, as far as the world can tell.
-    pub(super) fn doubts(&mut self) -> Vec<Doubt> {
+    pub(crate) fn doubts(&mut self) -> Vec<Doubt> {
         self.world.doubts_since(&mut self.seen)
     }
 
     /// Says what was drawn at random: by the link, by TCP, and by the machine where time is its.
-    pub(super) fn note_chance(&self, observation: &mut Observation) {
+    pub(crate) fn note_chance(&self, observation: &mut Observation) {
         if !W::IS_EXACT {
             observation.vary("machine");
         }
@@ -150,7 +172,7 @@ impl<W: Laboratory> Site<W> {
 
 impl Tally {
     /// What happened since `earlier`.
-    pub(super) fn since(self, earlier: Tally) -> Tally {
+    pub(crate) fn since(self, earlier: Tally) -> Tally {
         Tally {
             bytes_down: self.bytes_down - earlier.bytes_down,
             bytes_up: self.bytes_up - earlier.bytes_up,

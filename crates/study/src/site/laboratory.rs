@@ -1,13 +1,14 @@
-//! What does an experiment need of a world, besides what programs need of its hosts?
+//! What does a site need of a world, besides what programs need of its hosts?
 //!
 //! The simulated world gives it here; the emulated one, which Linux alone has, in a file of its own.
 
 #[cfg(target_os = "linux")]
-pub(super) mod emulated;
+mod emulated;
 
+use super::SiteSpec;
 use super::capture::CaptureFile;
-use super::plan::Plan;
 use crate::observation::Failure;
+use crate::settings::Hosts;
 use lastmile_link::LinkSpec;
 use lastmile_report::record::Doubt;
 use lastmile_units::Seed;
@@ -17,8 +18,8 @@ use lastmile_world::{Host, LinkId, World};
 use std::io;
 use std::time::Duration;
 
-/// A world that cells are delivered in.
-pub(super) trait Laboratory: World<Host: Host> + Sized {
+/// A world that something can be delivered in.
+pub(crate) trait Laboratory: World<Host: Host> + Sized {
     /// A program that has not ended after this much of the world's time is given up.
     const LIMIT: Duration;
     /// Whether the same seed gives the same figures, to the last digit.
@@ -26,8 +27,8 @@ pub(super) trait Laboratory: World<Host: Host> + Sized {
     /// What a world has seen of disturbances so far.
     type Seen: Default;
 
-    /// A new world with a client and a server as the plan has them.
-    fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, Self::Host, Self::Host), Failure>;
+    /// A new world with a client and a server as `spec` has them.
+    fn with_hosts(spec: &SiteSpec, seed: Seed) -> Result<(Self, Self::Host, Self::Host), Failure>;
 
     /// Joins the two by a link.
     fn join(&self, link: &LinkSpec, client: &Self::Host, server: &Self::Host) -> LinkId;
@@ -54,18 +55,18 @@ impl Laboratory for sim::World {
     const IS_EXACT: bool = true;
     type Seen = ();
 
-    fn with_hosts(plan: &Plan, seed: Seed) -> Result<(Self, SimHost, SimHost), Failure> {
+    fn with_hosts(spec: &SiteSpec, seed: Seed) -> Result<(Self, SimHost, SimHost), Failure> {
         let world = Self::new(seed);
         let tcp = Config {
             seed: seed.derive("tcp"),
-            ..plan.tcp.clone()
+            ..spec.tcp.clone()
         };
-        let spec = |cpu| HostSpec { cpu, tcp: tcp.clone() };
-        let cpu = world.cpu(plan.server_cpu);
-        let server = world.host_on(cpu, spec(plan.server_cpu));
-        let client = match plan.hosts {
-            crate::settings::Hosts::One => world.host_on(cpu, spec(plan.client_cpu)),
-            crate::settings::Hosts::Two => world.host(spec(plan.client_cpu)),
+        let host = |cpu| HostSpec { cpu, tcp: tcp.clone() };
+        let cpu = world.cpu(spec.server_cpu);
+        let server = world.host_on(cpu, host(spec.server_cpu));
+        let client = match spec.hosts {
+            Hosts::One => world.host_on(cpu, host(spec.client_cpu)),
+            Hosts::Two => world.host(host(spec.client_cpu)),
         };
         Ok((world, client, server))
     }

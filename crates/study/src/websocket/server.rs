@@ -1,10 +1,10 @@
 //! What does our own server do? It answers each connection of a conversation once, and knows by its target which that is.
 
+use super::PORT;
 use super::client::{Told, target};
 use super::compressor;
 use super::conversation::Conversation;
 use super::endpoint::{Coding, End, Ended};
-use super::served::PORT;
 use crate::observation::Failure;
 use lastmile_payload::message_codec::Deflate;
 use lastmile_payload::websocket::{Asked, MESSAGE_LIMIT, ServerDeflate, ServerSettings, Session, head_length};
@@ -15,7 +15,7 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
 /// Listens, and tells of each connection what its end saw.
-pub(super) fn serve<H: Host>(
+pub(crate) fn serve<H: Host>(
     host: &H,
     deflate: Option<Deflate>,
     conversation: &Rc<Conversation>,
