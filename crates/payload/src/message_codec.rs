@@ -33,7 +33,7 @@ pub use dictionary::{Dictionary, TrainError};
 pub use encoder::MessageEncoder;
 pub use notation::ParseMessageCodecError;
 pub use policy::{Policy, PolicyEncoder, Treatment};
-pub use settings::{Brotli, Deflate, Lz4, Lz4Effort, Strategy, WindowBits, Zstd};
+pub use settings::{Brotli, Deflate, DeflateLibrary, Lz4, Lz4Effort, Strategy, WindowBits, Zstd};
 
 use crate::codec::{self, BackEnd, Coding};
 

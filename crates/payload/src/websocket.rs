@@ -7,14 +7,15 @@
 //! - [`FrameHeader`]: frames as they are, and as they must not be.
 //!
 //! ```
-//! use lastmile_payload::message_codec::Deflate;
+//! use lastmile_payload::message_codec::{Deflate, DeflateLibrary};
 //! use lastmile_payload::transcript::Kind;
 //! use lastmile_payload::websocket::*;
 //! use lastmile_units::Seed;
 //!
 //! let request = Request { host: "chat.example".into(), offers: vec![Offer::default()], ..Request::default() };
 //! let (deflate, message_limit, seed) = (Deflate::default(), MESSAGE_LIMIT, Seed::new(1));
-//! let mut client = Session::client(ClientSettings { request, deflate, message_limit, seed });
+//! let library = DeflateLibrary::default();
+//! let mut client = Session::client(ClientSettings { request, deflate, library, message_limit, seed });
 //! let deflate = Some(ServerDeflate::default());
 //! let mut server = Session::server(ServerSettings { deflate, protocols: vec![], message_limit });
 //!

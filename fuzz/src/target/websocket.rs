@@ -2,7 +2,7 @@
 
 use super::portions::{self, Portions};
 use lastmile_capture::websocket::{Conversation, Messages};
-use lastmile_payload::message_codec::{Deflate, WindowBits};
+use lastmile_payload::message_codec::{Deflate, DeflateLibrary, WindowBits};
 use lastmile_payload::transcript::Message;
 use lastmile_payload::websocket::{
     Agreement, Asked, ClientSettings, Compressor, Event, Offer, PERMESSAGE_DEFLATE, Received, Receiver, Request,
@@ -90,6 +90,7 @@ fn client() -> Session {
     Session::client(ClientSettings {
         request,
         deflate: Deflate::default(),
+        library: DeflateLibrary::default(),
         message_limit: MESSAGE_MAX,
         seed: Seed::new(1),
     })

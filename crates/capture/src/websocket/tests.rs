@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::crafted::*;
-use lastmile_payload::message_codec::Deflate;
+use lastmile_payload::message_codec::{Deflate, DeflateLibrary};
 use lastmile_payload::transcript::Kind;
 use lastmile_payload::websocket::{
     ClientSettings, CloseCode, Form, MESSAGE_LIMIT, Offer, ServerDeflate, ServerSettings, Session,
@@ -24,6 +24,7 @@ fn chat(offers: Vec<Offer>, times: usize) -> Segments {
     let mut client = Session::client(ClientSettings {
         request,
         deflate: Deflate::default(),
+        library: DeflateLibrary::default(),
         message_limit: MESSAGE_LIMIT,
         seed: Seed::new(1),
     });

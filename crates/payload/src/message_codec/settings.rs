@@ -1,6 +1,6 @@
 //! What can be set on a codec for messages, and in which range?
 
-use super::CodecError;
+use super::{CodecError, MessageCodec};
 use lastmile_units::Bytes;
 
 /// The settings of a deflate encoder. Of these a decoder needs takeover and window alone; the rest is the sender's own affair.
@@ -43,6 +43,26 @@ impl Deflate {
     pub(super) fn check(&self) -> Result<(), CodecError> {
         in_range("deflate level", self.level.into(), 0, 9)?;
         in_range("mem level", self.mem_level.into(), 1, 9)
+    }
+}
+
+/// Which library deflates and inflates. Whichever it is, any other reads what it makes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeflateLibrary {
+    /// Stock zlib.
+    #[default]
+    Zlib,
+    /// zlib-rs.
+    ZlibRs,
+}
+
+impl DeflateLibrary {
+    /// The codec whose work it does.
+    pub const fn codec(self, deflate: Deflate) -> MessageCodec {
+        match self {
+            Self::Zlib => MessageCodec::Deflate(deflate),
+            Self::ZlibRs => MessageCodec::ZlibRs(deflate),
+        }
     }
 }
 

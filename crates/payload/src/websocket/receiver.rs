@@ -6,7 +6,7 @@ use super::close::{Close, CloseCode, CloseError};
 use super::frame::{FrameError, FrameHeader, Opcode};
 use super::negotiation::Compressor;
 use super::utf8::Utf8Check;
-use crate::message_codec::{CodecError, DecodeError, Deflate, MessageCodec, MessageDecoder};
+use crate::message_codec::{CodecError, DecodeError, Deflate, DeflateLibrary, MessageDecoder};
 use crate::transcript::Kind;
 use lastmile_units::Bytes;
 
@@ -154,13 +154,26 @@ impl Receiver {
     /// # Errors
     /// When there is no memory for decompressing.
     pub fn new(is_masked: bool, compressor: Option<Compressor>, limit: Bytes) -> Result<Self, CodecError> {
+        Self::by(DeflateLibrary::default(), is_masked, compressor, limit)
+    }
+
+    /// The same, by another library than stock zlib.
+    ///
+    /// # Errors
+    /// As [`Receiver::new`].
+    pub fn by(
+        library: DeflateLibrary,
+        is_masked: bool,
+        compressor: Option<Compressor>,
+        limit: Bytes,
+    ) -> Result<Self, CodecError> {
         let decoder = |Compressor { takeover, window_bits }| {
             let settings = Deflate {
                 takeover,
                 window_bits,
                 ..Deflate::default()
             };
-            MessageDecoder::new(&MessageCodec::Deflate(settings), None)
+            MessageDecoder::new(&library.codec(settings), None)
         };
         Ok(Self {
             is_masked,

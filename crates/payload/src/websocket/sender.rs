@@ -2,7 +2,7 @@
 
 use super::frame::{FrameHeader, MaskKey, Opcode};
 use super::negotiation::Compressor;
-use crate::message_codec::{CodecError, Deflate, MessageCodec, MessageEncoder};
+use crate::message_codec::{CodecError, Deflate, DeflateLibrary, MessageEncoder};
 use crate::transcript::Kind;
 use lastmile_units::{Bytes, Rng, Seed};
 use rand_core::Rng as _;
@@ -36,7 +36,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that masks its frames, as a client's must, with keys from `masks` if given; that compresses with the settings
+    /// A sender that masks its frames, as a client's must, with keys from `masks` if given; that compresses by `library` with the settings
     /// `deflate` as far as `compressor`, which was agreed on, allows.
     ///
     /// RFC 6455 section 10.3 wants keys that nobody can foresee. Ours follow a seed, so that what is measured can be repeated; where a
@@ -44,14 +44,19 @@ impl Sender {
     ///
     /// # Errors
     /// When the settings are out of range.
-    pub fn new(masks: Option<Seed>, deflate: &Deflate, compressor: Option<Compressor>) -> Result<Self, CodecError> {
+    pub fn new(
+        masks: Option<Seed>,
+        library: DeflateLibrary,
+        deflate: &Deflate,
+        compressor: Option<Compressor>,
+    ) -> Result<Self, CodecError> {
         let encoder = |agreed: Compressor| {
             let settings = Deflate {
                 takeover: deflate.takeover && agreed.takeover,
                 window_bits: deflate.window_bits.min(agreed.window_bits),
                 ..*deflate
             };
-            MessageEncoder::new(&MessageCodec::Deflate(settings), None)
+            MessageEncoder::new(&library.codec(settings), None)
         };
         Ok(Self {
             masks: masks.map(|seed| seed.derive("websocket masks").rng()),

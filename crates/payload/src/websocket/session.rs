@@ -10,7 +10,7 @@ use super::handshake::{Asked, HEAD_MAX, HandshakeError, Key, Opened, Request, he
 use super::negotiation::{Agreement, Compressor, accept_offer};
 use super::receiver::{Received, ReceivedMessage, Receiver, Violation};
 use super::sender::{Form, Sender};
-use crate::message_codec::{CodecError, Deflate, WindowBits};
+use crate::message_codec::{CodecError, Deflate, DeflateLibrary, WindowBits};
 use crate::transcript::Kind;
 use lastmile_units::{Bytes, Seed};
 use std::collections::VecDeque;
@@ -31,6 +31,8 @@ pub struct ClientSettings {
     pub request: Request,
     /// How it compresses, within what is agreed on.
     pub deflate: Deflate,
+    /// By which library.
+    pub library: DeflateLibrary,
     /// The largest message that it takes.
     pub message_limit: Bytes,
     /// Where its nonce and masks come from.
@@ -53,6 +55,8 @@ pub struct ServerSettings {
 pub struct ServerDeflate {
     /// How it compresses, within what is agreed on: takeover and window are what it answers an offer that leaves them open with.
     pub own: Deflate,
+    /// By which library.
+    pub library: DeflateLibrary,
     /// What it would have its clients do.
     pub client: Compressor,
 }
@@ -62,6 +66,7 @@ impl Default for ServerDeflate {
     fn default() -> Self {
         Self {
             own: Deflate::default(),
+            library: DeflateLibrary::default(),
             client: Compressor {
                 takeover: true,
                 window_bits: WindowBits::MAX,
@@ -174,7 +179,13 @@ impl Session {
         message_limit: Bytes,
         seed: Seed,
     ) -> Result<Self, CodecError> {
-        let open = Open::new(role, agreement, deflate, message_limit, seed)?;
+        let open = Open::new(
+            role,
+            agreement,
+            (DeflateLibrary::default(), deflate),
+            message_limit,
+            seed,
+        )?;
         Ok(Self::new(role, State::Open(Box::new(open)), Vec::new()))
     }
 
@@ -383,13 +394,14 @@ impl Session {
 fn connect(settings: &ClientSettings, key: &Key, head: &[u8]) -> Result<(Opened, Open), Failure> {
     let opened = settings.request.take_response(key, head)?;
     let limit = settings.message_limit;
-    let open = Open::new(Role::Client, opened.deflate, &settings.deflate, limit, settings.seed)?;
+    let own = (settings.library, &settings.deflate);
+    let open = Open::new(Role::Client, opened.deflate, own, limit, settings.seed)?;
     Ok((opened, open))
 }
 
 fn answer(settings: &ServerSettings, head: &[u8], output: &mut Vec<u8>) -> Result<(Opened, Open), Failure> {
     let asked = Asked::read(head)?;
-    let accepted = settings.deflate.and_then(|ServerDeflate { own, client }| {
+    let accepted = settings.deflate.and_then(|ServerDeflate { own, client, .. }| {
         let server = Compressor {
             takeover: own.takeover,
             window_bits: own.window_bits,
@@ -397,9 +409,15 @@ fn answer(settings: &ServerSettings, head: &[u8], output: &mut Vec<u8>) -> Resul
         accept_offer(&asked.extensions, &Agreement { server, client })
     });
     let (response, agreement) = accepted.unzip();
-    let own = settings.deflate.unwrap_or_default().own;
+    let ServerDeflate { own, library, .. } = settings.deflate.unwrap_or_default();
     // Of a server that does not mask, no seed is used.
-    let open = Open::new(Role::Server, agreement, &own, settings.message_limit, Seed::new(0))?;
+    let open = Open::new(
+        Role::Server,
+        agreement,
+        (library, &own),
+        settings.message_limit,
+        Seed::new(0),
+    )?;
     let protocol = asked.protocols.iter().find(|asked| settings.protocols.contains(asked));
     output.extend(asked.accept(protocol.map(String::as_str), response.as_ref()));
     let opened = Opened {
@@ -413,7 +431,7 @@ impl Open {
     fn new(
         role: Role,
         agreement: Option<Agreement>,
-        deflate: &Deflate,
+        (library, deflate): (DeflateLibrary, &Deflate),
         limit: Bytes,
         seed: Seed,
     ) -> Result<Self, CodecError> {
@@ -428,8 +446,8 @@ impl Open {
             ),
         };
         Ok(Self {
-            sender: Sender::new((role == Role::Client).then_some(seed), deflate, own)?,
-            receiver: Receiver::new(role == Role::Server, other, limit)?,
+            sender: Sender::new((role == Role::Client).then_some(seed), library, deflate, own)?,
+            receiver: Receiver::by(library, role == Role::Server, other, limit)?,
             is_closing: false,
         })
     }

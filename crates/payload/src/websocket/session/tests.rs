@@ -11,6 +11,7 @@ fn client(offers: Vec<Offer>, deflate: Deflate) -> Session {
     Session::client(ClientSettings {
         request,
         deflate,
+        library: DeflateLibrary::default(),
         message_limit: MESSAGE_LIMIT,
         seed: Seed::new(1),
     })
@@ -260,13 +261,14 @@ proptest! {
         offers in proptest::collection::vec(offer(), 0..3),
         clients in deflate(),
         own in deflate(),
+        library in prop_oneof![Just(DeflateLibrary::Zlib), Just(DeflateLibrary::ZlibRs)],
         asked in deflate(),
         messages in proptest::collection::vec(sent(), 0..12),
         sizes in proptest::collection::vec(prop_oneof![1_usize..8, 1_usize..3000], 1..40),
     ) {
         let wanted = Compressor { takeover: asked.takeover, window_bits: asked.window_bits };
         let mut client = client(offers.clone(), clients);
-        let mut server = server(Some(ServerDeflate { own, client: wanted }));
+        let mut server = server(Some(ServerDeflate { own, library, client: wanted }));
         let mut sizes = sizes.into_iter().cycle();
         exchange(&mut client, &mut server, &mut sizes);
         let (at_client, at_server) = (client.next_event(), server.next_event());
