@@ -11,6 +11,7 @@ mod computing;
 mod objects;
 mod plan;
 mod request_response;
+mod served;
 mod websocket;
 
 use crate::cell::{Cell, expand};
@@ -23,7 +24,6 @@ use crate::settings::{Named, ServerName, World};
 use crate::site::{Laboratory, Site};
 use lastmile_payload::workload::WorkloadSpec;
 use lastmile_units::Seed;
-use objects::Served;
 use plan::{Delivered, Plan, Task};
 use std::fs::File;
 use std::rc::Rc;
@@ -79,7 +79,7 @@ impl Programs {
         let mut missing: Vec<MissingServer> = Vec::new();
         for server in expand(study)?.into_iter().filter_map(|cell| cell.settings.server) {
             if !missing.iter().any(|known| known.server == server)
-                && let Err(why) = objects::is_there(&server)
+                && let Err(why) = served::is_there(&server)
             {
                 missing.push(MissingServer { server, why });
             }
@@ -156,12 +156,12 @@ fn deliver<W: Laboratory>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) ->
                 .workload
                 .generate(seeds.workload)
                 .map_err(|error| Failure::new(error.to_string()))?;
-            let served = Served::start(&site, objects, &stream)?;
+            let served = objects::serve(&site, objects, &stream)?;
             Box::new(move |site, compute| objects::run(site, objects, stream.clone(), &served, &costs, compute))
         }
         Delivered::Messages(asked) => {
             let arranged = Arranged::of(asked, seeds.workload)?;
-            let served = websocket::Served::start(&site, asked, &arranged)?;
+            let served = websocket::serve(&site, asked, &arranged)?;
             let is_anew = context.repeats.end - context.repeats.start == 1 && !asked.is_recorded();
             Box::new(move |site, compute| {
                 let mut observation = websocket::run(site, asked, &arranged, &served, &costs, compute)?;

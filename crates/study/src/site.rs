@@ -39,14 +39,49 @@ pub(crate) struct SiteSpec {
     pub(crate) hosts: Hosts,
 }
 
+impl SiteSpec {
+    /// Two hosts of a usual kind that send what is short at once, as implementations of WebSocket do (`TCP_NODELAY`).
+    pub(crate) fn sending_at_once(link: LinkSpec) -> Self {
+        Self {
+            link,
+            tcp: tcp::Config {
+                nagle: tcp::Nagle::Off,
+                ..tcp::Config::default()
+            },
+            #[cfg(target_os = "linux")]
+            kernel: lastmile_world::emu::HostSpec {
+                no_delay: true,
+                ..lastmile_world::emu::HostSpec::default()
+            },
+            server_cpu: CpuSpec::default(),
+            client_cpu: CpuSpec::default(),
+            hosts: Hosts::Two,
+        }
+    }
+
+    /// What chance there is in it, whichever world it is built in: of the link, and of TCP.
+    pub(crate) fn chance(&self) -> impl Iterator<Item = &'static str> {
+        let directions = [&self.link.down, &self.link.up];
+        let any = |has: fn(&DirectionSpec) -> bool| directions.into_iter().any(has);
+        let chances = [
+            (any(|direction| direction.loss.rate() > Probability::NEVER), "loss"),
+            (
+                any(|direction| direction.jitter != Jitter::None || direction.reordering != Reordering::None),
+                "jitter",
+            ),
+            (self.tcp.congestion_control == CongestionControl::Bbr, "gain-phase"),
+        ];
+        chances.into_iter().filter(|(there, _)| *there).map(|(_, name)| name)
+    }
+}
+
 /// A world with two hosts and a link.
 pub(crate) struct Site<W: Laboratory> {
     pub(crate) world: W,
     pub(crate) client: W::Host,
     pub(crate) server: W::Host,
     pub(crate) link: LinkId,
-    spec: LinkSpec,
-    congestion_control: CongestionControl,
+    spec: SiteSpec,
     captures: Option<Captures>,
     seen: W::Seen,
 }
@@ -72,8 +107,7 @@ impl<W: Laboratory> Site<W> {
             client,
             server,
             link,
-            spec: spec.link.clone(),
-            congestion_control: spec.tcp.congestion_control,
+            spec: spec.clone(),
             captures: None,
             seen: W::Seen::default(),
         })
@@ -104,12 +138,21 @@ impl<W: Laboratory> Site<W> {
 
     /// Runs a program of the client's to its end.
     pub(crate) fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Failure> {
+        self.run_beyond(Duration::ZERO, program)
+    }
+
+    /// The same, of a program that is known to wait for so long.
+    pub(crate) fn run_beyond<T: 'static>(
+        &self,
+        wait: Duration,
+        program: impl Future<Output = T> + 'static,
+    ) -> Result<T, Failure> {
         let (tell, told) = oneshot::channel();
         self.client.spawn(async move {
             // Nobody listens any more where the time is over.
             let _ = tell.send(program.await);
         });
-        let ended = self.world.run_for(W::LIMIT, told);
+        let ended = self.world.run_for(W::LIMIT.saturating_add(wait), told);
         let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
         ended.map_err(|_| Failure::new("the client's program was stopped"))
     }
@@ -139,7 +182,7 @@ impl<W: Laboratory> Site<W> {
 
     /// How long a segment with `payload` takes to the client over a link that carries nothing else.
     pub(crate) fn transit_down(&self, payload: Bytes) -> Duration {
-        let down = &self.spec.down;
+        let down = &self.spec.link.down;
         let serialisation = down.rate_mean().map_or(Duration::ZERO, |rate| {
             (payload + SEGMENT_HEADERS + down.framing_overhead) / rate
         });
@@ -156,17 +199,7 @@ impl<W: Laboratory> Site<W> {
         if !W::IS_EXACT {
             observation.vary("machine");
         }
-        let directions = [&self.spec.down, &self.spec.up];
-        let any = |has: fn(&DirectionSpec) -> bool| directions.into_iter().any(has);
-        if any(|direction| direction.loss.rate() > Probability::NEVER) {
-            observation.vary("loss");
-        }
-        if any(|direction| direction.jitter != Jitter::None || direction.reordering != Reordering::None) {
-            observation.vary("jitter");
-        }
-        if self.congestion_control == CongestionControl::Bbr {
-            observation.vary("gain-phase");
-        }
+        self.spec.chance().for_each(|source| observation.vary(source));
     }
 }
 

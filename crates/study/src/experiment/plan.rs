@@ -7,8 +7,9 @@ use crate::settings::{
     CongestionControl, Delivery, Filter, Hosts, Nagle, Pace, RoundTrip, ServerName, Settings, SlowDown, World, Writes,
 };
 use crate::site::SiteSpec;
+use crate::websocket::Coding;
 use lastmile_payload::codec::CodecSpec;
-use lastmile_payload::message_codec::{Deflate, MessageCodec, Policy, Strategy};
+use lastmile_payload::message_codec::{MessageCodec, Policy, Strategy};
 use lastmile_payload::workload::{RequestResponse, WorkloadSpec};
 use lastmile_units::{Bytes, Probability, Seed};
 use lastmile_world::sim::CpuSpec;
@@ -59,8 +60,8 @@ pub(super) struct Messages {
 #[derive(Debug, Clone)]
 pub(super) struct WebSocket {
     pub(super) messages: Messages,
-    /// permessage-deflate, as both sides are to have it; none compresses nothing.
-    pub(super) deflate: Option<Deflate>,
+    /// Who codes them, WebSocket or the application.
+    pub(super) coding: Coding,
     pub(super) pace: Pace,
     pub(super) server: ServerName,
 }
@@ -264,15 +265,6 @@ impl Delivered {
 impl WebSocket {
     fn of(settings: &Settings) -> Result<Self, String> {
         let messages = Messages::of(settings)?;
-        let deflate = match messages.codec {
-            MessageCodec::Identity => None,
-            MessageCodec::Deflate(deflate) => Some(deflate),
-            other => {
-                return Err(format!(
-                    "message_codec is {other}, and WebSocket has no extension but permessage-deflate; take deflate or identity, or delivery = \"in-memory\""
-                ));
-            }
-        };
         let policy = &messages.policy;
         if policy.reset_after_idle.is_some() {
             return Err(
@@ -281,15 +273,38 @@ impl WebSocket {
                     .to_owned(),
             );
         }
+        let coding = Coding::of(messages.codec);
+        let told_by_rsv1 = [
+            ("uncompressed", policy.skip.is_some()),
+            ("compression_threshold", policy.threshold > Bytes::ZERO),
+        ];
+        if let Some((key, _)) = told_by_rsv1.iter().find(|(_, is_set)| *is_set)
+            && coding.is_applications()
+        {
+            return Err(format!(
+                "message_codec is {}, which the application codes every message by, and {key} leaves some as they are: only permessage-deflate tells \
+                 its receiver which; leave it out, or take deflate",
+                messages.codec
+            ));
+        }
         let server = settings.server.clone().unwrap_or_default();
+        let pace = settings.message_interval.unwrap_or_default();
+        let other_codec = format!("message_codec = \"{}\"", messages.codec);
         let only_ours = [
             ("fragment", policy.fragment.is_some()),
             ("uncompressed", policy.skip.is_some()),
             ("compression_threshold", policy.threshold > Bytes::ZERO),
             (
                 "strategy",
-                deflate.is_some_and(|deflate| deflate.strategy != Strategy::Default),
+                coding
+                    .extension()
+                    .is_some_and(|(deflate, _)| deflate.strategy != Strategy::Default),
             ),
+            (
+                other_codec.as_str(),
+                !matches!(messages.codec, MessageCodec::Identity | MessageCodec::Deflate(_)),
+            ),
+            ("message_interval = \"one-by-one\"", pace == Pace::OneByOne),
         ];
         match only_ours.iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) if !server.is_ours() => Err(format!(
@@ -297,8 +312,8 @@ impl WebSocket {
             )),
             _ => Ok(Self {
                 messages,
-                deflate,
-                pace: settings.message_interval.unwrap_or_default(),
+                coding,
+                pace,
                 server,
             }),
         }

@@ -45,7 +45,7 @@ choice! {
         Http2 = "h2",
         /// Not at all: messages are coded and decoded where they are, over no link and in no world.
         InMemory = "in-memory",
-        /// As messages over WebSocket, compressed by permessage-deflate.
+        /// As messages over WebSocket, coded by permessage-deflate or by the application.
         WebSocket = "websocket",
     }
 }

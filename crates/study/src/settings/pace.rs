@@ -13,6 +13,8 @@ pub enum Pace {
     Recorded,
     /// The first at once, and each of the others so long after the one before: a duration, of which `"0 s"` has them back to back.
     Every(Duration),
+    /// The first at once, and each of the others once the one before it, the same way, has been decoded; written `"one-by-one"`.
+    OneByOne,
 }
 
 impl fmt::Display for Pace {
@@ -20,6 +22,7 @@ impl fmt::Display for Pace {
         match self {
             Self::Recorded => f.write_str("recorded"),
             Self::Every(interval) => f.write_str(&duration::print(*interval)),
+            Self::OneByOne => f.write_str("one-by-one"),
         }
     }
 }
@@ -34,8 +37,11 @@ impl<'de> Deserialize<'de> for Pace {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match String::deserialize(from)?.as_str() {
             "recorded" => Ok(Self::Recorded),
+            "one-by-one" => Ok(Self::OneByOne),
             text => duration::parse(text).map(Self::Every).map_err(|error| {
-                serde::de::Error::custom(format!("{error}, or \"recorded\" for the transcript's own times"))
+                serde::de::Error::custom(format!(
+                    "{error}, or \"recorded\" for the transcript's own times, or \"one-by-one\""
+                ))
             }),
         }
     }

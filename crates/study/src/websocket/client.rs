@@ -1,8 +1,9 @@
 //! What do the clients do? Each opens its connection when its first message is due, and talks until the server closes it.
 
-use super::conversation::{Connection, Conversation};
-use super::endpoint::{Coding, End, Ended, Opening};
-use super::{Seen, compressor};
+use super::aside::Aside;
+use super::conversation::Conversation;
+use super::endpoint::{End, Ended, Opening, Part};
+use super::{Seen, Terms, compressor};
 use crate::observation::Failure;
 use futures_util::future;
 use lastmile_payload::message_codec::{Deflate, WindowBits};
@@ -17,8 +18,7 @@ use tokio::sync::oneshot;
 pub(crate) struct Clients<H> {
     pub(crate) host: H,
     pub(crate) address: SocketAddrV4,
-    pub(crate) deflate: Option<Deflate>,
-    pub(crate) coding: Coding,
+    pub(crate) terms: Terms,
     /// Of nonces and masks.
     pub(crate) seed: Seed,
 }
@@ -27,32 +27,35 @@ pub(crate) struct Clients<H> {
 pub(crate) type Told = oneshot::Receiver<Result<Ended, Failure>>;
 
 impl<H: Host> Clients<H> {
-    /// Has the whole conversation; `servers` tell what they saw of each connection, where they are ours.
+    /// Has the whole conversation, with an aside a connection; `servers` tell what they saw of each, where they are ours.
     pub(crate) async fn converse(
         self,
         conversation: Rc<Conversation>,
+        asides: Rc<[Aside]>,
         servers: Vec<Told>,
     ) -> Result<Vec<Seen>, Failure> {
         let start = self.host.now();
         let mut servers = servers.into_iter();
         let clients = conversation.connections.iter().enumerate().map(|(number, connection)| {
             let (clients, server) = (&self, servers.next());
+            let part = Part {
+                outgoing: &connection.up,
+                incoming: &connection.down,
+                start: conversation.start,
+                terms: &clients.terms,
+                aside: &asides[number],
+            };
             async move {
                 clients.host.sleep_until(start + connection.opened_after).await;
-                clients.converse_over(number, connection, server).await
+                clients.converse_over(number, part, server).await
             }
         });
         future::try_join_all(clients).await
     }
 
-    async fn converse_over(
-        &self,
-        number: usize,
-        connection: &Connection,
-        server: Option<Told>,
-    ) -> Result<Seen, Failure> {
+    async fn converse_over(&self, number: usize, part: Part<'_>, server: Option<Told>) -> Result<Seen, Failure> {
         let began = self.host.now();
-        let client = self.client(number, connection).await;
+        let client = self.client(number, part).await;
         let of_connection =
             |side: &str, failure: &Failure| Failure::new(format!("connection {}, {side}: {failure}", number + 1));
         match (client, server) {
@@ -78,13 +81,23 @@ impl<H: Host> Clients<H> {
         }
     }
 
-    async fn client(&self, number: usize, connection: &Connection) -> Result<Ended, Failure> {
+    async fn client(&self, number: usize, part: Part<'_>) -> Result<Ended, Failure> {
         let (end, opening) = self.open(number).await?;
-        end.converse(opening, &connection.up, &connection.down).await
+        end.converse(opening, part).await
+    }
+
+    /// Opens so many connections one after the other, and drops them.
+    pub(crate) async fn open_in_turn(&self, connections: usize) -> Result<(), Failure> {
+        for number in 0..connections {
+            self.open(number).await?;
+        }
+        Ok(())
     }
 
     /// Opens a connection, compressed as it is set.
-    pub(crate) async fn open(&self, number: usize) -> Result<(End<H>, Opening), Failure> {
+    async fn open(&self, number: usize) -> Result<(End<H>, Opening), Failure> {
+        let extension = self.terms.coding.extension();
+        let (deflate, library) = extension.unwrap_or_default();
         let seed = self.seed.derive_index(number as u64);
         let stream = self.host.connect(self.address).await;
         let mut end = End {
@@ -94,17 +107,17 @@ impl<H: Host> Clients<H> {
                 request: Request {
                     host: self.address.to_string(),
                     target: target(number),
-                    offers: self.deflate.iter().map(offer).collect(),
+                    offers: extension.iter().map(|(deflate, _)| offer(deflate)).collect(),
                     ..Request::default()
                 },
-                deflate: self.deflate.unwrap_or_default(),
+                deflate,
+                library,
                 message_limit: MESSAGE_LIMIT,
                 seed,
             }),
-            coding: self.coding.clone(),
         };
         let opening = end.open(Vec::new()).await?;
-        let wanted = self.deflate.map(|deflate| Agreement {
+        let wanted = extension.map(|(deflate, _)| Agreement {
             server: compressor(&deflate),
             client: compressor(&deflate),
         });

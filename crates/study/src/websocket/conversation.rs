@@ -1,7 +1,6 @@
 //! What goes over each connection, which way, and when is it due?
 
 use lastmile_payload::transcript::Kind;
-use lastmile_payload::websocket::Form;
 use lastmile_units::Bytes;
 use std::time::Duration;
 
@@ -9,6 +8,16 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub(crate) struct Conversation {
     pub(crate) connections: Vec<Connection>,
+    pub(crate) start: Start,
+}
+
+/// From when on the messages of a connection are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Their sender's opening, as any program counts: the first of a server may have to wait for the rest of the handshake.
+    OwnOpening,
+    /// Both ends' opening: the connection stands, and nothing of its beginning is in any message's time.
+    BothOpenings,
 }
 
 /// What goes over one connection.
@@ -27,11 +36,20 @@ pub(crate) struct Connection {
 pub(crate) struct Outgoing {
     pub(crate) kind: Kind,
     pub(crate) payload: bytes::Bytes,
-    /// When it is due, after the connection has opened at its sender.
-    pub(crate) after: Duration,
-    pub(crate) form: Form,
-    /// The plain sizes of what is compressed in one go: its fragments, or itself; none of what is sent as it is.
+    pub(crate) due: Due,
+    /// After how many octets it is parted into frames; none sends it in one. What the application codes is parted as coded.
+    pub(crate) fragment: Option<Bytes>,
+    /// The plain sizes of what is coded in one go: its fragments, or itself; none of what is sent as it is.
     pub(crate) pieces: Vec<Bytes>,
+}
+
+/// When a message is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// So long after the [`Start`].
+    After(Duration),
+    /// Once the one before it, the same way, has been decoded; the first at the start.
+    OneByOne,
 }
 
 impl Conversation {
@@ -51,8 +69,29 @@ impl Conversation {
         self.all().map(|message| Bytes::from(message.payload.len())).sum()
     }
 
-    /// Whether any message waits for its time.
-    pub(crate) fn is_timed(&self) -> bool {
-        self.all().any(|message| !message.after.is_zero())
+    /// When the last message is due, as far as that is known beforehand, after the first connection is opened.
+    pub(super) fn longest_wait(&self) -> Duration {
+        let of = |connection: &Connection| {
+            let messages = connection.down.iter().chain(&connection.up);
+            connection.opened_after + messages.map(|message| message.due.known()).max().unwrap_or_default()
+        };
+        self.connections.iter().map(of).max().unwrap_or_default()
+    }
+}
+
+impl Outgoing {
+    /// Whether it is coded at all.
+    pub(crate) fn is_coded(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+}
+
+impl Due {
+    /// How long after the start it is due, where that is known beforehand; otherwise nothing.
+    pub(crate) const fn known(self) -> Duration {
+        match self {
+            Self::After(after) => after,
+            Self::OneByOne => Duration::ZERO,
+        }
     }
 }

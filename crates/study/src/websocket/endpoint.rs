@@ -2,78 +2,42 @@
 //!
 //! The end may be either side's; the server begins to close once it has sent and received everything.
 
-use super::conversation::Outgoing;
-use crate::cost::{CostTable, Operation};
+use super::Terms;
+use super::aside::Aside;
+use super::conversation::{Due, Outgoing, Start};
 use crate::observation::Failure;
 use futures_util::future;
-use lastmile_payload::message_codec::MessageCodec;
-use lastmile_payload::websocket::{CloseCode, Event, Opened, ReceivedMessage, Role, Session, head_length};
-use lastmile_units::{Bytes, Instant, Seed};
+use lastmile_payload::message_codec::{DecodeError, MessageDecoder, MessageEncoder};
+use lastmile_payload::transcript::Kind;
+use lastmile_payload::websocket::{
+    CloseCode, Event, Form, MESSAGE_LIMIT, Opened, ReceivedMessage, Role, Session, head_length,
+};
+use lastmile_units::{Bytes, Instant};
 use lastmile_world::Host;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io;
-use std::rc::Rc;
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
-/// What compressing and decompressing cost. A pass over a transcript that is slow is slow at every message.
-#[derive(Clone)]
-pub(crate) struct Coding {
-    costs: Rc<CostTable>,
-    codec: MessageCodec,
-    encode_rank: f64,
-    decode_rank: f64,
-}
-
-impl Coding {
-    /// What costs nothing.
-    pub(crate) fn free() -> Self {
-        Self::new(MessageCodec::Identity, &Rc::new(CostTable::free()), Seed::new(0))
-    }
-
-    /// Costs of coding by `codec`; `seed` draws how slow it is this time.
-    pub(crate) fn new(codec: MessageCodec, costs: &Rc<CostTable>, seed: Seed) -> Self {
-        let mut rng = seed.rng();
-        Self {
-            costs: Rc::clone(costs),
-            codec,
-            encode_rank: CostTable::rank(&mut rng),
-            decode_rank: CostTable::rank(&mut rng),
-        }
-    }
-
-    /// The operations that cost something.
-    pub(crate) const fn operations(&self) -> [Operation; 2] {
-        [
-            Operation::EncodeMessage(self.codec),
-            Operation::DecodeMessage(self.codec),
-        ]
-    }
-
-    fn encoding(&self, message: &Outgoing) -> Duration {
-        self.of(Operation::EncodeMessage(self.codec), message, self.encode_rank)
-    }
-
-    fn decoding(&self, message: &Outgoing) -> Duration {
-        self.of(Operation::DecodeMessage(self.codec), message, self.decode_rank)
-    }
-
-    fn of(&self, operation: Operation, message: &Outgoing, rank: f64) -> Duration {
-        let pieces = message.pieces.iter();
-        pieces.map(|bytes| self.costs.at_rank(operation, *bytes, rank)).sum()
-    }
-}
-
 /// An end of a connection, about to open.
-pub(crate) struct End<H: Host> {
-    pub(crate) host: H,
-    pub(crate) stream: H::Stream,
-    pub(crate) session: Session,
-    pub(crate) coding: Coding,
+pub(super) struct End<H: Host> {
+    pub(super) host: H,
+    pub(super) stream: H::Stream,
+    pub(super) session: Session,
+}
+
+/// What an end has to say and to hear, and what it goes by.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) outgoing: &'a [Outgoing],
+    pub(super) incoming: &'a [Outgoing],
+    pub(super) start: Start,
+    pub(super) terms: &'a Terms,
+    pub(super) aside: &'a Aside,
 }
 
 /// How a connection opened at an end.
@@ -89,7 +53,9 @@ pub(crate) struct Opening {
 /// What an end saw.
 pub(crate) struct Ended {
     pub(crate) opening: Opening,
-    /// When each message that came was complete and decompressed.
+    /// When each of its own messages was due.
+    pub(crate) due: Vec<Instant>,
+    /// When each message that came was complete and decoded.
     pub(crate) complete: Vec<Instant>,
     /// Octets of the messages that came, as they were carried, without headers of frames.
     pub(crate) coded: Bytes,
@@ -135,56 +101,83 @@ impl<H: Host> End<H> {
         }
     }
 
-    /// Sends `outgoing` and takes `incoming` over a connection that has opened, and closes it.
-    pub(crate) async fn converse(
-        self,
-        opening: Opening,
-        outgoing: &[Outgoing],
-        incoming: &[Outgoing],
-    ) -> Result<Ended, Failure> {
+    /// Sends what it has to say and takes what it has to hear over a connection that has opened, and closes it.
+    pub(super) async fn converse(self, opening: Opening, part: Part<'_>) -> Result<Ended, Failure> {
         let (reading, writing) = tokio::io::split(self.stream);
         let (tell, told) = mpsc::unbounded_channel();
+        let coding = &part.terms.coding;
+        let (encoder, decoder) = (coding.encoder()?, coding.decoder()?);
         let talk = Talk {
             host: self.host,
             role: self.session.role(),
             session: RefCell::new(self.session),
-            coding: self.coding,
+            part,
         };
+        talk.part.aside.opened();
         let opened = opening.at;
         let ended = Ended {
             opening,
-            complete: Vec::with_capacity(incoming.len()),
+            due: Vec::new(),
+            complete: Vec::with_capacity(talk.part.incoming.len()),
             coded: Bytes::ZERO,
         };
-        let sending = talk.send(writing, opened, outgoing, told);
-        let receiving = talk.receive(reading, ended, incoming, tell);
-        future::try_join(sending, receiving).await.map(|((), ended)| ended)
+        let sending = talk.send(writing, encoder, opened, told);
+        let receiving = talk.receive(reading, decoder, ended, tell);
+        let (due, ended) = future::try_join(sending, receiving).await?;
+        Ok(Ended { due, ..ended })
     }
 }
 
 /// An open connection, whose two directions go on side by side.
-struct Talk<H> {
+struct Talk<'a, H> {
     host: H,
     role: Role,
     session: RefCell<Session>,
-    coding: Coding,
+    part: Part<'a>,
 }
 
-impl<H: Host> Talk<H> {
+impl<H: Host> Talk<'_, H> {
+    /// Sends all messages, and says when each was due.
     async fn send(
         &self,
         mut stream: impl AsyncWrite + Unpin,
+        mut encoder: Option<MessageEncoder>,
         opened: Instant,
-        outgoing: &[Outgoing],
         mut told: mpsc::UnboundedReceiver<Stage>,
-    ) -> Result<(), Failure> {
-        for message in outgoing {
-            self.host.sleep_until(opened + message.after).await;
-            self.host.compute(self.coding.encoding(message)).await;
-            let sent = self
-                .session
-                .borrow_mut()
-                .send(message.kind, &message.payload, message.form);
+    ) -> Result<Vec<Instant>, Failure> {
+        let Part {
+            outgoing,
+            start,
+            terms,
+            aside,
+            ..
+        } = self.part;
+        let start = match start {
+            Start::OwnOpening => opened,
+            Start::BothOpenings => {
+                aside.both_opened().await;
+                self.host.now()
+            }
+        };
+        let mut due = Vec::with_capacity(outgoing.len());
+        for (place, message) in outgoing.iter().enumerate() {
+            due.push(match message.due {
+                Due::After(after) => {
+                    self.host.sleep_until(start + after).await;
+                    start + after
+                }
+                Due::OneByOne => {
+                    aside.decoded_opposite(self.role, place).await;
+                    self.host.now()
+                }
+            });
+            self.host.compute(terms.pricing.encoding(message)).await;
+            let (kind, octets) = made(message, encoder.as_mut());
+            let form = Form {
+                is_compressed: message.is_coded() && !terms.coding.is_applications(),
+                fragment: message.fragment,
+            };
+            let sent = self.session.borrow_mut().send(kind, &octets, form);
             sent.map_err(|error| Failure::new(error.to_string()))?;
             self.flush(&mut stream).await?;
         }
@@ -200,7 +193,8 @@ impl<H: Host> Talk<H> {
             // The server ends the transport (RFC 6455 section 7.1.1).
             reached(&mut told, Stage::Finished).await;
         }
-        stream.shutdown().await.map_err(failed)
+        stream.shutdown().await.map_err(failed)?;
+        Ok(due)
     }
 
     async fn flush(&self, stream: &mut (impl AsyncWrite + Unpin)) -> Result<(), Failure> {
@@ -211,14 +205,15 @@ impl<H: Host> Talk<H> {
     async fn receive(
         &self,
         mut stream: impl AsyncRead + Unpin,
+        mut decoder: Option<MessageDecoder>,
         mut ended: Ended,
-        incoming: &[Outgoing],
         tell: mpsc::UnboundedSender<Stage>,
     ) -> Result<Ended, Failure> {
         // Where the sending side has failed nobody listens, and both end with its failure.
         let tell = |stage| {
             let _ = tell.send(stage);
         };
+        let incoming = self.part.incoming;
         let mut buffer = vec![0; CHUNK];
         let mut is_finished = false;
         if incoming.is_empty() {
@@ -228,7 +223,7 @@ impl<H: Host> Talk<H> {
             while let Some(event) = self.next_event() {
                 match event {
                     Event::Message(message) => {
-                        self.take(&message, &mut ended, incoming).await?;
+                        self.take(message, decoder.as_mut(), &mut ended).await?;
                         if ended.complete.len() == incoming.len() {
                             tell(Stage::AllReceived);
                         }
@@ -264,26 +259,63 @@ impl<H: Host> Talk<H> {
         self.session.borrow_mut().next_event()
     }
 
-    /// Holds a message against the one that was to come.
-    async fn take(&self, message: &ReceivedMessage, ended: &mut Ended, incoming: &[Outgoing]) -> Result<(), Failure> {
+    /// Holds a message, decoded, against the one that was to come.
+    async fn take(
+        &self,
+        message: ReceivedMessage,
+        decoder: Option<&mut MessageDecoder>,
+        ended: &mut Ended,
+    ) -> Result<(), Failure> {
+        let Part { incoming, terms, .. } = self.part;
         let number = ended.complete.len() + 1;
         let Some(expected) = incoming.get(number - 1) else {
             let all = incoming.len();
             return Err(Failure::new(format!("message {number} came where {all} were sent")));
         };
-        if message.kind != expected.kind || message.payload != expected.payload {
+        let coded = message.coded_bytes;
+        let (kind, payload) = meant(message, expected, decoder)
+            .map_err(|error| Failure::new(format!("message {number} cannot be decoded: {error}")))?;
+        if kind != expected.kind || payload != expected.payload {
             return Err(Failure::new(format!(
-                "message {number} came as {:?} of {} octets where {:?} of {} octets was sent, or other ones",
-                message.kind,
-                message.payload.len(),
+                "message {number} came as {kind:?} of {} octets where {:?} of {} octets was sent, or other ones",
+                payload.len(),
                 expected.kind,
                 expected.payload.len()
             )));
         }
-        self.host.compute(self.coding.decoding(expected)).await;
+        self.host.compute(terms.pricing.decoding(expected)).await;
         ended.complete.push(self.host.now());
-        ended.coded += message.coded_bytes;
+        ended.coded += coded;
+        self.part.aside.decoded(self.role);
         Ok(())
+    }
+}
+
+/// What WebSocket is given to carry: a message, or what the application makes of it, which is no text any more.
+fn made<'a>(message: &'a Outgoing, encoder: Option<&mut MessageEncoder>) -> (Kind, Cow<'a, [u8]>) {
+    match encoder {
+        Some(encoder) if message.is_coded() => {
+            let mut coded = Vec::new();
+            encoder.encode(&message.payload, &mut coded);
+            (Kind::Binary, Cow::Owned(coded))
+        }
+        _ => (message.kind, Cow::Borrowed(&message.payload)),
+    }
+}
+
+/// What a message that WebSocket carried says. Of which kind it was before the application coded it, only the application knows.
+fn meant(
+    message: ReceivedMessage,
+    expected: &Outgoing,
+    decoder: Option<&mut MessageDecoder>,
+) -> Result<(Kind, Vec<u8>), DecodeError> {
+    match decoder {
+        Some(decoder) if expected.is_coded() && message.kind == Kind::Binary => {
+            let mut payload = Vec::new();
+            decoder.decode(&message.payload, MESSAGE_LIMIT, &mut payload)?;
+            Ok((expected.kind, payload))
+        }
+        _ => Ok((message.kind, message.payload)),
     }
 }
 

@@ -1,12 +1,11 @@
 //! What does our own server do? It answers each connection of a conversation once, and knows by its target which that is.
 
-use super::PORT;
+use super::aside::Aside;
 use super::client::{Told, target};
-use super::compressor;
 use super::conversation::Conversation;
-use super::endpoint::{Coding, End, Ended};
+use super::endpoint::{End, Ended, Part};
+use super::{PORT, Terms, compressor};
 use crate::observation::Failure;
-use lastmile_payload::message_codec::Deflate;
 use lastmile_payload::websocket::{Asked, MESSAGE_LIMIT, ServerDeflate, ServerSettings, Session, head_length};
 use lastmile_world::{Host, Listener};
 use std::cell::RefCell;
@@ -14,12 +13,12 @@ use std::rc::Rc;
 use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
-/// Listens, and tells of each connection what its end saw.
+/// Listens, and tells of each connection, which has an aside, what its end saw.
 pub(crate) fn serve<H: Host>(
     host: &H,
-    deflate: Option<Deflate>,
     conversation: &Rc<Conversation>,
-    coding: &Coding,
+    terms: &Terms,
+    asides: &Rc<[Aside]>,
 ) -> Result<Vec<Told>, Failure> {
     let mut listener = host
         .listen(PORT)
@@ -27,9 +26,9 @@ pub(crate) fn serve<H: Host>(
     let (tell, told) = conversation.connections.iter().map(|_| oneshot::channel()).unzip();
     let server = Rc::new(Server {
         host: host.clone(),
-        deflate,
         conversation: Rc::clone(conversation),
-        coding: coding.clone(),
+        terms: terms.clone(),
+        asides: Rc::clone(asides),
         tell: RefCell::new(Vec::into_iter(tell).map(Some).collect()),
     });
     host.spawn(async move {
@@ -46,9 +45,9 @@ pub(crate) fn serve<H: Host>(
 
 struct Server<H> {
     host: H,
-    deflate: Option<Deflate>,
     conversation: Rc<Conversation>,
-    coding: Coding,
+    terms: Terms,
+    asides: Rc<[Aside]>,
     /// Who is told of each connection.
     tell: RefCell<Vec<Option<Tell>>>,
 }
@@ -87,8 +86,10 @@ impl<H: Host> Server<H> {
 
     async fn converse(&self, stream: H::Stream, received: Vec<u8>, number: usize) -> Result<Ended, Failure> {
         let connection = &self.conversation.connections[number];
-        let deflate = self.deflate.map(|own| ServerDeflate {
+        let extension = self.terms.coding.extension();
+        let deflate = extension.map(|(own, library)| ServerDeflate {
             own,
+            library,
             client: compressor(&own),
         });
         let mut end = End {
@@ -99,9 +100,15 @@ impl<H: Host> Server<H> {
                 protocols: Vec::new(),
                 message_limit: MESSAGE_LIMIT,
             }),
-            coding: self.coding.clone(),
         };
         let opening = end.open(received).await?;
-        end.converse(opening, &connection.down, &connection.up).await
+        let part = Part {
+            outgoing: &connection.down,
+            incoming: &connection.up,
+            start: self.conversation.start,
+            terms: &self.terms,
+            aside: &self.asides[number],
+        };
+        end.converse(opening, part).await
     }
 }

@@ -3,9 +3,8 @@
 use crate::experiment::plan::WebSocket;
 use crate::observation::Failure;
 use crate::settings::{Pace, ServerName};
-use crate::websocket::{Connection, Conversation, Outgoing};
+use crate::websocket::{Coding, Connection, Conversation, Due, Outgoing, Start};
 use lastmile_payload::transcript::{Direction, Message};
-use lastmile_payload::websocket::Form;
 use lastmile_report::record::Doubt;
 use lastmile_units::{Bytes, Seed};
 use std::collections::BTreeMap;
@@ -83,18 +82,22 @@ impl Arranged {
                     continue;
                 }
             };
-            let after = match asked.pace {
+            let due = match asked.pace {
                 Pace::Recorded => {
                     let first = firsts.get(&message.connection).copied().flatten();
-                    message.at.unwrap_or_default().saturating_sub(first.unwrap_or_default())
+                    Due::After(message.at.unwrap_or_default().saturating_sub(first.unwrap_or_default()))
                 }
-                Pace::Every(interval) => interval.saturating_mul(u32::try_from(side.len()).unwrap_or(u32::MAX)),
+                Pace::Every(interval) => {
+                    Due::After(interval.saturating_mul(u32::try_from(side.len()).unwrap_or(u32::MAX)))
+                }
+                Pace::OneByOne => Due::OneByOne,
             };
-            side.push(outgoing(asked, message, after));
+            side.push(outgoing(asked, message, due));
         }
         Self {
             conversation: Rc::new(Conversation {
                 connections: connections.into_values().collect(),
+                start: Start::OwnOpening,
             }),
             left_out,
         }
@@ -112,18 +115,19 @@ impl Arranged {
     }
 }
 
-fn outgoing(asked: &WebSocket, message: &Message, after: Duration) -> Outgoing {
+fn outgoing(asked: &WebSocket, message: &Message, due: Due) -> Outgoing {
     let (policy, size) = (&asked.messages.policy, Bytes::from(message.payload.len()));
-    let is_compressed = asked.deflate.is_some() && policy.codes(message.kind, size);
-    let pieces = if is_compressed { policy.pieces(size) } else { Vec::new() };
+    let pieces = match &asked.coding {
+        Coding::Extension { .. } if policy.codes(message.kind, size) => policy.pieces(size),
+        // An application codes a message whole, whatever it is parted into.
+        Coding::Application { .. } => vec![size],
+        Coding::Identity | Coding::Extension { .. } => Vec::new(),
+    };
     Outgoing {
         kind: message.kind,
         payload: message.payload.clone(),
-        after,
-        form: Form {
-            is_compressed,
-            fragment: policy.fragment,
-        },
+        due,
+        fragment: policy.fragment,
         pieces,
     }
 }

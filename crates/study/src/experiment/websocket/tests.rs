@@ -4,7 +4,6 @@ use crate::experiment::Programs;
 use crate::experiment::plan::{Delivered, Plan};
 use crate::file::Study;
 use crate::runner::{Experiment as _, RunContext};
-use lastmile_world::sim::{HostSpec, World};
 use std::io::Write as _;
 use tempfile::NamedTempFile;
 
@@ -102,6 +101,10 @@ fn what_is_carried_is_what_the_codec_makes_of_the_messages() {
         "fragment = '40 B'",
         "compression_threshold = '120 B'",
         "uncompressed = 'text'",
+        "message_codec = 'zlib-rs:6'",
+        "message_codec = 'zstd:3/w17'",
+        "message_codec = 'brotli:5'\ncontext_takeover = 'off'",
+        "message_codec = 'lz4:1'",
     ] {
         let chat = format!("workload = {{ kind = 'chat', messages = 60 }}\n{policy}");
         let carried = over_websocket(&format!("{LINK}\nmessage_interval = '10 ms'\n{chat}"));
@@ -110,6 +113,34 @@ fn what_is_carried_is_what_the_codec_makes_of_the_messages() {
             assert_eq!(only(&carried, figure), only(&made, figure), "{figure} with {policy:?}");
         }
     }
+}
+
+#[test]
+fn what_the_application_codes_is_parted_as_coded() {
+    let chat = |more: &str| {
+        format!("{LINK}\nworkload = {{ kind = 'chat', messages = 20 }}\nmessage_codec = 'zstd:3/w17'\n{more}")
+    };
+    let (whole, parted) = (over_websocket(&chat("")), over_websocket(&chat("fragment = '20 B'")));
+    assert_eq!(only(&whole, "compressed_bytes"), only(&parted, "compressed_bytes"));
+    assert!(
+        only(&whole, "link_bytes") < only(&parted, "link_bytes"),
+        "frames have headers"
+    );
+}
+
+#[test]
+fn one_by_one_messages_wait_for_each_other_and_for_nothing_else() {
+    let hundred = "a".repeat(100);
+    let file = transcript(&[&hundred, &hundred, &hundred]);
+    let settings = format!(
+        "{LINK}\nmessage_codec = 'identity'\nmessage_interval = 'one-by-one'\nworkload = {{ kind = 'transcript', path = '{}' }}",
+        file.path().display()
+    );
+    let expected = Duration::from_micros(15_400 + 50_000).as_secs_f64();
+    assert_eq!(
+        over_websocket(&settings).figures["delivery_time"][1..],
+        [expected, expected]
+    );
 }
 
 #[test]
@@ -148,62 +179,31 @@ fn computing_delays_messages_by_what_it_costs() {
     assert!((waited - computed).abs() < 1e-6, "{waited} {computed}");
 }
 
-/// What becomes of a conversation whose ends do not think the same.
-fn between(server: (&WebSocket, &Rc<Conversation>), client: (&WebSocket, &Rc<Conversation>)) -> String {
-    let world = World::new(Seed::new(1));
-    let (near, far) = (world.host(HostSpec::default()), world.host(HostSpec::default()));
-    let link = lastmile_link::resolve("wpt/cable").unwrap();
-    world.link(&link.down, &link.up, &[&near], &[&far]);
-    let told = websocket::serve(&far, server.0.deflate, server.1, &Coding::free()).unwrap();
-    let clients = Clients {
-        host: near,
-        address: far.address(websocket::PORT),
-        deflate: client.0.deflate,
-        coding: Coding::free(),
-        seed: Seed::new(2),
-    };
-    let ended = world.run_for(Duration::from_secs(60), clients.converse(Rc::clone(client.1), told));
-    match ended.unwrap() {
-        Ok(_) => panic!("nothing failed"),
-        Err(failure) => failure.to_string(),
-    }
-}
-
-#[test]
-fn what_is_lost_altered_or_agreed_on_otherwise_fails_the_repeat() {
-    let of = |messages: &[&str], more: &str| {
-        let file = transcript(messages);
-        let settings = format!(
-            "workload = {{ kind = 'transcript', path = '{}' }}\n{more}",
-            file.path().display()
-        );
-        let asked = asked(&settings);
-        let arranged = Arranged::of(&asked, Seed::new(1)).unwrap();
-        (asked, arranged.conversation)
-    };
-    let (plan, whole) = of(&["one", "two"], "");
-    let told = |other: &[&str]| between((&plan, &of(other, "").1), (&plan, &whole));
-    assert_eq!(
-        told(&["one"]),
-        "connection 1, client: it was closed after 1 of 2 messages"
-    );
-    assert!(told(&["one", "six"]).contains("connection 1, client: message 2 came as Text of 3 octets"));
-    assert!(told(&["one", "two", "six"]).contains("message 3 came where 2 were sent"));
-    let identity = of(&["one"], "message_codec = 'identity'");
-    assert_eq!(
-        between((&identity.0, &whole), (&plan, &whole)),
-        "connection 1, client: the server agreed to no compression, where 15 window bits for the server, 15 window bits for the client is set"
-    );
-}
-
 #[test]
 fn what_cannot_be_had_is_refused_with_the_remedy() {
     let chat = "workload = { kind = 'chat', messages = 5 }";
-    assert!(refusal(&format!("{chat}\nmessage_codec = 'zlib-rs'")).contains("no extension but permessage-deflate"));
+    let zstd = format!("{chat}\nmessage_codec = 'zstd:3'");
+    for policy in ["uncompressed = 'binary'", "compression_threshold = '100 B'"] {
+        let told = refusal(&format!("{zstd}\n{policy}"));
+        assert!(
+            told.contains("only permessage-deflate tells its receiver which"),
+            "{told}"
+        );
+    }
     assert!(refusal("workload = { kind = 'bulk', bytes = '1 kB' }").contains("messages over \"websocket\""));
     if cfg!(target_os = "linux") {
         let real = format!("{chat}\nworld = 'emu'\nserver = 'node-ws'");
         assert!(refusal(&format!("{real}\nfragment = '10 B'")).contains("server node-ws cannot be told fragment"));
+        for (setting, told) in [
+            ("message_codec = 'zstd:3'", "cannot be told message_codec = \"zstd:3"),
+            (
+                "message_codec = 'zlib-rs'",
+                "cannot be told message_codec = \"zlib-rs:6",
+            ),
+            ("message_interval = 'one-by-one'", "cannot be told message_interval"),
+        ] {
+            assert!(refusal(&format!("{real}\n{setting}")).contains(told), "{setting}");
+        }
         let talkative =
             asked("workload = { kind = 'chat', messages = 5, speakers = 2 }\nworld = 'emu'\nserver = 'node-ws'");
         let error = Arranged::of(&talkative, Seed::new(1)).err().unwrap();
