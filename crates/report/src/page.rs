@@ -145,7 +145,7 @@ pub fn tuning_page(tuning: &Tuning, provenance: &Provenance) -> String {
         sections.push((head, direction_blocks(tuning, stream)));
     }
     for link in &tuning.links {
-        sections.push((format!("On {}", link.name), link_blocks(link)));
+        sections.push((format!("On {}", tuning.place(link)), link_blocks(link)));
     }
     let Tuning {
         transcript,

@@ -39,7 +39,7 @@ pub struct Tuning {
     pub codecs: Vec<CodecPoint>,
     /// What to use.
     pub answer: Answer,
-    /// What that does on links, in the order they were asked for.
+    /// What that does on links, in the order they were asked for; on each, in every world that was asked for.
     pub links: Vec<LinkDelivery>,
     /// The recommended setting as configuration of real servers.
     pub snippets: Vec<Snippet>,
@@ -54,6 +54,21 @@ pub struct Tuning {
 impl Tuning {
     /// The name of this schema.
     pub const SCHEMA: &str = "lastmile/tune/1";
+
+    /// Whether all that was delivered over links was delivered in one world, so that it need not be named.
+    pub fn in_one_world(&self) -> bool {
+        let mut worlds = self.links.iter().map(|link| &link.world);
+        worlds.next().is_none_or(|first| worlds.all(|world| world == first))
+    }
+
+    /// A link by its name, and by its world where that is not clear without: `wpt/3g, emulated`.
+    pub fn place(&self, link: &LinkDelivery) -> String {
+        match link.world.as_str() {
+            "emu" => format!("{}, emulated", link.name),
+            _ if !self.in_one_world() => format!("{}, simulated", link.name),
+            _ => link.name.clone(),
+        }
+    }
 
     /// What was sent in `direction`; none where nothing was.
     pub fn stream(&self, direction: Direction) -> Option<&Stream> {
@@ -442,7 +457,8 @@ pub struct DeliveryOutcome {
     pub setting: String,
     /// From the moment a message was to be sent until the other side has it decoded; one sample a message.
     pub delivery_time: Figure,
-    /// Carried over the link in this direction, headers and framing of every layer included; one sample a run.
+    /// Carried over the link in this direction, from the connection's opening to its end, headers and framing of every layer included; one
+    /// sample a run.
     pub link_bytes: Figure,
     /// What it saves of `identity`'s delivery time, message by message; none for `identity` itself.
     pub saving_against_identity: Option<Saving>,
@@ -483,5 +499,32 @@ impl Implementation {
             Self::PythonWebsockets => "websockets (Python)",
             Self::Jetty => "Jetty",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_told_with_its_world_where_that_is_not_clear_without() {
+        let mut tuning = crate::sample::tuning();
+        let in_world = |world: &str| LinkDelivery {
+            world: world.to_owned(),
+            ..crate::sample::tuning().links.remove(0)
+        };
+        let name = in_world("sim").name;
+        let places = |tuning: &Tuning| -> Vec<String> { tuning.links.iter().map(|link| tuning.place(link)).collect() };
+        assert_eq!((places(&tuning), tuning.in_one_world()), (vec![name.clone()], true));
+        tuning.links = vec![in_world("sim"), in_world("emu")];
+        let both = vec![format!("{name}, simulated"), format!("{name}, emulated")];
+        assert_eq!((places(&tuning), tuning.in_one_world()), (both, false));
+        tuning.links.remove(0);
+        assert_eq!(
+            (places(&tuning), tuning.in_one_world()),
+            (vec![format!("{name}, emulated")], true)
+        );
+        tuning.links.clear();
+        assert!(tuning.in_one_world());
     }
 }

@@ -50,6 +50,7 @@ pub use snippets::{Wanted, snippets as configurations};
 
 use crate::advise::parallel::{self, Workers};
 use crate::journal::JournalError;
+use crate::settings::World;
 use choose::Limits;
 use direction::Direction;
 use lastmile_link::LinkSpec;
@@ -84,11 +85,13 @@ pub struct Options {
     pub timing: Duration,
     /// The links, with the names they were asked for by.
     pub links: Vec<(String, LinkSpec)>,
+    /// The worlds that they are delivered in: the emulated one takes real time, and the right to make network namespaces.
+    pub worlds: Vec<World>,
     /// When messages are sent over links.
     pub pace: Pace,
-    /// How often each stream is delivered over a link that has chance in it.
+    /// How often each stream is delivered over a link that has chance in it, as the emulated world has over any.
     pub repeats: NonZeroU64,
-    /// How many times slower than this machine the client computes.
+    /// How many times slower than this machine the client computes, where that is simulated.
     pub slow_client: f64,
     /// The root of every random choice.
     pub seed: u64,
@@ -127,6 +130,7 @@ impl Default for Options {
             beyond: true,
             timing: Duration::from_secs(8),
             links: Vec::new(),
+            worlds: vec![World::Simulated],
             pace: Pace::Recorded,
             repeats: const { NonZeroU64::new(5).unwrap() },
             slow_client: 4.0,
@@ -200,6 +204,9 @@ pub enum TuneError {
         /// What happened.
         why: String,
     },
+    /// A world cannot be had.
+    #[error("the emulated world cannot be had: {0}")]
+    World(String),
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -1,5 +1,6 @@
 //! What can be typed after `lastmile tune`?
 
+use super::run::World;
 use super::{FormatArg, from_one};
 use crate::fail_on::tuning::Rule;
 use clap::{Args, ValueEnum};
@@ -19,6 +20,7 @@ use std::time::Duration;
   lastmile tune chat.jsonl --connections 50000 --memory 8GiB
   lastmile tune chat.txt --ratio 0.35 --cpu 20us       the cheapest that does
   lastmile tune page.har --link wpt/3g                 saved by a browser
+  lastmile tune chat.txt --link wpt/3g --world sim,emu  over real kernels, too
   lastmile tune client.pcapng --format csv > points.csv
   lastmile tune chat.txt --fail-on 'ratio>0.35'        exit 99 where larger
   ssh server tcpdump -w - port 80 | lastmile tune -
@@ -69,15 +71,22 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "LINKS")]
     pub(crate) link: Vec<String>,
 
+    /// Where they are delivered: sim in virtual time; emu over network namespaces, in real time; sim,emu in both [default: sim]
+    ///
+    /// In real time a connection's first messages are delivered, as many as are there within 20 s for a setting, a direction and a link, all
+    /// repeats together.
+    #[arg(long, value_enum, value_name = "WORLDS", value_delimiter = ',', requires = "link")]
+    pub(crate) world: Vec<World>,
+
     /// When messages are sent over a link: as recorded, each once the one before has arrived, or so many a second, like 10/s
     #[arg(long, value_name = "PACE", default_value = "recorded", value_parser = pace)]
     pub(crate) pace: Pace,
 
-    /// How often the messages are delivered over a link with chance in it, from 1 [default: 5]
+    /// How often the messages are delivered over a link with chance in it, and over any in real time; from 1 [default: 5]
     #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroU64>(text, None))]
     pub(crate) repeats: Option<NonZeroU64>,
 
-    /// How many times slower than this machine the client computes [default: 4, a telephone]
+    /// How many times slower than this machine the client computes in the simulated world [default: 4, a telephone]
     #[arg(long, value_name = "FACTOR")]
     pub(crate) slow_client: Option<f64>,
 

@@ -34,7 +34,7 @@ enum Figure {
     Computing(Option<String>),
     /// What all connections take, under the setting advised.
     MemoryTotal,
-    /// From a message's sending to its being decoded, under the setting advised, on each link.
+    /// From a message's sending to its being decoded, under the setting advised, on each link and in each world.
     DeliveryTime(Statistic),
 }
 
@@ -251,10 +251,11 @@ impl Figure {
                 })
                 .collect(),
             Self::DeliveryTime(statistic) => {
+                let is_named = !tuning.in_one_world();
                 let outcomes = tuning
                     .links
                     .iter()
-                    .flat_map(|link| link.outcomes.iter().map(move |outcome| (&link.name, outcome)));
+                    .flat_map(|link| link.outcomes.iter().map(move |outcome| (link, outcome)));
                 let of_advised = outcomes.filter(|(_, outcome)| {
                     advised().any(|choice| choice.direction == outcome.direction && choice.name() == outcome.setting)
                 });
@@ -266,7 +267,10 @@ impl Figure {
                             Statistic::Quantile(p) => time.quantiles.get(*p).copied(),
                         };
                         let mut levels = levels(outcome.direction, &outcome.setting);
-                        levels.insert("link".to_owned(), link.clone());
+                        levels.insert("link".to_owned(), link.name.clone());
+                        if is_named {
+                            levels.insert("world".to_owned(), link.world.clone());
+                        }
                         Some((levels, found?))
                     })
                     .collect()

@@ -3,17 +3,19 @@
 mod place;
 mod recording;
 
+use crate::cli::run::World;
 use crate::cli::tune::{Pace, Sample, Strategy, TuneArgs};
 use crate::clock::Utc;
 use crate::exit::Exit;
 use crate::fail_on::tuning;
 use crate::output::{Format, WholeTuning};
-use crate::{interrupt, links, output, progress, runs};
+use crate::{emulation, interrupt, links, output, progress, runs};
 use lastmile_payload::message_codec;
 use lastmile_payload::sweep::Grid;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::tune::{Sampling, Tuning};
 use lastmile_study::cost::this_machine;
+use lastmile_study::settings;
 use lastmile_study::tune::{self, Holder, Options, Phase, Progress, TuneError};
 use place::Place;
 use std::sync::Arc;
@@ -29,6 +31,10 @@ const STEPS: f64 = 1000.0;
 pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
     let links = links::list(&args.link)?;
     let recording = recording::read(args)?;
+    if args.world.contains(&World::Emu) {
+        // Before any thread is started.
+        emulation::acquire("the delivery over links", "use --world sim")?;
+    }
     // The place of what is kept is made first: what takes long is not done in vain.
     let place = Place::open(args)?;
     let mut kept = place.kept()?;
@@ -101,6 +107,7 @@ fn asked(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
         },
         repeats: args.repeats.unwrap_or(defaults.repeats),
         slow_client: args.slow_client.unwrap_or(defaults.slow_client),
+        worlds: worlds(&args.world, defaults.worlds),
         seed: args.seed,
         threads: args.threads.unwrap_or(defaults.threads),
         interrupt,
@@ -112,6 +119,21 @@ fn asked(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
 fn each_once(named: &[Strategy]) -> impl Iterator<Item = Strategy> {
     let first = |(at, strategy): &(usize, &Strategy)| !named[..*at].contains(strategy);
     named.iter().enumerate().filter(first).map(|(_, strategy)| *strategy)
+}
+
+/// Those that are asked for, each once.
+fn worlds(asked: &[World], usual: Vec<settings::World>) -> Vec<settings::World> {
+    let mut worlds = Vec::new();
+    for world in asked {
+        let world = match world {
+            World::Sim => settings::World::Simulated,
+            World::Emu => settings::World::Emulated,
+        };
+        if !worlds.contains(&world) {
+            worlds.push(world);
+        }
+    }
+    if worlds.is_empty() { usual } else { worlds }
 }
 
 const fn of_zlib(strategy: Strategy) -> message_codec::Strategy {

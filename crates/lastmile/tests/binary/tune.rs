@@ -423,6 +423,8 @@ fn an_option_that_is_not_understood_is_refused_before_anything_is_read() {
     refused(&["--ratio", "0"], &["--ratio", "0.35 or 35%"]);
     refused(&["--cpu", "20"], &["--cpu", "unit"]);
     refused(&["--pace", "fast"], &["one-by-one or 10/s"]);
+    refused(&["--world", "emu"], &["--link"]);
+    refused(&["--link", "wpt/3g", "--world", "real"], &["sim, emu"]);
     refused(
         &["--fail-on", "ration>0.3"],
         &["there is no figure \"ration\"", "ratio>0.35"],

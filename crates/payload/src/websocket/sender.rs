@@ -106,6 +106,13 @@ impl Sender {
         (self.coded, self.ends) = (coded, ends);
     }
 
+    /// Forgets all messages: the next one is compressed as a first one is.
+    pub fn forget(&mut self) {
+        if let Some(deflate) = &mut self.deflate {
+            deflate.prime(&[]);
+        }
+    }
+
     /// Appends a control frame to `out`. That its payload is no longer than 125 octets is for the caller to see to.
     pub fn control(&mut self, opcode: Opcode, payload: &[u8], out: &mut Vec<u8>) {
         self.frame(FrameHeader::new(opcode, payload.len() as u64), payload, out);

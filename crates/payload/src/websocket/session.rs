@@ -304,6 +304,13 @@ impl Session {
         Ok(())
     }
 
+    /// Forgets the messages that were sent: the next one is compressed as a first one is. The other side need not know.
+    pub fn forget(&mut self) {
+        if let State::Open(open) = &mut self.state {
+            open.sender.forget();
+        }
+    }
+
     /// Sends a ping.
     ///
     /// # Errors

@@ -1,10 +1,11 @@
 //! How does a tuning become rows?
 
 use super::{Rows, ends, number};
-use crate::tune::{CodecPoint, Deflate, Direction, Point, Tuning};
+use crate::tune::{CodecPoint, Deflate, DeliveryOutcome, Direction, LinkDelivery, Point, Tuning};
 
 /// A tuning: one row a point of the grid (scope `grid`), and one a codec, dictionary or policy beyond it (scope `beyond`), which has none of the
-/// grid's parameters. What was measured on other messages than all is told by `measured_on`, `messages` and `bytes`.
+/// grid's parameters. What was measured on other messages than all is told by `measured_on`, `messages` and `bytes`. What was delivered over a
+/// link has a row a setting, link and world (scope `delivery`), which has the last columns alone.
 pub fn tuning(tuning: &Tuning) -> String {
     let mut rows = Rows::default();
     rows.row([
@@ -36,12 +37,25 @@ pub fn tuning(tuning: &Tuning) -> String {
         "cpu_seconds_ci95_high",
         "frontier",
         "recommended",
+        "link",
+        "world",
+        "delivery_seconds_n",
+        "delivery_seconds_mean",
+        "delivery_seconds_p50",
+        "delivery_seconds_p95",
+        "link_bytes_mean",
+        "saved_share",
     ]);
     for one in &tuning.points {
         rows.row(point(tuning, one));
     }
     for one in &tuning.codecs {
         rows.row(codec(tuning, one));
+    }
+    for link in &tuning.links {
+        link.outcomes
+            .iter()
+            .for_each(|outcome| rows.row(delivery(link, outcome)));
     }
     rows.text
 }
@@ -92,6 +106,7 @@ fn point(tuning: &Tuning, point: &Point) -> Vec<String> {
         None,
         None,
     ));
+    row.extend(NO_DELIVERY.map(str::to_owned));
     row
 }
 
@@ -121,6 +136,35 @@ fn codec(tuning: &Tuning, point: &CodecPoint) -> Vec<String> {
     row.push(point.frontier.to_string());
     let (dictionary, policy) = (point.dictionary.as_deref(), point.policy.as_deref());
     row.push(recommended(tuning, point.direction, &point.codec, dictionary, policy));
+    row.extend(NO_DELIVERY.map(str::to_owned));
+    row
+}
+
+/// What a row has in the columns of a delivery where it is none.
+const NO_DELIVERY: [&str; 8] = [""; 8];
+
+/// The columns that a delivery leaves empty: everything between its setting and its link.
+const OF_SIZES: usize = 24;
+
+fn delivery(link: &LinkDelivery, outcome: &DeliveryOutcome) -> Vec<String> {
+    let time = &outcome.delivery_time;
+    let quantile = |p: &str| number(time.quantiles.get(p).copied());
+    let mut row = vec![
+        outcome.direction.name().to_owned(),
+        "delivery".to_owned(),
+        outcome.setting.clone(),
+    ];
+    row.extend(std::iter::repeat_n(String::new(), OF_SIZES));
+    row.extend([
+        link.name.clone(),
+        link.world.clone(),
+        time.n.to_string(),
+        number(Some(time.mean)),
+        quantile("0.5"),
+        quantile("0.95"),
+        number(Some(outcome.link_bytes.mean)),
+        number(outcome.saving_against_identity.as_ref().map(|saving| saving.share)),
+    ]);
     row
 }
 
@@ -153,4 +197,31 @@ fn recommended(
             && choice.policy.as_deref() == policy
     });
     named.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_as_wide_as_the_head_and_a_delivery_names_its_link_and_world() {
+        let record = crate::sample::tuning();
+        let text = tuning(&record);
+        let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+        let plain = rows.iter().filter(|row| !row.join(",").contains('"'));
+        plain.for_each(|row| assert_eq!(row.len(), rows[0].len(), "{row:?}"));
+        let at = |row: &[&str], name: &str| {
+            let place = rows[0].iter().position(|head| *head == name).unwrap();
+            row[place].to_owned()
+        };
+        let deliveries: Vec<_> = rows.iter().filter(|row| row[1] == "delivery").collect();
+        let outcomes: usize = record.links.iter().map(|link| link.outcomes.len()).sum();
+        assert_eq!(deliveries.len(), outcomes);
+        for delivery in deliveries {
+            assert_eq!(at(delivery, "link"), record.links[0].name);
+            assert_eq!(at(delivery, "world"), "sim");
+            assert_eq!(at(delivery, "saved_share").is_empty(), delivery[2] == "identity");
+            assert!(at(delivery, "delivery_seconds_p95").parse::<f64>().unwrap() > 0.0);
+        }
+    }
 }

@@ -34,7 +34,7 @@ pub(crate) fn for_terminal(tuning: &Tuning, detail: Detail) -> Vec<Block> {
         blocks.extend(beyond(tuning, stream.direction, detail));
     }
     for link in &tuning.links {
-        blocks.push(Block::Heading(format!("On {}", link.name)));
+        blocks.push(Block::Heading(format!("On {}", tuning.place(link))));
         blocks.extend(link_blocks(link));
     }
     blocks.extend(tuning.findings.iter().cloned().map(Block::Finding));

@@ -266,24 +266,18 @@ impl WebSocket {
     fn of(settings: &Settings) -> Result<Self, String> {
         let messages = Messages::of(settings)?;
         let policy = &messages.policy;
-        if policy.reset_after_idle.is_some() {
-            return Err(
-                "reset_after_idle is set, and what is delivered over WebSocket keeps its contexts; set it to \"never\" for this part, or \
-                 delivery = \"in-memory\""
-                    .to_owned(),
-            );
-        }
         let coding = Coding::of(messages.codec);
         let told_by_rsv1 = [
             ("uncompressed", policy.skip.is_some()),
             ("compression_threshold", policy.threshold > Bytes::ZERO),
+            ("reset_after_idle", policy.reset_after_idle.is_some()),
         ];
         if let Some((key, _)) = told_by_rsv1.iter().find(|(_, is_set)| *is_set)
             && coding.is_applications()
         {
             return Err(format!(
-                "message_codec is {}, which the application codes every message by, and {key} leaves some as they are: only permessage-deflate tells \
-                 its receiver which; leave it out, or take deflate",
+                "message_codec is {}, which the application codes every message by, and {key} codes some otherwise: only permessage-deflate's \
+                 receiver need not be told which; leave it out, or take deflate",
                 messages.codec
             ));
         }
@@ -294,6 +288,7 @@ impl WebSocket {
             ("fragment", policy.fragment.is_some()),
             ("uncompressed", policy.skip.is_some()),
             ("compression_threshold", policy.threshold > Bytes::ZERO),
+            ("reset_after_idle", policy.reset_after_idle.is_some()),
             (
                 "strategy",
                 coding

@@ -87,10 +87,14 @@ pub(super) fn trials(messages: &Messages) -> Vec<Trial> {
 
 /// What is tried, and the same under every policy that would do something to its messages; nothing where none would.
 pub(super) fn under_policies(base: &Trial, messages: &Messages) -> Vec<Trial> {
-    let one_stream = matches!(base.codec, MessageCodec::Zstd(_) | MessageCodec::Brotli(_)) && base.codec.takeover();
+    // Only permessage-deflate says of each message whether it is compressed; any other receiver would have to be told.
+    let tells = matches!(base.codec, MessageCodec::Deflate(_) | MessageCodec::ZlibRs(_)) && base.dictionary.is_none();
+    if !tells {
+        return Vec::new();
+    }
     let policies = policy::that_matter(messages, &base.part.messages).into_iter();
-    // A stream that begins once cannot forget without its receiver being told; and what forgets each message has nothing to give back.
-    let can = |policy: &Policy| policy.reset_after_idle.is_none() || (base.codec.takeover() && !one_stream);
+    // What forgets each message has nothing to give back.
+    let can = |policy: &Policy| policy.reset_after_idle.is_none() || base.codec.takeover();
     let under: Vec<Trial> = policies
         .filter(can)
         .map(|policy| Trial { policy, ..base.clone() })

@@ -1,5 +1,6 @@
 //! What goes over each connection, which way, and when is it due?
 
+use lastmile_payload::message_codec::Policy;
 use lastmile_payload::transcript::Kind;
 use lastmile_units::Bytes;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub(crate) struct Outgoing {
     pub(crate) fragment: Option<Bytes>,
     /// The plain sizes of what is coded in one go: its fragments, or itself; none of what is sent as it is.
     pub(crate) pieces: Vec<Bytes>,
+    /// Whether its compressor forgets all that went before it, which permessage-deflate need not tell.
+    pub(crate) afresh: bool,
 }
 
 /// When a message is due.
@@ -76,6 +79,20 @@ impl Conversation {
             connection.opened_after + messages.map(|message| message.due.known()).max().unwrap_or_default()
         };
         self.connections.iter().map(of).max().unwrap_or_default()
+    }
+}
+
+impl Connection {
+    /// Has compressors forget where a policy says so, by the times at which messages are due.
+    pub(crate) fn forget_by(&mut self, policy: &Policy) {
+        for side in [&mut self.down, &mut self.up] {
+            let mut coded_at = None;
+            for message in side.iter_mut().filter(|message| message.is_coded()) {
+                let at = message.due.known();
+                message.afresh = coded_at.is_some_and(|coded_at| policy.forgets(coded_at, at));
+                coded_at = Some(at);
+            }
+        }
     }
 }
 

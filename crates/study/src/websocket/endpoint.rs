@@ -177,6 +177,9 @@ impl<H: Host> Talk<'_, H> {
                 is_compressed: message.is_coded() && !terms.coding.is_applications(),
                 fragment: message.fragment,
             };
+            if message.afresh {
+                self.session.borrow_mut().forget();
+            }
             let sent = self.session.borrow_mut().send(kind, &octets, form);
             sent.map_err(|error| Failure::new(error.to_string()))?;
             self.flush(&mut stream).await?;

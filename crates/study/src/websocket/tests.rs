@@ -44,6 +44,7 @@ fn outgoing(kind: Kind, payload: impl Into<bytes::Bytes>, due: Due) -> Outgoing 
         fragment: None,
         pieces: vec![Bytes::from(payload.len())],
         payload,
+        afresh: false,
     }
 }
 

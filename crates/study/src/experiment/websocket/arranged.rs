@@ -94,6 +94,9 @@ impl Arranged {
             };
             side.push(outgoing(asked, message, due));
         }
+        for connection in connections.values_mut() {
+            connection.forget_by(&asked.messages.policy);
+        }
         Self {
             conversation: Rc::new(Conversation {
                 connections: connections.into_values().collect(),
@@ -129,5 +132,6 @@ fn outgoing(asked: &WebSocket, message: &Message, due: Due) -> Outgoing {
         due,
         fragment: policy.fragment,
         pieces,
+        afresh: false,
     }
 }

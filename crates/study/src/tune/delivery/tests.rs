@@ -1,66 +1,190 @@
-//! Claims about deliveries that arithmetic gives.
+//! Claims about what is delivered of a direction; those about times are `websocket`'s.
 
-use super::stream::{self, Framed, Setting};
 use super::*;
+use crate::advise::parallel::Workers;
+use crate::tune::kept::Kept;
+use crate::tune::tests::{message, recording};
+use crate::websocket::Pricing as _;
+use lastmile_payload::message_codec::WindowBits;
+use lastmile_payload::sweep::Grid;
+use lastmile_payload::transcript::Message;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::time::Duration;
 
-fn framed(lengths: &[u64], due: Option<u64>) -> Rc<[Framed]> {
-    let header = |length| FrameHeader {
-        is_final: true,
-        rsv1: false,
-        rsv2: false,
-        rsv3: false,
-        opcode: Opcode::Binary,
-        mask: None,
-        length,
+/// A chat, of which each message was sent so long after the one before.
+fn chat(count: u32, interval: Duration) -> Vec<Message> {
+    let line = |place| Message {
+        at: Some(interval * place),
+        ..message(&format!(
+            "{{\"from\":\"user{}\",\"text\":\"message number {place}\"}}",
+            place % 7
+        ))
     };
-    let framed = lengths.iter().enumerate().map(|(place, length)| {
-        let mut octets = Vec::new();
-        header(*length).write_with(&vec![0; *length as usize], &mut octets);
-        Framed {
-            octets,
-            due: due.map(|milliseconds| Duration::from_millis(milliseconds * place as u64)),
-            compressing: Duration::from_millis(2),
-            decompressing: Duration::from_millis(3),
+    (0..count).map(line).collect()
+}
+
+/// Two settings, timed as shortly as can be.
+fn options(repeats: u64) -> Options {
+    Options {
+        grid: Grid {
+            window_bits: vec![WindowBits::MAX],
+            levels: vec![6],
+            mem_levels: vec![8],
+            ..Grid::default()
+        },
+        timing: Duration::ZERO,
+        beyond: false,
+        repeats: NonZeroU64::new(repeats).unwrap(),
+        threads: NonZeroUsize::MIN,
+        ..Options::default()
+    }
+}
+
+/// Has `then` see what is delivered of the messages over a slow link.
+fn delivering<T>(
+    messages: &[Message],
+    options: &Options,
+    then: impl FnOnce(&Deliveries<'_, '_>, &mut Work<'_>) -> T,
+) -> T {
+    let recording = recording(messages);
+    let mut work = Work {
+        options,
+        kept: &mut Kept::in_memory(),
+        progress: &mut |_| {},
+        workers: Workers {
+            threads: options.threads,
+            interrupt: &options.interrupt,
+        },
+    };
+    let stream = recording.streams().remove(0);
+    let direction = Direction::measure(stream, &mut work).unwrap();
+    let deliveries = Deliveries {
+        direction: &direction,
+        sender: End::Server,
+        name: "slow",
+        link: &lastmile_link::resolve("t+rate=80kbit/s+one_way_delay=50ms").unwrap(),
+        steps: Steps { done: 0, all: 1 },
+    };
+    then(&deliveries, &mut work)
+}
+
+#[test]
+fn in_real_time_as_many_messages_are_sent_as_are_there_within_the_budget() {
+    let hour = chat(3600, Duration::from_secs(1));
+    // 20 s in all: of five times, in 4 s each, those that were due after 0 to 3 s; once, those after 0 to 19 s.
+    for (repeats, expected) in [(5, 4), (1, 20)] {
+        let options = options(repeats);
+        let (fitting, told) = delivering(&hour, &options, |deliveries, work| {
+            let fitting = deliveries.fitting(&(0..1000), work.options).unwrap();
+            let told = deliveries.left_out(&fitting, work.options).unwrap();
+            (fitting, told.text)
+        });
+        assert_eq!(fitting, 0..expected);
+        assert!(
+            told.starts_with(&format!(
+                "sent: only {expected} of a connection's 3600 messages are delivered"
+            )),
+            "{told}"
+        );
+    }
+    let rare = chat(3, Duration::from_secs(3600));
+    let fitting = delivering(&rare, &options(5), |deliveries, work| {
+        deliveries.fitting(&(0..3), work.options)
+    });
+    assert_eq!(fitting.unwrap(), 0..1, "one at least");
+    let few = chat(3, Duration::from_millis(10));
+    let told = delivering(&few, &options(5), |deliveries, work| {
+        deliveries.left_out(&(0..3), work.options)
+    });
+    assert_eq!(told, None, "nothing is left out");
+}
+
+#[test]
+fn a_message_computes_its_share_of_what_was_timed_by_its_octets() {
+    let messages = [message("ten octets"), message("and these are thirty of octets")];
+    let setting = Candidate {
+        timed: crate::tune::timing::Timed {
+            compressing: vec![2e-3],
+            decompressing: vec![4e-3],
+            ..Default::default()
+        },
+        ..Candidate::identity()
+    };
+    delivering(&messages, &options(1), |deliveries, work| {
+        let shares = Shares::of(deliveries.direction, &setting);
+        let conversation = deliveries.sending(work.options).conversation(&setting, &(0..2));
+        let times = |of: &dyn Fn(&crate::websocket::Outgoing) -> Duration| {
+            conversation.connections[0].down.iter().map(of).collect::<Vec<_>>()
+        };
+        let milliseconds = |times: [u64; 2]| times.map(Duration::from_millis);
+        assert_eq!(times(&|message| shares.encoding(message)), milliseconds([1, 3]));
+        assert_eq!(times(&|message| shares.decoding(message)), milliseconds([2, 6]));
+    });
+}
+
+#[test]
+fn a_dictionary_is_delivered_with_messages_that_it_was_not_learnt_from() {
+    let options = Options {
+        beyond: true,
+        ..options(1)
+    };
+    let messages = chat(60, Duration::from_millis(50));
+    delivering(&messages, &options, |deliveries, work| {
+        let trials = deliveries.direction.trials.iter();
+        let with: Vec<Candidate> = trials
+            .filter_map(|(trial, _)| {
+                Some(Candidate {
+                    codec: trial.codec,
+                    dictionary: Some(trial.dictionary.as_ref()?.0.clone()),
+                    ..Candidate::identity()
+                })
+            })
+            .collect();
+        assert!(!with.is_empty());
+        for setting in with {
+            let among = outgoing::not_learnt_from(deliveries.direction, &setting).unwrap();
+            assert!(among.start > 0 && among.end == 60, "{among:?}");
+            let without = Candidate {
+                dictionary: None,
+                ..setting.clone()
+            };
+            let [with, without] = [setting, without].map(|setting| {
+                let run = deliveries.run::<sim::World>(&setting, &among, 0, work.options);
+                run.unwrap().carried
+            });
+            assert!(with < without, "{with} {without}");
         }
     });
-    framed.collect()
 }
 
-fn delivered(framed: &Rc<[Framed]>, sender: End) -> Delivered {
-    let link = lastmile_link::resolve("t+rate=80kbit/s+one_way_delay=50ms").unwrap();
-    let setting = Setting {
-        link: &link,
-        sender,
-        slow_client: 4.0,
-        seed: Seed::new(1),
+#[test]
+fn disturbed_deliveries_are_told_once() {
+    let run = |doubts| Run {
+        times: Vec::new(),
+        carried: 0.0,
+        doubts,
     };
-    stream::run(framed, &setting).unwrap()
-}
-
-#[test]
-fn a_message_takes_compressing_serialisation_the_delay_and_decompressing_on_the_slow_client() {
-    // A frame of 100 B in a segment of 152 B (IPv4 20, TCP with timestamps 32) at 10 B a millisecond.
-    let delivered = delivered(&framed(&[98, 98], None), End::Server);
-    let expected = Duration::from_micros(2_000 + 15_200 + 50_000 + 4 * 3_000);
-    assert_eq!(delivered.times, [expected, expected]);
-    assert_eq!(delivered.carried.get(), 2 * 152);
-}
-
-#[test]
-fn a_client_compresses_as_slowly_as_it_is_and_the_server_decompresses() {
-    let delivered = delivered(&framed(&[98], None), End::Client);
+    let disturbed = |how: &str| run(vec![crate::doubt::disturbed(&how)]);
+    let runs = [run(Vec::new()), disturbed("late by 3 ms"), disturbed("late by 2 ms")];
     assert_eq!(
-        delivered.times,
-        [Duration::from_micros(4 * 2_000 + 15_200 + 50_000 + 3_000)]
+        disturbances(runs.iter()).unwrap().text,
+        "2 of 3 deliveries: late by 3 ms"
     );
+    assert_eq!(disturbances(runs[..1].iter()), None);
 }
 
 #[test]
-fn messages_that_are_due_sooner_than_the_link_carries_them_wait() {
-    // Each takes 15.2 ms of the link, and one is due every 5 ms.
-    let times = delivered(&framed(&[98; 20], Some(5)), End::Server).times;
-    assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{times:?}");
-    // One is due every 100 ms, which leaves them alone.
-    let times = delivered(&framed(&[98; 20], Some(100)), End::Server).times;
-    assert!(times.iter().all(|time| *time == times[0]), "{times:?}");
+fn a_world_is_named_where_it_is_not_clear_without() {
+    let in_worlds = |worlds: &[World]| Options {
+        worlds: worlds.to_vec(),
+        ..options(1)
+    };
+    let both = in_worlds(&[World::Simulated, World::Emulated]);
+    assert_eq!(place("a", World::Simulated, &options(1)), "a");
+    assert_eq!(place("a", World::Simulated, &both), "a, simulated");
+    assert_eq!(place("a", World::Emulated, &both), "a, emulated");
+    assert_eq!(
+        place("a", World::Emulated, &in_worlds(&[World::Emulated])),
+        "a, emulated"
+    );
 }
