@@ -338,10 +338,7 @@ fn a_tuning_delivers_at_the_same_times_in_both_worlds() {
     };
     assert_eq!((&simulated["world"], &real["world"]), (&"sim".into(), &"emu".into()));
     let summary = real["summary"].as_str().unwrap();
-    assert!(
-        summary.contains("one_way_delay=50ms, emulated, messages sent take"),
-        "{summary}"
-    );
+    assert!(summary.starts_with("On t, emulated, messages sent take"), "{summary}");
     let told: Vec<&Value> = tuning["thresholds"]
         .as_array()
         .unwrap()
