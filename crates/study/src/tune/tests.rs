@@ -295,16 +295,13 @@ fn a_sweep_that_is_interrupted_again_and_again_loses_one_part_at_most_and_finds_
     let expected = expected.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(JOURNAL);
-    let (mut interrupts, mut last) = (0, told);
-    let found = loop {
+    let mut interrupts = 0;
+    let (found, last) = loop {
         let mut kept = Kept::open(&path).unwrap();
         let before = kept.len();
         match sweep(&mut kept, Some(&path)) {
             (Err(TuneError::Interrupted), _) => assert!(kept.len() > before, "what was done is kept"),
-            (found, told) => {
-                last = told;
-                break found.unwrap();
-            }
+            (found, told) => break (found.unwrap(), told),
         }
         interrupts += 1;
     };

@@ -1,6 +1,6 @@
 //! What does a WebSocket server agree to, and send, where a browser asks? Our own session over a socket, with the offers of browsers.
 
-use lastmile_payload::message_codec::Deflate;
+use lastmile_payload::message_codec::{Deflate, DeflateLibrary};
 use lastmile_payload::transcript::Kind;
 use lastmile_payload::websocket::{
     Agreement, ClientSettings, ClientWindow, Event, Form, MESSAGE_LIMIT, Offer, ReceivedMessage, Request, Session,
@@ -47,6 +47,7 @@ impl Browser {
                 ..Request::default()
             },
             deflate: Deflate::default(),
+            library: DeflateLibrary::Zlib,
             message_limit: MESSAGE_LIMIT,
             seed: Seed::new(1),
         });

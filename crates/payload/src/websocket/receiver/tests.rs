@@ -1,5 +1,5 @@
 use super::*;
-use crate::message_codec::{MessageEncoder, WindowBits};
+use crate::message_codec::{MessageCodec, MessageEncoder, WindowBits};
 
 const LIMIT: Bytes = Bytes::new(1 << 20);
 

@@ -130,9 +130,9 @@ fn a_dictionary_is_delivered_with_messages_that_it_was_not_learnt_from() {
     };
     let messages = chat(60, Duration::from_millis(50));
     delivering(&messages, &options, |deliveries, work| {
-        let trials = deliveries.direction.trials.iter();
-        let with: Vec<Candidate> = trials
-            .filter_map(|(trial, _)| {
+        let tried = deliveries.direction.tried.iter().map(|tried| &tried.trial);
+        let with: Vec<Candidate> = tried
+            .filter_map(|trial| {
                 Some(Candidate {
                     codec: trial.codec,
                     dictionary: Some(trial.dictionary.as_ref()?.0.clone()),
