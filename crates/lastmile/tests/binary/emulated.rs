@@ -357,8 +357,9 @@ fn a_tuning_delivers_at_the_same_times_in_both_worlds() {
         assert_eq!(simulated["setting"], real["setting"]);
         assert_eq!(real["delivery_time"]["n"], 2 * 25, "each message, each time");
         let median = |outcome: &Value| outcome["delivery_time"]["quantiles"]["0.5"].as_f64().unwrap();
+        // On a quiet machine they are within 1 %; a program that waits for a core makes messages late, which no doubt tells.
         let ratio = median(simulated) / median(&real);
-        assert!((ratio - 1.0).abs() < 0.02, "{ratio}: {simulated} {real}");
+        assert!((ratio - 1.0).abs() < 0.05, "{ratio}: {simulated} {real}");
         let ratio = simulated["link_bytes"]["mean"].as_f64().unwrap() / real["link_bytes"]["mean"].as_f64().unwrap();
         assert!((ratio - 1.0).abs() < 0.02, "{ratio}: {simulated} {real}");
     }

@@ -46,8 +46,8 @@ impl Deliveries<'_, '_> {
         let all = self.direction.stream.busiest().len();
         let text = || {
             format!(
-                "{}: only {} of a connection's {all} messages are delivered, those that are there within {} of real time, {} times; a faster \
-                 pace, like --pace one-by-one, or fewer --repeats deliver more",
+                "{}: only {} of a connection's {all} messages are delivered, those that are there within {} of real time, {} times; fewer \
+                 --repeats deliver more, and so does a faster --pace",
                 answer::direction(self.direction.stream.direction).name(),
                 among.len(),
                 quantity(of_repeat(options).as_secs_f64(), "s"),
