@@ -144,7 +144,7 @@ fn codec(tuning: &Tuning, point: &CodecPoint) -> Vec<String> {
 const NO_DELIVERY: [&str; 8] = [""; 8];
 
 /// The columns that a delivery leaves empty: everything between its setting and its link.
-const OF_SIZES: usize = 24;
+const OF_SIZES: usize = 25;
 
 fn delivery(link: &LinkDelivery, outcome: &DeliveryOutcome) -> Vec<String> {
     let time = &outcome.delivery_time;

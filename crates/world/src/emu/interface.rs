@@ -28,7 +28,7 @@ const EVERYTHING: (Ipv4Addr, u8) = (Ipv4Addr::UNSPECIFIED, 0);
 pub(super) const QUEUE: u32 = 10_000;
 
 /// By what the hosts of a world are attached to its links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attachment {
     /// A TUN device in each host: `/dev/net/tun` must be open to this user.
     Tun,

@@ -116,6 +116,18 @@ fn what_is_carried_is_what_the_codec_makes_of_the_messages() {
 }
 
 #[test]
+fn who_forgets_while_idle_carries_what_it_would_make_in_memory() {
+    let chat = "workload = { kind = 'chat', messages = 60 }\nreset_after_idle = ";
+    let carried = |idle: &str| only(&over_websocket(&format!("{LINK}\n{chat}'{idle}'")), "compressed_bytes");
+    let made = only(
+        &run(&format!("delivery = 'in-memory'\n{chat}'5 s'")),
+        "compressed_bytes",
+    );
+    assert_eq!(carried("5 s"), made);
+    assert!(carried("never") < made, "somebody is silent for so long");
+}
+
+#[test]
 fn what_the_application_codes_is_parted_as_coded() {
     let chat = |more: &str| {
         format!("{LINK}\nworkload = {{ kind = 'chat', messages = 20 }}\nmessage_codec = 'zstd:3/w17'\n{more}")
