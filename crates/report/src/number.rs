@@ -146,6 +146,11 @@ fn half_unit(places: usize) -> f64 {
     half
 }
 
+/// A whole number, thousands set apart from 10,000 up.
+pub fn count(value: u64) -> String {
+    plain(value as f64, 0)
+}
+
 /// With `places` decimals, thousands set apart from 10,000 up, no negative zero.
 pub(crate) fn plain(value: f64, places: usize) -> String {
     if !value.is_finite() {

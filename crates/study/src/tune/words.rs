@@ -6,7 +6,7 @@ use super::choose::{Excess, Limit};
 use super::memory::{Compressors, Contexts};
 use super::tried::Tried;
 use lastmile_payload::message_codec::MessageCodec;
-use lastmile_report::number::{percent, quantity};
+use lastmile_report::number::{count, percent, quantity};
 use lastmile_report::tune::{DeliveryOutcome, Direction, LinkDelivery};
 use lastmile_units::Bytes;
 
@@ -21,8 +21,9 @@ fn of_direction(told: &Told<'_>) -> String {
     let chosen = told.chosen();
     let messages = told.direction.stream.messages;
     let what = format!(
-        "{} messages {} ({})",
-        messages.len(),
+        "{} {} {} ({})",
+        count(messages.len() as u64),
+        if messages.len() == 1 { "message" } else { "messages" },
         told.name(),
         bytes(messages.total())
     );
@@ -49,7 +50,7 @@ fn of_direction(told: &Told<'_>) -> String {
     )
 }
 
-/// `308 kB of contexts a connection, 15.4 GB for 50000 connections, of 8.59 GB allowed`.
+/// `308 kB of contexts a connection, 15.4 GB for 50,000 connections, of 8.59 GB allowed`.
 fn of_connections(told: &Told<'_>, chosen: &Candidate) -> String {
     let holder = told.options.holder;
     let contexts = chosen.contexts;
@@ -70,7 +71,8 @@ fn of_connections(told: &Told<'_>, chosen: &Candidate) -> String {
         ),
     };
     if connections > 1 {
-        words += &format!(", {} for {connections} connections", bytes(chosen.memory(holder)));
+        let (memory, connections) = (bytes(chosen.memory(holder)), count(connections));
+        words += &format!(", {memory} for {connections} connections");
     }
     if let Some(memory) = told.options.memory {
         words += &format!(", of {} allowed", bytes(memory));
