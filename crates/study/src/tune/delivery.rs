@@ -305,7 +305,8 @@ impl Deliveries<'_, '_> {
 
     fn key(&self, setting: &Candidate, among: &Range<usize>, repeat: u64, options: &Options) -> Key {
         let parameters = format!(
-            "delivered, emulated: messages {among:?}, {}, pace {:?}, seed {}, repeat {repeat}, over {:?}",
+            "delivered, emulated: messages {among:?} of the {:?}, {}, pace {:?}, seed {}, repeat {repeat}, over {:?}",
+            self.sender,
             setting.name(),
             options.pace,
             options.seed,

@@ -90,9 +90,9 @@ impl Sending<'_, '_> {
     }
 }
 
-/// What was timed of a setting, a mean over all messages, in the proportion of a message's octets.
+/// What was timed of a setting, a mean over all messages, in the proportion of a message's octets; what is left as it is computes nothing.
 pub(super) struct Shares {
-    /// The mean message, in octets.
+    /// Those that are coded, a message.
     octets: f64,
     encoding: Duration,
     decoding: Duration,
@@ -101,15 +101,24 @@ pub(super) struct Shares {
 impl Shares {
     pub(super) fn of(direction: &Direction<'_>, setting: &Candidate) -> Self {
         let messages = direction.stream.messages;
+        let coded = (0..messages.len()).filter_map(|message| {
+            let size = Bytes::from(messages.payload(message).len());
+            setting.policy.codes(messages.kind(message), size).then_some(size)
+        });
         Self {
-            octets: messages.total().as_f64() / messages.len() as f64,
+            octets: coded.sum::<Bytes>().as_f64() / messages.len() as f64,
             encoding: setting.computing_time(),
             decoding: setting.decompressing_time(),
         }
     }
 
     fn share(&self, message: &Outgoing) -> f64 {
-        message.payload.len() as f64 / self.octets
+        // Where octets are none, nothing that is coded has any.
+        if message.is_coded() && !message.payload.is_empty() {
+            message.payload.len() as f64 / self.octets
+        } else {
+            0.0
+        }
     }
 }
 

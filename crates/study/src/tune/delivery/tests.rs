@@ -103,6 +103,7 @@ fn in_real_time_as_many_messages_are_sent_as_are_there_within_the_budget() {
 fn a_message_computes_its_share_of_what_was_timed_by_its_octets() {
     let messages = [message("ten octets"), message("and these are thirty of octets")];
     let setting = Candidate {
+        codec: "deflate".parse().unwrap(),
         timed: crate::tune::timing::Timed {
             compressing: vec![2e-3],
             decompressing: vec![4e-3],
@@ -119,6 +120,30 @@ fn a_message_computes_its_share_of_what_was_timed_by_its_octets() {
         let milliseconds = |times: [u64; 2]| times.map(Duration::from_millis);
         assert_eq!(times(&|message| shares.encoding(message)), milliseconds([1, 3]));
         assert_eq!(times(&|message| shares.decoding(message)), milliseconds([2, 6]));
+    });
+}
+
+#[test]
+fn what_a_policy_leaves_as_it_is_computes_nothing_and_the_rest_what_was_timed_of_all() {
+    let messages = [message("ten octets"), message("and these are thirty of octets")];
+    let setting = Candidate {
+        codec: "deflate".parse().unwrap(),
+        policy: lastmile_payload::message_codec::Policy {
+            threshold: lastmile_units::Bytes::new(20),
+            ..Default::default()
+        },
+        timed: crate::tune::timing::Timed {
+            compressing: vec![2e-3],
+            ..Default::default()
+        },
+        ..Candidate::identity()
+    };
+    delivering(&messages, &options(1), |deliveries, work| {
+        let shares = Shares::of(deliveries.direction, &setting);
+        let conversation = deliveries.sending(work.options).conversation(&setting, &(0..2));
+        let down = &conversation.connections[0].down;
+        assert_eq!(shares.encoding(&down[0]), Duration::ZERO);
+        assert_eq!(shares.encoding(&down[1]), Duration::from_millis(4));
     });
 }
 
