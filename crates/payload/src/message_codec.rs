@@ -34,6 +34,7 @@ pub use encoder::MessageEncoder;
 pub use notation::ParseMessageCodecError;
 pub use policy::{Policy, PolicyEncoder, Treatment};
 pub use settings::{Brotli, Deflate, DeflateLibrary, Lz4, Lz4Effort, Strategy, WindowBits, Zstd};
+pub(crate) use zlib::{BlockEncoder, BlockEnd};
 
 use crate::codec::{self, BackEnd, Coding};
 

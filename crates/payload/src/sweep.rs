@@ -28,7 +28,9 @@ mod piece;
 mod places;
 mod pool;
 mod sample;
+mod section;
 mod shape;
+mod shard;
 
 pub use estimate::Interval;
 pub use exact::exact;

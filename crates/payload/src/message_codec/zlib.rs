@@ -4,9 +4,11 @@
 //! without the 4 octets that each flush ends in.
 #![allow(unsafe_code)]
 
+mod blocks;
 mod deflate;
 mod inflate;
 
+pub(crate) use blocks::{BlockEncoder, BlockEnd};
 pub(super) use deflate::Compressor;
 pub(super) use inflate::Decompressor;
 

@@ -1,7 +1,7 @@
 //! How small does each setting make all messages, exactly?
 
 use super::grid::{Grid, Memory, Point, Swept};
-use super::measure::{is_exact_in_pieces, representative};
+use super::measure::{is_exact_in_pieces, representative, sizes};
 use super::part::Streams;
 use super::piece::Cut;
 use super::pool::{Pool, Share};
@@ -65,9 +65,11 @@ pub fn exact(
     }
     let mut streams = Streams::default();
     let step = (1.0 - whole_share) / cuts.len().max(1) as f64;
-    for number in 0..cuts.len() {
+    for (number, cut) in cuts.iter().enumerate() {
         let from = whole_share + step * number as f64;
-        let made = pool.shard(&cuts, number, connections, &in_pieces, Share { from, to: from + step })?;
+        let share = Share { from, to: from + step };
+        let find = || sizes(&cut.piece(connections), &in_pieces, &pool, share);
+        let made = pool.made(&format!("piece {number} of {}", cuts.len()), &in_pieces, find)?;
         streams.part_by(&made);
         for (setting, made) in made {
             *totals.entry(setting).or_default() += made.size;

@@ -8,7 +8,7 @@ use super::piece::{Piece, Span};
 use super::places::MemLevels;
 use super::pool::{Pool, Share};
 use super::shape::{Message, Parsed, ShapeId, Shapes, fills_buffer};
-use crate::message_codec::{Deflate, Strategy};
+use crate::message_codec::{Deflate, MessageEncoder, Strategy};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,9 +38,14 @@ impl Way {
     }
 }
 
-/// Whether a setting's octets are the same where history is primed, rather than compressed before.
+/// Whether a context is the same where history is primed, rather than compressed before.
+pub(super) fn is_primed(setting: Deflate) -> bool {
+    Way::of(setting) == Way::Foretold
+}
+
+/// Whether a setting's octets are the same in pieces: where each message stands alone, or history is primed.
 pub(super) fn is_exact_in_pieces(setting: Deflate) -> bool {
-    Way::of(setting) != Way::Whole || !setting.takeover
+    !setting.takeover || is_primed(setting)
 }
 
 /// The setting that stands for all that give the same octets whatever the messages are, by what zlib.h and deflate.c say of
@@ -66,6 +71,11 @@ pub(super) fn representative(setting: Deflate) -> Deflate {
         _ => {}
     }
     setting
+}
+
+/// By how many octets before it a context is warmed up that has to be compressed into: two windows.
+pub(super) fn warming(setting: Deflate) -> usize {
+    2 << setting.window_bits.runs_as().get()
 }
 
 /// What is done in one go: settings whose parses have something in common.
@@ -253,30 +263,34 @@ impl Work<'_> {
         outcomes
     }
 
-    /// Compresses everything; with takeover after its history, which levels that keep all of it in their hash are primed with, and
-    /// others compress two windows of, or what there is.
+    /// Compresses everything, with takeover after its history.
     fn whole(&self, setting: Deflate) -> u64 {
         let mut encoder = encoder(setting);
-        let (history, own) = (&self.piece.history, &self.piece.messages);
-        let begin = own.first().map_or(0, |span| span.start);
-        if setting.takeover && Way::of(setting) == Way::Foretold {
-            encoder.prime(&self.piece.octets[own.first().map_or(0, |span| span.connection)..begin]);
-        } else if setting.takeover {
-            let warming = 2 << setting.window_bits.runs_as().get();
-            for span in history.iter().filter(|span| span.end + warming > begin) {
-                encoder.coded_size(self.piece.message(*span));
-            }
-        }
-        // History is of the first connection.
-        let (mut size, mut connection) = (0, 0);
-        for span in own {
-            if connection != span.connection {
+        let (mut size, mut connection) = (0, None);
+        for &span in &self.piece.messages {
+            if connection.replace(span.connection) != Some(span.connection) {
                 encoder.reset();
-                connection = span.connection;
+                if setting.takeover {
+                    self.go_through_history(&mut encoder, setting, span);
+                }
             }
-            size += encoder.coded_size(self.piece.message(*span)) as u64;
+            size += encoder.coded_size(self.piece.message(span)) as u64;
         }
         size
+    }
+
+    /// What went before the first message of a connection: levels that keep all of it in their hash are primed with it, others
+    /// compress two windows of it, or what there is.
+    fn go_through_history(&self, encoder: &mut MessageEncoder, setting: Deflate, first: Span) {
+        if is_primed(setting) {
+            encoder.prime(&self.piece.octets[first.connection..first.start]);
+            return;
+        }
+        let warming = warming(setting);
+        let near = |span: &&Span| span.connection == first.connection && span.end + warming > first.start;
+        for span in self.piece.history.iter().filter(near) {
+            encoder.coded_size(self.piece.message(*span));
+        }
     }
 
     /// Levels 4 to 9, at settings that differ in the mem level alone.
@@ -355,7 +369,7 @@ impl Work<'_> {
         // Where the encoder has come to, and on which connection.
         let mut at: Option<(usize, usize)> = None;
         // Of history, up to two windows are needed; what is left out in between is entered as it is, if it is less.
-        let gap_max = 2 << setting.window_bits.runs_as().get();
+        let gap_max = warming(setting);
         for &(place, shape) in wanted {
             let span = self.piece.messages[place];
             if setting.takeover {

@@ -1,10 +1,9 @@
 //! Of what is a sweep put together, so that one that was broken off goes on where it was? Of parts that are found one after the other,
 //! each in a few seconds, and that an observer may keep.
 
-use super::measure::{Made, sizes};
-use super::piece::Cut;
-use super::pool::{Pool, Share};
-use super::{Connection, Interrupted};
+use super::Interrupted;
+use super::measure::Made;
+use super::pool::Pool;
 use crate::message_codec::Deflate;
 use std::collections::BTreeMap;
 
@@ -24,22 +23,20 @@ impl Pool<'_> {
         Ok(found)
     }
 
-    /// What each setting makes of the messages of a cut, which is the `number`th of `cuts`.
-    pub(super) fn shard(
+    /// What each setting makes of a part, as [`Self::part`].
+    pub(super) fn made(
         &self,
-        cuts: &[Cut],
-        number: usize,
-        connections: &[Connection<'_>],
+        name: &str,
         settings: &[Deflate],
-        share: Share,
+        find: impl FnOnce() -> Result<BTreeMap<Deflate, Made>, Interrupted>,
     ) -> Result<BTreeMap<Deflate, Made>, Interrupted> {
-        let name = format!("shard {number} of {} at {} settings", cuts.len(), settings.len());
-        let find = || {
-            let made = sizes(&cuts[number].piece(connections), settings, self, share)?;
+        let name = format!("{name} at {} settings", settings.len());
+        let figures = || {
+            let made = find()?;
             let figures = settings.iter().map(|setting| made[setting]);
             Ok(figures.flat_map(|made| [made.size, made.stream]).collect())
         };
-        let figures = self.part(&name, settings.len() * 2, find)?;
+        let figures = self.part(&name, settings.len() * 2, figures)?;
         let made = figures.chunks_exact(2).map(|figures| Made {
             size: figures[0],
             stream: figures[1],

@@ -9,10 +9,15 @@
 use super::Connection;
 
 /// The largest window, in octets (RFC 1951 section 2).
-const WINDOW_MAX: usize = 1 << 15;
+pub(super) const WINDOW_MAX: usize = 1 << 15;
 
 /// As many messages as a piece has: our own choice, so that what is noted of each, at each setting, stays small.
 const MESSAGES_MAX: usize = 8192;
+
+/// How many of the octets before something are kept as its history.
+pub(super) fn kept(before: usize) -> usize {
+    before.min(before % WINDOW_MAX + WINDOW_MAX)
+}
 
 /// Messages of one or several connections.
 #[derive(Debug, Default)]
@@ -68,44 +73,54 @@ struct Run {
 impl Cut {
     /// Cuts all messages, in order, into pieces of at least `size` octets of their own, save the last. Messages stay whole.
     pub(super) fn all(connections: &[Connection<'_>], size: usize) -> Vec<Self> {
-        let (mut cuts, mut cut) = (Vec::new(), Vec::new());
-        // Octets and messages of the runs that are in the cut.
+        Self::up_to(connections, size, usize::MAX)
+    }
+
+    /// Cuts as [`Self::all`] does, but leaves out messages above `longest` octets, which are only the history of those after them.
+    pub(super) fn up_to(connections: &[Connection<'_>], size: usize, longest: usize) -> Vec<Self> {
+        let (mut cuts, mut cut) = (Vec::new(), Self::default());
+        // Octets and messages that are in the cut.
         let (mut filled, mut count) = (0, 0);
         for (connection, Connection { messages }) in connections.iter().enumerate() {
-            let (mut first, mut before, mut length) = (0, 0, 0);
+            let mut before = 0;
             for (place, message) in messages.iter().enumerate() {
-                length += message.len();
-                let end = place + 1;
-                if filled + length >= size || count + end - first >= MESSAGES_MAX {
-                    cut.push(Run {
-                        connection,
-                        first,
-                        end,
-                        before,
-                    });
-                    cuts.push(Self(std::mem::take(&mut cut)));
-                    (first, before, length) = (end, before + length, 0);
+                if message.len() <= longest {
+                    cut.extend(connection, place, before);
+                    filled += message.len();
+                    count += 1;
+                }
+                before += message.len();
+                if filled >= size || count >= MESSAGES_MAX {
+                    cuts.push(std::mem::take(&mut cut));
                     (filled, count) = (0, 0);
                 }
             }
-            if first < messages.len() {
-                cut.push(Run {
-                    connection,
-                    first,
-                    end: messages.len(),
-                    before,
-                });
-                filled += length;
-                count += messages.len() - first;
-            }
         }
-        if !cut.is_empty() {
-            cuts.push(Self(cut));
+        if !cut.0.is_empty() {
+            cuts.push(cut);
         }
         cuts
     }
 
-    /// Its own messages, connection by connection.
+    /// Adds a message, which `before` octets of its connection come before.
+    fn extend(&mut self, connection: usize, place: usize, before: usize) {
+        match self.0.last_mut() {
+            Some(run) if run.connection == connection && run.end == place => run.end += 1,
+            _ => self.0.push(Run {
+                connection,
+                first: place,
+                end: place + 1,
+                before,
+            }),
+        }
+    }
+
+    /// The connection and place of its first message.
+    pub(super) fn begin(&self) -> Option<(usize, usize)> {
+        self.0.first().map(|run| (run.connection, run.first))
+    }
+
+    /// Its own messages, run by run.
     pub(super) fn runs<'a>(&'a self, connections: &'a [Connection<'a>]) -> impl Iterator<Item = &'a [&'a [u8]]> {
         self.0
             .iter()
@@ -123,7 +138,7 @@ impl Cut {
         for run in &self.0 {
             let messages = &connections[run.connection].messages;
             let start = piece.octets.len();
-            let reach = run.before.min(run.before % WINDOW_MAX + WINDOW_MAX);
+            let reach = kept(run.before);
             // Backwards to the message that history begins in, then forwards.
             let (mut first, mut behind) = (run.first, 0);
             while behind < reach {
@@ -190,5 +205,24 @@ mod tests {
             assert_eq!(piece.octets[..history], octets[before - history..before]);
             before += piece.len();
         }
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_piece_is_history_alone() {
+        let messages: [&[u8]; 5] = [b"one", b"a very long one", b"two", b"three", b"another long one"];
+        let connections = [Connection {
+            messages: messages.to_vec(),
+        }];
+        let cuts = Cut::up_to(&connections, 9, 5);
+        assert_eq!(cuts.len(), 1);
+        assert_eq!(cuts.iter().map(Cut::begin).collect::<Vec<_>>(), [Some((0, 0))]);
+        let piece = cuts[0].piece(&connections);
+        let own: Vec<_> = piece.messages.iter().map(|span| piece.message(*span)).collect();
+        assert_eq!(own, [b"one" as &[u8], b"two", b"three"]);
+        let second = piece.messages[1];
+        assert_eq!(
+            &piece.octets[second.connection..second.start],
+            b"onea very long one" as &[u8]
+        );
     }
 }

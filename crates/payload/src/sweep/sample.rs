@@ -1,6 +1,6 @@
 //! How small does each setting make messages that are too many to compress at every setting? An estimate from shards: runs of
-//! messages, each with the history that its windows reach, compressed at all settings alike, so that settings are compared on
-//! the same messages.
+//! messages, or sections of long ones, each with the history that its windows reach, compressed at all settings alike, so that settings
+//! are compared on the same messages.
 //!
 //! The first shards are drawn one from each of as many equal parts of the transcript. Then each part is halved, and a shard
 //! drawn from the half that has none; and so on, for ever fewer settings: those that may still be on the frontier, as far as the
@@ -13,14 +13,15 @@
 //!
 //! **How true it is:** at levels 4 to 9, and without takeover, a shard's messages become what they become in the whole. At levels 1
 //! to 3 with takeover, what zlib has in its hash depends on what it chose before, so there a shard's history is compressed,
-//! two windows of it. What follows is not always the same. Intervals are wider by [`UNSEEN`] for it.
+//! two windows of it. What follows is not always the same; nor are a section's blocks quite those of the whole message. Intervals are
+//! wider by [`UNSEEN`] for it.
 
 use super::estimate::{Interval, Pair, interval, is_no_smaller, ratio};
 use super::grid::{Grid, Memory, Point, Swept, encoder};
 use super::measure::representative;
 use super::part::Streams;
-use super::piece::Cut;
 use super::pool::{Pool, Share};
+use super::shard::Shard;
 use super::{Connection, Interrupted, Observer, exact};
 use crate::message_codec::{Deflate, Strategy, WindowBits};
 use lastmile_units::{Bytes, Rng, Seed};
@@ -34,7 +35,7 @@ use std::ops::Range;
 pub struct Sampling {
     /// Decides which shards are drawn.
     pub seed: Seed,
-    /// How long a shard is, at least; the history before it comes on top of this.
+    /// How long a shard is, about; the history before it comes on top of this.
     pub shard: Bytes,
     /// How many shards are drawn for every setting: 6 or more, or Student's t is not what is taken for it.
     pub first: usize,
@@ -57,7 +58,7 @@ impl Default for Sampling {
 
 /// By which part of a ratio its interval is wider than what shards vary by, to either side: our own choice. It stands for two
 /// things that a sample does not show: contexts at levels 1 to 3 that were warmed up rather than had all of the history, which made
-/// a difference of 0.00011 at most in tests; and kinds of content that are in no shard, while in those that are there a setting
+/// a difference of 0.00011 at most in tests; blocks of sections that begin elsewhere than in the whole message; and kinds of content that are in no shard, while in those that are there a setting
 /// goes with what is known, octet by octet, which made one of 0.001 in tests.
 const UNSEEN: f64 = 0.001;
 
@@ -83,9 +84,10 @@ pub fn sampled(
         "Student's t is approximated from 5 degrees of freedom on"
     );
     let size = usize::try_from(sampling.shard.get()).unwrap_or(usize::MAX).max(1);
-    let cuts = Cut::all(connections, size);
+    let shards = Shard::all(connections, size);
     let raw = connections.iter().map(Connection::octets).sum::<usize>() as f64;
-    if cuts.len() <= sampling.first || raw == 0.0 {
+    let population = Shard::population(&shards);
+    if shards.len() <= sampling.first || raw == 0.0 {
         return exact(connections, grid, threads, observer);
     }
     let settings = grid.settings();
@@ -99,26 +101,26 @@ pub fn sampled(
         .into_iter()
         .map(|setting| (setting, stored(connections, setting)))
         .collect();
-    let known = Known::of_all(&cuts, connections, &pool)?;
+    let known = Known::of_all(&shards, connections, &pool)?;
     let mut samples: BTreeMap<Deflate, Vec<Pair>> = BTreeMap::new();
-    let mut draw = Draw::new(sampling.seed, cuts.len(), sampling.first);
+    let mut draw = Draw::new(sampling.seed, shards.len(), sampling.first);
     let mut streams = Streams::default();
     let mut octets = 0;
     for round in 0..=sampling.doublings {
         if round > 0 {
-            wanted = contenders(&samples, &wanted, &memory, cuts.len());
+            wanted = contenders(&samples, &wanted, &memory, population);
             draw.halve();
         }
-        let shards = Shards {
-            drawn: &draw.drawn,
-            cuts: &cuts,
+        let drawn = Drawn {
+            numbers: &draw.drawn,
+            shards: &shards,
             known: &known,
             connections,
         };
         let streams = (round == 0).then_some(&mut streams);
-        match shards.compress(&wanted, &pool, share_of(round, sampling.doublings), streams) {
+        match drawn.compress(&wanted, &pool, share_of(round, sampling.doublings), streams) {
             Ok(pairs) => {
-                octets += shards.octets();
+                octets += drawn.octets();
                 for (setting, pairs) in pairs {
                     samples.entry(setting).or_default().extend(pairs);
                 }
@@ -133,7 +135,7 @@ pub fn sampled(
             Some(counted) => (*counted as f64, None),
             None => {
                 let all: f64 = known.iter().map(|known| known.at(same)).sum();
-                let Interval { low, high } = bounds(&samples[&same], cuts.len());
+                let Interval { low, high } = bounds(&samples[&same], population);
                 let ends = Interval {
                     low: low * all / raw,
                     high: high * all / raw,
@@ -202,39 +204,24 @@ struct Known {
 
 impl Known {
     /// Of every shard.
-    fn of_all(cuts: &[Cut], connections: &[Connection<'_>], pool: &Pool<'_>) -> Result<Vec<Self>, Interrupted> {
-        let name = format!("known of {} shards", cuts.len());
+    fn of_all(shards: &[Shard], connections: &[Connection<'_>], pool: &Pool<'_>) -> Result<Vec<Self>, Interrupted> {
+        let name = format!("known of {} shards", shards.len());
         let share = Share {
             from: 0.0,
             to: KNOWN_SHARE,
         };
+        let of_shard =
+            |shard: &Shard| [true, false].map(|takeover| shard.by_itself(connections, Deflate { takeover, ..LEAST }));
         let find = || {
-            let known = pool.map(cuts, share, |cut| Self::of(cut, connections))?;
+            let known = pool.map(shards, share, of_shard)?;
             Ok(known.into_iter().flatten().collect())
         };
-        let figures = pool.part(&name, cuts.len() * 2, find)?;
+        let figures = pool.part(&name, shards.len() * 2, find)?;
         let known = figures.chunks_exact(2).map(|figures| Self {
             takeover: figures[0] as f64,
             alone: figures[1] as f64,
         });
         Ok(known.collect())
-    }
-
-    /// Octets with takeover, and without.
-    fn of(cut: &Cut, connections: &[Connection<'_>]) -> [u64; 2] {
-        let least = |takeover| {
-            let mut encoder = encoder(Deflate { takeover, ..LEAST });
-            let mut size = 0;
-            for run in cut.runs(connections) {
-                encoder.reset();
-                size += run
-                    .iter()
-                    .map(|message| encoder.coded_size(message) as u64)
-                    .sum::<u64>();
-            }
-            size
-        };
-        [least(true), least(false)]
     }
 
     fn at(&self, setting: Deflate) -> f64 {
@@ -252,16 +239,16 @@ fn bounds(sample: &[Pair], population: usize) -> Interval {
     }
 }
 
-/// Shards of a transcript, some of which were drawn.
-struct Shards<'a> {
-    drawn: &'a [usize],
-    cuts: &'a [Cut],
+/// Shards of a transcript that were drawn.
+struct Drawn<'a> {
+    numbers: &'a [usize],
+    shards: &'a [Shard],
     known: &'a [Known],
     connections: &'a [Connection<'a>],
 }
 
-impl Shards<'_> {
-    /// Those that were drawn, at each setting; tells `streams` what is the same.
+impl Drawn<'_> {
+    /// Each of them at each setting; tells `streams` what is the same.
     fn compress(
         &self,
         settings: &[Deflate],
@@ -270,11 +257,12 @@ impl Shards<'_> {
         mut streams: Option<&mut Streams>,
     ) -> Result<BTreeMap<Deflate, Vec<Pair>>, Interrupted> {
         let mut pairs: BTreeMap<Deflate, Vec<Pair>> = BTreeMap::new();
-        let step = (share.to - share.from) / self.drawn.len().max(1) as f64;
-        for (number, &shard) in self.drawn.iter().enumerate() {
+        let step = (share.to - share.from) / self.numbers.len().max(1) as f64;
+        for (number, &shard) in self.numbers.iter().enumerate() {
             let from = share.from + step * number as f64;
             let share = Share { from, to: from + step };
-            let made = pool.shard(self.cuts, shard, self.connections, settings, share)?;
+            let find = || self.shards[shard].sizes(self.connections, settings, pool, share);
+            let made = pool.made(&format!("shard {shard} of {}", self.shards.len()), settings, find)?;
             if let Some(streams) = &mut streams {
                 streams.part_by(&made);
             }
@@ -289,13 +277,13 @@ impl Shards<'_> {
         Ok(pairs)
     }
 
-    /// The payload of those that were drawn.
+    /// Their payload.
     fn octets(&self) -> usize {
-        let drawn = self
-            .drawn
+        let octets = self
+            .numbers
             .iter()
-            .flat_map(|shard| self.cuts[*shard].runs(self.connections));
-        drawn.flatten().map(|message| message.len()).sum()
+            .map(|shard| self.shards[*shard].octets(self.connections));
+        octets.sum()
     }
 }
 

@@ -34,8 +34,8 @@ const MESSAGES_A_ROUND: usize = 512;
 const OCTETS_A_ROUND: usize = 2 << 20;
 /// What is so slow that they would take longer than this is timed on fewer: our own choice.
 const TIME_A_ROUND: Duration = Duration::from_millis(50);
-/// Messages are timed at least in so many contexts (where connections are as many), however long they are.
-const CONTEXTS_LEAST: usize = 4;
+/// But not on fewer than these, where as many are within the octets.
+const MESSAGES_LEAST: usize = 4;
 
 /// The longest history that a context is primed with: deflate's longest window (RFC 1951 section 2), and as much for the others.
 const HISTORY_MOST: usize = 32 << 10;
@@ -121,12 +121,14 @@ pub(super) fn time(
     let mut round = 0;
     while round < ROUNDS_LEAST || (round < ROUNDS_MOST && began.passed().wall < plan.time) {
         let mut rng = plan.seed.derive_index(round as u64).rng();
+        // The same for all, so that those with the same messages are compared on the same.
+        let start_at = rng.next_u64();
         for (done, place) in shuffled(subjects.len(), &mut rng).into_iter().enumerate() {
             if plan.interrupt.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
             let subject = &subjects[place];
-            let start = below(subject.messages.len(), &mut rng);
+            let start = scaled(subject.messages.len(), start_at);
             let turns = Turns::of(subject, messages, plan.connections, start);
             let (own, passed) = turns.run(subject, messages);
             timed[place].compressing.push(own[0]);
@@ -154,16 +156,16 @@ struct Turns {
 impl Turns {
     fn of(subject: &Subject, messages: &Messages, connections: u64, start: usize) -> Self {
         let octets = messages.extent(subject.messages.clone()).len();
-        let of_octets = OCTETS_A_ROUND / (octets / subject.messages.len().max(1)).max(1);
+        let of_octets = (OCTETS_A_ROUND / (octets / subject.messages.len().max(1)).max(1)).max(1);
         let contexts = if subject.takeover {
             let of_memory = CONTEXTS_MOST.get() / subject.context.get().max(1);
             usize::try_from(connections.min(of_memory).max(1))
                 .unwrap_or(usize::MAX)
-                .min(of_octets.max(CONTEXTS_LEAST))
+                .min(of_octets)
         } else {
             1
         };
-        let each = (MESSAGES_A_ROUND.min(of_octets.max(CONTEXTS_LEAST)) / contexts).max(1);
+        let each = (MESSAGES_A_ROUND.min(of_octets) / contexts).max(1);
         Self { contexts, each, start }
     }
 
@@ -198,7 +200,7 @@ impl Turns {
         }
         let expected = reading.passed().cpu.as_secs_f64() / self.contexts as f64;
         let fitting = (TIME_A_ROUND.as_secs_f64() / expected.max(1e-9)) as usize;
-        let turns = (self.contexts * self.each).min(fitting.max(CONTEXTS_LEAST));
+        let turns = (self.contexts * self.each).min(fitting.max(MESSAGES_LEAST));
         let in_turns = || (0..turns).map(|turn| (turn % self.contexts, 1 + turn / self.contexts));
         let mut coded = Coded::with_room_for(turns);
         let reading = Reading::now();
@@ -303,9 +305,14 @@ fn shuffled(count: usize, rng: &mut lastmile_units::Rng) -> Vec<usize> {
     order
 }
 
-/// Evenly from 0 to below `count`, to within 2^-64 of it: the high half of a 64 x 64 bit product.
+/// Evenly from 0 to below `count`, to within 2^-64 of it.
 fn below(count: usize, rng: &mut lastmile_units::Rng) -> usize {
-    ((u128::from(rng.next_u64()) * count as u128) >> 64) as usize
+    scaled(count, rng.next_u64())
+}
+
+/// From 0 to below `count`, in proportion to a number below 2^64: the high half of a 64 x 64 bit product.
+fn scaled(count: usize, number: u64) -> usize {
+    ((u128::from(number) * count as u128) >> 64) as usize
 }
 
 #[cfg(test)]
@@ -348,7 +355,7 @@ mod tests {
     #[test]
     fn long_messages_are_timed_in_few_contexts() {
         let turns = Turns::of(&subject(true, 8_000, 3), &messages(3, 1 << 20), 50_000, 0);
-        assert_eq!((turns.contexts, turns.each), (CONTEXTS_LEAST, 1));
+        assert_eq!((turns.contexts, turns.each), (2, 1));
     }
 
     #[test]

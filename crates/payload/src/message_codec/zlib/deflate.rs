@@ -89,7 +89,12 @@ impl<A: Api> Compressor<A> {
         assert_eq!(status, Z_OK, "an initialised stream can be reset");
     }
 
-    /// Appends `input` coded and flushed, with the tail.
+    /// Takes a part of a message without a flush; appends what is written by now, which is whole blocks.
+    pub(super) fn take_part(&mut self, part: &[u8], out: &mut Vec<u8>) {
+        self.flush(part, Z_NO_FLUSH, out);
+    }
+
+    /// Appends `input` coded, and flushed as is asked for, with the tail.
     fn flush(&mut self, input: &[u8], flush: c_int, out: &mut Vec<u8>) {
         let mut calls = input.chunks(CALL).peekable();
         while let Some(mut part) = calls.next() {

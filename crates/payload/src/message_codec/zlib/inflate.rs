@@ -2,17 +2,23 @@
 
 use super::super::decoder::{Decompress, Fault};
 use super::super::{CodecError, Deflate, Dictionary};
+use super::blocks::BlockEnd;
 use super::{Api, CALL, Stream, TAIL, WINDOW_MAX, refused};
 use libz_rs_sys::{Z_BLOCK, Z_BUF_ERROR, Z_OK, Z_STREAM_END, Z_SYNC_FLUSH};
 use std::ffi::CStr;
 use std::ffi::{c_int, c_uint};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// The least that is reserved for decoded output at a time: our own choice, a few short messages.
 const ROOM_MIN: usize = 1024;
 
 /// `data_type` where a block has just ended, it was not the last, and no bits wait (zlib.h, `inflate`).
 const BETWEEN_BLOCKS: c_int = 128;
+
+/// The bit of `data_type` that says that a block has just ended, and those that count the bits that wait (zlib.h, `inflate`).
+const BLOCK_ENDED: c_int = 128;
+const BITS_WAITING: c_int = 63;
 
 /// Turns messages back.
 pub(in super::super) struct Decompressor<A: Api> {
@@ -100,6 +106,33 @@ impl<A: Api> Decompressor<A> {
             }
         }
         Ok(ended)
+    }
+
+    /// Appends where the blocks of `input` end, which is what zlib has made since the last reset.
+    pub(super) fn block_ends(&mut self, mut input: &[u8], ends: &mut Vec<BlockEnd>) {
+        let mut room = [MaybeUninit::uninit(); WINDOW_MAX];
+        loop {
+            let part = &input[..input.len().min(CALL)];
+            self.stream.aim(part, &mut room);
+            // SAFETY: an initialised stream, aimed at an input and at room that nobody else uses.
+            let status = unsafe { A::inflate(self.stream.as_ptr(), Z_BLOCK) };
+            assert!(
+                status == Z_OK || status == Z_BUF_ERROR,
+                "what zlib has made is sound: {status}"
+            );
+            let (input_left, room_left) = self.stream.release();
+            let fields = self.stream.fields();
+            if status == Z_OK && fields.data_type & BLOCK_ENDED != 0 {
+                ends.push(BlockEnd {
+                    octets: fields.total_out,
+                    bits: 8 * fields.total_in - (fields.data_type & BITS_WAITING) as u64,
+                });
+            }
+            input = &input[part.len() - input_left..];
+            if input.is_empty() && room_left > 0 {
+                return;
+            }
+        }
     }
 
     /// What zlib says of its last failure.

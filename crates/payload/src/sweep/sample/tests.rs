@@ -28,7 +28,7 @@ fn drifting(seed: u64) -> Vec<Vec<u8>> {
 /// Every shard that `drawn` names, at each setting.
 fn compress(
     drawn: &[usize],
-    cuts: &[Cut],
+    shards: &[Shard],
     connections: &[Connection<'_>],
     settings: &[Deflate],
 ) -> BTreeMap<Deflate, Vec<Pair>> {
@@ -36,16 +36,31 @@ fn compress(
         threads: TWO,
         observer: &(),
     };
-    let known = Known::of_all(cuts, connections, &pool).unwrap();
-    let shards = Shards {
-        drawn,
-        cuts,
+    let known = Known::of_all(shards, connections, &pool).unwrap();
+    let drawn = Drawn {
+        numbers: drawn,
+        shards,
         known: &known,
         connections,
     };
-    shards
+    drawn
         .compress(settings, &pool, Share { from: 0.0, to: 1.0 }, None)
         .unwrap()
+}
+
+/// For how many of 200 seeds the interval of a sample of these shards contains the truth. Every second sample is doubled.
+fn held(shards: &[Pair], first: usize, population: usize, truth: f64) -> usize {
+    let holds = |seed: &u64| {
+        let mut draw = Draw::new(Seed::new(*seed), shards.len(), first);
+        let mut drawn = draw.drawn.clone();
+        if seed % 2 == 1 {
+            draw.halve();
+            drawn.extend(&draw.drawn);
+        }
+        let sample: Vec<_> = drawn.iter().map(|shard| shards[*shard]).collect();
+        bounds(&sample, population).contains(truth)
+    };
+    (0..200).filter(holds).count()
 }
 
 #[test]
@@ -66,24 +81,13 @@ fn intervals_of_95_percent_hold_the_truth_for_200_seeds_of_which_no_more_than_10
     let messages = drifting(1);
     // Of many connections, the shards are the whole, so that the truth is their sum.
     let connections: Vec<_> = messages.chunks(15).map(connection).collect();
-    let cuts = Cut::all(&connections, 4096);
+    let shards = Shard::all(&connections, 4096);
     let settings: Vec<_> = few().settings().into_iter().collect();
-    let every: Vec<_> = (0..cuts.len()).collect();
-    let pairs = compress(&every, &cuts, &connections, &settings);
-    assert!(cuts.len() > 60);
+    let every: Vec<_> = (0..shards.len()).collect();
+    let pairs = compress(&every, &shards, &connections, &settings);
+    assert!(shards.len() > 60);
     for (setting, pairs) in pairs {
-        let truth = ratio(&pairs);
-        let holds = |seed: &u64| {
-            let mut draw = Draw::new(Seed::new(*seed), cuts.len(), 8);
-            let mut drawn = draw.drawn.clone();
-            if seed % 2 == 1 {
-                draw.halve();
-                drawn.extend(&draw.drawn);
-            }
-            let sample: Vec<_> = drawn.iter().map(|shard| pairs[*shard]).collect();
-            bounds(&sample, cuts.len()).contains(truth)
-        };
-        let held = (0..200).filter(holds).count();
+        let held = held(&pairs, 8, Shard::population(&shards), ratio(&pairs));
         assert!(held >= 180, "{held} of 200 at {setting:?}");
     }
 }
@@ -117,14 +121,14 @@ fn a_sample_of_all_shards_is_the_whole_where_shards_are_exact_and_nearly_so_else
     for (seed, size) in [(3, 32 * 1024), (4, 128 * 1024)] {
         let messages = [drifting(seed), drifting(seed + 10)].concat();
         let connections = [connection(&messages)];
-        let cuts = Cut::all(&connections, size);
+        let shards = Shard::all(&connections, size);
         let grid = Grid {
             takeover: vec![true],
             levels: vec![1, 2, 3, 6],
             ..few()
         };
-        let every: Vec<_> = (0..cuts.len()).collect();
-        for (setting, pairs) in compress(&every, &cuts, &connections, &grid.settings()) {
+        let every: Vec<_> = (0..shards.len()).collect();
+        for (setting, pairs) in compress(&every, &shards, &connections, &grid.settings()) {
             let sum: f64 = pairs.iter().map(|pair| pair.coded).sum();
             let truth = one_by_one(&connections, setting) as f64;
             if is_exact_in_pieces(setting) {
@@ -140,10 +144,10 @@ fn a_sample_of_all_shards_is_the_whole_where_shards_are_exact_and_nearly_so_else
 fn a_setting_that_costs_more_and_gives_nothing_is_no_contender() {
     let messages = drifting(5);
     let connections: Vec<_> = messages.chunks(15).map(connection).collect();
-    let cuts = Cut::all(&connections, 4096);
+    let shards = Shard::all(&connections, 4096);
     let settings = few().settings();
-    let samples = compress(&[3, 9, 14, 22, 31, 40, 52], &cuts, &connections, &settings);
-    let left = contenders(&samples, &settings, &Memory::of(&settings), cuts.len());
+    let samples = compress(&[3, 9, 14, 22, 31, 40, 52], &shards, &connections, &settings);
+    let left = contenders(&samples, &settings, &Memory::of(&settings), shards.len());
     let cheapest = |setting: &&Deflate| setting.window_bits.get() == 9 && setting.mem_level == 3 && setting.level == 1;
     assert_eq!(left.iter().filter(cheapest).count(), 2);
     assert!(left.len() < settings.len());
@@ -157,10 +161,10 @@ fn a_setting_that_costs_more_and_gives_nothing_is_no_contender() {
     );
     let short = text(&mut Seed::new(6).rng(), 200, 20);
     let connections: Vec<_> = short.chunks(10).map(connection).collect();
-    let cuts = Cut::all(&connections, 1000);
-    let samples = compress(&[0, 2, 4, 6, 8, 10], &cuts, &connections, &[small, large]);
+    let shards = Shard::all(&connections, 1000);
+    let samples = compress(&[0, 2, 4, 6, 8, 10], &shards, &connections, &[small, large]);
     assert_eq!(
-        contenders(&samples, &[small, large], &Memory::of(&[small, large]), cuts.len()),
+        contenders(&samples, &[small, large], &Memory::of(&[small, large]), shards.len()),
         [small]
     );
 }
@@ -222,4 +226,70 @@ fn a_sweep_that_is_broken_off_after_the_first_shards_has_points() {
     let points = sampled(&connections, &few(), sampling, TWO, &Half).unwrap().points;
     assert!(points.iter().all(|point| point.ratio_ci95.is_some()));
     assert_eq!(sampled(&connections, &few(), sampling, TWO, &AtOnce), Err(Interrupted));
+}
+
+/// Lines much like one another, as a log or an export has them.
+fn lines(count: u32) -> Vec<u8> {
+    let line = |n: u32| {
+        let (id, user, at) = (n * 7, n % 13, 1_000_000 + n * 37 % 977);
+        format!("{{\"id\":{id},\"user\":\"u{user}\",\"text\":\"hello there\",\"at\":{at}}}\n")
+    };
+    (0..count).map(line).collect::<String>().into_bytes()
+}
+
+#[test]
+fn sections_of_messages_that_begin_near_are_exactly_what_the_messages_become() {
+    let messages = [
+        drifting(11)[..300].concat(),
+        drifting(12)[..40].concat(),
+        drifting(13)[..400].concat(),
+    ];
+    let connections = [connection(&messages)];
+    let shards = Shard::all(&connections, 8192);
+    let sections = |shard: &&Shard| matches!(shard, Shard::Section(_));
+    assert!(shards.iter().filter(sections).count() > 10);
+    let grid = Grid {
+        mem_levels: vec![9],
+        ..few()
+    };
+    let every: Vec<_> = (0..shards.len()).collect();
+    for (setting, pairs) in compress(&every, &shards, &connections, &grid.settings()) {
+        let sum: f64 = pairs.iter().map(|pair| pair.coded).sum();
+        let truth = one_by_one(&connections, setting) as f64;
+        // Each section is rounded to an octet.
+        let allowed = if is_exact_in_pieces(setting) {
+            shards.len() as f64 / 2.0
+        } else {
+            truth * 0.0003
+        };
+        assert!((sum - truth).abs() <= allowed, "{setting:?}: {sum} {truth}");
+    }
+}
+
+#[test]
+fn intervals_from_sections_of_long_messages_hold_the_truth_for_200_seeds_of_which_no_more_than_10_percent_fail() {
+    let rng = &mut Seed::new(15).rng();
+    let long = [drifting(31), drifting(32), drifting(33)].concat().concat();
+    let mut mixed = text(rng, 2000, 20);
+    mixed.insert(700, lines(6000));
+    mixed.insert(1400, lines(5000));
+    let grid = Grid {
+        takeover: vec![true],
+        window_bits: windows([9, 15]),
+        levels: vec![1, 6],
+        mem_levels: vec![1, 5, 9],
+        ..few()
+    };
+    for messages in [vec![long], vec![lines(20_000)], mixed] {
+        let connections = [connection(&messages)];
+        let shards = Shard::all(&connections, 64 * 1024);
+        assert!(shards.len() > 12 && Shard::population(&shards) > shards.len());
+        let every: Vec<_> = (0..shards.len()).collect();
+        for (setting, pairs) in compress(&every, &shards, &connections, &grid.settings()) {
+            let known: f64 = pairs.iter().map(|pair| pair.known).sum();
+            let truth = one_by_one(&connections, setting) as f64 / known;
+            let held = held(&pairs, 6, Shard::population(&shards), truth);
+            assert!(held >= 180, "{held} of 200 at {setting:?}");
+        }
+    }
 }
