@@ -80,7 +80,8 @@ context_takeover = ["on", "off"]
 figures = ["delivery_time", "transfer_time", "compressed_bytes", "link_bytes"]
 "#;
 
-/// Messages that the application codes, each once the one before has been decoded.
+/// Messages that the application codes, each once the one before has been decoded. The link is slow enough that a program which waits
+/// some milliseconds for a core changes little.
 const CODED_BY_APPLICATION: &str = r#"
 name = "coded-by-application"
 question = "Do codecs that WebSocket has not deliver in both worlds?"
@@ -88,9 +89,9 @@ repeats = 1
 
 [fixed]
 delivery = "websocket"
-workload = { kind = "chat", messages = 25, speakers = 2 }
+workload = { kind = "chat", messages = 10, speakers = 2 }
 message_interval = "one-by-one"
-link = { name = "slow", rate = "1 Mbit/s", one_way_delay = "10 ms", queue = "100 packets" }
+link = { name = "slow", rate = "64 kbit/s", one_way_delay = "100 ms", queue = "100 packets" }
 
 [factors]
 world = ["emu", "sim"]
@@ -274,13 +275,16 @@ fn messages_are_there_at_the_same_times_in_both_worlds() {
         // What was disturbed by other work says nothing about the model, and is marked as such.
         if real["valid"] == true {
             for name in ["delivery_time", "transfer_time", "link_bytes"] {
-                // A program that waits for a core makes single messages late.
-                let median = |cell: &Value| cell["figures"][name]["quantiles"]["0.5"].as_f64().unwrap();
-                let ratio = median(simulated) / median(real);
+                let ratio = median(simulated, name) / median(real, name);
                 assert!((ratio - 1.0).abs() < 0.05, "{name}: {ratio} of {real}");
             }
         }
     }
+}
+
+/// Of a cell's messages; a program that waits for a core makes single ones late.
+fn median(cell: &Value, figure: &str) -> f64 {
+    cell["figures"][figure]["quantiles"]["0.5"].as_f64().unwrap()
 }
 
 #[test]
@@ -300,8 +304,9 @@ fn what_the_application_codes_is_delivered_in_both_worlds() {
             "{real}"
         );
         assert_eq!(figure(real, "compressed_bytes"), figure(simulated, "compressed_bytes"));
-        let ratio = figure(simulated, "delivery_time") / figure(real, "delivery_time");
-        assert!(real["valid"] == false || (ratio - 1.0).abs() < 0.1, "{ratio}: {real}");
+        // What was disturbed by other work says nothing about the model, and is marked as such.
+        let ratio = median(simulated, "delivery_time") / median(real, "delivery_time");
+        assert!(real["valid"] == false || (ratio - 1.0).abs() < 0.05, "{ratio}: {real}");
     }
 }
 
