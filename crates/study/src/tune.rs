@@ -266,6 +266,15 @@ pub fn tune(
     Ok(answer::tuning(recording, options, &directions, links))
 }
 
+/// As it was given, or near enough: 1e300 has 301 digits.
+fn in_few_digits(value: f64) -> String {
+    if value.abs() < 1e9 {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
 impl Options {
     fn check(&self) -> Result<(), TuneError> {
         let refuse = |option, found: String, remedy| Err(TuneError::Option { option, found, remedy });
@@ -275,8 +284,8 @@ impl Options {
         if !(self.slow_client > 0.0 && self.slow_client <= 1e6) {
             return refuse(
                 "the client's slow-down",
-                self.slow_client.to_string(),
-                "give a factor above 0, like 4",
+                in_few_digits(self.slow_client),
+                "give a factor above 0, and of no more than 1000000, like 4",
             );
         }
         if let Some(ratio) = self.ratio

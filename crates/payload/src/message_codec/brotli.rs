@@ -182,7 +182,7 @@ impl Compress for Compressor {
     }
 
     fn memory(&self) -> usize {
-        self.held.held()
+        size_of::<Encoder>() + self.held.held()
     }
 }
 
@@ -285,6 +285,6 @@ impl Decompress for Decompressor {
     }
 
     fn memory(&self) -> usize {
-        self.held.held()
+        size_of::<Decoder>() + self.held.held()
     }
 }

@@ -224,6 +224,20 @@ fn stock_zlib_holds_what_its_formula_says_and_its_state() {
 }
 
 #[test]
+fn what_a_library_holds_without_asking_for_it_counts_as_memory() {
+    // At its lowest qualities brotli has all that it keeps between messages in its state.
+    for codec in ["brotli:0/w10", "brotli:1/w18"] {
+        let codec = codec.parse().unwrap();
+        let encoder = MessageEncoder::new(&codec, None).unwrap();
+        let decoder = MessageDecoder::new(&codec, None).unwrap();
+        assert!(
+            encoder.memory() > Bytes::new(1000) && decoder.memory() > Bytes::new(1000),
+            "{codec:?}"
+        );
+    }
+}
+
+#[test]
 fn a_dictionary_of_either_kind_turns_messages_back_and_helps_the_first_message() {
     let mut rng = rng("dictionary");
     let samples: Vec<Vec<u8>> = (0..500).map(|_| chat(&mut rng, 120)).collect();
