@@ -20,6 +20,17 @@ pub struct Figure {
     pub better: Better,
 }
 
+impl Figure {
+    /// The unit of its axis, on which `1` is a share, in per cent: a count has none.
+    pub fn unit_of_axis(&self) -> &'static str {
+        if self.unit == "1" && !self.name.ends_with("_ratio") {
+            ""
+        } else {
+            self.unit
+        }
+    }
+}
+
 /// Which direction of a figure is an improvement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
@@ -149,6 +160,13 @@ mod tests {
             find("transfer_tim").unwrap_err().to_string(),
             "unknown figure \"transfer_tim\"; did you mean \"transfer_time\"?"
         );
+    }
+
+    #[test]
+    fn an_axis_of_counts_is_not_in_per_cent() {
+        let unit = |name| find(name).unwrap().unit_of_axis();
+        assert_eq!(["queue_drops", "messages"].map(unit), ["", ""]);
+        assert_eq!(["compression_ratio", "transfer_time"].map(unit), ["1", "s"]);
     }
 
     #[test]

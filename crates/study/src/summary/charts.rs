@@ -39,7 +39,7 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[Measured<'_>], ratios: &[C
         .collect();
     let ruler = Ruler::new(&spec.x, drawn.iter().map(|point| point.at));
     let (y_label, y_unit, y_scale) = match &spec.y {
-        Vertical::Figure(figure, scale) => (figure.0.title, figure.0.unit, *scale),
+        Vertical::Figure(figure, scale) => (figure.0.title, figure.0.unit_of_axis(), *scale),
         Vertical::Ratios(names, scale) => {
             let only = study
                 .ratios

@@ -81,7 +81,7 @@ impl Ruler {
     pub(super) fn axis(&self) -> Axis {
         let steps = |log: bool| if log { Scale::Log } else { Scale::Linear };
         let (label, unit, scale) = match self {
-            Self::Figure { figure, log } => (figure.title, figure.unit, steps(*log)),
+            Self::Figure { figure, log } => (figure.title, figure.unit_of_axis(), steps(*log)),
             Self::Quantity { key, unit, log } => (key.0, *unit, steps(*log)),
             Self::Named { key, levels } => (key.0, "1", Scale::Named(levels.clone())),
         };
