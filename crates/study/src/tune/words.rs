@@ -163,7 +163,13 @@ fn nothing_pays(told: &Told<'_>) -> String {
         .filter(|candidate| told.options.limits().fits(candidate))
         .map(|candidate| candidate.ratio)
         .fold(1.0, f64::min);
-    format!("no setting that fits leaves less than {}.", percent(least))
+    let that_fits = that_fits(told.options);
+    format!("no setting{that_fits} leaves less than {}.", percent(least))
+}
+
+/// Where something was said that a setting has to keep within.
+fn that_fits(options: &super::Options) -> &'static str {
+    if options.limits().are_any() { " that fits" } else { "" }
 }
 
 /// Why `chosen`, which is among what may be chosen from.
@@ -201,11 +207,12 @@ pub(super) fn why(told: &Told<'_>, among: &[Candidate], chosen: &Candidate) -> S
         Some(_) => ", which is little enough, and nothing that leaves as little computes less",
         None => "",
     };
+    let that_fits = that_fits(told.options);
     let reason = if smallest.name() == chosen.name() {
-        ", which is the least that fits, and nothing about as small computes less".to_owned()
+        format!(", which is the least{that_fits}, and nothing about as small computes less")
     } else {
         format!(
-            "{enough}; the smallest that fits, {}, leaves {} for {} and {} more memory",
+            "{enough}; the smallest{that_fits}, {}, leaves {} for {} and {} more memory",
             smallest.name(),
             percent(smallest.ratio),
             quantity(smallest.computing(), "s"),
