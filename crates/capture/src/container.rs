@@ -177,9 +177,18 @@ impl Layout {
 
 fn not_a_capture(begins: &[u8]) -> Problem {
     let (what, remedy) = match begins {
-        [0x1f, 0x8b, ..] => ("gzip's mark", "decompress it: gunzip -c FILE | lastmile inspect -"),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => ("zstd's mark", "decompress it: zstd -dc FILE | lastmile inspect -"),
-        [0xfd, b'7', b'z', b'X', ..] => ("xz's mark", "decompress it: xz -dc FILE | lastmile inspect -"),
+        [0x1f, 0x8b, ..] => (
+            "gzip's mark",
+            "decompress it first; gunzip -c FILE gives what is in it, and - reads that from standard input",
+        ),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => (
+            "zstd's mark",
+            "decompress it first; zstd -dc FILE gives what is in it, and - reads that from standard input",
+        ),
+        [0xfd, b'7', b'z', b'X', ..] => (
+            "xz's mark",
+            "decompress it first; xz -dc FILE gives what is in it, and - reads that from standard input",
+        ),
         _ if begins
             .iter()
             .all(|octet| octet.is_ascii_graphic() || octet.is_ascii_whitespace()) =>

@@ -36,7 +36,7 @@ pub enum Problem {
     },
     /// Something in it cannot be. What stands before `at` is whole.
     #[error(
-        "is damaged at byte {at}: {what} is {found}, and must be {wanted}; what stands before can be had: head -c {at} FILE | lastmile inspect -"
+        "is damaged at byte {at}: {what} is {found}, and must be {wanted}; what stands before it can be had: head -c {at} FILE"
     )]
     Damaged {
         /// Where the block or record begins.
@@ -58,14 +58,30 @@ pub enum Problem {
     #[error("holds no packet: nothing passed while it was captured, or the capture's filter let nothing through")]
     NoPacket,
     /// It has packets, and no message of a WebSocket connection could be read.
-    #[error(
-        "has {connections} TCP connections, {conversations} of them with a WebSocket handshake in clear, and no message that can be read; capture \
-         from before the handshake, whole packets, and where nothing is within TLS: behind the proxy that ends it"
-    )]
+    #[error("{}", no_message(*connections, *conversations, unread))]
     NoWebSocketMessage {
         /// TCP connections in it.
         connections: usize,
         /// Those among them that became WebSocket connections.
         conversations: usize,
+        /// Which packets could not be read, a sentence each.
+        unread: Vec<String>,
     },
+}
+
+fn no_message(connections: usize, conversations: usize, unread: &[String]) -> String {
+    let are = |count: usize| if count == 1 { "connection" } else { "connections" };
+    if connections == 0 && !unread.is_empty() {
+        return format!("has no TCP connection that can be read: {}", unread.join("; "));
+    }
+    let mut said = format!(
+        "has {connections} TCP {}, {conversations} of them with a WebSocket handshake in clear, and no message that can be read; capture from \
+         before the handshake, whole packets, and where nothing is within TLS: behind the proxy that ends it",
+        are(connections)
+    );
+    for packets in unread {
+        said += "; ";
+        said += packets;
+    }
+    said
 }

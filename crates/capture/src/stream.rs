@@ -15,6 +15,8 @@ pub(crate) enum Arrival<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     next: i64,
+    /// The other side has everything up to here.
+    acknowledged: i64,
     /// What came before its turn: where it ends, and as much of it as was captured.
     early: BTreeMap<i64, (i64, Vec<u8>)>,
     held: usize,
@@ -31,6 +33,7 @@ impl Stream {
     pub(crate) fn new(next: i64) -> Self {
         Self {
             next,
+            acknowledged: next,
             ..Self::default()
         }
     }
@@ -42,6 +45,9 @@ impl Stream {
 
     /// Octets arrive that lie `from` to `until`; `octets` are those of them that were captured, from the first on.
     pub(crate) fn arrive(&mut self, from: i64, until: i64, octets: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
+        if self.acknowledged > self.next && from >= self.acknowledged {
+            self.pass(self.acknowledged, sink);
+        }
         if from > self.next {
             let longer = self.early.get(&from).is_none_or(|(end, _)| *end < until);
             if longer {
@@ -61,7 +67,7 @@ impl Stream {
         self.drain(sink);
     }
 
-    /// The other side has everything up to `until`; what did not come until now was not captured.
+    /// The other side has everything up to `until`: what did not come until now was not captured.
     pub(crate) fn pass(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
         while self.next < until {
             let first = self.early.keys().next().copied();
@@ -69,8 +75,18 @@ impl Stream {
         }
     }
 
-    /// Nothing more will arrive: what waits behind holes is told.
+    /// The same for who would rather wait than lose octets: what nothing has come behind may yet come, for a packet is at times captured
+    /// behind its own acknowledgement.
+    pub(crate) fn acknowledge(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
+        self.acknowledged = self.acknowledged.max(until);
+        if !self.early.is_empty() {
+            self.pass(self.acknowledged, sink);
+        }
+    }
+
+    /// Nothing more will arrive: what waits behind holes is told, and what was acknowledged and never came.
     pub(crate) fn end(&mut self, sink: &mut dyn FnMut(Arrival<'_>)) {
+        self.pass(self.acknowledged, sink);
         while let Some(first) = self.early.keys().next().copied() {
             self.pass_hole(first, sink);
         }
@@ -140,6 +156,21 @@ mod tests {
             stream.pass(30, sink);
         });
         assert_eq!(text, "abc<7><5>xy<3>");
+    }
+
+    #[test]
+    fn what_comes_behind_its_acknowledgement_is_not_missing() {
+        let text = collect(|stream, sink| {
+            stream.arrive(10, 13, b"abc", sink);
+            stream.acknowledge(19, sink);
+            stream.arrive(16, 19, b"ghi", sink);
+            stream.arrive(13, 16, b"def", sink);
+            stream.acknowledge(22, sink);
+            stream.arrive(22, 24, b"mn", sink);
+            stream.acknowledge(27, sink);
+            stream.end(sink);
+        });
+        assert_eq!(text, "abcdefghi<3>mn<3>");
     }
 
     #[test]

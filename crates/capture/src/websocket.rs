@@ -5,18 +5,20 @@
 //! ([`Conversation`]), and nothing is guessed. A connection whose handshake was not captured is not recognised, nor is one within TLS.
 
 mod dialogue;
+mod left_out;
 #[cfg(test)]
 mod tests;
 
 use crate::analysis::read;
 use crate::container::{Packet, Packets};
-use crate::datagram::Transport;
+use crate::datagram::{SetAside, Transport};
 use crate::error::{CaptureError, Problem};
 use crate::tcp::Connection;
 use dialogue::{Dialogue, News};
 use lastmile_payload::transcript::{Direction, Message};
 use lastmile_payload::websocket::{Agreement, Close, HandshakeError, Violation};
 use lastmile_units::{Bytes, Instant};
+use left_out::Unread;
 use std::collections::{HashMap, VecDeque};
 use std::io::Read;
 use std::net::SocketAddr;
@@ -79,6 +81,7 @@ pub struct Messages<R> {
     /// The latest flow between two ends. Looked up and never walked.
     by_ends: HashMap<Ends, usize>,
     conversations: Vec<Conversation>,
+    unread: Unread,
     ready: VecDeque<Message>,
     /// Whether any message was read.
     is_any: bool,
@@ -100,6 +103,7 @@ impl<R: Read> Messages<R> {
             flows: Vec::new(),
             by_ends: HashMap::new(),
             conversations: Vec::new(),
+            unread: Unread::default(),
             ready: VecDeque::new(),
             is_any: false,
             is_over: false,
@@ -111,11 +115,6 @@ impl<R: Read> Messages<R> {
         &self.conversations
     }
 
-    /// Where the file ends, if that is in the midst of something.
-    pub fn cut_off(&self) -> Option<u64> {
-        self.packets.cut_off()
-    }
-
     /// Reads a packet; whether there was one.
     fn step(&mut self) -> Result<bool, CaptureError> {
         let Some(packet) = self.packets.next()? else {
@@ -123,8 +122,10 @@ impl<R: Read> Messages<R> {
         };
         self.began.get_or_insert(packet.at);
         self.now = packet.at;
-        if let Some(place) = pass(&packet, &mut self.flows, &mut self.by_ends, self.limit) {
-            self.collect(place);
+        match pass(&packet, &mut self.flows, &mut self.by_ends, self.limit) {
+            Ok(Some(place)) => self.collect(place),
+            Ok(None) => {}
+            Err(why) => self.unread.count(why, packet.link_type),
         }
         Ok(true)
     }
@@ -145,6 +146,7 @@ impl<R: Read> Messages<R> {
                 Some(_) => Problem::NoWebSocketMessage {
                     connections: self.flows.len(),
                     conversations: self.conversations.len(),
+                    unread: self.unread.sentences().collect(),
                 },
             },
         }
@@ -155,25 +157,30 @@ impl<R: Read> Messages<R> {
         let flow = &mut self.flows[place];
         let (client, server) = flow.connection.ends();
         for news in flow.connection.listener().take_news() {
-            match news {
-                News::Opened {
-                    by_client,
+            if let News::Opened {
+                by_client,
+                target,
+                deflate,
+            } = news
+            {
+                let (client, server) = if by_client { (client, server) } else { (server, client) };
+                flow.conversation = Some(self.conversations.len());
+                self.conversations.push(Conversation {
+                    client,
+                    server,
                     target,
                     deflate,
-                } => {
-                    let (client, server) = if by_client { (client, server) } else { (server, client) };
-                    flow.conversation = self.conversations.len();
-                    self.conversations.push(Conversation {
-                        client,
-                        server,
-                        target,
-                        deflate,
-                        sent: Told::default(),
-                        received: Told::default(),
-                    });
-                }
+                    sent: Told::default(),
+                    received: Told::default(),
+                });
+                continue;
+            }
+            let Some(connection) = flow.conversation else { continue };
+            let conversation = &mut self.conversations[connection];
+            match news {
+                News::Opened { .. } => {}
                 News::Message(direction, at, message) => {
-                    let told = self.conversations[flow.conversation].told(direction);
+                    let told = conversation.told(direction);
                     told.messages += 1;
                     told.coded_bytes += message.coded_bytes;
                     let began = self.began.unwrap_or(at);
@@ -181,14 +188,12 @@ impl<R: Read> Messages<R> {
                         direction,
                         at: Some(at.saturating_since(began)),
                         kind: message.kind,
-                        connection: u32::try_from(flow.conversation).unwrap_or(u32::MAX),
+                        connection: u32::try_from(connection).unwrap_or(u32::MAX),
                         payload: message.payload.into(),
                     });
                 }
-                News::Lost(direction) => self.conversations[flow.conversation].told(direction).lost += 1,
-                News::Ended(direction, ended) => {
-                    self.conversations[flow.conversation].told(direction).ended = Some(ended);
-                }
+                News::Lost(direction) => conversation.told(direction).lost += 1,
+                News::Ended(direction, ended) => conversation.told(direction).ended = Some(ended),
             }
         }
     }
@@ -240,14 +245,22 @@ type Ends = (SocketAddr, SocketAddr);
 struct Flow {
     connection: Connection<Dialogue>,
     /// Its place among the conversations, once its handshake has told that it is one.
-    conversation: usize,
+    conversation: Option<usize>,
 }
 
-/// Gives a packet to its flow; which that is.
-fn pass(packet: &Packet<'_>, flows: &mut Vec<Flow>, by_ends: &mut HashMap<Ends, usize>, limit: Bytes) -> Option<usize> {
-    let datagram = read(packet).ok()?;
+/// Gives a packet to its flow; which that is, where it is TCP.
+///
+/// # Errors
+/// When it cannot be read: why.
+fn pass(
+    packet: &Packet<'_>,
+    flows: &mut Vec<Flow>,
+    by_ends: &mut HashMap<Ends, usize>,
+    limit: Bytes,
+) -> Result<Option<usize>, SetAside> {
+    let datagram = read(packet)?;
     let Transport::Tcp(segment) = &datagram.transport else {
-        return None;
+        return Ok(None);
     };
     let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
     let known = by_ends.get(&ends).copied();
@@ -256,7 +269,7 @@ fn pass(packet: &Packet<'_>, flows: &mut Vec<Flow>, by_ends: &mut HashMap<Ends, 
         let dialogue = Dialogue::new(limit);
         flows.push(Flow {
             connection: Connection::new(packet.at, &datagram, segment, dialogue),
-            conversation: 0,
+            conversation: None,
         });
         by_ends.insert(ends, flows.len() - 1);
         flows.len() - 1
@@ -264,5 +277,5 @@ fn pass(packet: &Packet<'_>, flows: &mut Vec<Flow>, by_ends: &mut HashMap<Ends, 
     flows[place]
         .connection
         .pass(packet.at, &datagram, segment, packet.comments);
-    Some(place)
+    Ok(Some(place))
 }

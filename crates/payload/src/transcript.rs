@@ -24,6 +24,7 @@ pub use messages::{Connection, ContentHash, Directions, Messages};
 pub use crate::source::{Place, SourceError as TranscriptError};
 
 use crate::source::Remark;
+use crate::source::opening::Opened;
 use crate::source::remark::Tally;
 use bytes::Bytes as Octets;
 use lastmile_units::Bytes;
@@ -109,6 +110,15 @@ impl Reading {
         const REST: u64 = 4096;
         self.largest_message.get().saturating_mul(2).saturating_add(REST)
     }
+}
+
+/// A file whose packing is taken off, if it is packed by gzip or zstd; for who has to see what it begins with.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn unpacked<'a>(from: impl Read + Send + 'a, name: &str) -> Result<impl Read + Send + 'a, TranscriptError> {
+    let opened = Opened::new(Box::new(from) as Box<dyn Read + Send + 'a>, name)?;
+    Ok(format::unpacked(opened, name)?.content())
 }
 
 /// The messages of a file, as they are read.

@@ -154,9 +154,11 @@ impl Listener for Dialogue {
         });
     }
 
-    fn closed(&mut self, _: Instant, side: Side, place: i64) {
+    fn closed(&mut self, at: Instant, side: Side, place: i64) {
         if let State::Following(following) = &mut self.state {
             following.way(side).closed.get_or_insert(place);
+            // It stands behind all octets.
+            self.follow(at, side, |stream, sink| stream.arrive(place, place, &[], sink));
         }
     }
 
@@ -166,7 +168,7 @@ impl Listener for Dialogue {
             // A FIN takes a number, and is no octet.
             let until = way.closed.map_or(until, |closed| until.min(closed));
             if way.stream.next() < until {
-                self.follow(at, side, |stream, sink| stream.pass(until, sink));
+                self.follow(at, side, |stream, sink| stream.acknowledge(until, sink));
             }
         }
     }

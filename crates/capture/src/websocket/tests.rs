@@ -185,6 +185,90 @@ fn a_segment_that_was_not_captured_costs_what_refers_to_it() {
 }
 
 #[test]
+fn a_segment_that_is_captured_behind_its_acknowledgement_is_read() {
+    for offers in [vec![], vec![Offer::default()]] {
+        let segments = chat(offers, 6);
+        let mut file = Vec::new();
+        let mut sequences = [1000_u32, 9000_u32];
+        for (n, (from_client, octets)) in segments.iter().enumerate() {
+            let [client, server] = sequences;
+            sequences[usize::from(!from_client)] += octets.len() as u32;
+            let acknowledged = sequences[usize::from(!from_client)];
+            let at = 10 * n as u64;
+            let (data, acknowledgement) = if *from_client {
+                (up(ACK, client, server, octets), down(ACK, server, acknowledged, b""))
+            } else {
+                (down(ACK, server, client, octets), up(ACK, client, acknowledged, b""))
+            };
+            file.extend([(at, acknowledgement), (at + 1, data)]);
+        }
+        let (messages, conversations) = read_all(&capture(&file));
+        assert_eq!(messages.len(), 12);
+        assert_eq!((conversations[0].sent.lost, conversations[0].received.lost), (0, 0));
+    }
+}
+
+#[test]
+fn what_is_left_out_is_said_with_where() {
+    let left_out = |file: &[u8]| {
+        let mut messages = Messages::open(file, "crafted", MESSAGE_LIMIT).unwrap();
+        messages.by_ref().for_each(|message| drop(message.unwrap()));
+        messages.left_out()
+    };
+    let segments = chat(vec![], 6);
+    assert_eq!(left_out(&captured(&segments, &[])), [""; 0]);
+    // The client's second message, whose frame begins what is missing; and a frame of the server's with a bit that nothing gives a meaning.
+    let mut broken = segments.clone();
+    broken[9].1[0] |= 0x40;
+    let said = left_out(&captured(&broken, &[4]));
+    let [hole, violation] = &said[..] else {
+        panic!("{said:#?}")
+    };
+    assert!(
+        hole.starts_with("what the client of connection 0 sent (")
+            && hole.contains("up to its message 1 and no further: packets are missing"),
+        "{hole}"
+    );
+    assert!(
+        violation.starts_with("what the server of connection 0 sent (")
+            && violation.contains("message 3 and no further: RSV1 is set"),
+        "{violation}"
+    );
+    // Another connection, of which there is no handshake; and packets that begin with nothing that is known.
+    let mut file = captured(&segments, &[]);
+    let mut packet = up(ACK, 5, 5, b"something else").ipv4();
+    // The low octet of the source port, behind the head of IPv4.
+    packet[21] += 1;
+    file.extend(enhanced(LITTLE, 0, 1, &packet, packet.len() as u32, &[]));
+    file.extend(interface(LITTLE, 105, 0, &[]));
+    file.extend(enhanced(LITTLE, 1, 1, &packet, packet.len() as u32, &[]));
+    let said = left_out(&file);
+    assert_eq!(
+        said,
+        [
+            "1 packet is of link type 105, which is not read (capture at an interface of IP or Ethernet)",
+            "1 of 2 TCP connections are without a WebSocket handshake in the capture, and left out: begun before it, within TLS, or something else"
+        ]
+    );
+    let nothing = [
+        &nanosecond_pcapng()[..],
+        &interface(LITTLE, 105, 0, &[]),
+        &enhanced(LITTLE, 1, 1, &packet, packet.len() as u32, &[]),
+    ]
+    .concat();
+    let error = Messages::open(&nothing[..], "air.pcapng", MESSAGE_LIMIT)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "air.pcapng: has no TCP connection that can be read: 1 packet is of link type 105, which is not read (capture at an interface of IP or \
+         Ethernet)"
+    );
+}
+
+#[test]
 fn a_hole_that_takes_a_frames_beginning_ends_its_direction() {
     let (messages, conversations) = read_all(&captured(&chat(vec![], 6), &[4]));
     assert_eq!(conversations[0].sent.messages, 1);
@@ -249,10 +333,10 @@ fn a_capture_without_a_message_is_an_error_that_says_what_there_is() {
         error
     };
     let tls = told(&[(true, vec![0x16, 3, 1, 0, 5]), (false, vec![0x16, 3, 3, 0, 5])]);
-    assert!(tls.starts_with("tls.pcapng: has 1 TCP connections, 0 of them"), "{tls}");
+    assert!(tls.starts_with("tls.pcapng: has 1 TCP connection, 0 of them"), "{tls}");
     let silent = told(&chat(vec![], 0));
     assert!(
-        silent.starts_with("tls.pcapng: has 1 TCP connections, 1 of them"),
+        silent.starts_with("tls.pcapng: has 1 TCP connection, 1 of them"),
         "{silent}"
     );
 }

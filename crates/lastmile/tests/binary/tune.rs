@@ -161,6 +161,24 @@ fn every_form_of_transcript_is_recognised() {
 }
 
 #[test]
+fn what_of_a_capture_is_not_in_the_messages_is_said() {
+    let place = Place::new();
+    let notes = |name: &str, file: Vec<u8>| {
+        place.file(name, file);
+        let tuning = place.json(&words(name, &["--no-report", "--format", "json"]));
+        tuning["transcript"]["notes"].clone()
+    };
+    assert_eq!(notes("whole.pcap", capture::of_messages(12)), serde_json::json!([]));
+    assert_eq!(
+        notes("hole.pcap", capture::without_question(12, Some(4))),
+        serde_json::json!([
+            "what the client of connection 0 sent (10.0.0.1:40000 to 10.0.0.2:80) is read up to its message 4 and no further: packets are \
+             missing behind it"
+        ])
+    );
+}
+
+#[test]
 fn a_rule_that_is_broken_ends_with_99_and_one_that_holds_with_0() {
     let place = Place::new();
     let transcript = place.file("chat.txt", chat(60));

@@ -138,7 +138,7 @@ fn extension(name: &str) -> Option<String> {
     }
 }
 
-fn unpacked<'a>(opened: Unpacked<'a>, name: &str) -> Result<Unpacked<'a>, TranscriptError> {
+pub(super) fn unpacked<'a>(opened: Unpacked<'a>, name: &str) -> Result<Unpacked<'a>, TranscriptError> {
     let content: Box<dyn Read + Send + 'a> = match opened.signature().map(|signature| signature.kind) {
         Some(FileKind::Gzip) => Box::new(MultiGzDecoder::new(opened.content())),
         Some(FileKind::Zstd) => {

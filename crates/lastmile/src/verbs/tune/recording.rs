@@ -4,7 +4,7 @@ use crate::cli::tune::{End, Input, TuneArgs};
 use crate::progress;
 use anyhow::{Context as _, bail};
 use lastmile_capture::websocket;
-use lastmile_payload::transcript::{Directions, Format, Reading, Transcript};
+use lastmile_payload::transcript::{self, Directions, Format, Reading, Transcript};
 use lastmile_report::tune::TranscriptFormat;
 use lastmile_study::tune::{self, Recording};
 use std::fs::File;
@@ -19,7 +19,7 @@ pub(super) fn read(args: &TuneArgs) -> anyhow::Result<Recording> {
     let Opened { source, length, octets } = open(&args.transcript)?;
     let bar = progress::bytes();
     bar.set_length(length);
-    let mut octets = bar.wrap_read(octets);
+    let mut octets = transcript::unpacked(bar.wrap_read(octets), &source)?;
     let head = head(&mut octets).with_context(|| format!("{source} cannot be read"))?;
     let stated = args.input;
     let is_capture = match stated {
@@ -83,11 +83,14 @@ fn head(octets: &mut impl Read) -> io::Result<Vec<u8>> {
 /// Whether a file begins as pcap or pcapng do.
 fn begins_as_capture(head: &[u8]) -> bool {
     // pcap in either order of octets, with times in microseconds or nanoseconds; pcapng's section header.
-    const MAGIC: [[u8; 4]; 5] = [
+    const MAGIC: [[u8; 4]; 7] = [
         [0xa1, 0xb2, 0xc3, 0xd4],
         [0xd4, 0xc3, 0xb2, 0xa1],
         [0xa1, 0xb2, 0x3c, 0x4d],
         [0x4d, 0x3c, 0xb2, 0xa1],
+        // With more fields a packet, as some kernels' tcpdump wrote it.
+        [0xa1, 0xb2, 0xcd, 0x34],
+        [0x34, 0xcd, 0xb2, 0xa1],
         [0x0a, 0x0d, 0x0d, 0x0a],
     ];
     MAGIC.iter().any(|magic| magic == head)
@@ -127,35 +130,10 @@ fn captured(octets: impl std::io::Read, source: String) -> anyhow::Result<Record
     let largest_message = Reading::default().largest_message;
     let mut captured = websocket::Messages::open(octets, &source, largest_message)?;
     let messages = captured.by_ref().collect::<Result<Directions, _>>()?;
-    let conversations = captured.conversations();
-    let mut notes = Vec::new();
-    if let Some(octet) = captured.cut_off() {
-        notes.push(format!(
-            "the capture is cut off at octet {octet}; what stands before it is read"
-        ));
-    }
-    let lost: u64 = conversations
-        .iter()
-        .map(|conversation| conversation.sent.lost + conversation.received.lost)
-        .sum();
-    if lost > 0 {
-        notes.push(format!(
-            "{lost} messages were not captured whole, or refer to what was not captured, and are left out"
-        ));
-    }
-    let refused = conversations
-        .iter()
-        .filter(|conversation| conversation.deflate.is_err())
-        .count();
-    if refused > 0 {
-        notes.push(format!(
-            "{refused} connections are left out: their servers answered what their clients had to refuse"
-        ));
-    }
     Ok(Recording {
         source,
         format: TranscriptFormat::Pcap,
-        notes,
+        notes: captured.left_out(),
         // What a client sent is Direction::Sent, wherever packets were captured.
         recorded_at: tune::End::Client,
         messages,

@@ -18,6 +18,11 @@ pub(super) fn empty() -> Vec<u8> {
 
 /// So many text messages each way, in turns.
 pub(super) fn of_messages(count: u32) -> Vec<u8> {
+    without_question(count, None)
+}
+
+/// The same, save the packet of one of the client's messages, which was sent and not captured.
+pub(super) fn without_question(count: u32, missing: Option<u32>) -> Vec<u8> {
     let mut wire = Wire {
         file: empty(),
         packets: 0,
@@ -32,7 +37,11 @@ pub(super) fn of_messages(count: u32) -> Vec<u8> {
     wire.send(0, ACK, REQUEST.as_bytes());
     wire.send(1, ACK, RESPONSE.as_bytes());
     for n in 0..count {
+        let captured = wire.file.len();
         wire.send(0, ACK, &frame(true, &format!("question number {n}")));
+        if missing == Some(n) {
+            wire.file.truncate(captured);
+        }
         wire.send(1, ACK, &frame(false, &format!("answer number {n}")));
     }
     wire.send(0, ACK | FIN, b"");
