@@ -29,27 +29,57 @@ pub(super) fn ratio(sample: &[Pair]) -> f64 {
     sum(|pair| pair.coded) / sum(|pair| pair.known)
 }
 
-/// The 95 % interval of a ratio of sums over all of `population` shards, of which the sample was drawn at random: ratio
-/// estimator with linearised variance and correction for a finite population (Cochran, Sampling Techniques, 3rd edition, chapter
-/// 6), Student's t with n - 1 degrees of freedom.
-///
-/// Shards drawn one from each stratum vary less than this says, so the interval is rather too wide.
-pub(super) fn interval(sample: &[Pair], population: usize) -> Interval {
-    let (ratio, error) = (ratio(sample), half_width(sample, population));
-    Interval {
-        low: (ratio - error).max(0.0),
-        high: ratio + error,
+/// How many octets all shards become, and how far from that the truth may lie, to either side, with 95 % confidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Estimate {
+    pub(super) octets: f64,
+    pub(super) error: f64,
+}
+
+impl Estimate {
+    /// From a sample that was drawn at random of `population` shards, of which `known` octets are known together: ratio estimator with
+    /// linearised variance and correction for a finite population (Cochran, Sampling Techniques, 3rd edition, chapter 6), Student's t
+    /// with n - 1 degrees of freedom.
+    ///
+    /// Shards drawn one from each stratum vary less than this says, so the error is rather too large.
+    pub(super) fn of(sample: &[Pair], known: f64, population: usize) -> Self {
+        Self {
+            octets: ratio(sample) * known,
+            error: half_width(sample, population) * known,
+        }
     }
+
+    /// With another added, whatever the one has to do with the other: errors add up.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            octets: self.octets + other.octets,
+            error: self.error + other.error,
+        }
+    }
+
+    /// Where the truth lies, if `unseen` is the part of it that a sample does not show.
+    pub(super) fn interval(self, unseen: f64) -> Interval {
+        let error = self.error + self.octets * unseen;
+        Interval {
+            low: (self.octets - error).max(0.0),
+            high: self.octets + error,
+        }
+    }
+}
+
+/// By how much `one` is larger than `other`, on the shards that both have: the first of either.
+pub(super) fn difference(one: &[Pair], other: &[Pair]) -> Vec<Pair> {
+    let of_shard = |(one, other): (&Pair, &Pair)| Pair {
+        known: one.known,
+        coded: one.coded - other.coded,
+    };
+    one.iter().zip(other).map(of_shard).collect()
 }
 
 /// Whether `one` is no smaller than `other` with 97.5 % confidence, on the same shards. The difference of two ratios with the same divisor is
 /// a ratio itself, and what shards have in common falls out of it.
 pub(super) fn is_no_smaller(one: &[Pair], other: &[Pair], population: usize) -> bool {
-    let difference = |(one, other): (&Pair, &Pair)| Pair {
-        known: one.known,
-        coded: one.coded - other.coded,
-    };
-    let differences: Vec<_> = one.iter().zip(other).map(difference).collect();
+    let differences = difference(one, other);
     ratio(&differences) >= half_width(&differences, population)
 }
 
@@ -107,6 +137,7 @@ mod tests {
                 coded: 6.0,
             },
         ];
+        let interval = |sample: &[Pair], population| Estimate::of(sample, 1.0, population).interval(0.0);
         let Interval { low, high } = interval(&alike, 100);
         assert!((low - 0.3).abs() < 1e-12 && (high - 0.3).abs() < 1e-12);
         let all = [
@@ -134,6 +165,23 @@ mod tests {
         };
         let (one, other) = (sample(1.01), sample(1.0));
         assert!(is_no_smaller(&one, &other, 1000) && !is_no_smaller(&other, &one, 1000));
-        assert!(interval(&one, 1000).contains(ratio(&other)));
+        assert!(Estimate::of(&one, 1.0, 1000).interval(0.0).contains(ratio(&other)));
+    }
+
+    #[test]
+    fn what_has_fewer_shards_is_estimated_by_what_has_all_and_their_difference() {
+        // On the first shards the other makes 100 of 1000, and on those that came later 300; the one makes 5 more.
+        let pair = |coded| Pair { known: 1000.0, coded };
+        let other: Vec<Pair> = (0..12).map(|n| pair(if n < 6 { 100.0 } else { 300.0 })).collect();
+        let one = [pair(105.0); 6];
+        let population = 1000;
+        let beside =
+            Estimate::of(&other, 1e6, population).plus(Estimate::of(&difference(&one, &other), 1e6, population));
+        assert!((beside.octets - 205_000.0).abs() < 1e-6, "{beside:?}");
+        assert!(
+            beside.interval(0.0).contains(205_000.0) && beside.error >= Estimate::of(&other, 1e6, population).error
+        );
+        // By itself it would be far smaller, and sure of it.
+        assert!(!Estimate::of(&one, 1e6, population).interval(0.0).contains(205_000.0));
     }
 }

@@ -7,6 +7,10 @@
 //! sample can tell (successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016). How wide an interval is
 //! has no say in how many are drawn: one that may stop as soon as it is narrow is often narrow by luck, and then misses the truth.
 //!
+//! Settings that were left behind are estimated by one that beat them, on the shards which both have, and what that one makes of all: or
+//! one that was lucky in the first shards would beat those that all were drawn for (double sampling: Cochran, Sampling Techniques,
+//! 3rd edition, chapter 12).
+//!
 //! **The estimate** is by comparison with what is known of all shards: each is compressed at two settings of the least effort,
 //! with takeover and without. What a setting makes of a shard goes up and down with that, whatever the shard holds, so that a
 //! sample in which some kind of content is missing misses little.
@@ -16,7 +20,7 @@
 //! two windows of it. What follows is not always the same; nor are a section's blocks quite those of the whole message. Intervals are
 //! wider by [`UNSEEN`] for it.
 
-use super::estimate::{Interval, Pair, interval, is_no_smaller, ratio};
+use super::estimate::{Estimate, Interval, Pair, difference, is_no_smaller};
 use super::grid::{Grid, Memory, Point, Swept, encoder};
 use super::measure::representative;
 use super::part::Streams;
@@ -56,10 +60,10 @@ impl Default for Sampling {
     }
 }
 
-/// By which part of a ratio its interval is wider than what shards vary by, to either side: our own choice. It stands for two
+/// By which part of a ratio its interval is wider than what shards vary by, to either side: our own choice. It stands for three
 /// things that a sample does not show: contexts at levels 1 to 3 that were warmed up rather than had all of the history, which made
-/// a difference of 0.00011 at most in tests; blocks of sections that begin elsewhere than in the whole message; and kinds of content that are in no shard, while in those that are there a setting
-/// goes with what is known, octet by octet, which made one of 0.001 in tests.
+/// a difference of 0.00011 at most in tests; blocks of sections that begin elsewhere than in the whole message; and kinds of content that
+/// are in no shard, while in those that are there a setting goes with what is known, octet by octet, which made one of 0.001 in tests.
 const UNSEEN: f64 = 0.001;
 
 /// Estimates the ratio of every setting of a grid. Where a transcript has not more than the first shards, all of it is compressed, and
@@ -105,10 +109,13 @@ pub fn sampled(
     let mut samples: BTreeMap<Deflate, Vec<Pair>> = BTreeMap::new();
     let mut draw = Draw::new(sampling.seed, shards.len(), sampling.first);
     let mut streams = Streams::default();
+    let mut beaten = BTreeMap::new();
     let mut octets = 0;
     for round in 0..=sampling.doublings {
         if round > 0 {
-            wanted = contenders(&samples, &wanted, &memory, population);
+            let now = beaten_of(&samples, &wanted, &memory, population);
+            wanted.retain(|setting| !now.contains_key(setting));
+            beaten.extend(now);
             draw.halve();
         }
         let drawn = Drawn {
@@ -129,18 +136,24 @@ pub fn sampled(
             Err(_) => break,
         }
     }
+    let found = Found {
+        samples,
+        beaten,
+        known: &known,
+        population,
+    };
     let point = |setting: Deflate| {
         let same = representative(setting);
         let (compressed, ratio_ci95) = match counted.get(&same) {
             Some(counted) => (*counted as f64, None),
             None => {
-                let all: f64 = known.iter().map(|known| known.at(same)).sum();
-                let Interval { low, high } = bounds(&samples[&same], population);
+                let estimate = found.estimate(same);
+                let Interval { low, high } = estimate.interval(UNSEEN);
                 let ends = Interval {
-                    low: low * all / raw,
-                    high: high * all / raw,
+                    low: low / raw,
+                    high: high / raw,
                 };
-                (ratio(&samples[&same]) * all, Some(ends))
+                (estimate.octets, Some(ends))
             }
         };
         Point {
@@ -229,13 +242,29 @@ impl Known {
     }
 }
 
-/// Where the ratio of coded to known octets lies over all shards, with what a sample does not show.
-fn bounds(sample: &[Pair], population: usize) -> Interval {
-    let Interval { low, high } = interval(sample, population);
-    let unseen = ratio(sample) * UNSEEN;
-    Interval {
-        low: (low - unseen).max(0.0),
-        high: high + unseen,
+/// What was found in the shards that were drawn.
+struct Found<'a> {
+    samples: BTreeMap<Deflate, Vec<Pair>>,
+    /// Settings that were left behind, with what beat them.
+    beaten: BTreeMap<Deflate, Deflate>,
+    /// Of all shards.
+    known: &'a [Known],
+    population: usize,
+}
+
+impl Found<'_> {
+    /// What a setting makes of all shards.
+    fn estimate(&self, setting: Deflate) -> Estimate {
+        let known = self.known.iter().map(|known| known.at(setting)).sum();
+        let sample = &self.samples[&setting];
+        match self.beaten.get(&setting) {
+            None => Estimate::of(sample, known, self.population),
+            Some(better) => {
+                let difference = difference(sample, &self.samples[better]);
+                self.estimate(*better)
+                    .plus(Estimate::of(&difference, known, self.population))
+            }
+        }
     }
 }
 
@@ -287,28 +316,46 @@ impl Drawn<'_> {
     }
 }
 
-/// The settings that no other one beats for sure: by messages that are no larger, with no more memory, at a level no higher, one of the
-/// latter less; and with the same takeover, which is another matter to negotiate. The level stands for computing, of which
+/// The settings that another one beats for sure, with that one: by messages that are no larger, with no more memory, at a level no higher,
+/// one of the latter less; and with the same takeover, which is another matter to negotiate. The level stands for computing, of which
 /// nothing is known here.
-fn contenders(
+///
+/// Of several that beat a setting it is one that nothing beats, and of those the one most like it, if there is any.
+fn beaten_of(
     samples: &BTreeMap<Deflate, Vec<Pair>>,
     among: &[Deflate],
     memory: &Memory,
     population: usize,
-) -> Vec<Deflate> {
+) -> BTreeMap<Deflate, Deflate> {
     let cost = |setting: &Deflate| (memory.at(*setting), setting.level);
-    let is_beaten = |one: &Deflate| {
-        among.iter().any(|other| {
-            let (memory, level) = cost(one);
-            let (other_memory, other_level) = cost(other);
-            other.takeover == one.takeover
-                && other_memory <= memory
-                && other_level <= level
-                && (other_memory, other_level) != (memory, level)
-                && is_no_smaller(&samples[one], &samples[other], population)
-        })
+    let beats = |other: &&Deflate, one: &Deflate| {
+        let (memory, level) = cost(one);
+        let (other_memory, other_level) = cost(other);
+        other.takeover == one.takeover
+            && other_memory <= memory
+            && other_level <= level
+            && (other_memory, other_level) != (memory, level)
+            && is_no_smaller(&samples[one], &samples[*other], population)
     };
-    among.iter().filter(|one| !is_beaten(one)).copied().collect()
+    let better: BTreeMap<Deflate, Vec<Deflate>> = among
+        .iter()
+        .map(|one| (*one, among.iter().filter(|other| beats(other, one)).copied().collect()))
+        .collect();
+    let unlike = |one: &Deflate, other: &Deflate| {
+        (
+            one.strategy != other.strategy,
+            one.window_bits.get().abs_diff(other.window_bits.get()),
+            one.level.abs_diff(other.level),
+            one.mem_level.abs_diff(other.mem_level),
+        )
+    };
+    let nearest = |(one, others): (&Deflate, &Vec<Deflate>)| {
+        let nearest = others
+            .iter()
+            .min_by_key(|other| (!better[other].is_empty(), unlike(one, other)))?;
+        Some((*one, *nearest))
+    };
+    better.iter().filter_map(nearest).collect()
 }
 
 /// Which shards are drawn.

@@ -1,5 +1,6 @@
 //! Do intervals hold the truth as often as they say, and are shards what they are in the whole?
 
+use super::super::estimate::ratio;
 use super::super::measure::is_exact_in_pieces;
 use super::super::tests::{TWO, connection, noise, one_by_one, text, windows};
 use super::*;
@@ -58,7 +59,7 @@ fn held(shards: &[Pair], first: usize, population: usize, truth: f64) -> usize {
             drawn.extend(&draw.drawn);
         }
         let sample: Vec<_> = drawn.iter().map(|shard| shards[*shard]).collect();
-        bounds(&sample, population).contains(truth)
+        Estimate::of(&sample, 1.0, population).interval(UNSEEN).contains(truth)
     };
     (0..200).filter(holds).count()
 }
@@ -117,6 +118,51 @@ fn a_sample_of_one_long_connection_holds_the_truth_at_nearly_every_setting() {
 }
 
 #[test]
+fn what_was_beaten_and_left_behind_is_estimated_no_smaller_than_what_beat_it() {
+    let messages = drifting(3);
+    let connections: Vec<_> = messages.chunks(15).map(connection).collect();
+    let shards = Shard::all(&connections, 4096);
+    let settings = few().settings();
+    let every: Vec<_> = (0..shards.len()).collect();
+    let all = compress(&every, &shards, &connections, &settings);
+    let pool = Pool {
+        threads: TWO,
+        observer: &(),
+    };
+    let known = Known::of_all(&shards, &connections, &pool).unwrap();
+    let mut by_themselves = 0;
+    for seed in 0..20 {
+        let mut draw = Draw::new(Seed::new(seed), shards.len(), 6);
+        let of_drawn = |drawn: &[usize], setting: &Deflate| drawn.iter().map(|shard| all[setting][*shard]).collect();
+        let first = |setting: &Deflate| (*setting, of_drawn(&draw.drawn, setting));
+        let mut samples: BTreeMap<Deflate, Vec<Pair>> = settings.iter().map(first).collect();
+        let beaten = beaten_of(&samples, &settings, &Memory::of(&settings), shards.len());
+        assert!(!beaten.is_empty() && beaten.values().any(|better| !beaten.contains_key(better)));
+        draw.halve();
+        for (setting, sample) in &mut samples {
+            if !beaten.contains_key(setting) {
+                sample.extend::<Vec<_>>(of_drawn(&draw.drawn, setting));
+            }
+        }
+        let found = Found {
+            samples,
+            beaten,
+            known: &known,
+            population: shards.len(),
+        };
+        for (one, better) in &found.beaten {
+            assert!(
+                found.estimate(*one).octets >= found.estimate(*better).octets,
+                "{one:?} {better:?}"
+            );
+            let by_itself = |setting| ratio(&found.samples[setting]);
+            by_themselves += usize::from(by_itself(one) < by_itself(better));
+        }
+    }
+    assert!(by_themselves > 0, "there is nothing to show here");
+}
+
+#[test]
 fn a_sample_of_all_shards_is_the_whole_where_shards_are_exact_and_nearly_so_elsewhere() {
     for (seed, size) in [(3, 32 * 1024), (4, 128 * 1024)] {
         let messages = [drifting(seed), drifting(seed + 10)].concat();
@@ -147,8 +193,12 @@ fn a_setting_that_costs_more_and_gives_nothing_is_no_contender() {
     let shards = Shard::all(&connections, 4096);
     let settings = few().settings();
     let samples = compress(&[3, 9, 14, 22, 31, 40, 52], &shards, &connections, &settings);
-    let left = contenders(&samples, &settings, &Memory::of(&settings), shards.len());
-    let cheapest = |setting: &&Deflate| setting.window_bits.get() == 9 && setting.mem_level == 3 && setting.level == 1;
+    let beaten = beaten_of(&samples, &settings, &Memory::of(&settings), shards.len());
+    let left: Vec<_> = settings
+        .iter()
+        .filter(|setting| !beaten.contains_key(setting))
+        .collect();
+    let cheapest = |setting: &&&Deflate| setting.window_bits.get() == 9 && setting.mem_level == 3 && setting.level == 1;
     assert_eq!(left.iter().filter(cheapest).count(), 2);
     assert!(left.len() < settings.len());
     // Without takeover, messages shorter than the smallest window reaches have no use for a larger one.
@@ -164,8 +214,8 @@ fn a_setting_that_costs_more_and_gives_nothing_is_no_contender() {
     let shards = Shard::all(&connections, 1000);
     let samples = compress(&[0, 2, 4, 6, 8, 10], &shards, &connections, &[small, large]);
     assert_eq!(
-        contenders(&samples, &[small, large], &Memory::of(&[small, large]), shards.len()),
-        [small]
+        beaten_of(&samples, &[small, large], &Memory::of(&[small, large]), shards.len()),
+        [(large, small)].into()
     );
 }
 
