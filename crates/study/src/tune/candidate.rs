@@ -4,6 +4,7 @@ use super::memory::{Compressors, Contexts, Holder};
 use super::timing::Timed;
 use crate::statistics::quantile;
 use lastmile_payload::message_codec::{Deflate, MessageCodec, Policy, Strategy, WindowBits};
+use lastmile_report::number::percent;
 use lastmile_units::Bytes;
 use std::time::Duration;
 
@@ -54,6 +55,20 @@ impl Candidate {
             name += &format!(", {policy}");
         }
         name
+    }
+
+    /// What it leaves: `34.3 %`, and where that is an estimate, between what, if that is to be seen in so few digits.
+    pub(super) fn leaves(&self) -> String {
+        match self.ratio_ci95.map(|ends| ends.map(percent)) {
+            Some([low, high]) if low != high => format!("{} ({low} to {high})", percent(self.ratio)),
+            _ => percent(self.ratio),
+        }
+    }
+
+    /// By which part of what it leaves that may be off, either way.
+    pub(super) fn uncertainty(&self) -> f64 {
+        self.ratio_ci95
+            .map_or(0.0, |[low, high]| (high - low) / 2.0 / self.ratio)
     }
 
     /// What the sender decides by beside the setting; none where it compresses every message, whole, for its one receiver.
@@ -136,3 +151,23 @@ pub(super) const USUAL: Deflate = Deflate {
     mem_level: 8,
     strategy: Strategy::Default,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_estimate_leaves_is_said_with_its_interval_where_so_few_digits_show_one() {
+        let leaving = |ratio, ratio_ci95| Candidate {
+            ratio,
+            ratio_ci95,
+            ..Candidate::identity()
+        };
+        assert_eq!(leaving(0.343, None).leaves(), "34.3 %");
+        let wide = leaving(0.343, Some([0.289, 0.397]));
+        assert_eq!(wide.leaves(), "34.3 % (28.9 % to 39.7 %)");
+        assert!((wide.uncertainty() - 0.054 / 0.343).abs() < 1e-12);
+        let narrow = leaving(0.343, Some([0.34299, 0.34301]));
+        assert_eq!(narrow.leaves(), "34.3 %");
+    }
+}

@@ -12,7 +12,7 @@ use lastmile_units::Bytes;
 use std::time::Duration;
 
 /// Settings that leave at most this share more than the best are equally small: our own choice, about what another hour's messages change.
-const SAME_SIZE: f64 = 0.02;
+pub(super) const SAME_SIZE: f64 = 0.02;
 
 /// Settings that compute at most this share more than the fastest are equally fast: our own choice, about what rounds spread by.
 const SAME_TIME: f64 = 0.05;

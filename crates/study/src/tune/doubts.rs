@@ -2,6 +2,7 @@
 
 use super::answer::Told;
 use super::candidate::Candidate;
+use super::choose::SAME_SIZE;
 use super::memory::Compressors;
 use super::part::Part;
 use super::recording::Recording;
@@ -51,6 +52,16 @@ fn of_direction(told: &Told<'_>) -> Vec<Doubt> {
             told.direction.points.len()
         );
         doubts.push(doubt("sampled", text));
+    }
+    let uncertainty = told.chosen().uncertainty();
+    if uncertainty > SAME_SIZE {
+        let text = format!(
+            "{name}: what the setting leaves is known to {} of it either way, which is more than the {} that settings are told apart by; another \
+             may be as good, and all of the messages would tell",
+            percent(uncertainty),
+            percent(SAME_SIZE)
+        );
+        doubts.push(doubt("wide-interval", text));
     }
     let all = Part::all(messages);
     let parts = told.direction.tried.iter().map(|tried| &tried.trial.part);

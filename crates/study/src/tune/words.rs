@@ -29,7 +29,8 @@ fn of_direction(told: &Told<'_>) -> String {
     );
     if chosen.codec == MessageCodec::Identity {
         return format!(
-            "Leave the {what} as they are: {}{}",
+            "Leave the {what} as {}: {}{}",
+            if messages.len() == 1 { "it is" } else { "they are" },
             nothing_pays(told),
             misfit(told, chosen)
         );
@@ -41,7 +42,7 @@ fn of_direction(told: &Told<'_>) -> String {
     format!(
         "For the {what} use {}: it leaves {}, computes {} {receiver} and takes {}.{}{}{}",
         chosen.name(),
-        percent(chosen.ratio),
+        chosen.leaves(),
         quantity(chosen.computing(), "s"),
         of_connections(told, chosen),
         misfit(told, chosen),
@@ -131,7 +132,7 @@ fn against_takeover(told: &Told<'_>, chosen: &Candidate) -> String {
     format!(
         "{beats}: by {} a message leaves {}, computes {} and takes {}{but}.",
         own.name(),
-        percent(own.ratio),
+        own.leaves(),
         quantity(own.computing(), "s"),
         bytes(own.memory(limits.holder)),
     )
@@ -150,7 +151,7 @@ fn against_usual(told: &Told<'_>, chosen: &Candidate) -> String {
     format!(
         " What zlib does unless told otherwise, {}, leaves {}, computes {} and takes {}{fits}.",
         usual.name(),
-        percent(usual.ratio),
+        usual.leaves(),
         quantity(usual.computing(), "s"),
         bytes(usual.memory(limits.holder)),
     )
@@ -194,27 +195,28 @@ pub(super) fn why(told: &Told<'_>, among: &[Candidate], chosen: &Candidate) -> S
         format!("Of {} settings, {} fit.", among.len(), fitting().count())
     } else {
         format!(
-            "Of {} settings that were timed, no other beats it in size, computing and memory together.",
+            "Of {} settings, no other beats it in size, computing and memory together.",
             among.len()
         )
     };
     let own = format!(
         "It leaves {} for {} a message",
-        percent(chosen.ratio),
+        chosen.leaves(),
         quantity(chosen.computing(), "s")
     );
     let enough = match limits.ratio {
-        Some(_) => ", which is little enough, and nothing that leaves as little computes less",
+        // As `choose` has it.
+        Some(_) => ", which is little enough, and nothing that leaves as little computes noticeably less",
         None => "",
     };
     let that_fits = that_fits(told.options);
     let reason = if smallest.name() == chosen.name() {
-        format!(", which is the least{that_fits}, and nothing about as small computes less")
+        format!(", which is the least{that_fits}, and nothing about as small computes noticeably less")
     } else {
         format!(
             "{enough}; the smallest{that_fits}, {}, leaves {} for {} and {} more memory",
             smallest.name(),
-            percent(smallest.ratio),
+            smallest.leaves(),
             quantity(smallest.computing(), "s"),
             more(smallest.memory(limits.holder), chosen.memory(limits.holder)),
         )
@@ -244,7 +246,7 @@ fn decided(told: &Told<'_>, among: &[Candidate], chosen: &Candidate) -> String {
     let holder = told.options.holder;
     format!(
         " Without the policy ({policy}), which the sender alone has to keep, it would leave {}, compute {} and take {}.",
-        percent(plain.ratio),
+        plain.leaves(),
         quantity(plain.computing(), "s"),
         bytes(plain.memory(holder))
     )
