@@ -16,6 +16,7 @@ pub mod jsonl;
 pub mod length_prefixed;
 mod lines;
 mod messages;
+mod scanner;
 pub mod text;
 
 pub use format::{Format, UnknownFormat};

@@ -4,14 +4,12 @@
 //! the opcode is 2). It is an extension of Chrome's (its developer tools, `HARWriter`), not of HTTP Archive 1.2. Each entry that has messages
 //! is a connection, counted from 0. All else in the file, which may be a thousand times as much, is passed over.
 
-mod scanner;
-
 use super::jsonl::direction;
+use super::scanner::{Fault, Scanner};
 use super::{Kind, Message, Reader, Reading, TranscriptError, Trouble, kind_of};
 use crate::source::base64::decode_in_place;
 use crate::source::lenient::{Number, Text, TextOctets, lenient_object};
 use crate::source::remark::Tally;
-use scanner::{Fault, Scanner};
 use std::io::BufRead;
 
 /// The messages of the entries of a HAR.
