@@ -6,6 +6,7 @@ pub(crate) mod base64;
 mod error;
 pub(crate) mod lenient;
 pub(crate) mod opening;
+pub(crate) mod quoted;
 pub(crate) mod remark;
 pub(crate) mod strict;
 

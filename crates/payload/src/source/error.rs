@@ -1,5 +1,6 @@
 //! What is said when a file cannot be read?
 
+use super::quoted::shortened;
 use std::fmt;
 use std::io;
 
@@ -98,10 +99,16 @@ impl SourceError {
         Self::new(file, format!("it cannot be read: {error}"), remedy)
     }
 
-    /// What serde_json found, without the place that it puts behind its message.
+    /// What serde_json found, without the place that it puts behind its message, and without all of a value that is long.
     pub(crate) fn message(error: &serde_json::Error) -> String {
         let text = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
-        text.strip_suffix(&place).unwrap_or(&text).to_owned()
+        let text = text.strip_suffix(&place).unwrap_or(&text);
+        // "invalid type: string \"…\", expected u32": what is expected stands behind the value, which may be anything.
+        let wanted = text.rfind(", expected ").filter(|_| text.starts_with("invalid "));
+        match wanted.map(|at| text.split_at(at)) {
+            Some((found, wanted)) => format!("{}{wanted}", shortened(found)),
+            None => text.to_owned(),
+        }
     }
 }

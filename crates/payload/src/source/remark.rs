@@ -1,5 +1,6 @@
 //! What is to be said of a file that was read all the same?
 
+use super::quoted::shortened;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -20,26 +21,43 @@ impl fmt::Display for Remark {
     }
 }
 
+/// What stands behind the count of a remark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Words {
+    /// Behind 1.
+    pub(crate) one: &'static str,
+    /// Behind any other.
+    pub(crate) many: &'static str,
+}
+
+impl From<&'static str> for Words {
+    /// Words that stand behind any number.
+    fn from(any: &'static str) -> Self {
+        Self { one: any, many: any }
+    }
+}
+
 /// Counts remarks while a source is read.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally(BTreeMap<&'static str, (u64, String)>);
-
-/// How much of a URL is shown beside a remark: our own choice, a line or two.
-const EXAMPLE_CHARACTERS: usize = 120;
+pub(crate) struct Tally(BTreeMap<Words, (u64, String)>);
 
 impl Tally {
-    pub(crate) fn count(&mut self, what: &'static str, example: &str) {
-        let shortened = || match example.char_indices().nth(EXAMPLE_CHARACTERS) {
-            Some((end, _)) => format!("{}…", &example[..end]),
-            None => example.to_owned(),
-        };
-        self.0.entry(what).or_insert_with(|| (0, shortened())).0 += 1;
+    pub(crate) fn count(&mut self, what: impl Into<Words>, example: &str) {
+        self.add(what, 1, example);
+    }
+
+    /// Counts several at once; `example` is the first of them.
+    pub(crate) fn add(&mut self, what: impl Into<Words>, count: u64, example: &str) {
+        let shortened = || (0, shortened(example).into_owned());
+        self.0.entry(what.into()).or_insert_with(shortened).0 += count;
     }
 
     pub(crate) fn into_remarks(self) -> Vec<Remark> {
-        self.0
-            .into_iter()
-            .map(|(what, (count, example))| Remark { what, count, example })
-            .collect()
+        let remark = |(words, (count, example)): (Words, (u64, String))| Remark {
+            what: if count == 1 { words.one } else { words.many },
+            count,
+            example,
+        };
+        self.0.into_iter().map(remark).collect()
     }
 }

@@ -8,18 +8,19 @@
 //! | `connection` | a number, the same for all messages of a connection; 0 where absent |
 //! | `payload` or `payload_base64` | what it holds, as text or as base64; one of them is required |
 //!
-//! Empty lines are passed over. [`write()`] gives such lines.
+//! A key whose value is null counts as absent. Empty lines are passed over. [`write()`] gives such lines.
 
 use super::lines::Lines;
 use super::{Direction, Kind, Message, Reader, Reading, TranscriptError, Trouble};
 use crate::source::base64::decode_in_place;
 use crate::source::lenient::microseconds;
 use crate::source::remark::Tally;
-use crate::source::strict::{explain_line, set, unknown_key};
+use crate::source::strict::{Value, explain_line, set_as, unknown_key};
 use base64::Engine;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Unexpected, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use std::fmt;
 use std::io::{self, BufRead, Write};
+use std::time::Duration;
 
 /// The keys of a line.
 pub(super) const KEYS: [&str; 6] = [
@@ -67,15 +68,15 @@ impl<R: BufRead> Reader for JsonLines<R> {
     }
 }
 
-/// A line as written.
+/// A line as written. What is there and null is `Some(None)`.
 #[derive(Default)]
 struct Line {
-    direction: Option<Direction>,
-    time_ms: Option<f64>,
-    opcode: Option<Opcode>,
-    connection: Option<u32>,
-    payload: Option<String>,
-    payload_base64: Option<String>,
+    direction: Option<Option<Direction>>,
+    at: Option<Option<Duration>>,
+    opcode: Option<Option<Kind>>,
+    connection: Option<Option<u32>>,
+    payload: Option<Option<String>>,
+    payload_base64: Option<Option<String>>,
 }
 
 impl<'de> Deserialize<'de> for Line {
@@ -88,19 +89,9 @@ impl<'de> Deserialize<'de> for Line {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Line, A::Error> {
                 let mut line = Line::default();
-                let mut direction: Option<Written> = None;
                 while let Some(key) = map.next_key::<String>()? {
-                    match key.as_str() {
-                        "direction" => set(&mut direction, &key, &mut map)?,
-                        "time_ms" => set(&mut line.time_ms, &key, &mut map)?,
-                        "opcode" => set(&mut line.opcode, &key, &mut map)?,
-                        "connection" => set(&mut line.connection, &key, &mut map)?,
-                        "payload" => set(&mut line.payload, &key, &mut map)?,
-                        "payload_base64" => set(&mut line.payload_base64, &key, &mut map)?,
-                        other => return Err(A::Error::custom(unknown_key(&KEYS, other))),
-                    }
+                    line.take(&key, &mut map)?;
                 }
-                line.direction = direction.map(|written| written.0);
                 Ok(line)
             }
         }
@@ -108,16 +99,31 @@ impl<'de> Deserialize<'de> for Line {
     }
 }
 
-/// A direction, in either way to write it.
-struct Written(Direction);
-
-impl<'de> Deserialize<'de> for Written {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        let expected = &"\"sent\" or \"received\"";
-        direction(&text)
-            .map(Self)
-            .ok_or_else(|| D::Error::invalid_value(Unexpected::Str(&text), expected))
+impl Line {
+    /// Reads the value of a key.
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        const TIME: &str = "a number of milliseconds, from 0 to 126 years";
+        match key {
+            "direction" => set_as(&mut self.direction, key, map, "\"sent\" or \"received\"", |value| {
+                let text = value.text()?;
+                direction(&text).ok_or(Value::Text(text))
+            }),
+            "time_ms" => set_as(&mut self.at, key, map, TIME, |value| {
+                let time = value.number()?;
+                microseconds(time * 1e3).ok_or(Value::Number(time))
+            }),
+            "opcode" => set_as(&mut self.opcode, key, map, "\"text\", 1, \"binary\" or 2", opcode),
+            "connection" => {
+                let wanted = "a whole number from 0 to 4294967295";
+                set_as(&mut self.connection, key, map, wanted, |value| match value {
+                    Value::Count(count) => u32::try_from(count).map_err(|_| value),
+                    other => Err(other),
+                })
+            }
+            "payload" => set_as(&mut self.payload, key, map, "a text", Value::text),
+            "payload_base64" => set_as(&mut self.payload_base64, key, map, "a text in base64", Value::text),
+            other => Err(A::Error::custom(unknown_key(&KEYS, other))),
+        }
     }
 }
 
@@ -130,39 +136,20 @@ pub(super) fn direction(text: &str) -> Option<Direction> {
     }
 }
 
-/// An opcode, as a number or a word.
-struct Opcode(Kind);
-
-impl<'de> Deserialize<'de> for Opcode {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct WordOrNumber;
-        impl Visitor<'_> for WordOrNumber {
-            type Value = Opcode;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"text\", 1, \"binary\" or 2")
-            }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Opcode, E> {
-                match text {
-                    "text" => Ok(Opcode(Kind::Text)),
-                    "binary" => Ok(Opcode(Kind::Binary)),
-                    _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
-                }
-            }
-            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Opcode, E> {
-                match number {
-                    1 => Ok(Opcode(Kind::Text)),
-                    2 => Ok(Opcode(Kind::Binary)),
-                    _ => Err(E::invalid_value(Unexpected::Unsigned(number), &self)),
-                }
-            }
-        }
-        from.deserialize_any(WordOrNumber)
+/// What an opcode says, as a number or a word.
+fn opcode(value: Value) -> Result<Kind, Value> {
+    match &value {
+        Value::Count(1) => Ok(Kind::Text),
+        Value::Count(2) => Ok(Kind::Binary),
+        Value::Text(text) if text == "text" => Ok(Kind::Text),
+        Value::Text(text) if text == "binary" => Ok(Kind::Binary),
+        _ => Err(value),
     }
 }
 
 impl Line {
     fn into_message(self, usual: Direction) -> Result<Message, String> {
-        let (payload, usual_kind) = match (self.payload, self.payload_base64) {
+        let (payload, usual_kind) = match (self.payload.flatten(), self.payload_base64.flatten()) {
             (Some(text), None) => (text.into_bytes(), Kind::Text),
             (None, Some(text)) => {
                 let octets = decode_in_place(text.into_bytes()).ok_or("\"payload_base64\" is not base64")?;
@@ -173,7 +160,7 @@ impl Line {
                 return Err("only one of \"payload\" and \"payload_base64\" may be there".to_owned());
             }
         };
-        let kind = self.opcode.map_or(usual_kind, |opcode| opcode.0);
+        let kind = self.opcode.flatten().unwrap_or(usual_kind);
         if kind == Kind::Text
             && let Err(error) = std::str::from_utf8(&payload)
         {
@@ -182,15 +169,11 @@ impl Line {
                 "a message of text is UTF-8, and this is not from octet {valid} on"
             ));
         }
-        let at = self.time_ms.map(|time| {
-            microseconds(time * 1e3)
-                .ok_or_else(|| format!("\"time_ms\" is {time}, which is no time from 0 to 126 years"))
-        });
         Ok(Message {
-            direction: self.direction.unwrap_or(usual),
-            at: at.transpose()?,
+            direction: self.direction.flatten().unwrap_or(usual),
+            at: self.at.flatten(),
             kind,
-            connection: self.connection.unwrap_or(0),
+            connection: self.connection.flatten().unwrap_or(0),
             payload: payload.into(),
         })
     }

@@ -64,7 +64,7 @@ fn a_line_that_is_not_utf_8_is_a_binary_message_and_is_counted() {
     let remarks: Vec<String> = transcript.remarks().iter().map(ToString::to_string).collect();
     assert_eq!(
         remarks,
-        ["1 lines are not UTF-8, and are taken as binary messages (first: line 2)"]
+        ["1 line is not UTF-8, and is taken as a binary message (first: line 2)"]
     );
 }
 
@@ -152,16 +152,16 @@ fn a_wrong_line_of_json_is_named_with_its_number_and_the_next_is_read() {
         ("twice", "column 27: the key \"payload\" is there twice"),
         (
             "direction",
-            "invalid value: string \"up\", expected \"sent\" or \"received\"",
+            "\"direction\" is \"up\", and must be \"sent\" or \"received\"",
         ),
+        ("opcode", "\"opcode\" is 9, and must be \"text\", 1, \"binary\" or 2"),
         (
-            "opcode",
-            "invalid value: integer `9`, expected \"text\", 1, \"binary\" or 2",
+            "connection",
+            "\"connection\" is -1, and must be a whole number from 0 to 4294967295",
         ),
-        ("connection", "column 16: invalid value: integer `-1`, expected u32"),
         (
             "time",
-            "column 1: \"time_ms\" is -1, which is no time from 0 to 126 years",
+            "\"time_ms\" is -1, and must be a number of milliseconds, from 0 to 126 years",
         ),
         ("base64", "column 1: \"payload_base64\" is not base64"),
         (
@@ -183,6 +183,77 @@ fn a_wrong_line_of_json_is_named_with_its_number_and_the_next_is_read() {
         assert!(error.starts_with(&format!("{name}: line 2, ")), "{error}");
         assert!(error.contains(expected), "{name}: {error}");
     }
+}
+
+/// What is said of the second of two lines, of which the first is a message.
+fn said_of(line: &str) -> String {
+    let content = format!("{{\"payload\":\"one\"}}\n{line}\n");
+    let mut messages = read(content.as_bytes());
+    assert_eq!(messages.len(), 2, "{line}");
+    messages.remove(1).unwrap_err()
+}
+
+#[test]
+fn a_value_of_another_type_is_named_with_its_key_and_what_it_must_be() {
+    for (line, expected) in [
+        (
+            r#"{"connection":"c1","payload":"x"}"#,
+            r#""connection" is "c1", and must be a whole number from 0 to 4294967295"#,
+        ),
+        (
+            r#"{"connection":4294967296,"payload":"x"}"#,
+            r#""connection" is 4294967296, and must be a whole"#,
+        ),
+        (
+            r#"{"time_ms":"2024-01-01T00:00:00Z","payload":"x"}"#,
+            r#""time_ms" is "2024-01-01T00:00:00Z", and must be a number of milliseconds"#,
+        ),
+        (
+            r#"{"direction":["sent"],"payload":"x"}"#,
+            r#""direction" is a list, and must be "sent" or "received""#,
+        ),
+        (
+            r#"{"payload":{"a":[1]}}"#,
+            r#""payload" is an object, and must be a text"#,
+        ),
+        (
+            r#"{"opcode":true,"payload":"x"}"#,
+            r#""opcode" is true, and must be "text""#,
+        ),
+    ] {
+        let error = said_of(line);
+        assert!(error.starts_with("talk: line 2, column "), "{error}");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_key_that_is_null_is_as_one_that_is_not_there() {
+    let nulls =
+        br#"{"direction":null,"time_ms":null,"opcode":null,"connection":null,"payload":"x","payload_base64":null}"#;
+    assert_eq!(all_shown(&read(nulls)), ["Sent None Text 0 x"]);
+    assert!(said_of(r#"{"payload":null}"#).contains("one of \"payload\" and \"payload_base64\" is missing"));
+    assert!(said_of(r#"{"opcode":null,"opcode":1,"payload":"x"}"#).contains("the key \"opcode\" is there twice"));
+}
+
+#[test]
+fn what_is_said_of_a_line_is_short_however_long_the_line_is() {
+    let long = "k".repeat(1_000_000);
+    for (line, kept) in [
+        (format!("{{\"connection\":\"{long}\",\"payload\":\"x\"}}"), "4294967295"),
+        (format!("{{\"{long}\":1}}"), "(one of direction"),
+        (
+            format!("{{\"time_ms\":1e300,\"payload\":\"x\"}}"),
+            "\"time_ms\" is 1e300, and must be",
+        ),
+        (format!("\"{long}\""), "…, expected an object, one message"),
+    ] {
+        let error = said_of(&line);
+        assert!(error.len() < 600, "{} octets", error.len());
+        assert!(error.contains(kept), "{error}");
+    }
+    let hint = said_of(r#"{"paylod":"x"}"#);
+    assert!(hint.contains("did you mean \"payload\"?"), "{hint}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::lines::Lines;
 use super::{Kind, Message, Reader, Reading, Trouble, kind_of};
-use crate::source::remark::Tally;
+use crate::source::remark::{Tally, Words};
 use std::io::BufRead;
 
 /// The messages of lines of text.
@@ -25,7 +25,10 @@ impl<R: BufRead> Reader for Text<R> {
         let (kind, payload) = (kind_of(line), line.to_vec().into());
         if kind == Kind::Binary {
             remarks.count(
-                "lines are not UTF-8, and are taken as binary messages",
+                Words {
+                    one: "line is not UTF-8, and is taken as a binary message",
+                    many: "lines are not UTF-8, and are taken as binary messages",
+                },
                 &format!("line {}", self.0.number),
             );
         }
