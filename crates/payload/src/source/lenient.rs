@@ -24,11 +24,6 @@ impl Number {
         Duration::try_from_secs_f64(self.0? / 1e3).ok()
     }
 
-    /// As seconds, to the microsecond; none below 0.
-    pub(crate) fn seconds(self) -> Option<Duration> {
-        microseconds(self.0? * 1e6)
-    }
-
     /// As a small whole number from 0; none where it is another.
     pub(crate) fn whole(self) -> Option<u32> {
         let small = |value: &f64| (0.0..=1e9).contains(value) && value.fract() == 0.0;
@@ -50,6 +45,23 @@ pub(crate) fn microseconds(count: f64) -> Option<Duration> {
     (0.0..=4e15)
         .contains(&count)
         .then(|| Duration::from_micros(count as u64))
+}
+
+/// A time in seconds, to the microsecond.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// There is none, or null.
+    #[default]
+    Absent,
+    /// Something is there that is no number, or below 0, or too large.
+    Unreadable,
+    At(Duration),
+}
+
+impl Moment {
+    fn seconds(count: f64) -> Self {
+        microseconds(count * 1e6).map_or(Self::Unreadable, Self::At)
+    }
 }
 
 /// A text; a number or a truth value stands for how it is written. Absent where it is none of these.
@@ -133,6 +145,14 @@ from_any_value!(
     |_| Number(None),
     |text: &str| Number(text.trim().parse().ok()),
     |_| Number(None)
+);
+from_any_value!(
+    Moment,
+    "a time",
+    Moment::seconds,
+    |_| Moment::Unreadable,
+    |text: &str| text.trim().parse().map_or(Moment::Unreadable, Moment::seconds),
+    |_| Moment::Unreadable
 );
 from_any_value!(
     Text,

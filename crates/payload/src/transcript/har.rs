@@ -8,8 +8,8 @@ use super::jsonl::direction;
 use super::scanner::{Fault, Scanner};
 use super::{Kind, Message, Reader, Reading, TranscriptError, Trouble, kind_of};
 use crate::source::base64::decode_in_place;
-use crate::source::lenient::{Number, Text, TextOctets, lenient_object};
-use crate::source::remark::Tally;
+use crate::source::lenient::{Moment, Number, Text, TextOctets, lenient_object};
+use crate::source::remark::{Tally, Words};
 use std::io::BufRead;
 
 /// The messages of the entries of a HAR.
@@ -20,6 +20,8 @@ pub(super) struct Entries<R> {
     state: State,
     /// The connection of the next entry that has messages.
     connection: u32,
+    /// Whether all entries have been walked through.
+    is_through: bool,
     /// Whether this entry has had one.
     talked: bool,
     message: Vec<u8>,
@@ -36,12 +38,13 @@ enum State {
     Entries,
     Entry,
     Messages,
+    /// Behind the object that is the HAR.
     Done,
 }
 
 lenient_object!(WrittenMessage, "a message" {
     "type" => way: Text,
-    "time" => time: Number,
+    "time" => time: Moment,
     "opcode" => opcode: Number,
     "data" => data: TextOctets,
 });
@@ -58,6 +61,7 @@ impl<R: BufRead> Entries<R> {
             reading,
             state: State::Start,
             connection: 0,
+            is_through: false,
             talked: false,
             message: Vec::new(),
             begins: (1, 1),
@@ -88,7 +92,10 @@ impl<R: BufRead> Entries<R> {
                     self.talked = false;
                     State::Entry
                 }
-                State::Entries => State::Done,
+                State::Entries => {
+                    self.is_through = true;
+                    State::Log
+                }
                 State::Entry => match member(scanner, MESSAGES, b'[')? {
                     Member::Entered => State::Messages,
                     Member::PassedOver => State::Entry,
@@ -103,7 +110,11 @@ impl<R: BufRead> Entries<R> {
                     return scanner.value(most, &mut self.message).map(Some);
                 }
                 State::Messages => State::Entry,
-                State::Done => return Ok(None),
+                State::Done => match scanner.peek() {
+                    Ok(octet) => return Err(Fault::Unexpected(octet)),
+                    Err(Fault::End) => return Ok(None),
+                    Err(fault) => return Err(fault),
+                },
             };
         }
     }
@@ -113,6 +124,11 @@ impl<R: BufRead> Entries<R> {
         let problem = match fault {
             Fault::End => "the file is cut off: it ends here".to_owned(),
             Fault::Io(error) => return TranscriptError::io(&self.name, error),
+            Fault::Unexpected(octet) if self.state == State::Done => {
+                let problem = format!("the HAR ends before this, and {:?} stands here", char::from(*octet));
+                let remedy = "leave out what stands behind it; give each HAR in a file of its own";
+                return TranscriptError::new(&self.name, problem, remedy).at(line, column);
+            }
             Fault::Unexpected(octet) => {
                 format!(
                     "it is no HAR: {:?} stands here, within {:?}",
@@ -164,8 +180,15 @@ fn member<R: BufRead>(scanner: &mut Scanner<R>, wanted: &[u8], open: u8) -> Resu
 impl<R: BufRead> Reader for Entries<R> {
     fn next(&mut self, remarks: &mut Tally) -> Result<Option<Message>, Trouble> {
         loop {
-            let written = self.walk().map_err(|fault| Trouble::Rest(self.explain(&fault)))?;
-            let Some(written) = written else { return Ok(None) };
+            let written = match self.walk() {
+                Ok(Some(written)) => written,
+                Ok(None) => return Ok(None),
+                // Nothing that is cut off behind the entries is read.
+                Err(Fault::End) if self.is_through && matches!(self.state, State::Root | State::Log) => {
+                    return Ok(None);
+                }
+                Err(fault) => return Err(Trouble::Rest(self.explain(&fault))),
+            };
             self.talked = true;
             let (line, column) = self.begins;
             let place = |error: TranscriptError| Trouble::Message(error.at(line, column));
@@ -178,35 +201,68 @@ impl<R: BufRead> Reader for Entries<R> {
                 let column = if lines == 0 { column + octets - 1 } else { octets };
                 Trouble::Message(TranscriptError::new(&self.name, problem, NO_HAR).at(line + lines, column))
             })?;
+            let at_place = format!("line {line}, column {column}");
+            let has_unreadable_time = read.time == Moment::Unreadable;
             match read.into_message(self.connection) {
                 Ok(message) if message.payload.len() as u64 > self.reading.largest_message.get() => {
                     return Err(place(self.reading.too_large(message.payload.len() as u64, &self.name)));
                 }
-                Ok(message) => return Ok(Some(message)),
-                Err(why_not) => remarks.count(why_not, &format!("line {line}, column {column}")),
+                Ok(message) => {
+                    if has_unreadable_time {
+                        remarks.count(UNREADABLE_TIME, &at_place);
+                    }
+                    return Ok(Some(message));
+                }
+                Err(why_not) => remarks.count(why_not, &at_place),
             }
         }
     }
 }
 
+const NO_DIRECTION: Words = Words {
+    one: "entry of _webSocketMessages is neither sent nor received",
+    many: "entries of _webSocketMessages are neither sent nor received",
+};
+
+const NO_MESSAGE: Words = Words {
+    one: "entry of _webSocketMessages is a control frame, or of an unknown opcode",
+    many: "entries of _webSocketMessages are control frames, or of an unknown opcode",
+};
+
+const NO_DATA: Words = Words {
+    one: "message of a HAR has no data",
+    many: "messages of a HAR have no data",
+};
+
+const NO_BASE64: Words = Words {
+    one: "binary message of a HAR is not base64, and is left out",
+    many: "binary messages of a HAR are not base64, and are left out",
+};
+
+const UNREADABLE_TIME: Words = Words {
+    one: "message of a HAR has a time that is no number of seconds since 1970, and is taken without one",
+    many: "messages of a HAR have times that are no number of seconds since 1970, and are taken without them",
+};
+
 impl WrittenMessage {
     /// The message; or what it is instead.
-    fn into_message(self, connection: u32) -> Result<Message, &'static str> {
-        let direction =
-            direction(self.way.as_str()).ok_or("entries of _webSocketMessages are neither sent nor received")?;
-        let data = self.data.0.ok_or("messages of a HAR have no data")?;
+    fn into_message(self, connection: u32) -> Result<Message, Words> {
+        let direction = direction(self.way.as_str()).ok_or(NO_DIRECTION)?;
+        let data = self.data.0.ok_or(NO_DATA)?;
         let (kind, payload) = match self.opcode.whole() {
             Some(1) => (kind_of(&data), data),
             Some(2) => {
-                let octets =
-                    decode_in_place(data).ok_or("binary messages of a HAR are not base64, and are left out")?;
+                let octets = decode_in_place(data).ok_or(NO_BASE64)?;
                 (Kind::Binary, octets)
             }
-            _ => return Err("entries of _webSocketMessages are control frames, or of an unknown opcode"),
+            _ => return Err(NO_MESSAGE),
         };
         Ok(Message {
             direction,
-            at: self.time.seconds(),
+            at: match self.time {
+                Moment::At(at) => Some(at),
+                Moment::Absent | Moment::Unreadable => None,
+            },
             kind,
             connection,
             payload: payload.into(),

@@ -243,7 +243,7 @@ fn what_is_said_of_a_line_is_short_however_long_the_line_is() {
         (format!("{{\"connection\":\"{long}\",\"payload\":\"x\"}}"), "4294967295"),
         (format!("{{\"{long}\":1}}"), "(one of direction"),
         (
-            format!("{{\"time_ms\":1e300,\"payload\":\"x\"}}"),
+            r#"{"time_ms":1e300,"payload":"x"}"#.to_owned(),
             "\"time_ms\" is 1e300, and must be",
         ),
         (format!("\"{long}\""), "…, expected an object, one message"),
@@ -315,10 +315,10 @@ fn a_har_gives_the_messages_of_each_web_socket_and_counts_what_is_none() {
             remarks,
             [
                 (
-                    "entries of _webSocketMessages are control frames, or of an unknown opcode",
+                    "entry of _webSocketMessages is a control frame, or of an unknown opcode",
                     1
                 ),
-                ("entries of _webSocketMessages are neither sent nor received", 1),
+                ("entry of _webSocketMessages is neither sent nor received", 1),
             ]
         );
     }
@@ -364,6 +364,52 @@ fn a_har_that_cannot_be_read_is_named_with_its_place() {
     );
 }
 
+/// The messages of a HAR of this text.
+fn har_of(messages: &str) -> String {
+    format!(r#"{{"log":{{"entries":[{{"_webSocketMessages":[{messages}]}}]}}}}"#)
+}
+
+fn remarks_on(content: &[u8], name: &str) -> Vec<String> {
+    let mut transcript = Transcript::read(content, name, Reading::default()).unwrap();
+    transcript.by_ref().for_each(|read| drop(read.unwrap()));
+    transcript.remarks().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_stands_behind_a_har_is_named_with_its_place_and_what_is_cut_off_there_is_not_missed() {
+    let messages = from_corpus("transcript_har", "invalid-two.har");
+    assert!(messages[0].is_ok());
+    let error = messages[1].as_ref().unwrap_err();
+    let expected = "invalid-two.har: line 2, column 1: the HAR ends before this, and '{' stands here; leave out what";
+    assert!(error.starts_with(expected), "{error}");
+    let one = har_of(r#"{"type":"send","opcode":1,"data":"x"}"#);
+    for end in ["", " \r\n"] {
+        assert_eq!(
+            read_as(format!("{one}{end}").as_bytes(), "a.har", Reading::default()).len(),
+            1
+        );
+    }
+    assert_eq!(
+        read_as(&one.as_bytes()[..one.len() - 1], "a.har", Reading::default()).len(),
+        1
+    );
+}
+
+#[test]
+fn times_of_a_har_that_are_none_are_counted() {
+    let message = |time: &str| format!(r#"{{"type":"send","time":{time},"opcode":1,"data":"x"}}"#);
+    let times = [r#""2020-01-01T00:00:00Z""#, "-1", "null", "1.5", r#""1.5""#];
+    let content = har_of(&times.map(message).join(","));
+    assert_eq!(
+        remarks_on(content.as_bytes(), "a.har"),
+        [
+            "2 messages of a HAR have times that are no number of seconds since 1970, and are taken without them (first: line 1, column 43)"
+        ]
+    );
+    let content = har_of(&message("null"));
+    assert!(remarks_on(content.as_bytes(), "a.har").is_empty());
+}
+
 #[test]
 fn a_har_whose_messages_are_all_left_out_is_refused_with_why() {
     let content = br#"{"log":{"entries":[{"_webSocketMessages":[{"type":"send","time":1,"opcode":2,"data":"@"}]}]}}"#;
@@ -371,7 +417,8 @@ fn a_har_whose_messages_are_all_left_out_is_refused_with_why() {
     let [Err(error)] = messages.as_slice() else {
         panic!("{messages:?}")
     };
-    let why = "it holds no message that can be used: 1 binary messages of a HAR are not base64, and are left out (first: line 1";
+    let why =
+        "it holds no message that can be used: 1 binary message of a HAR is not base64, and is left out (first: line 1";
     assert!(error.to_string().contains(why), "{error}");
 }
 
