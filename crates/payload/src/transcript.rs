@@ -12,6 +12,7 @@
 
 mod format;
 pub mod har;
+mod json_start;
 pub mod jsonl;
 pub mod length_prefixed;
 mod lines;

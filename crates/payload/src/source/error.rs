@@ -92,6 +92,13 @@ impl SourceError {
 
     /// A file that the system does not give.
     pub(crate) fn io(file: &str, error: &io::Error) -> Self {
+        if error.raw_os_error().is_none() {
+            // It is not the system's, so it is of what unpacks the file.
+            let problem = format!(
+                "it cannot be read: what is packed in it is damaged or cut off, or something else stands behind it ({error})"
+            );
+            return Self::new(file, problem, "pack it anew");
+        }
         let remedy = match error.kind() {
             io::ErrorKind::PermissionDenied => "make it readable to you",
             _ => "try to read it with another program",

@@ -96,6 +96,18 @@ impl<R> Opened<R> {
         (text.first() != Some(&b'{')).then_some(shown)
     }
 
+    /// Whether every other octet is 0 and those between are of text, as nearly all are of ASCII in UTF-16.
+    pub(crate) fn alternates_with_zeros(&self) -> bool {
+        let is_text = |octet: u8| octet == b' ' || octet.is_ascii_graphic() || octet.is_ascii_whitespace();
+        let pairs = || self.head.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+        let of_text = |is_ascii: &dyn Fn((u8, u8)) -> bool| {
+            let starts = pairs().take(2).filter(|pair| is_ascii(*pair)).count() == 2;
+            // Our own choice: as many as in a text that is mostly English.
+            starts && pairs().filter(|pair| is_ascii(*pair)).count() * 4 >= pairs().len() * 3
+        };
+        of_text(&|(high, low)| high == 0 && is_text(low)) || of_text(&|(low, high)| high == 0 && is_text(low))
+    }
+
     /// What it is known to be.
     pub(crate) fn signature(&self) -> Option<Signature> {
         let known: [(&[u8], FileKind, &str); 15] = [

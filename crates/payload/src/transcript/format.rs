@@ -1,6 +1,6 @@
 //! How is a transcript written?
 
-use super::{TranscriptError, WANTED, jsonl, length_prefixed};
+use super::{TranscriptError, WANTED, json_start, jsonl, length_prefixed};
 use crate::source::opening::{FileKind, Opened};
 use crate::source::remark::Tally;
 use flate2::read::MultiGzDecoder;
@@ -71,6 +71,9 @@ impl FromStr for Format {
     }
 }
 
+/// What else to do with a file that is taken for something else.
+const OR_TEXT: &str = "or say that the format is text, if each line as it stands is a message";
+
 /// A file whose packing, if it had one, is taken off.
 type Unpacked<'a> = Opened<Box<dyn Read + Send + 'a>>;
 
@@ -92,34 +95,40 @@ pub(super) fn find<'a>(
         return Ok((format, opened));
     }
     if let Some(signature) = opened.signature() {
+        // Lines of text may begin as a file with a signature of letters does.
         let remedy = match signature.kind {
-            FileKind::Gzip | FileKind::Zstd => "it is packed twice; unpack it first",
-            FileKind::OtherPacked => "unpack it first, or pack it with gzip or zstd",
-            FileKind::Utf16 => "save it as UTF-8",
-            FileKind::Capture => "read it as a capture, and not as a transcript",
-            FileKind::Other => WANTED,
+            FileKind::Gzip | FileKind::Zstd => "it is packed twice; unpack it first".to_owned(),
+            FileKind::OtherPacked => format!("unpack it first, or pack it with gzip or zstd, {OR_TEXT}"),
+            FileKind::Utf16 => "save it as UTF-8".to_owned(),
+            FileKind::Capture => "read it as a capture, and not as a transcript".to_owned(),
+            FileKind::Other => format!("{WANTED}, {OR_TEXT}"),
         };
         let problem = format!("it looks like {}", signature.name);
         return Err(TranscriptError::new(name, problem, remedy));
     }
     let head = opened.head();
     if let Some(offset) = head.iter().position(|octet| *octet == 0) {
+        if opened.alternates_with_zeros() {
+            let remedy = "save it as UTF-8, or say the format, if it is another";
+            return Err(TranscriptError::new(name, "it looks like text in UTF-16", remedy));
+        }
         if length_prefixed::starts(head) {
             return Ok((Format::LengthPrefixed, opened));
         }
         let problem =
             format!("it is binary: octet {offset} is 0, and its start is no message with its length before it");
-        return Err(TranscriptError::new(name, problem, WANTED));
+        return Err(TranscriptError::new(name, problem, format!("{WANTED}, {OR_TEXT}")));
     }
     let opened = opened.without_mark();
     let extension = extension(name);
-    let format = match opened.first_key() {
-        _ if extension.as_deref() == Some("har") => Format::Har,
-        Some(b"log") => Format::Har,
-        Some(key) if jsonl::KEYS.iter().any(|known| known.as_bytes() == key) => Format::JsonLines,
-        _ => Format::Text,
-    };
-    if format == Format::Text && matches!(extension.as_deref(), Some("jsonl" | "ndjson")) {
+    if extension.as_deref() == Some("har") {
+        return Ok((Format::Har, opened));
+    }
+    let (format, doubt) = json_start::format(opened.first_key(), opened.head());
+    let is_named_json_lines = matches!(extension.as_deref(), Some("jsonl" | "ndjson"));
+    if let Some(doubt) = doubt {
+        remarks.count(doubt, name);
+    } else if format == Format::Text && is_named_json_lines {
         remarks.count(
             "file of JSON Lines whose first key is none of a transcript's, so that each line as it stands is a message",
             name,

@@ -32,6 +32,9 @@ pub(super) const KEYS: [&str; 6] = [
     "payload_base64",
 ];
 
+/// Those of [`KEYS`] one of which every line has.
+pub(super) const PAYLOADS: [&str; 2] = ["payload", "payload_base64"];
+
 pub(super) const EXAMPLE: &str = r#"write a line like {"direction": "sent", "time_ms": 12.5, "opcode": "text", "connection": 0, "payload": "…"}, or say that the format is text, if each line as it stands is a message"#;
 
 /// The messages of lines of JSON.

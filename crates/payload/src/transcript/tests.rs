@@ -411,6 +411,41 @@ fn times_of_a_har_that_are_none_are_counted() {
 }
 
 #[test]
+fn a_log_is_not_tuned_with_its_envelope_whatever_key_stands_first() {
+    for line in [
+        r#"{"ts":1,"direction":"sent","payload":"hello"}"#,
+        r#"{"direction":"sent","ts":1,"payload":"hello"}"#,
+    ] {
+        let messages = read(line.as_bytes());
+        let [Err(error)] = messages.as_slice() else {
+            panic!("{messages:?}")
+        };
+        assert!(error.contains("unknown key \"ts\""), "{error}");
+    }
+    let said = remarks_on(br#"{"ts":1,"payload":"hello"}"#, "talk");
+    assert!(said[0].contains("each line as it stands is a message"), "{said:?}");
+}
+
+#[test]
+fn what_is_taken_for_something_else_can_be_read_as_text_and_that_is_said() {
+    for content in [b"%PDF sent\n".as_slice(), b"BZhello\n", b"one\0two\n"] {
+        let error = read(content).remove(0).unwrap_err();
+        assert!(
+            error.ends_with("or say that the format is text, if each line as it stands is a message"),
+            "{error}"
+        );
+        let reading = Reading {
+            format: Some(Format::Text),
+            ..Reading::default()
+        };
+        assert_eq!(
+            read_as(content, "talk", reading)[0].as_ref().unwrap().payload.len(),
+            content.len() - 1
+        );
+    }
+}
+
+#[test]
 fn a_har_whose_messages_are_all_left_out_is_refused_with_why() {
     let content = br#"{"log":{"entries":[{"_webSocketMessages":[{"type":"send","time":1,"opcode":2,"data":"@"}]}]}}"#;
     let messages = read_as(content, "a.har", Reading::default());
@@ -488,6 +523,14 @@ fn what_is_packed_is_unpacked_and_what_is_damaged_is_refused() {
             "it looks like a packet capture (pcapng); read it as a capture",
         ),
         ("invalid-utf16.txt", "it looks like text in UTF-16; save it as UTF-8"),
+        (
+            "invalid-utf16-without-mark.txt",
+            "it looks like text in UTF-16; save it as UTF-8, or say the format",
+        ),
+        (
+            "invalid-behind-packed.gz",
+            "it cannot be read: what is packed in it is damaged or cut off, or something else stands behind it",
+        ),
         ("invalid-binary.bin", "it is binary: octet 2 is 0"),
         ("invalid-cut-off.gz", "it cannot be read: "),
     ] {
