@@ -17,6 +17,7 @@ pub mod jsonl;
 pub mod length_prefixed;
 mod lines;
 mod messages;
+mod order;
 mod scanner;
 pub mod text;
 
@@ -30,6 +31,7 @@ use crate::source::opening::Opened;
 use crate::source::remark::Tally;
 use bytes::Bytes as Octets;
 use lastmile_units::Bytes;
+use order::Order;
 use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
@@ -132,6 +134,7 @@ pub struct Transcript<'a> {
     name: String,
     format: Format,
     remarks: Tally,
+    order: Order,
     found: bool,
     ended: bool,
 }
@@ -181,6 +184,7 @@ impl<'a> Transcript<'a> {
             name: name.to_owned(),
             format,
             remarks,
+            order: Order::default(),
             found: false,
             ended: false,
         })
@@ -193,7 +197,9 @@ impl<'a> Transcript<'a> {
 
     /// What is to be said of what was read so far, each with how often.
     pub fn remarks(&self) -> Vec<Remark> {
-        self.remarks.clone().into_remarks()
+        let mut remarks = self.remarks.clone();
+        self.order.remark(&mut remarks);
+        remarks.into_remarks()
     }
 }
 
@@ -228,6 +234,7 @@ impl Iterator for Transcript<'_> {
             }
             Ok(Some(message)) => {
                 self.found = true;
+                self.order.take(&message);
                 Some(Ok(message))
             }
             Err(Trouble::Message(error)) => {

@@ -1,7 +1,7 @@
 //! How are the messages of one direction kept for what goes over them many times? In one piece of memory, connection by connection.
 //!
 //! Each connection is a context of its own for whatever compresses it, so its messages stand together, in the order in which
-//! they went.
+//! they went: that of their times where each has one, or else that of the transcript.
 
 use super::{Direction, Kind, Message, Transcript, TranscriptError};
 use lastmile_units::Bytes;
@@ -41,7 +41,8 @@ pub struct Directions {
 }
 
 impl Transcript<'_> {
-    /// Reads all messages into memory, which holds their octets about twice for a moment where there is more than one connection.
+    /// Reads all messages into memory, which holds their octets about twice for a moment where there is more than one connection, or
+    /// where times run backwards.
     ///
     /// # Errors
     /// The first.
@@ -200,7 +201,8 @@ impl Gathered {
 /// All connections' messages.
 fn joined(by_connection: BTreeMap<u32, Messages>) -> Messages {
     let mut all = Messages::default();
-    for (number, mut messages) in by_connection {
+    for (number, messages) in by_connection {
+        let mut messages = in_order(messages);
         let (first, before) = (all.len(), all.octets.len());
         if all.is_empty() {
             all = Messages {
@@ -219,6 +221,26 @@ fn joined(by_connection: BTreeMap<u32, Messages>) -> Messages {
         });
     }
     all
+}
+
+/// Messages of one connection in the order of their times, where each has one; those of one time stay as they were.
+fn in_order(messages: Messages) -> Messages {
+    if messages.times.contains(&None) || messages.times.is_sorted() {
+        return messages;
+    }
+    let mut order = Vec::from_iter(0..messages.len());
+    order.sort_by_key(|index| messages.times[*index]);
+    let mut ordered = Messages {
+        octets: Vec::with_capacity(messages.octets.len()),
+        ..Messages::default()
+    };
+    for index in order {
+        ordered.octets.extend_from_slice(messages.payload(index));
+        ordered.ends.push(ordered.octets.len());
+        ordered.kinds.push(messages.kinds[index]);
+        ordered.times.push(messages.times[index]);
+    }
+    ordered
 }
 
 #[cfg(test)]
@@ -265,6 +287,39 @@ mod tests {
             .collect();
         assert_eq!(connections, [(2, 0..2), (7, 2..4)]);
         assert_eq!(all.of(Received).payload(0), b"three");
+    }
+
+    /// A message whose payload says when it went.
+    fn timed(direction: Direction, connection: u32, payload: &'static str, at: Option<u64>) -> Message {
+        Message {
+            at: at.map(Duration::from_millis),
+            ..message(direction, connection, payload)
+        }
+    }
+
+    #[test]
+    fn messages_stand_in_the_order_of_their_times_where_each_has_one() {
+        use Direction::{Received, Sent};
+        let all = gathered(&[
+            timed(Sent, 0, "third", Some(30)),
+            timed(Received, 0, "later", Some(25)),
+            timed(Sent, 0, "2a", Some(20)),
+            timed(Sent, 0, "2b", Some(20)),
+            timed(Sent, 1, "b", Some(9)),
+            timed(Sent, 1, "?", None),
+            timed(Sent, 1, "a", Some(8)),
+            timed(Received, 0, "sooner", Some(15)),
+            timed(Sent, 0, "first", Some(0)),
+        ]);
+        assert_eq!(
+            Vec::from_iter(all.sent.payloads()),
+            [b"first".as_slice(), b"2a", b"2b", b"third", b"b", b"?", b"a"]
+        );
+        assert_eq!(all.sent.at(1), Some(Duration::from_millis(20)));
+        assert_eq!(
+            Vec::from_iter(all.received.payloads()),
+            [b"sooner".as_slice(), b"later"]
+        );
     }
 
     #[test]

@@ -411,6 +411,35 @@ fn times_of_a_har_that_are_none_are_counted() {
 }
 
 #[test]
+fn times_that_run_backwards_are_remarked_on_where_messages_are_put_in_their_order() {
+    let line =
+        |connection: u32, time: &str| format!("{{\"time_ms\":{time},\"connection\":{connection},\"payload\":\"x\"}}\n");
+    let backwards = [line(0, "3"), line(1, "9"), line(0, "2"), line(0, "1"), line(1, "9")].concat();
+    assert_eq!(
+        remarks_on(backwards.as_bytes(), "talk"),
+        [
+            "2 messages stand behind later ones of their connections, and are put in the order of the times (first: message 3)"
+        ]
+    );
+    let one_untimed = [line(0, "3"), line(0, "2"), line(0, "null")].concat();
+    assert!(remarks_on(one_untimed.as_bytes(), "talk").is_empty());
+    let content = har_of(
+        r#"{"type":"send","time":2,"opcode":1,"data":"b"},{"type":"receive","time":1,"opcode":1,"data":"-"},{"type":"send","time":1,"opcode":1,"data":"a"}"#,
+    );
+    assert_eq!(
+        remarks_on(content.as_bytes(), "a.har"),
+        [
+            "1 message stands behind a later one of its connection, and is put in the order of the times (first: message 3)"
+        ]
+    );
+    let gathered = Transcript::read(content.as_bytes(), "a.har", Reading::default())
+        .unwrap()
+        .gather()
+        .unwrap();
+    assert_eq!(gathered.sent.octets(), b"ab");
+}
+
+#[test]
 fn a_log_is_not_tuned_with_its_envelope_whatever_key_stands_first() {
     for line in [
         r#"{"ts":1,"direction":"sent","payload":"hello"}"#,
