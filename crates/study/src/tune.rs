@@ -179,9 +179,7 @@ pub enum TuneError {
         remedy: &'static str,
     },
     /// No message has payload.
-    #[error(
-        "{transcript}: none of {messages} messages has payload, so that there is nothing to compress; record some that have"
-    )]
+    #[error("{transcript}: {}, so that there is nothing to compress; record some that have", without_payload(.messages))]
     Empty {
         /// Where it was read from.
         transcript: String,
@@ -213,6 +211,14 @@ pub enum TuneError {
     /// Someone asked to stop. What was done is in the journal.
     #[error("interrupted: what was done is kept, and a tune that resumes goes on from there")]
     Interrupted,
+}
+
+/// Says that no message of these has payload.
+fn without_payload(messages: &usize) -> String {
+    match messages {
+        1 => "its one message has no payload".to_owned(),
+        several => format!("none of {several} messages has payload"),
+    }
 }
 
 impl From<parallel::Interrupted> for TuneError {

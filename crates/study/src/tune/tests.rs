@@ -260,6 +260,8 @@ fn what_cannot_be_tuned_for_is_refused_with_a_remedy() {
     };
     let empty = recording(&[message(""), message("")]);
     assert!(refused(&empty, &options()).starts_with("test.txt: none of 2 messages has payload"));
+    let empty = recording(&[message("")]);
+    assert!(refused(&empty, &options()).starts_with("test.txt: its one message has no payload"));
     let one = recording(&[message("a")]);
     let slow = Options {
         slow_client: 0.0,
