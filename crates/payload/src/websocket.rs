@@ -52,7 +52,7 @@ mod utf8;
 pub use close::{Close, CloseCode, CloseError};
 pub use extension::{Extension, ExtensionError, Parameter, read_extensions};
 pub use frame::{FrameError, FrameHeader, LengthForm, MaskKey, Opcode};
-pub use handshake::{Asked, HandshakeError, Key, Opened, Request, head_length};
+pub use handshake::{Answered, Asked, HandshakeError, Key, Opened, Request, head_length};
 pub use negotiation::{
     Agreement, ClientWindow, Compressor, NegotiationError, Offer, PERMESSAGE_DEFLATE, Response, accept_offer,
     take_response,

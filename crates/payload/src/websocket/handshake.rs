@@ -5,7 +5,8 @@
 use super::extension::{Extension, ExtensionError, is_token_octet, read_extensions};
 use super::negotiation::{Agreement, NegotiationError, Offer, Response, list, take_response};
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use lastmile_units::Seed;
 use rand_core::Rng as _;
 use sha1::{Digest as _, Sha1};
@@ -44,6 +45,17 @@ pub struct Asked {
     pub extensions: Vec<Extension>,
 }
 
+/// A response as a client reads it, before it asks whether the extensions fit its offers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answered {
+    /// The subprotocol, where one was chosen; the client asked for it.
+    pub protocol: Option<String>,
+    /// All extensions that the server answers with, in its order.
+    pub extensions: Vec<Extension>,
+    /// What the server calls itself (`Server`).
+    pub server: Option<String>,
+}
+
 /// What a client and a server came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Opened {
@@ -66,7 +78,9 @@ pub enum HandshakeError {
     #[error("the request is {0}; a handshake's is GET (RFC 6455 section 4.1)")]
     Method(String),
     /// Another version of HTTP.
-    #[error("the request is of HTTP/1.{0}; a handshake's is of HTTP/1.1 (RFC 6455 section 4.1)")]
+    #[error(
+        "the handshake is of HTTP/1.{0} where HTTP/1.1 begins a WebSocket connection (RFC 6455 sections 4.1 and 4.2.2)"
+    )]
     HttpVersion(u8),
     /// A version of WebSocket that is not spoken here.
     #[error("Sec-WebSocket-Version is {0:?}; this side speaks 13 (RFC 6455 section 4.4)")]
@@ -98,6 +112,12 @@ const FIELDS_MAX: usize = 128;
 /// RFC 6455 section 1.3.
 const ACCEPT_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const VERSION: &str = "13";
+/// Reads nonces. 16 octets leave four bits of base64 over, which a decoder may pass over (RFC 4648 section 3.5); in the example of RFC 6455
+/// section 4.1, `AQIDBAUGBwgJCgsMDQ4PEC==`, they are not all zero.
+const NONCE: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
 
 /// How long the head is that `octets` begin with, with the empty line that ends it; none while it is not whole.
 pub fn head_length(octets: &[u8]) -> Option<usize> {
@@ -117,7 +137,7 @@ impl Key {
 
     /// The one sent as `text`; none where that is not 16 octets in base64.
     pub fn read(text: &str) -> Option<Self> {
-        let nonce = STANDARD.decode(text).ok()?;
+        let nonce = NONCE.decode(text).ok()?;
         (nonce.len() == 16).then(|| Self(text.to_owned()))
     }
 
@@ -169,6 +189,18 @@ impl Request {
     /// # Errors
     /// When the client must fail the connection (RFC 6455 section 4.1).
     pub fn take_response(&self, key: &Key, head: &[u8]) -> Result<Opened, HandshakeError> {
+        let answered = self.read_response(key, head)?;
+        Ok(Opened {
+            deflate: take_response(&self.offers, &answered.extensions)?,
+            protocol: answered.protocol,
+        })
+    }
+
+    /// The same, but for what the extensions amount to: for whoever offers others than [`Request::offers`].
+    ///
+    /// # Errors
+    /// When the client must fail the connection, whatever it offered (RFC 6455 section 4.1).
+    pub fn read_response(&self, key: &Key, head: &[u8]) -> Result<Answered, HandshakeError> {
         let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
         let mut response = httparse::Response::new(&mut fields);
         whole(response.parse(head))?;
@@ -176,8 +208,14 @@ impl Request {
             Some(101) => {}
             other => return Err(HandshakeError::Status(other.unwrap_or_default())),
         }
+        match response.version {
+            Some(1) => {}
+            other => return Err(HandshakeError::HttpVersion(other.unwrap_or_default())),
+        }
         let fields = Fields(response.headers);
-        fields.switches()?;
+        // A client may list protocols for the server to choose among; an answer names the one (RFC 6455 section 4.1, step 2).
+        fields.is("Upgrade", "websocket", |found| found.eq_ignore_ascii_case("websocket"))?;
+        fields.names("Connection", "Upgrade")?;
         let accept = key.accept();
         fields.is("Sec-WebSocket-Accept", &accept, |found| found == accept)?;
         let protocol = fields.once("Sec-WebSocket-Protocol")?;
@@ -190,10 +228,10 @@ impl Request {
                 "it must be one that was asked for",
             ));
         }
-        let listed = read_extensions(fields.lines("Sec-WebSocket-Extensions"))?;
-        Ok(Opened {
+        Ok(Answered {
             protocol,
-            deflate: take_response(&self.offers, &listed)?,
+            extensions: read_extensions(fields.lines("Sec-WebSocket-Extensions"))?,
+            server: fields.once("Server").ok().flatten(),
         })
     }
 }
@@ -219,7 +257,8 @@ impl Asked {
         let Some(host) = fields.once("Host")? else {
             return Err(wrong("Host", "missing", "a request of HTTP/1.1 has it"));
         };
-        fields.switches()?;
+        fields.names("Upgrade", "websocket")?;
+        fields.names("Connection", "Upgrade")?;
         match fields.once("Sec-WebSocket-Version")? {
             Some(version) if version == VERSION => {}
             other => return Err(HandshakeError::Version(other.unwrap_or_default())),
@@ -329,15 +368,13 @@ impl<'a> Fields<'a> {
             .filter(|member| !member.is_empty() && member.bytes().all(is_token_octet))
     }
 
-    /// `Upgrade: websocket` and `Connection: Upgrade`, either of which may list more.
-    fn switches(&self) -> Result<(), HandshakeError> {
-        for (name, token) in [("Upgrade", "websocket"), ("Connection", "Upgrade")] {
-            if !self.tokens(name).any(|found| found.eq_ignore_ascii_case(token)) {
-                let lines: Vec<_> = self.lines(name).map(String::from_utf8_lossy).collect();
-                return Err(wrong(name, &lines.join(", "), &format!("it must name {token}")));
-            }
+    /// Whether a field that is a list names `token`, beside whatever else.
+    fn names(&self, name: &'static str, token: &str) -> Result<(), HandshakeError> {
+        if self.tokens(name).any(|found| found.eq_ignore_ascii_case(token)) {
+            return Ok(());
         }
-        Ok(())
+        let lines: Vec<_> = self.lines(name).map(String::from_utf8_lossy).collect();
+        Err(wrong(name, &lines.join(", "), &format!("it must name {token}")))
     }
 }
 

@@ -148,7 +148,7 @@ impl Offer {
     ///
     /// A response must repeat what the offer asks of the server (sections 7.1.1.1 and 7.1.2.1), with a window no larger; it may ask of the
     /// client's window only where the client let it (section 7.1.2.2). What the client says of itself is a hint that holds whatever
-    /// the response says.
+    /// the response says: a server may pass it over, and so a response that allows the client a larger window than it hinted at is taken.
     pub fn agree(&self, response: &Response) -> Option<Agreement> {
         let takes_up_takeover = !self.server_no_context_takeover || response.server_no_context_takeover;
         let takes_up_window = self
@@ -231,6 +231,9 @@ pub fn accept_offer(listed: &[Extension], wish: &Agreement) -> Option<(Response,
 
 /// What the offers and a server's list come to; none where the server declined.
 ///
+/// A response does not say which offer it takes up, and offers differ in what they hint of the client. Where it fits several, the client
+/// compresses as the most careful of them has it, so that the server can read it whichever it means.
+///
 /// # Errors
 /// When the client must fail the connection (RFC 7692 section 7.1, RFC 6455 section 9.1): the server answers what was not offered, answers twice,
 /// or its response is invalid.
@@ -245,8 +248,16 @@ pub fn take_response(offers: &[Offer], listed: &[Extension]) -> Result<Option<Ag
         _ => return Err(NegotiationError::Twice),
     };
     let response = Response::read(extension)?;
-    let agreement = offers.iter().find_map(|offer| offer.agree(&response));
-    agreement.map(Some).ok_or_else(|| NegotiationError::FitsNoOffer {
+    let fitting = offers.iter().filter_map(|offer| offer.agree(&response));
+    // What the server does follows from its response alone, and is the same in all of them.
+    let careful = fitting.reduce(|one, other| Agreement {
+        client: Compressor {
+            takeover: one.client.takeover && other.client.takeover,
+            window_bits: one.client.window_bits.min(other.client.window_bits),
+        },
+        ..one
+    });
+    careful.map(Some).ok_or_else(|| NegotiationError::FitsNoOffer {
         response: extension.to_string(),
         offers: list(offers),
     })

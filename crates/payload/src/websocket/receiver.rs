@@ -126,6 +126,7 @@ pub struct Receiver {
     /// Whether a part of the control frame that is being read was not seen.
     is_control_damaged: bool,
     is_over: bool,
+    passed_over: Bytes,
 }
 
 /// The frame whose payload is being read.
@@ -187,6 +188,7 @@ impl Receiver {
             is_history_lost: false,
             is_control_damaged: false,
             is_over: false,
+            passed_over: Bytes::ZERO,
         })
     }
 
@@ -202,9 +204,11 @@ impl Receiver {
             };
             if let Err(violation) = step {
                 self.is_over = true;
+                self.passed_over += Bytes::from(octets.len());
                 return Err(violation);
             }
         }
+        self.passed_over += Bytes::from(octets.len());
         Ok(())
     }
 
@@ -239,6 +243,11 @@ impl Receiver {
     /// What this direction's decompressor holds.
     pub fn memory(&self) -> Bytes {
         self.inflate.as_ref().map_or(Bytes::ZERO, MessageDecoder::memory)
+    }
+
+    /// What came after the end.
+    pub fn passed_over(&self) -> Bytes {
+        self.passed_over
     }
 
     /// Whether nothing more will be told: a rule was broken, a close frame came, or a hole could not be passed.

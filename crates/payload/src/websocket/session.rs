@@ -132,6 +132,7 @@ pub struct Session {
     state: State,
     output: Vec<u8>,
     events: VecDeque<Event>,
+    passed_over: Bytes,
 }
 
 enum State {
@@ -195,6 +196,7 @@ impl Session {
             state,
             output,
             events: VecDeque::new(),
+            passed_over: Bytes::ZERO,
         }
     }
 
@@ -223,6 +225,7 @@ impl Session {
             State::Open(_) | State::Over => octets,
         };
         let State::Open(open) = &mut self.state else {
+            self.passed_over += Bytes::from(octets.len());
             return;
         };
         let (events, output) = (&mut self.events, &mut self.output);
@@ -263,6 +266,7 @@ impl Session {
             is_over = true;
         }
         if is_over {
+            self.passed_over += receiver.passed_over();
             self.state = State::Over;
         }
     }
@@ -356,6 +360,11 @@ impl Session {
     /// Whether nothing more is to be received: with the output sent, the transport can be ended. A server ends it first (RFC 6455 section 7.1.1).
     pub fn is_over(&self) -> bool {
         matches!(self.state, State::Over)
+    }
+
+    /// What came after the end: after the other side's close frame nothing may (RFC 6455 section 5.5.1).
+    pub fn passed_over(&self) -> Bytes {
+        self.passed_over
     }
 
     /// What compressing and decompressing hold for this connection.

@@ -91,11 +91,34 @@ fn a_response_is_read_as_it_was_written() {
 }
 
 #[test]
+fn a_response_names_the_protocol_in_any_case_and_may_say_more_of_the_connection() {
+    let changed = response(|head| {
+        head.replace("Upgrade: websocket", "upgrade: WebSocket")
+            .replace("Connection: Upgrade", "Connection: keep-alive, upgrade")
+    });
+    changed.unwrap();
+}
+
+/// RFC 6455 section 4.1, of the nonce of the octets 1 to 16.
+#[test]
+fn the_nonce_of_the_rfcs_example_is_read_and_answered_as_it_was_sent() {
+    let key = Key::read("AQIDBAUGBwgJCgsMDQ4PEC==").unwrap();
+    let canonical = Key::read("AQIDBAUGBwgJCgsMDQ4PEA==").unwrap();
+    assert_ne!(key.accept(), canonical.accept());
+    assert_eq!(Key::read("AQIDBAUGBwgJCgsMDQ4PEC"), None);
+}
+
+#[test]
 fn a_response_that_breaks_a_rule_fails_the_connection() {
     let cases = [
         ("101 Switching Protocols", "200 OK"),
+        ("HTTP/1.1", "HTTP/1.0"),
         ("Upgrade: websocket\r\n", ""),
+        ("Upgrade: websocket", "Upgrade: h2c, websocket"),
+        ("Upgrade: websocket", "Upgrade: h2c\r\nUpgrade: websocket"),
         ("Connection: Upgrade\r\n", ""),
+        ("Connection: Upgrade", "Connection: close"),
+        ("Connection", "Sec-WebSocket-Accept: AAAA\r\nConnection"),
         ("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", "s3pPLMBiTxaQ9kYGzzhZRbK+xOp="),
         ("Protocol: chat", "Protocol: superchat"),
         ("permessage-deflate", "permessage-bzip2"),

@@ -115,7 +115,7 @@ fn a_server_limits_itself_unasked_and_its_client_only_where_it_may() {
 }
 
 #[test]
-fn a_response_is_taken_for_the_first_offer_that_it_fits() {
+fn a_response_is_taken_for_the_offer_that_it_fits() {
     let offers = [
         Offer {
             server_max_window_bits: Some(bits(10)),
@@ -137,6 +137,25 @@ fn a_response_is_taken_for_the_first_offer_that_it_fits() {
     assert_eq!(second.server.window_bits, WindowBits::MAX);
     assert!(!second.client.takeover);
     assert_eq!(take_response(&offers, &[]), Ok(None));
+}
+
+#[test]
+fn a_response_that_fits_several_offers_is_taken_for_the_most_careful() {
+    let any = Offer {
+        client_max_window_bits: ClientWindow::Any,
+        ..Offer::default()
+    };
+    let careful = Offer {
+        client_no_context_takeover: true,
+        client_max_window_bits: ClientWindow::AtMost(bits(9)),
+        ..Offer::default()
+    };
+    for offers in [[any, careful], [careful, any]] {
+        let agreed = take_response(&offers, &listed("permessage-deflate")).unwrap().unwrap();
+        assert_eq!(agreed.server, WISH.server);
+        assert!(!agreed.client.takeover);
+        assert_eq!(agreed.client.window_bits, bits(9));
+    }
 }
 
 #[test]
