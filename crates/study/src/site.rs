@@ -138,13 +138,13 @@ impl<W: Laboratory> Site<W> {
 
     /// Runs a program of the client's to its end.
     pub(crate) fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Failure> {
-        self.run_beyond(Duration::ZERO, program)
+        self.run_within(W::LIMIT, program)
     }
 
-    /// The same, of a program that is known to wait for so long.
-    pub(crate) fn run_beyond<T: 'static>(
+    /// The same, of a program that is given up after so long.
+    pub(crate) fn run_within<T: 'static>(
         &self,
-        wait: Duration,
+        limit: Duration,
         program: impl Future<Output = T> + 'static,
     ) -> Result<T, Failure> {
         let (tell, told) = oneshot::channel();
@@ -152,9 +152,14 @@ impl<W: Laboratory> Site<W> {
             // Nobody listens any more where the time is over.
             let _ = tell.send(program.await);
         });
-        let ended = self.world.run_for(W::LIMIT.saturating_add(wait), told);
+        let ended = self.world.run_for(limit, told);
         let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
         ended.map_err(|_| Failure::new("the client's program was stopped"))
+    }
+
+    /// How long a program that has so many messages to move, of so many octets in all, may take.
+    pub(crate) fn limit(&self, messages: usize, bytes: Bytes) -> Duration {
+        W::limit(&self.spec.link, messages, bytes)
     }
 
     /// Lets time pass.

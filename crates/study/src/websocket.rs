@@ -85,8 +85,9 @@ pub(crate) fn converse<W: Laboratory>(
         terms: terms.clone(),
         seed,
     };
-    site.run_beyond(
-        conversation.longest_wait(),
+    let limit = site.limit(conversation.messages(), conversation.bytes());
+    site.run_within(
+        limit.saturating_add(conversation.longest_wait()),
         clients.converse(Rc::clone(conversation), asides, servers),
     )?
 }

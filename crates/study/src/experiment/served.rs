@@ -113,6 +113,8 @@ mod running {
 
     /// Where peers listen: ports below 1024 are not for everyone.
     pub(super) const PORT: u16 = 8080;
+    /// Warming up goes over the server's own loopback, and takes seconds; after so long it has got stuck. Our own choice.
+    const WARM_UP_LIMIT: Duration = Duration::from_secs(10 * 60);
 
     /// A real server, with the folders that are its own.
     pub(in crate::experiment) struct Peer {
@@ -161,7 +163,7 @@ mod running {
                 server: started.map_err(|error| failed(&error))?,
                 _folders: folders,
             };
-            let warmed_up = site.world.run_for(W::LIMIT, warm_up(address));
+            let warmed_up = site.world.run_for(WARM_UP_LIMIT, warm_up(address));
             warmed_up.map_err(|halt| failed(&halt))??;
             Ok(peer)
         }

@@ -11,7 +11,7 @@ use crate::observation::Failure;
 use crate::settings::Hosts;
 use lastmile_link::LinkSpec;
 use lastmile_report::record::Doubt;
-use lastmile_units::Seed;
+use lastmile_units::{Bytes, Seed};
 use lastmile_world::sim::{self, HostSpec, SimHost};
 use lastmile_world::tcp::Config;
 use lastmile_world::{Host, LinkId, World};
@@ -22,6 +22,8 @@ use std::time::Duration;
 pub(crate) trait Laboratory: World<Host: Host> + Sized {
     /// A program that has not ended after this much of the world's time is given up.
     const LIMIT: Duration;
+    /// The same for a program that has so many messages to move over `link`, of so many octets in all.
+    fn limit(link: &LinkSpec, messages: usize, bytes: Bytes) -> Duration;
     /// Whether the same seed gives the same figures, to the last digit.
     const IS_EXACT: bool;
     /// What a world has seen of disturbances so far.
@@ -54,6 +56,10 @@ impl Laboratory for sim::World {
     const LIMIT: Duration = Duration::from_secs(30 * 24 * 3600);
     const IS_EXACT: bool = true;
     type Seen = ();
+
+    fn limit(_: &LinkSpec, _: usize, _: Bytes) -> Duration {
+        Self::LIMIT
+    }
 
     fn with_hosts(spec: &SiteSpec, seed: Seed) -> Result<(Self, SimHost, SimHost), Failure> {
         let world = Self::new(seed);
