@@ -7,9 +7,9 @@ use std::time::Duration;
 
 /// Ask a WebSocket server whether it keeps RFC 6455 and RFC 7692 (permessage-deflate)
 ///
-/// The server must send every message back, as echo servers do. Each rule is asked about over a connection of its own: how
-/// permessage-deflate is negotiated and kept to, which compressed messages are read, and whether what no endpoint may send fails the
-/// connection. TLS is not spoken: probe the server behind its proxy.
+/// The server must send every message back, as echo servers do. Each rule is asked about over a connection of its own: how a connection
+/// begins and ends, how permessage-deflate is negotiated and kept to, which compressed messages are read, and whether what no endpoint may
+/// send fails the connection. TLS is not spoken: probe the server behind its proxy.
 #[derive(Debug, Args)]
 #[command(after_help = "Exits with 99 where a rule is broken.
 
@@ -21,7 +21,7 @@ pub(crate) struct ConformArgs {
     #[arg(value_name = "URL")]
     pub(crate) target: Target,
 
-    /// How long the server may be silent where an answer is due
+    /// How long an answer may take; all that happens on one connection may take ten times as long
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
     pub(crate) patience: Duration,
 

@@ -8,7 +8,7 @@ use lastmile_study::conform;
 /// Asks a server about every rule, and says how it stood.
 ///
 /// # Errors
-/// When nobody listens there, or what listens does not send messages back.
+/// When nobody listens there, or what listens does not switch to WebSocket.
 pub(crate) fn conform(args: &ConformArgs) -> anyhow::Result<Exit> {
     let bar = progress::bar("rules");
     let mut done = 0;

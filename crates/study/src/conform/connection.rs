@@ -1,87 +1,50 @@
-//! How is a server spoken to, rightly or wrongly? A TCP connection with a WebSocket session on it, and what a case may expect of it.
+//! How is a server spoken to, rightly or wrongly? A WebSocket session over a `wire`, and what a case may expect of it.
 
 use super::target::Target;
+use super::trouble::{Trouble, closing};
+use super::wire::{Arrival, Deadline, Wire};
 use lastmile_payload::message_codec::Deflate;
 use lastmile_payload::transcript::Kind;
 use lastmile_payload::websocket::{
-    Agreement, CloseCode, Event, Extension, Failure, Form, FrameHeader, Key, MESSAGE_LIMIT, Offer, Opcode,
-    PERMESSAGE_DEFLATE, ReceivedMessage, Request, Response, Role, Session, head_length, read_extensions,
+    Agreement, Close, CloseCode, Event, Extension, Failure, Form, FrameHeader, HandshakeError, Key, MESSAGE_LIMIT,
+    NegotiationError, Offer, Opcode, PERMESSAGE_DEFLATE, ReceivedMessage, Request, Role, Session, read_extensions,
+    take_response,
 };
 use lastmile_units::{Bytes, Seed};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
 use std::time::Duration;
-
-/// Why a case did not end as it should.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Trouble {
-    /// The server did something else.
-    #[error("{0}")]
-    Broken(String),
-    /// It has not what the case asks about.
-    #[error("{0}")]
-    NotAsked(String),
-}
-
-impl Trouble {
-    pub(super) fn broken(found: impl Into<String>) -> Self {
-        Self::Broken(found.into())
-    }
-
-    pub(super) fn not_asked(why: impl Into<String>) -> Self {
-        Self::NotAsked(why.into())
-    }
-}
 
 /// An open connection.
 pub(super) struct Connection {
-    stream: TcpStream,
+    wire: Wire,
     session: Session,
     server: Option<String>,
     extensions: Vec<Extension>,
     agreement: Option<Agreement>,
 }
 
-/// Octets of a response's head that are read. Our own choice.
-const HEAD_MAX: usize = 16 << 10;
-/// Octets that are read at once.
-const PIECE: usize = 64 << 10;
-
 impl Connection {
-    /// Opens one that offers `extensions`, each a line of its own.
-    pub(super) fn open(target: &Target, patience: Duration, extensions: &[&str]) -> Result<Self, Trouble> {
-        let mut stream = connect(target, patience)?;
-        let request = Request {
-            host: target.authority(),
-            target: target.path().to_owned(),
-            fields: extensions
-                .iter()
-                .map(|line| ("Sec-WebSocket-Extensions".to_owned(), (*line).to_owned()))
-                .collect(),
-            ..Request::default()
-        };
-        // The same nonce every time: the server is asked, not distrusted.
-        let key = Key::from_seed(Seed::new(1));
-        stream
-            .write_all(&request.write(&key))
-            .map_err(|error| told("the handshake", &error))?;
-        let (head, rest) = read_head(&mut stream)?;
-        let head = Head::read(&head)?;
-        if head.accept.as_deref() != Some(&key.accept()) {
-            return Err(Trouble::broken(
-                "the handshake's Sec-WebSocket-Accept is not that of its key",
-            ));
-        }
-        let agreement = agreement(extensions, &head.extensions)?;
-        let (deflate, seed) = (Deflate::default(), Seed::new(1));
-        let mut session = Session::opened(Role::Client, agreement, &deflate, MESSAGE_LIMIT, seed)
+    /// Opens one that offers `extensions`, each a line of its own; `seed` gives its nonce and masks.
+    pub(super) fn open(target: &Target, patience: Duration, seed: Seed, extensions: &[&str]) -> Result<Self, Trouble> {
+        let mut wire = Wire::connect(target, patience)?;
+        let request = request(target, extensions);
+        let key = Key::from_seed(seed);
+        wire.write(&request.write(&key))?;
+        let (head, rest) = wire
+            .read_head()?
+            .ok_or_else(|| Trouble::not_opened("the server ends the connection within the handshake"))?;
+        let answered = request.read_response(&key, &head).map_err(|error| match error {
+            HandshakeError::Status(_) | HandshakeError::NotHttp(_) => Trouble::not_opened(error.to_string()),
+            _ => Trouble::broken(format!("the handshake's answer is wrong: {error}")),
+        })?;
+        let agreement = agreement(extensions, &answered.extensions)?;
+        let mut session = Session::opened(Role::Client, agreement, &Deflate::default(), MESSAGE_LIMIT, seed)
             .map_err(|error| Trouble::broken(format!("what was agreed on cannot be done: {error}")))?;
         session.receive(&rest);
         Ok(Self {
-            stream,
+            wire,
             session,
-            server: head.server,
-            extensions: head.extensions,
+            server: answered.server,
+            extensions: answered.extensions,
             agreement,
         })
     }
@@ -108,6 +71,12 @@ impl Connection {
         all.join(", ")
     }
 
+    /// The value of a parameter that the server answered.
+    pub(super) fn answered_value(&self, parameter: &str) -> Option<&str> {
+        let mut parameters = self.extensions.iter().flat_map(|extension| &extension.parameters);
+        parameters.find(|found| found.name == parameter)?.value.as_deref()
+    }
+
     /// Sends a message as it should be.
     pub(super) fn send(&mut self, kind: Kind, payload: &[u8], form: Form) -> Result<(), Trouble> {
         self.session
@@ -124,50 +93,45 @@ impl Connection {
         self.flush()
     }
 
-    /// Sends octets, whatever they are. That they are not taken any more is seen by who waits for an answer.
-    pub(super) fn octets(&mut self, octets: &[u8]) {
-        let _ = self.stream.write_all(octets);
+    /// Sends octets, whatever they are.
+    pub(super) fn octets(&mut self, octets: &[u8]) -> Result<(), Trouble> {
+        self.wire.write(octets)
     }
 
     fn flush(&mut self) -> Result<(), Trouble> {
         let output = self.session.take_output();
-        match self.stream.write_all(&output) {
-            // A server that closed early has said something first; whoever expects an answer reads it.
-            Err(error) if is_closed(&error) => Ok(()),
-            Err(error) => Err(told("sending", &error)),
-            Ok(()) => Ok(()),
-        }
+        self.wire.write(&output)
     }
 
-    /// What happens next.
-    fn next(&mut self) -> Result<Event, Trouble> {
-        let mut piece = vec![0; PIECE];
+    /// What happens next, until the deadline; none where nothing does. Pings are answered on the way, and win nobody time.
+    fn next(&mut self, deadline: Deadline) -> Result<Option<Event>, Trouble> {
         loop {
             if let Some(event) = self.session.next_event() {
-                return Ok(event);
+                return Ok(Some(event));
             }
-            match self.stream.read(&mut piece) {
-                Ok(0) => self.session.transport_ended(),
-                Ok(count) => self.session.receive(&piece[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if is_closed(&error) => self.session.transport_ended(),
-                Err(error) if is_silence(&error) => return Err(Trouble::broken("the server says nothing more")),
-                Err(error) => return Err(told("receiving", &error)),
+            match self.wire.read(deadline)? {
+                Arrival::Octets(octets) => self.session.receive(&octets),
+                Arrival::End if self.session.is_over() => return Ok(None),
+                Arrival::End => self.session.transport_ended(),
+                Arrival::Silence => return Ok(None),
             }
             self.flush()?;
         }
     }
 
+    /// What happens next where something must.
+    fn due(&mut self, deadline: Deadline) -> Result<Event, Trouble> {
+        self.next(deadline)?
+            .ok_or_else(|| Trouble::broken(format!("no answer is whole within {}", self.wire.patience())))
+    }
+
     /// The next message, control frames passed over.
     pub(super) fn message(&mut self) -> Result<ReceivedMessage, Trouble> {
+        let deadline = self.wire.deadline();
         loop {
-            match self.next()? {
+            match self.due(deadline)? {
                 Event::Message(message) => return Ok(message),
-                Event::Closed(close) => {
-                    let reason = if close.reason.is_empty() { "" } else { ": " };
-                    let text = format!("the server closes with {}{reason}{}", close.code.0, close.reason);
-                    return Err(Trouble::broken(text));
-                }
+                Event::Closed(close) => return Err(Trouble::Closed(close)),
                 Event::Failed(failure) => return Err(Trouble::broken(failure.to_string())),
                 Event::Opened(_) | Event::Ping(_) | Event::Pong(_) => {}
             }
@@ -180,7 +144,7 @@ impl Connection {
         if message.payload != payload {
             let (sent, came) = (payload.len(), message.payload.len());
             return Err(Trouble::broken(format!(
-                "a message of {sent} octets came back as another, of {came}"
+                "a message of {sent} octets came back as another, of {came}; the probe wants a server that sends every message back"
             )));
         }
         if message.kind != kind {
@@ -206,24 +170,43 @@ impl Connection {
 
     /// The pong to a ping that was sent with this payload.
     pub(super) fn expect_pong(&mut self, payload: &[u8]) -> Result<(), Trouble> {
+        let deadline = self.wire.deadline();
         loop {
-            match self.next()? {
+            match self.due(deadline)? {
                 Event::Pong(answer) if answer == payload => return Ok(()),
                 Event::Pong(_) => return Err(Trouble::broken("a pong has another payload than its ping")),
-                Event::Closed(_) | Event::Failed(_) => {
-                    return Err(Trouble::broken("the server ends instead of a pong"));
+                Event::Closed(close) => {
+                    let found = format!("the server {} instead of a pong", closing(&close));
+                    return Err(Trouble::broken(found));
+                }
+                Event::Failed(failure) => {
+                    return Err(Trouble::broken(format!("where a pong is due: {failure}")));
                 }
                 Event::Message(_) | Event::Opened(_) | Event::Ping(_) => {}
             }
         }
     }
 
-    /// The server must fail the connection, with a close code of these where it sends one (RFC 6455 section 7.1.7).
+    /// The server must fail the connection (RFC 6455 section 7.1.7). It should send a close frame first, and in it one of these codes: one
+    /// with another code says something that is not so; one without a code, like none at all, leaves out what only should be there.
     pub(super) fn expect_failure(&mut self, codes: &[CloseCode]) -> Result<String, Trouble> {
+        let deadline = self.wire.deadline();
         loop {
-            match self.next()? {
-                Event::Closed(close) if codes.contains(&close.code) => {
-                    return Ok(format!("it closes with {}", close.code.0));
+            let Some(event) = self.next(deadline)? else {
+                return Err(Trouble::broken(format!(
+                    "it neither closes nor ends the connection within {}",
+                    self.wire.patience()
+                )));
+            };
+            match event {
+                Event::Closed(close) if close.code == CloseCode::NONE || codes.contains(&close.code) => {
+                    return Ok(format!(
+                        "it {}",
+                        closing(&Close {
+                            reason: String::new(),
+                            ..close
+                        })
+                    ));
                 }
                 Event::Closed(close) => {
                     let wanted: Vec<_> = codes.iter().map(|code| code.0.to_string()).collect();
@@ -249,132 +232,74 @@ impl Connection {
     }
 
     /// Closes as an endpoint should, and wants the answer.
-    pub(super) fn close(&mut self, code: CloseCode) -> Result<CloseCode, Trouble> {
+    pub(super) fn close(&mut self, code: CloseCode) -> Result<Close, Trouble> {
         self.session
             .close(code, "")
             .map_err(|error| Trouble::broken(format!("a close frame could not be sent: {error}")))?;
         self.flush()?;
+        let deadline = self.wire.deadline();
         loop {
-            match self.next()? {
-                Event::Closed(close) => return Ok(close.code),
+            match self.due(deadline)? {
+                Event::Closed(close) => return Ok(close),
                 Event::Failed(failure) => return Err(Trouble::broken(failure.to_string())),
                 _ => {}
             }
         }
     }
-}
 
-fn connect(target: &Target, patience: Duration) -> Result<TcpStream, Trouble> {
-    let refused = |error: &io::Error| told("connecting", error);
-    let mut last = Trouble::broken("the host has no address");
-    for address in target.addresses().map_err(|error| refused(&error))? {
-        match TcpStream::connect_timeout(&address, patience) {
-            Ok(stream) => {
-                let set = stream
-                    .set_read_timeout(Some(patience))
-                    .and_then(|()| stream.set_write_timeout(Some(patience)))
-                    .and_then(|()| stream.set_nodelay(true));
-                return set.map(|()| stream).map_err(|error| refused(&error));
+    /// Reads on, after the close frames, until the server ends the TCP connection; whether it does in time.
+    pub(super) fn ends(&mut self) -> Result<bool, Trouble> {
+        let deadline = self.wire.deadline();
+        loop {
+            match self.wire.read(deadline)? {
+                Arrival::Octets(octets) => self.session.receive(&octets),
+                Arrival::End => return Ok(true),
+                Arrival::Silence => return Ok(false),
             }
-            Err(error) => last = refused(&error),
         }
     }
-    Err(last)
-}
 
-/// The response's head, and what came behind it.
-fn read_head(stream: &mut TcpStream) -> Result<(Vec<u8>, Vec<u8>), Trouble> {
-    let mut head = Vec::new();
-    let mut piece = vec![0; PIECE];
-    loop {
-        if let Some(length) = head_length(&head) {
-            let rest = head.split_off(length);
-            return Ok((head, rest));
+    /// The server must end the TCP connection now (RFC 6455 section 5.5.1).
+    pub(super) fn expect_end(&mut self) -> Result<(), Trouble> {
+        if self.ends()? {
+            return Ok(());
         }
-        if head.len() > HEAD_MAX {
-            return Err(Trouble::broken(format!(
-                "the answer's head is longer than {HEAD_MAX} octets"
-            )));
-        }
-        match stream.read(&mut piece) {
-            Ok(0) => return Err(Trouble::broken("the server ends the connection within the handshake")),
-            Ok(count) => head.extend_from_slice(&piece[..count]),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(told("the handshake's answer", &error)),
-        }
+        let patience = self.wire.patience();
+        Err(Trouble::broken(format!(
+            "after the close frames it leaves the TCP connection open for {patience}"
+        )))
+    }
+
+    /// What came after the server's close frame.
+    pub(super) fn passed_over(&self) -> Bytes {
+        self.session.passed_over()
     }
 }
 
-/// What of a response's head is asked for.
-struct Head {
-    accept: Option<String>,
-    server: Option<String>,
-    extensions: Vec<Extension>,
-}
-
-impl Head {
-    fn read(head: &[u8]) -> Result<Self, Trouble> {
-        let head = String::from_utf8_lossy(head);
-        let mut lines = head.split("\r\n");
-        let status = lines.next().unwrap_or_default();
-        if status.split(' ').nth(1) != Some("101") || !status.starts_with("HTTP/1.1 ") {
-            return Err(Trouble::broken(format!("the handshake is answered with {status:?}")));
-        }
-        let fields: Vec<_> = lines.filter_map(|line| line.split_once(':')).collect();
-        let values = |name: &'static str| {
-            let named = fields.iter().filter(move |(found, _)| found.eq_ignore_ascii_case(name));
-            named.map(|(_, value)| value.trim())
-        };
-        let lines = values("Sec-WebSocket-Extensions").map(str::as_bytes);
-        Ok(Self {
-            accept: values("Sec-WebSocket-Accept").next().map(str::to_owned),
-            server: values("Server").next().map(str::to_owned),
-            extensions: read_extensions(lines).map_err(|error| Trouble::broken(error.to_string()))?,
-        })
+/// A request that offers `extensions`, each on a line of its own, as they are.
+pub(super) fn request(target: &Target, extensions: &[&str]) -> Request {
+    Request {
+        host: target.authority(),
+        target: target.path().to_owned(),
+        fields: extensions
+            .iter()
+            .map(|line| ("Sec-WebSocket-Extensions".to_owned(), (*line).to_owned()))
+            .collect(),
+        ..Request::default()
     }
 }
 
-/// What an answer to these lines of offers amounts to.
+/// What an answer to these lines of offers amounts to. An offer that must be declined is none.
 fn agreement(lines: &[&str], answered: &[Extension]) -> Result<Option<Agreement>, Trouble> {
-    let [answer] = answered else {
-        if answered.is_empty() {
-            return Ok(None);
-        }
-        return Err(Trouble::broken("the server answers with more than one extension"));
-    };
-    if answer.name != PERMESSAGE_DEFLATE {
-        let found = format!("the server answers with {}, which was not offered", answer.name);
-        return Err(Trouble::broken(found));
-    }
-    let response = Response::read(answer).map_err(|error| Trouble::broken(format!("its answer is wrong: {error}")))?;
     let offered = read_extensions(lines.iter().map(|line| line.as_bytes())).unwrap_or_default();
-    let offers = offered.iter().filter_map(|offer| Offer::read(offer).ok());
-    let agreed = offers.filter_map(|offer| offer.agree(&response)).next();
-    match agreed {
-        Some(agreement) => Ok(Some(agreement)),
-        None => Err(Trouble::broken(format!(
-            "its answer {answer} fits no offer that it may accept"
-        ))),
-    }
-}
-
-fn told(doing: &str, error: &io::Error) -> Trouble {
-    if is_silence(error) {
-        Trouble::broken(format!("{doing}: the server is silent for too long"))
-    } else {
-        Trouble::broken(format!("{doing}: {error}"))
-    }
-}
-
-fn is_silence(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-}
-
-fn is_closed(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::ConnectionAborted
-    )
+    let offers: Vec<_> = offered.iter().filter_map(|offer| Offer::read(offer).ok()).collect();
+    take_response(&offers, answered).map_err(|error| match (error, answered) {
+        (NegotiationError::FitsNoOffer { .. }, [answer]) => Trouble::Misfit(answer.to_string()),
+        (NegotiationError::NotOffered(name), [answer]) if name == PERMESSAGE_DEFLATE => {
+            Trouble::Misfit(answer.to_string())
+        }
+        (error, _) => Trouble::broken(format!("its answer is wrong: {error}")),
+    })
 }
 
 /// Octets that no compressor can shorten; the same for the same name.

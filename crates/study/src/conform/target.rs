@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::str::FromStr;
 
 /// A WebSocket server in clear, and what is asked of it.
@@ -50,9 +50,14 @@ impl FromStr for Target {
             found: text.to_owned(),
             problem,
         };
+        if !text.bytes().all(|octet| octet.is_ascii_graphic()) {
+            return Err(refused(
+                "it has a blank, a control character or one beyond ASCII; write its octets like %20, and a host's name as xn--",
+            ));
+        }
         let rest = match text.split_once("://") {
-            Some(("ws", rest)) => rest,
-            Some(("wss", _)) => {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("ws") => rest,
+            Some((scheme, _)) if scheme.eq_ignore_ascii_case("wss") => {
                 return Err(refused(
                     "TLS is not spoken here; probe it where it is in clear, behind its TLS proxy",
                 ));
@@ -69,10 +74,10 @@ impl FromStr for Target {
         let after_brackets = authority.rfind(']').map_or(0, |at| at + 1);
         let (host, port) = match authority[after_brackets..].rfind(':') {
             Some(at) => {
-                let port = authority[after_brackets + at + 1..]
-                    .parse()
-                    .ok()
-                    .filter(|port| *port > 0);
+                let digits = &authority[after_brackets + at + 1..];
+                // A number parses with a sign before it, which no port has.
+                let is_number = digits.bytes().all(|octet| octet.is_ascii_digit());
+                let port = digits.parse().ok().filter(|port| is_number && *port > 0);
                 let port = port.ok_or_else(|| refused("its port is a number from 1 to 65535"))?;
                 (&authority[..after_brackets + at], port)
             }
@@ -80,6 +85,16 @@ impl FromStr for Target {
         };
         if host.is_empty() {
             return Err(refused("it names no host; write it like ws://127.0.0.1:9001/path"));
+        }
+        let within_brackets = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let is_host = match within_brackets {
+            Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+            None => !host.contains(['[', ']', ':']),
+        };
+        if !is_host {
+            return Err(refused(
+                "its host is a name, an IPv4 address, or an IPv6 address in brackets like [::1]",
+            ));
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
         Ok(Self {
@@ -109,6 +124,7 @@ mod tests {
             ("ws://h?c=d", "ws://h:80/?c=d"),
             ("ws://[::1]:9001/x", "ws://[::1]:9001/x"),
             ("ws://[::1]", "ws://[::1]:80/"),
+            ("WS://h:9001/%20", "ws://h:9001/%20"),
         ] {
             assert_eq!(written.parse::<Target>().unwrap().to_string(), meant);
         }
@@ -126,6 +142,14 @@ mod tests {
             ("ws://h:99999", "1 to 65535"),
             ("ws://h/#x", "fragment"),
             ("ws://u@h/", "user"),
+            ("ws://h/a b", "blank"),
+            ("ws://h/a\r\nX: y", "control"),
+            ("ws://h:+1/", "1 to 65535"),
+            ("ws://h:/", "1 to 65535"),
+            ("ws://[::1", "brackets"),
+            ("ws://[::1]x", "brackets"),
+            ("ws://::1/", "brackets"),
+            ("ws://a:b:9001/", "brackets"),
         ] {
             let error = written.parse::<Target>().unwrap_err().to_string();
             assert!(error.contains(said), "{written}: {error}");

@@ -2,10 +2,11 @@
 //!
 //! The octets of "Hello" in several forms are those of RFC 7692 section 7.2.3.
 
-use crate::conform::connection::{Connection, Trouble};
+use crate::conform::connection::{Connection, incompressible};
+use crate::conform::trouble::Trouble;
 use crate::conform::{Case, Probe};
 use lastmile_payload::transcript::Kind;
-use lastmile_payload::websocket::{Form, FrameHeader, Opcode};
+use lastmile_payload::websocket::{CloseCode, Form, FrameHeader, Opcode};
 use lastmile_units::Bytes;
 
 pub(super) const CASES: &[Case] = &[
@@ -69,14 +70,33 @@ pub(super) const CASES: &[Case] = &[
         asks: "a message that refers to the one before it is read",
         source: "RFC 7692 section 7.2.3.2",
         run: |probe| {
-            let mut connection = compressing(probe)?;
-            if !connection.agreement()?.client.takeover {
-                return Err(Trouble::not_asked(
-                    "the server wants no takeover of its clients, as it may",
-                ));
-            }
+            let mut connection = taking_over(probe)?;
             frames(&mut connection, &[&HELLO], b"Hello")?;
             frames(&mut connection, &[&[0xf2, 0x00, 0x11, 0x00, 0x00]], b"Hello")
+        },
+    },
+    Case {
+        name: "far-reference",
+        asks: "a message that refers 32,000 octets back within itself is read",
+        source: "RFC 7692 section 7.1.2.2",
+        // An answer that says nothing of the client's window takes all of 32,768 octets.
+        run: |probe| {
+            let mut connection = compressing(probe)?;
+            let [beginning, repeated] = far_apart();
+            connection.echoes_octets(&[beginning, repeated].concat())?;
+            Ok("it reads it".to_owned())
+        },
+    },
+    Case {
+        name: "far-reference-to-the-message-before",
+        asks: "a message that refers 32,000 octets back into the one before it is read",
+        source: "RFC 7692 section 7.1.2.2",
+        run: |probe| {
+            let mut connection = taking_over(probe)?;
+            for octets in far_apart() {
+                connection.echoes_octets(&octets)?;
+            }
+            Ok("it reads it".to_owned())
         },
     },
     Case {
@@ -149,7 +169,7 @@ pub(super) const CASES: &[Case] = &[
             connection.send(Kind::Binary, &octets, Form::default())?;
             match connection.expect(Kind::Binary, &octets) {
                 Ok(message) => Ok(format!("it comes back in {}", message.coded_bytes)),
-                Err(Trouble::Broken(found)) if found.contains("closes with 1009") => Err(Trouble::not_asked(
+                Err(Trouble::Closed(close)) if close.code == CloseCode::TOO_LARGE => Err(Trouble::not_asked(
                     "the server takes no message of 2 MB, and says so with 1009",
                 )),
                 Err(trouble) => Err(trouble),
@@ -178,6 +198,26 @@ fn compressing(probe: &Probe<'_>) -> Result<Connection, Trouble> {
     let connection = probe.open(&["permessage-deflate"])?;
     connection.agreement()?;
     Ok(connection)
+}
+
+/// One on which a message may refer to those before it.
+fn taking_over(probe: &Probe<'_>) -> Result<Connection, Trouble> {
+    let connection = compressing(probe)?;
+    if connection.agreement()?.client.takeover {
+        return Ok(connection);
+    }
+    Err(Trouble::not_asked(
+        "the server wants no takeover of its clients, as it may",
+    ))
+}
+
+/// 32,000 octets, and the first 200 of them again, which a compressor with a window of 32,768 refers back to. What lies between has but 16
+/// values, so that it is worth coding, and nothing of those 200.
+fn far_apart() -> [Vec<u8>; 2] {
+    let repeated = incompressible("repeated", Bytes::new(200));
+    let between = incompressible("between", Bytes::new(31_800));
+    let beginning = repeated.iter().copied().chain(between.iter().map(|octet| octet & 0x0f));
+    [beginning.collect(), repeated]
 }
 
 /// The header of a compressed text message's first frame that is not its last where `goes_on`.
