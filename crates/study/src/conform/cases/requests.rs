@@ -1,7 +1,7 @@
 //! Does a connection begin as it must, and does none begin that must not (RFC 6455 section 4)?
 
-use crate::conform::trouble::Trouble;
 use crate::conform::Case;
+use crate::conform::trouble::Trouble;
 
 pub(super) const CASES: &[Case] = &[
     Case {

@@ -98,7 +98,7 @@ mod tests {
         // 28 ms of round trip (`wpt/cable`): 10 * (20 messages + 1 segment) * 28 ms, and 2,000 octets at 1 Mbit/s are 16 ms.
         let chat = limit("wpt/cable", 20, 2000);
         assert_eq!(chat, SLACK + Duration::from_millis(10 * (21 * 28 + 16)));
-        let slow = limit("wpt/dialup", 1, 25_000_000);
+        let slow = limit("wpt/dial", 1, 25_000_000);
         assert_eq!(slow, World::LIMIT);
     }
 }
