@@ -72,7 +72,7 @@ impl<'a> Probe<'a> {
         let mut wire = Wire::connect(self.target, self.patience)?;
         wire.write(change(&String::from_utf8_lossy(&request)).as_bytes())?;
         let answer = wire.read_head()?;
-        Ok(answer.map(|(head, _)| String::from_utf8_lossy(&head).into_owned()))
+        Ok(answer.map(|answer| String::from_utf8_lossy(&answer.head).into_owned()))
     }
 
     /// Of a connection's nonce and masks. Each has its own, so that a server cannot pass with what it said on another; and the same in

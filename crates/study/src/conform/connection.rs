@@ -2,7 +2,7 @@
 
 use super::target::Target;
 use super::trouble::{Trouble, closing};
-use super::wire::{Arrival, Deadline, Wire};
+use super::wire::{Answer, Arrival, Deadline, Wire};
 use lastmile_payload::message_codec::Deflate;
 use lastmile_payload::transcript::Kind;
 use lastmile_payload::websocket::{
@@ -29,7 +29,7 @@ impl Connection {
         let request = request(target, extensions);
         let key = Key::from_seed(seed);
         wire.write(&request.write(&key))?;
-        let (head, rest) = wire
+        let Answer { head, rest } = wire
             .read_head()?
             .ok_or_else(|| Trouble::not_opened("the server ends the connection within the handshake"))?;
         let answered = request.read_response(&key, &head).map_err(|error| match error {

@@ -30,6 +30,13 @@ pub(super) enum Arrival {
     Silence,
 }
 
+/// What a handshake's request is answered with.
+pub(super) struct Answer {
+    pub(super) head: Vec<u8>,
+    /// What came behind the head, and with it.
+    pub(super) rest: Vec<u8>,
+}
+
 /// So many answers may take as long as one may: what a connection may last as a whole. Our own choice.
 const ANSWERS: u32 = 10;
 /// Nobody waits longer. It keeps moments within what a clock can tell.
@@ -122,14 +129,14 @@ impl Wire {
         Ok(())
     }
 
-    /// The head of an answer, and what came behind it; none where the server ends the connection before it is whole.
-    pub(super) fn read_head(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Trouble> {
+    /// The answer to a handshake's request; none where the server ends the connection before it is whole.
+    pub(super) fn read_head(&mut self) -> Result<Option<Answer>, Trouble> {
         let deadline = self.deadline();
         let mut head = Vec::new();
         loop {
             if let Some(length) = head_length(&head) {
                 let rest = head.split_off(length);
-                return Ok(Some((head, rest)));
+                return Ok(Some(Answer { head, rest }));
             }
             if head.len() > HEAD_MAX {
                 let found = format!("the answer's head is longer than {HEAD_MAX} octets");

@@ -5,7 +5,7 @@ use crate::doubt;
 use crate::observation::Failure;
 use crate::site::SiteSpec;
 use crate::site::capture::CaptureFile;
-use lastmile_link::LinkSpec;
+use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_report::record::Doubt;
 use lastmile_units::{Bytes, Seed};
 use lastmile_world::LinkId;
@@ -28,9 +28,7 @@ impl Laboratory for World {
     /// Real time passes here, and somebody may be waiting for a peer that has got stuck: a minute, and ten times what it would take if
     /// every message, and every segment, waited for the one before.
     fn limit(link: &LinkSpec, messages: usize, bytes: Bytes) -> Duration {
-        let serialised = [&link.down, &link.up]
-            .into_iter()
-            .filter_map(|direction| direction.rate_mean());
+        let serialised = [&link.down, &link.up].into_iter().filter_map(DirectionSpec::rate_mean);
         let serialised = serialised.map(|rate| bytes / rate).max().unwrap_or_default();
         let in_turn = messages as u64 + bytes.get() / SEGMENT;
         let waited = link
