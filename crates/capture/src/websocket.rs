@@ -121,7 +121,9 @@ impl<R: Read> Messages<R> {
             return Ok(false);
         };
         self.began.get_or_insert(packet.at);
-        self.now = packet.at;
+        // A clock that is put back stands still here: octets stay in TCP's order, and messages with them.
+        self.now = self.now.max(packet.at);
+        let packet = Packet { at: self.now, ..packet };
         match pass(&packet, &mut self.flows, &mut self.by_ends, self.limit) {
             Ok(Some(place)) => self.collect(place),
             Ok(None) => {}

@@ -209,6 +209,29 @@ fn a_segment_that_is_captured_behind_its_acknowledgement_is_read() {
 }
 
 #[test]
+fn messages_are_no_sooner_than_those_before_them_where_the_clock_is_put_back() {
+    let segments = chat(vec![], 6);
+    let mut file = captured(&segments, &[]);
+    let whole = read_all(&file).0;
+    // The seventh packet's time, in nanoseconds, behind the section and its interface: its low half, which is all that is used here.
+    let packets: Vec<usize> = (0..file.len() - 4)
+        .filter(|place| file[*place..].starts_with(&[6, 0, 0, 0]) && place % 4 == 0)
+        .collect();
+    let time = packets[6] + 16;
+    file[time..time + 4].copy_from_slice(&[0; 4]);
+    let (messages, _) = read_all(&file);
+    assert!(messages.is_sorted_by_key(|message| message.at));
+    let payloads = |messages: &[Message]| {
+        messages
+            .iter()
+            .map(|message| message.payload.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(payloads(&messages), payloads(&whole));
+    assert_ne!(messages, whole);
+}
+
+#[test]
 fn what_is_left_out_is_said_with_where() {
     let left_out = |file: &[u8]| {
         let mut messages = Messages::open(file, "crafted", MESSAGE_LIMIT).unwrap();
