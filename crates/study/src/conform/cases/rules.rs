@@ -230,13 +230,13 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "length-in-16-bits",
-        asks: "a length of 5 that is written in 16 bits is 5, or fails the connection",
+        asks: "a length of 5 that is written in 16 bits fails the connection, or is taken for 5",
         source: "RFC 6455 sections 5.2 and 10.7",
         run: |probe| longer(probe, LengthForm::Bits16),
     },
     Case {
         name: "length-in-64-bits",
-        asks: "a length of 5 that is written in 64 bits is 5, or fails the connection",
+        asks: "a length of 5 that is written in 64 bits fails the connection, or is taken for 5",
         source: "RFC 6455 sections 5.2 and 10.7",
         run: |probe| longer(probe, LengthForm::Bits64),
     },
