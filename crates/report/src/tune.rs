@@ -5,6 +5,12 @@
 //! *ratio* is compressed over raw payload octets, without frame headers: less is better. Every name that ends in a unit holds a plain number
 //! of it (`_bytes`, `_seconds`, `_bits`); a [`Figure`] carries its own.
 
+mod setting;
+mod transcript;
+
+pub use setting::{Deflate, Strategy};
+pub use transcript::{Direction, Stream, Transcript, TranscriptFormat};
+
 use crate::advise::{LinkDescription, Saving};
 use crate::record::{Doubt, Figure, Finding, Threshold};
 use schemars::JsonSchema;
@@ -83,54 +89,6 @@ impl Tuning {
     }
 }
 
-/// A recorded stream of messages.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Transcript {
-    /// The file, as it was named.
-    pub source: String,
-    /// What that is.
-    pub format: TranscriptFormat,
-    /// Messages in it, both directions.
-    pub messages: u64,
-    /// Their payload octets.
-    pub bytes: u64,
-    /// How many connections they were on; 1 where the source does not say.
-    pub connections: u64,
-    /// From the first message to the last; none where the source gives no times.
-    pub duration_seconds: Option<f64>,
-    /// What was assumed or left out in reading it.
-    pub notes: Vec<String>,
-}
-
-/// What a transcript was read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum TranscriptFormat {
-    /// One message a line.
-    Text,
-    /// One object a line, with direction, time, opcode, connection.
-    Jsonl,
-    /// Each message behind its length in four octets, the highest first.
-    Binary,
-    /// An HTTP archive with `_webSocketMessages`, saved by a browser.
-    Har,
-    /// A packet capture, pcap or pcapng.
-    Pcap,
-}
-
-impl TranscriptFormat {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Jsonl => "jsonl",
-            Self::Binary => "binary",
-            Self::Har => "har",
-            Self::Pcap => "pcap",
-        }
-    }
-}
-
 /// How a transcript was compressed, and what the answer has to fit into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Options {
@@ -156,141 +114,6 @@ pub enum Sampling {
     Exact,
     /// As much as was needed to tell points apart; those that were not compressed whole carry an interval.
     Auto,
-}
-
-/// Which way messages went, seen from where they were recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    /// Out; where the source does not say, all were.
-    Sent,
-    /// In.
-    Received,
-}
-
-impl Direction {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sent => "sent",
-            Self::Received => "received",
-        }
-    }
-}
-
-/// What one side sent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Stream {
-    /// Which way.
-    pub direction: Direction,
-    /// How many messages.
-    pub messages: u64,
-    /// Those of them whose opcode says text; the rest are binary.
-    pub text_messages: u64,
-    /// Those without payload.
-    pub empty_messages: u64,
-    /// Payload octets.
-    pub bytes: u64,
-    /// The shortest message.
-    pub length_min_bytes: u64,
-    /// The median length; the lower of the two middle ones of an even number.
-    pub length_median_bytes: u64,
-    /// Of messages in the order of their length, 95 % are no longer than this.
-    pub length_p95_bytes: u64,
-    /// The longest message.
-    pub length_max_bytes: u64,
-    /// Messages that went to one more connection within a second of going to another; 0 where the source gives no times.
-    pub copied_messages: u64,
-    /// Their payload octets.
-    pub copied_bytes: u64,
-    /// How many connections a message goes to, on average over different messages, as recorded or stated; none where each goes to one.
-    pub receivers: Option<f64>,
-    /// How many payload octets points without `exact` rest on; none where every point is exact.
-    pub sampled_bytes: Option<u64>,
-    /// How many different compressed streams the points have: those proven alike were compressed once.
-    pub distinct_streams: Option<u64>,
-}
-
-/// The parameters of permessage-deflate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Deflate {
-    /// Whether a message may refer to earlier ones (context takeover, RFC 7692 section 7.1.1).
-    pub takeover: bool,
-    /// The window asked for, as a power of two octets: 8 to 15.
-    pub window_bits: u8,
-    /// How hard to search: 0 (stored) to 9.
-    pub level: u8,
-    /// How large hash table and symbol buffer are: 1 to 9.
-    pub mem_level: u8,
-    /// What kind of matches to look for.
-    pub strategy: Strategy,
-}
-
-impl Choice {
-    /// The setting with what belongs to it: `zstd:3/w17 with the first message, text only`.
-    pub fn name(&self) -> String {
-        let known = self.dictionary.as_ref().map(|known| format!(" with {known}"));
-        let policy = self.policy.as_ref().map(|policy| format!(", {policy}"));
-        format!(
-            "{}{}{}",
-            self.setting,
-            known.unwrap_or_default(),
-            policy.unwrap_or_default()
-        )
-    }
-}
-
-impl Deflate {
-    /// What zlib does unless told otherwise: takeover, 15 window bits, level 6, mem level 8.
-    pub const DEFAULT: Self = Self {
-        takeover: true,
-        window_bits: 15,
-        level: 6,
-        mem_level: 8,
-        strategy: Strategy::Default,
-    };
-
-    /// The setting as text: `deflate:6/w15/m8`, `deflate:6/w11/m4/filtered/no-takeover`.
-    pub fn setting(&self) -> String {
-        let strategy = match self.strategy {
-            Strategy::Default => String::new(),
-            other => format!("/{}", other.name()),
-        };
-        let takeover = if self.takeover { "" } else { "/no-takeover" };
-        format!(
-            "deflate:{}/w{}/m{}{strategy}{takeover}",
-            self.level, self.window_bits, self.mem_level
-        )
-    }
-}
-
-/// zlib's strategies (zlib.h, `deflateInit2`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
-    /// For most data.
-    Default,
-    /// For data from a filter: more Huffman coding, fewer matches.
-    Filtered,
-    /// No matches.
-    HuffmanOnly,
-    /// Matches at distance one only.
-    Rle,
-    /// No codes made for the data.
-    Fixed,
-}
-
-impl Strategy {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Filtered => "filtered",
-            Self::HuffmanOnly => "huffman-only",
-            Self::Rle => "rle",
-            Self::Fixed => "fixed",
-        }
-    }
 }
 
 /// One setting of permessage-deflate, in one direction, by stock zlib.
@@ -419,6 +242,20 @@ pub struct Choice {
     pub fits: Option<bool>,
     /// Why this one, in words made from the figures.
     pub why: String,
+}
+
+impl Choice {
+    /// The setting with what belongs to it: `zstd:3/w17 with the first message, text only`.
+    pub fn name(&self) -> String {
+        let known = self.dictionary.as_ref().map(|known| format!(" with {known}"));
+        let policy = self.policy.as_ref().map(|policy| format!(", {policy}"));
+        format!(
+            "{}{}{}",
+            self.setting,
+            known.unwrap_or_default(),
+            policy.unwrap_or_default()
+        )
+    }
 }
 
 /// Among what a setting was chosen.

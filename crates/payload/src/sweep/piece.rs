@@ -7,6 +7,8 @@
 //! window.
 
 use super::Connection;
+use super::grid::encoder;
+use crate::message_codec::Deflate;
 
 /// The largest window, in octets (RFC 1951 section 2).
 pub(super) const WINDOW_MAX: usize = 1 << 15;
@@ -48,6 +50,25 @@ impl Span {
 impl Piece {
     pub(super) fn message(&self, span: Span) -> &[u8] {
         &self.octets[span.start..span.end]
+    }
+
+    /// Octets of its own messages as a setting codes them, roughly: what went before them is there as a dictionary would be, cut as pieces
+    /// are.
+    pub(super) fn rough_size(&self, setting: Deflate) -> u64 {
+        let mut encoder = encoder(setting);
+        let of_connection = |messages: &[Span]| {
+            let Span { start, connection, .. } = messages[0];
+            encoder.reset();
+            if setting.takeover {
+                encoder.prime(&self.octets[connection..start]);
+            }
+            let sizes = messages
+                .iter()
+                .map(|span| encoder.coded_size(self.message(*span)) as u64);
+            sizes.sum::<u64>()
+        };
+        let connections = self.messages.chunk_by(|one, other| one.connection == other.connection);
+        connections.map(of_connection).sum()
     }
 
     /// Octets of its own messages.

@@ -2,24 +2,33 @@
 //! messages, or sections of long ones, each with the history that its windows reach, compressed at all settings alike, so that settings
 //! are compared on the same messages.
 //!
-//! The first shards are drawn one from each of as many equal parts of the transcript. Then each part is halved, and a shard
-//! drawn from the half that has none; and so on, for ever fewer settings: those that may still be on the frontier, as far as the
-//! sample can tell (successive halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016). How wide an interval is
-//! has no say in how many are drawn: one that may stop as soon as it is narrow is often narrow by luck, and then misses the truth.
+//! The first shards are drawn from as many parts of the transcript. Then each part is halved, and a shard drawn from the half that has
+//! none; and so on, for ever fewer settings: those that may still be on the frontier, as far as the sample can tell (successive
+//! halving: Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016). How wide an interval is has no say in how many are
+//! drawn: one that may stop as soon as it is narrow is often narrow by luck, and then misses the truth.
 //!
 //! Settings that were left behind are estimated by one that beat them, on the shards which both have, and what that one makes of all: or
 //! one that was lucky in the first shards would beat those that all were drawn for (double sampling: Cochran, Sampling Techniques,
 //! 3rd edition, chapter 12).
 //!
-//! **The estimate** is by comparison with what is known of all shards: each is compressed at two settings of the least effort,
-//! with takeover and without. What a setting makes of a shard goes up and down with that, whatever the shard holds, so that a
-//! sample in which some kind of content is missing misses little.
+//! **The estimate** is by comparison with what is known of all shards: each is compressed with a small window and a large one, with
+//! takeover and without. What a setting makes of a shard goes up and down with that, whatever the shard holds, so that a sample in
+//! which some kind of content is missing misses little.
+//!
+//! **What is out of the ordinary** is likelier to be drawn, and counts the less for it: a shard of which the large window makes far more
+//! or less than the small one lets expect. A client that for a minute of a day polls a page which only the largest window still holds is
+//! in no shard out of hundreds, or in one that then stands for many.
 //!
 //! **How true it is:** at levels 4 to 9, and without takeover, a shard's messages become what they become in the whole. At levels 1
 //! to 3 with takeover, what zlib has in its hash depends on what it chose before, so there a shard's history is compressed,
 //! two windows of it. What follows is not always the same; nor are a section's blocks quite those of the whole message. Intervals are
 //! wider by [`UNSEEN`] for it.
 
+mod draw;
+mod known;
+
+use self::draw::Draw;
+use self::known::{Known, worth};
 use super::estimate::{Estimate, Interval, Pair, difference, is_no_smaller};
 use super::grid::{Grid, Memory, Point, Swept, encoder};
 use super::measure::representative;
@@ -27,12 +36,10 @@ use super::part::Streams;
 use super::pool::{Pool, Share};
 use super::shard::Shard;
 use super::{Connection, Interrupted, Observer, exact};
-use crate::message_codec::{Deflate, Strategy, WindowBits};
-use lastmile_units::{Bytes, Rng, Seed};
-use rand_core::Rng as _;
+use crate::message_codec::Deflate;
+use lastmile_units::{Bytes, Seed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroUsize;
-use std::ops::Range;
 
 /// How a sample is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,9 +48,9 @@ pub struct Sampling {
     pub seed: Seed,
     /// How long a shard is, about; the history before it comes on top of this.
     pub shard: Bytes,
-    /// How many shards are drawn for every setting: 6 or more, or Student's t is not what is taken for it.
+    /// Of how many parts one shard each is drawn for every setting: 6 or more, or Student's t is not what is taken for it.
     pub first: usize,
-    /// How often the number of shards is doubled for settings that may be on the frontier.
+    /// How often the number of parts is doubled for settings that may be on the frontier.
     pub doublings: u32,
 }
 
@@ -90,7 +97,6 @@ pub fn sampled(
     let size = usize::try_from(sampling.shard.get()).unwrap_or(usize::MAX).max(1);
     let shards = Shard::all(connections, size);
     let raw = connections.iter().map(Connection::octets).sum::<usize>() as f64;
-    let population = Shard::population(&shards);
     if shards.len() <= sampling.first || raw == 0.0 {
         return exact(connections, grid, threads, observer);
     }
@@ -105,43 +111,37 @@ pub fn sampled(
         .into_iter()
         .map(|setting| (setting, stored(connections, setting)))
         .collect();
-    let known = Known::of_all(&shards, connections, &pool)?;
-    let mut samples: BTreeMap<Deflate, Vec<Pair>> = BTreeMap::new();
-    let mut draw = Draw::new(sampling.seed, shards.len(), sampling.first);
+    let share = Share {
+        from: 0.0,
+        to: KNOWN_SHARE,
+    };
+    let known = Known::of_all(&shards, connections, &pool, share)?;
+    let mut draw = Draw::new(sampling.seed, &worth(&known), sampling.first);
+    let mut found = Found::new(&shards, &known);
     let mut streams = Streams::default();
-    let mut beaten = BTreeMap::new();
     let mut octets = 0;
     for round in 0..=sampling.doublings {
         if round > 0 {
-            let now = beaten_of(&samples, &wanted, &memory, population);
-            wanted.retain(|setting| !now.contains_key(setting));
-            beaten.extend(now);
+            let beaten = beaten_of(&found.samples_of(&wanted), &wanted, &memory);
+            wanted.retain(|setting| !beaten.contains_key(setting));
+            found.beaten.extend(beaten);
             draw.halve();
         }
         let drawn = Drawn {
-            numbers: &draw.drawn,
+            numbers: &draw.drawn()[found.count()..],
             shards: &shards,
-            known: &known,
             connections,
         };
         let streams = (round == 0).then_some(&mut streams);
         match drawn.compress(&wanted, &pool, share_of(round, sampling.doublings), streams) {
-            Ok(pairs) => {
+            Ok(coded) => {
                 octets += drawn.octets();
-                for (setting, pairs) in pairs {
-                    samples.entry(setting).or_default().extend(pairs);
-                }
+                found.add(coded, &draw);
             }
             Err(interrupted) if round == 0 => return Err(interrupted),
             Err(_) => break,
         }
     }
-    let found = Found {
-        samples,
-        beaten,
-        known: &known,
-        population,
-    };
     let point = |setting: Deflate| {
         let same = representative(setting);
         let (compressed, ratio_ci95) = match counted.get(&same) {
@@ -172,8 +172,8 @@ pub fn sampled(
 }
 
 /// How much of the work it is to know something of every shard, and to compress the first: our own choice, roughly as measured at 100 MB.
-const KNOWN_SHARE: f64 = 0.2;
-const FIRST_SHARE: f64 = 0.6;
+const KNOWN_SHARE: f64 = 0.35;
+const FIRST_SHARE: f64 = 0.45;
 
 fn share_of(round: u32, doublings: u32) -> Share {
     let (first, all) = (KNOWN_SHARE + FIRST_SHARE, f64::from(doublings.max(1)));
@@ -199,70 +199,86 @@ fn stored(connections: &[Connection<'_>], setting: Deflate) -> u64 {
         .sum()
 }
 
-/// The least effort, with a window among the others, and a hash that is soon cleared.
-const LEAST: Deflate = Deflate {
-    takeover: true,
-    window_bits: WindowBits::new(12).expect("12 is between 8 and 15"),
-    level: 1,
-    mem_level: 5,
-    strategy: Strategy::Default,
-};
-
-/// What is known of every shard: its octets at the least effort.
-#[derive(Debug, Clone, Copy)]
-struct Known {
-    takeover: f64,
-    alone: f64,
-}
-
-impl Known {
-    /// Of every shard.
-    fn of_all(shards: &[Shard], connections: &[Connection<'_>], pool: &Pool<'_>) -> Result<Vec<Self>, Interrupted> {
-        let name = format!("known of {} shards", shards.len());
-        let share = Share {
-            from: 0.0,
-            to: KNOWN_SHARE,
-        };
-        let of_shard =
-            |shard: &Shard| [true, false].map(|takeover| shard.by_itself(connections, Deflate { takeover, ..LEAST }));
-        let find = || {
-            let known = pool.map(shards, share, of_shard)?;
-            Ok(known.into_iter().flatten().collect())
-        };
-        let figures = pool.part(&name, shards.len() * 2, find)?;
-        let known = figures.chunks_exact(2).map(|figures| Self {
-            takeover: figures[0] as f64,
-            alone: figures[1] as f64,
-        });
-        Ok(known.collect())
-    }
-
-    fn at(&self, setting: Deflate) -> f64 {
-        if setting.takeover { self.takeover } else { self.alone }
-    }
-}
-
 /// What was found in the shards that were drawn.
 struct Found<'a> {
-    samples: BTreeMap<Deflate, Vec<Pair>>,
-    /// Settings that were left behind, with what beat them.
-    beaten: BTreeMap<Deflate, Deflate>,
+    shards: &'a [Shard],
     /// Of all shards.
     known: &'a [Known],
-    population: usize,
+    /// Octets of the shards that were drawn, in that order: of as many as were drawn before a setting was left behind.
+    coded: BTreeMap<Deflate, Vec<f64>>,
+    /// After each round, all shards drawn by then, and how they count.
+    rounds: Vec<Vec<Counted>>,
+    /// Settings that were left behind, with what beat them.
+    beaten: BTreeMap<Deflate, Deflate>,
 }
 
-impl Found<'_> {
+/// A shard that was drawn.
+#[derive(Debug, Clone, Copy)]
+struct Counted {
+    shard: usize,
+    /// How likely that was.
+    chance: f64,
+}
+
+impl<'a> Found<'a> {
+    fn new(shards: &'a [Shard], known: &'a [Known]) -> Self {
+        Self {
+            shards,
+            known,
+            coded: BTreeMap::new(),
+            rounds: Vec::new(),
+            beaten: BTreeMap::new(),
+        }
+    }
+
+    /// Of how many shards something was found.
+    fn count(&self) -> usize {
+        self.rounds.last().map_or(0, Vec::len)
+    }
+
+    /// Adds what settings make of the shards that were drawn last.
+    fn add(&mut self, coded: BTreeMap<Deflate, Vec<f64>>, draw: &Draw) {
+        for (setting, coded) in coded {
+            self.coded.entry(setting).or_default().extend(coded);
+        }
+        let counted = |shard: &usize| Counted {
+            shard: *shard,
+            chance: draw.chance(*shard),
+        };
+        self.rounds.push(draw.drawn().iter().map(counted).collect());
+    }
+
+    /// The sample that a setting has.
+    fn sample(&self, setting: Deflate) -> Vec<Pair> {
+        let coded = &self.coded[&setting];
+        // The last of those that drew no more.
+        let rounds = self.rounds.iter().rev();
+        let round = rounds.filter(|round| round.len() <= coded.len()).take(1).flatten();
+        let pair = |(Counted { shard, chance }, coded): (&Counted, &f64)| Pair {
+            known: self.known[*shard].at(setting),
+            coded: *coded,
+            weight: 1.0 / chance,
+            left_out: self.shards[*shard].left_out(*chance),
+        };
+        round.zip(coded).map(pair).collect()
+    }
+
+    fn samples_of(&self, settings: &[Deflate]) -> BTreeMap<Deflate, Vec<Pair>> {
+        settings
+            .iter()
+            .map(|setting| (*setting, self.sample(*setting)))
+            .collect()
+    }
+
     /// What a setting makes of all shards.
     fn estimate(&self, setting: Deflate) -> Estimate {
         let known = self.known.iter().map(|known| known.at(setting)).sum();
-        let sample = &self.samples[&setting];
+        let sample = self.sample(setting);
         match self.beaten.get(&setting) {
-            None => Estimate::of(sample, known, self.population),
+            None => Estimate::of(&sample, known),
             Some(better) => {
-                let difference = difference(sample, &self.samples[better]);
-                self.estimate(*better)
-                    .plus(Estimate::of(&difference, known, self.population))
+                let difference = difference(&sample, &self.sample(*better));
+                self.estimate(*better).plus(Estimate::of(&difference, known))
             }
         }
     }
@@ -272,20 +288,19 @@ impl Found<'_> {
 struct Drawn<'a> {
     numbers: &'a [usize],
     shards: &'a [Shard],
-    known: &'a [Known],
     connections: &'a [Connection<'a>],
 }
 
 impl Drawn<'_> {
-    /// Each of them at each setting; tells `streams` what is the same.
+    /// Octets of each of them at each setting; tells `streams` what is the same.
     fn compress(
         &self,
         settings: &[Deflate],
         pool: &Pool<'_>,
         share: Share,
         mut streams: Option<&mut Streams>,
-    ) -> Result<BTreeMap<Deflate, Vec<Pair>>, Interrupted> {
-        let mut pairs: BTreeMap<Deflate, Vec<Pair>> = BTreeMap::new();
+    ) -> Result<BTreeMap<Deflate, Vec<f64>>, Interrupted> {
+        let mut coded: BTreeMap<Deflate, Vec<f64>> = BTreeMap::new();
         let step = (share.to - share.from) / self.numbers.len().max(1) as f64;
         for (number, &shard) in self.numbers.iter().enumerate() {
             let from = share.from + step * number as f64;
@@ -296,14 +311,10 @@ impl Drawn<'_> {
                 streams.part_by(&made);
             }
             for (setting, made) in made {
-                let known = self.known[shard].at(setting);
-                pairs.entry(setting).or_default().push(Pair {
-                    known,
-                    coded: made.size as f64,
-                });
+                coded.entry(setting).or_default().push(made.size as f64);
             }
         }
-        Ok(pairs)
+        Ok(coded)
     }
 
     /// Their payload.
@@ -321,12 +332,7 @@ impl Drawn<'_> {
 /// nothing is known here.
 ///
 /// Of several that beat a setting it is one that nothing beats, and of those the one most like it, if there is any.
-fn beaten_of(
-    samples: &BTreeMap<Deflate, Vec<Pair>>,
-    among: &[Deflate],
-    memory: &Memory,
-    population: usize,
-) -> BTreeMap<Deflate, Deflate> {
+fn beaten_of(samples: &BTreeMap<Deflate, Vec<Pair>>, among: &[Deflate], memory: &Memory) -> BTreeMap<Deflate, Deflate> {
     let cost = |setting: &Deflate| (memory.at(*setting), setting.level);
     let beats = |other: &&Deflate, one: &Deflate| {
         let (memory, level) = cost(one);
@@ -335,7 +341,7 @@ fn beaten_of(
             && other_memory <= memory
             && other_level <= level
             && (other_memory, other_level) != (memory, level)
-            && is_no_smaller(&samples[one], &samples[*other], population)
+            && is_no_smaller(&samples[one], &samples[*other])
     };
     let better: BTreeMap<Deflate, Vec<Deflate>> = among
         .iter()
@@ -356,52 +362,6 @@ fn beaten_of(
         Some((*one, *nearest))
     };
     better.iter().filter_map(nearest).collect()
-}
-
-/// Which shards are drawn.
-struct Draw {
-    rng: Rng,
-    /// Parts of the transcript, each with the shard that it has given.
-    parts: Vec<(Range<usize>, usize)>,
-    /// Those that were drawn last.
-    drawn: Vec<usize>,
-}
-
-impl Draw {
-    /// One of each of `parts` parts, of which there are fewer than shards.
-    fn new(seed: Seed, shards: usize, parts: usize) -> Self {
-        let mut rng = seed.derive("shards").rng();
-        let part = |number: usize| {
-            let range = shards * number / parts..shards * (number + 1) / parts;
-            let shard = one_of(&mut rng, &range);
-            (range, shard)
-        };
-        let parts: Vec<_> = (0..parts).map(part).collect();
-        let drawn = parts.iter().map(|(_, shard)| *shard).collect();
-        Self { rng, parts, drawn }
-    }
-
-    /// Halves every part, and draws from the half that has given none.
-    fn halve(&mut self) {
-        self.drawn.clear();
-        for (range, had) in std::mem::take(&mut self.parts) {
-            let middle = range.start + range.len() / 2;
-            for half in [range.start..middle, middle..range.end] {
-                if half.contains(&had) {
-                    self.parts.push((half, had));
-                } else if !half.is_empty() {
-                    let shard = one_of(&mut self.rng, &half);
-                    self.drawn.push(shard);
-                    self.parts.push((half, shard));
-                }
-            }
-        }
-    }
-}
-
-fn one_of(rng: &mut Rng, range: &Range<usize>) -> usize {
-    // Multiply and shift (Lemire, 2019), whose bias is below length / 2^64.
-    range.start + ((u128::from(rng.next_u64()) * range.len() as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! whole; far into it, blocks may begin anywhere, and do so at the section. Near its end they are begun some way before the
 //! section, or each of the last sections would pay for a block of its own that the message's end cuts short.
 
+use super::grid::encoder;
 use super::measure::{Made, is_primed};
 use super::piece::{WINDOW_MAX, kept};
 use super::pool::{Pool, Share};
@@ -75,6 +76,11 @@ impl Section {
         self.to - self.from
     }
 
+    /// Octets of the message.
+    pub(super) const fn of_message(&self) -> usize {
+        self.length
+    }
+
     /// Its octets.
     pub(super) fn of<'a>(&self, connections: &[Connection<'a>]) -> &'a [u8] {
         &self.whole(connections)[self.from..self.to]
@@ -136,14 +142,17 @@ impl Section {
         parts.into_iter().rev().flatten().copied().collect()
     }
 
+    /// Roughly what a setting makes of it, which is sooner found: as a message of its own, with what went before it.
+    pub(super) fn rough_size(&self, connections: &[Connection<'_>], setting: Deflate) -> u64 {
+        let before = self.history(connections);
+        let mut encoder = encoder(setting);
+        encoder.prime(&preceding(self.whole(connections), self.from, &before, setting));
+        encoder.coded_size(self.of(connections)) as u64
+    }
+
     fn size(&self, message: &[u8], before: &[u8], setting: Deflate) -> u64 {
         let begin = self.begin(setting);
-        let within = &message[begin - kept(begin)..begin];
-        let history = if setting.takeover {
-            Cow::Owned([before, within].concat())
-        } else {
-            Cow::Borrowed(within)
-        };
+        let history = preceding(message, begin, before, setting);
         let mut encoder = BlockEncoder::new(setting).expect("settings of a grid are in range");
         if begin == 0 && !is_primed(setting) {
             encoder.warm_up(&history);
@@ -179,5 +188,15 @@ impl Section {
         }
         let own = block.end.min(self.to).saturating_sub(block.start.max(self.from));
         own as f64 / block.len() as f64
+    }
+}
+
+/// What goes before a place in a message, as far as any window reaches: `before` went before the message.
+fn preceding<'a>(message: &'a [u8], place: usize, before: &[u8], setting: Deflate) -> Cow<'a, [u8]> {
+    let within = &message[place - kept(place)..place];
+    if setting.takeover {
+        Cow::Owned([before, within].concat())
+    } else {
+        Cow::Borrowed(within)
     }
 }

@@ -1,6 +1,5 @@
 //! What is a sample drawn from? Shards: runs of messages, and sections of those that are too long to be compressed whole for it.
 
-use super::grid::encoder;
 use super::measure::{Made, sizes};
 use super::piece::Cut;
 use super::pool::{Pool, Share};
@@ -33,13 +32,12 @@ impl Shard {
         shards
     }
 
-    /// As how many a transcript's shards count where it is asked how much of the whole a sample shows. Where blocks of sections begin is
-    /// one of many ways, so that even all sections are a sample.
-    pub(super) fn population(shards: &[Self]) -> usize {
-        if shards.iter().any(|shard| matches!(shard, Self::Section(_))) {
-            usize::MAX
-        } else {
-            shards.len()
+    /// How much of what it holds a sample leaves out, if it is drawn with this chance. Where the blocks of a section begin is one of many
+    /// ways, so that even all sections are a sample.
+    pub(super) fn left_out(&self, chance: f64) -> f64 {
+        match self {
+            Self::Messages(_) => 1.0 - chance,
+            Self::Section(_) => 1.0,
         }
     }
 
@@ -59,17 +57,22 @@ impl Shard {
         }
     }
 
-    /// What a setting makes of it where it is all that there is.
-    pub(super) fn by_itself(&self, connections: &[Connection<'_>], setting: Deflate) -> u64 {
-        let mut encoder = encoder(setting);
-        let mut size = |messages: &[&[u8]]| {
-            encoder.reset();
-            let sizes = messages.iter().map(|message| encoder.coded_size(message) as u64);
-            sizes.sum::<u64>()
-        };
+    /// Octets of the longest of its messages, or of that which it is a section of.
+    pub(super) fn longest_message(&self, connections: &[Connection<'_>]) -> usize {
         match self {
-            Self::Messages(cut) => cut.runs(connections).map(size).sum(),
-            Self::Section(section) => size(&[section.of(connections)]),
+            Self::Messages(cut) => {
+                let lengths = cut.runs(connections).flatten().map(|message| message.len());
+                lengths.max().unwrap_or(0)
+            }
+            Self::Section(section) => section.of_message(),
+        }
+    }
+
+    /// Roughly what a setting makes of it, which is sooner found.
+    pub(super) fn rough_size(&self, connections: &[Connection<'_>], setting: Deflate) -> u64 {
+        match self {
+            Self::Messages(cut) => cut.piece(connections).rough_size(setting),
+            Self::Section(section) => section.rough_size(connections, setting),
         }
     }
 
