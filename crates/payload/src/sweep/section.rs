@@ -154,10 +154,10 @@ impl Section {
         let begin = self.begin(setting);
         let history = preceding(message, begin, before, setting);
         let mut encoder = BlockEncoder::new(setting).expect("settings of a grid are in range");
-        if begin == 0 && !is_primed(setting) {
-            encoder.warm_up(&history);
-        } else {
+        if is_primed(setting) {
             encoder.prime(&history);
+        } else {
+            encoder.warm_up(&history);
         }
         self.share_of_blocks(&mut encoder, &message[begin..], begin).round() as u64
     }

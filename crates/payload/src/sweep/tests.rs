@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 
 pub(super) const TWO: NonZeroUsize = NonZeroUsize::new(2).expect("two is not zero");
 
-fn below(rng: &mut Rng, end: usize) -> usize {
+pub(super) fn below(rng: &mut Rng, end: usize) -> usize {
     (rng.next_u64() % end as u64) as usize
 }
 

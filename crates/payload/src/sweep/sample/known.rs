@@ -23,16 +23,16 @@ const TAKEOVER: [Deflate; 2] = [
     },
 ];
 
-/// Without: the least effort, with a hash that is soon cleared, at both windows.
+/// Without: two windows, of which the larger need not be tried where the smaller holds all of a message.
 const ALONE: [Deflate; 2] = [
     Deflate {
         takeover: false,
-        ..TAKEOVER[0]
+        window_bits: SMALL,
+        ..TAKEOVER[1]
     },
     Deflate {
         takeover: false,
-        window_bits: LARGE,
-        ..TAKEOVER[0]
+        ..TAKEOVER[1]
     },
 ];
 
@@ -58,7 +58,6 @@ impl Known {
             let size = |setting| shard.rough_size(connections, setting);
             let [least, by_default] = TAKEOVER.map(size);
             let small = size(ALONE[0]);
-            // A window that holds all of a message makes of it what a larger one does.
             let is_held = shard.longest_message(connections) <= 1 << SMALL.get();
             let large = if is_held { small } else { size(ALONE[1]) };
             [least, by_default, small, large]

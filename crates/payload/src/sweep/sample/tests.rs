@@ -2,7 +2,7 @@
 
 use super::super::estimate::ratio;
 use super::super::measure::is_exact_in_pieces;
-use super::super::tests::{TWO, connection, noise, one_by_one, text, windows};
+use super::super::tests::{TWO, below, connection, noise, one_by_one, text, windows};
 use super::*;
 use crate::message_codec::Strategy;
 
@@ -324,6 +324,29 @@ fn sections_of_messages_that_begin_near_are_exactly_what_the_messages_become() {
             truth * 0.0003
         };
         assert!((sum - truth).abs() <= allowed, "{setting:?}: {sum} {truth}");
+    }
+}
+
+#[test]
+fn sections_far_into_a_message_do_not_show_how_their_contexts_were_made() {
+    // Words at random of a large vocabulary: it matters for long which strings are in the hash.
+    let rng = &mut Seed::new(16).rng();
+    let words = noise(rng, 2700, 9, 12);
+    let messages = [(0..200_000)
+        .flat_map(|_| [words[below(rng, words.len())].as_slice(), b" "].concat())
+        .collect::<Vec<u8>>()];
+    let connections = [connection(&messages)];
+    let grid = Grid {
+        takeover: vec![true],
+        window_bits: windows([15]),
+        levels: vec![1, 2, 3],
+        mem_levels: vec![8],
+        ..few()
+    };
+    for (setting, coded) in All::of(&connections, 64 * 1024, &grid.settings()).coded {
+        let truth = one_by_one(&connections, setting) as f64;
+        let off = coded.iter().sum::<f64>() / truth - 1.0;
+        assert!(off.abs() <= 0.0005, "{setting:?}: {off}");
     }
 }
 
