@@ -89,7 +89,7 @@ pub(super) fn is_no_smaller(one: &[Pair], other: &[Pair]) -> bool {
 }
 
 fn half_width(sample: &[Pair]) -> f64 {
-    // What is drawn for sure does not vary.
+    // What is drawn for sure does not vary; of one shard alone it cannot be said how much it does, and two are the fewest.
     let n = sample.iter().filter(|pair| pair.left_out > 0.0).count().max(2) as f64;
     let ratio = ratio(sample);
     let known: f64 = sample.iter().map(|pair| pair.weight * pair.known).sum();

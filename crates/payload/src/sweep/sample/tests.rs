@@ -351,7 +351,7 @@ fn sections_far_into_a_message_do_not_show_how_their_contexts_were_made() {
 }
 
 #[test]
-fn intervals_from_sections_of_long_messages_hold_the_truth_for_200_seeds_of_which_no_more_than_5_percent_fail() {
+fn intervals_from_sections_of_long_messages_hold_the_truth_for_200_seeds_of_which_no_more_than_10_percent_fail() {
     let rng = &mut Seed::new(15).rng();
     let long = [drifting(31), drifting(32), drifting(33)].concat().concat();
     let mut mixed = text(rng, 2000, 20);
@@ -370,12 +370,12 @@ fn intervals_from_sections_of_long_messages_hold_the_truth_for_200_seeds_of_whic
         let sections = |shard: &Shard| matches!(shard, Shard::Section(_));
         assert!(all.shards.len() > 12 && all.shards.iter().any(sections));
         for setting in all.coded.keys() {
-            let held = all.held(
-                *setting,
-                Sampling::default().first,
-                one_by_one(&connections, *setting) as f64,
-            );
-            assert!(held >= 190, "{held} of 200 at {setting:?}");
+            let truth = one_by_one(&connections, *setting) as f64;
+            // As many parts as are drawn from by default leave half as many failures.
+            for (parts, least) in [(6, 180), (Sampling::default().first, 190)] {
+                let held = all.held(*setting, parts, truth);
+                assert!(held >= least, "{held} of 200 from {parts} parts at {setting:?}");
+            }
         }
     }
 }
