@@ -1,7 +1,7 @@
-//! How true is the emulated world to its links, and how much does it carry, beside what the kernel has for the same?
+//! Measures how true the emulated world is to its links, and how much it carries, beside the kernel's own shaping.
 //!
-//! The kernel's own is a veth pair with a queueing discipline: TBF for a rate, netem for a delay. Both are given the same work by the
-//! same program, and take turns.
+//! The kernel's own is a veth pair with a queueing discipline: TBF for a rate, netem for a delay. The same program gives both the
+//! same work, in turns.
 
 mod bulk;
 mod path;
@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 
-/// Rates, how many frames show them, and how far off they may be, in per cent. Of the slow ones a few frames are enough: what counts
-/// is the time from the first to the last.
+/// Rates, with the number of frames to measure them by, and the error allowed, in per cent. A few frames are enough at slow rates: the time
+/// from the first to the last counts.
 const RATES: [(&str, usize, f64); 4] = [
     ("56 kbit/s", 25, 0.01),
     ("512 kbit/s", 100, 0.01),
@@ -29,21 +29,21 @@ const RATES: [(&str, usize, f64); 4] = [
 ];
 /// One-way delays, in milliseconds.
 const DELAYS: [u64; 2] = [10, 100];
-/// How late packets may be on a quiet machine, in microseconds: half of them, and 99 in a hundred.
+/// How late packets may be on a quiet machine, in microseconds: the median, and the 99th percentile.
 const LATE: [(f64, &str, f64); 2] = [(0.5, "p50", 50.0), (0.99, "p99", 150.0)];
-/// What TCP is to carry through one forwarder, in Gbit/s.
+/// The aim for TCP through one forwarder, in Gbit/s.
 const CARRIED: f64 = 2.0;
 
-/// Ethernet's header. TBF counts it: packets come to it as the interface gets them.
+/// Ethernet's header. TBF counts it: it sees packets as the interface gets them.
 const ETHERNET: Bytes = Bytes::new(14);
-/// How often a second a kernel fills TBF's bucket at the least: what is due meanwhile must fit (tc-tbf(8), `burst`).
+/// How often per second a kernel fills TBF's bucket at least: the bytes due in between must fit into it (tc-tbf(8), `burst`).
 const FILLINGS: u64 = 250;
 
-/// What was measured, turn by turn.
+/// The measurements, turn by turn.
 #[derive(Default)]
 struct Measured {
     rows: Vec<Row>,
-    /// What could not be, and why.
+    /// What could not be measured, and why.
     failures: BTreeSet<String>,
     /// Peers that this machine does not have.
     skipped: BTreeSet<String>,
@@ -58,7 +58,7 @@ struct Row {
     runs: Vec<f64>,
 }
 
-/// What the worlds were like in which it was measured.
+/// The state of the worlds in which it was measured.
 #[derive(Default)]
 struct Worlds {
     all: u32,
@@ -74,7 +74,7 @@ pub(crate) fn measure(turns: usize) -> Result<Measurements> {
     emu::acquire()?;
     let mut measured = Measured::default();
     for _ in 0..turns {
-        // Who makes a world leaves its network namespace, and an ordinary user has no way back: it is a thread's loss.
+        // Making a world moves the thread out of its network namespace, and an ordinary user cannot move it back: so a thread of its own.
         let turn = thread::spawn(move || {
             measured.turn();
             measured
@@ -149,7 +149,7 @@ impl Measured {
         );
     }
 
-    /// Measures something in an emulated world, and what that world was like.
+    /// Measures something in an emulated world, and that world's state.
     fn emulated<T>(
         &mut self,
         direction: &DirectionSpec,
@@ -163,7 +163,7 @@ impl Measured {
         measured.map_err(|error| format!("{error:#}"))
     }
 
-    /// Adds ours, and where the kernel has a peer, that and the ratio.
+    /// Adds our figure, and where the kernel has a peer, its figure and the ratio.
     fn beside(
         &mut self,
         name: &str,
@@ -202,7 +202,7 @@ impl Measured {
         let (real_time, valid) = (f64::from(self.worlds.real_time) / of, f64::from(self.worlds.valid) / of);
         let name = "emulated worlds above whose forwarder ran under SCHED_FIFO";
         self.add(name.to_owned(), "of 1", Aim::Open, Some(real_time));
-        let name = "emulated worlds above that were valid: packets in time, none lost beside the link";
+        let name = "emulated worlds above that were valid: packets in time, none lost outside the link model";
         self.add(name.to_owned(), "of 1", Aim::Open, Some(valid));
         let figure = |row: Row| Figure {
             name: row.name,

@@ -1,7 +1,7 @@
-//! How many megabytes of a capture does `lastmile inspect` read in a second, and in how much memory, beside tshark and capinfos?
+//! Measures how fast `lastmile inspect` reads a capture, and in how much memory, beside tshark and capinfos.
 //!
-//! The capture is a download of the simulated world, as its server saw it. The programs take turns, so that a disturbance does not
-//! fall on one alone. They do not do the same: tshark dissects every packet and sums up conversations, capinfos counts packets.
+//! The capture is a download of the simulated world, taken at its server. The programs run in turns, so that a disturbance does not
+//! fall on only one of them. They do not do the same: tshark dissects every packet and summarises conversations, capinfos counts packets.
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
@@ -20,7 +20,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 /// Measures `lastmile inspect` beside tshark and capinfos.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// How many octets the download carries; the capture is a tenth larger
+    /// How many bytes the download carries; the capture is a tenth larger
     #[arg(long, default_value_t = 920_000_000)]
     bytes: u64,
     /// How often each program runs
@@ -28,7 +28,7 @@ struct Arguments {
     runs: usize,
 }
 
-/// A program, and how it is asked to read a capture to its end.
+/// A program, with the arguments by which it reads a capture to its end.
 struct Reader {
     program: &'static str,
     before: &'static [&'static str],
@@ -53,10 +53,10 @@ const READERS: [Reader; 3] = [
     },
 ];
 
-/// What one run took.
+/// The cost of one run.
 struct Run {
     took: Duration,
-    /// The most memory it had, in octets; none where the system does not say.
+    /// The most memory it had, in bytes; none where the system does not report it.
     memory: Option<u64>,
 }
 
@@ -124,7 +124,7 @@ fn read(program: &Path, reader: &Reader, capture: &Path) -> Result<Run> {
     let mut child = command.spawn().with_context(|| program.display().to_string())?;
     let mut memory = None;
     let status = loop {
-        // The high-water mark is asked for while it lives, since it goes with it; what it takes in its last 5 ms is not seen.
+        // The high-water mark is read while the process lives, since it ends with it; memory allocated in its last 5 ms is not seen.
         memory = high_water_mark(child.id()).or(memory);
         if let Some(status) = child.try_wait()? {
             break status;

@@ -1,6 +1,6 @@
-//! What do benchmarks share? One simulated transfer, and how a handful of runs is summed up.
+//! The parts that benchmarks share: a simulated transfer, and the summary of a few runs.
 //!
-//! Here the clock of this machine is read, and nowhere else but in the binary and in the calibration of cost tables.
+//! This crate reads the machine's clock, as do only the binary and the calibration of cost tables.
 
 pub mod spread;
 pub mod transfer;

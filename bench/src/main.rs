@@ -1,8 +1,8 @@
-//! How fast is lastmile, beside what it aims at? What `make bench` prints.
+//! `make bench`: measures how fast lastmile is, beside its aims.
 //!
 //! Simulated transfers run in this process, whole verbs as processes of the binary that `cargo build` makes, and the emulated world
-//! on threads of this process, beside the kernel's own shaping. What is alike takes turns, so that a disturbance does not fall on one
-//! alone.
+//! on threads of this process, beside the kernel's own shaping. Measurements of a kind run in turns, so that a disturbance does not fall
+//! on only one of them.
 
 #[cfg(target_os = "linux")]
 mod emulated;
@@ -15,7 +15,7 @@ use lastmile_bench::spread::Spread;
 use lastmile_bench::transfer::{FAST, MODEM, TRANSFERS, run};
 use std::time::Duration;
 
-/// Measures lastmile itself, beside what it aims at.
+/// Measures lastmile itself, beside its aims.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Print one JSON object instead of a table
@@ -24,7 +24,7 @@ struct Arguments {
     /// How often each is measured; the cold build once
     #[arg(long, default_value_t = 5)]
     runs: usize,
-    /// Measure this part alone
+    /// Measure only this part
     #[arg(long, value_enum)]
     only: Option<Part>,
     /// Leave out the cold build, which takes minutes
@@ -32,27 +32,27 @@ struct Arguments {
     no_build: bool,
 }
 
-/// What can be measured alone.
+/// The parts that can be measured separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
     /// The simulated world, whole verbs, and the cold build
     Simulated,
-    /// The emulated world, beside the kernel's own
+    /// The emulated world, beside the kernel's own shaping
     Emulated,
 }
 
-/// What is aimed at.
+/// The aim of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Aim {
-    /// So much or more.
+    /// This or more.
     AtLeast(f64),
-    /// So much or less.
+    /// This or less.
     AtMost(f64),
-    /// Nothing is promised.
+    /// None.
     Open,
 }
 
-/// One thing that is measured.
+/// One figure.
 struct Figure {
     name: String,
     unit: &'static str,
@@ -61,7 +61,7 @@ struct Figure {
     spread: Option<Spread>,
 }
 
-/// What is measured in turns.
+/// A measurement that takes turns with others.
 struct Subject {
     name: &'static str,
     unit: &'static str,
@@ -73,10 +73,10 @@ fn seconds(took: Result<Duration>) -> Result<f64> {
     took.map(|took| took.as_secs_f64())
 }
 
-// The aims hold for a machine with two cores of the present day.
+// The aims are for a present-day machine with two cores.
 const SUBJECTS: [Subject; 4] = [
     Subject {
-        name: "simulated packets a second on one core: 100 MB at 100 Mbit/s",
+        name: "simulated packets per second on one core: 100 MB at 100 Mbit/s",
         unit: "packets/s",
         aim: Aim::AtLeast(1e6),
         measure: |_| {
@@ -100,17 +100,17 @@ const SUBJECTS: [Subject; 4] = [
         name: "advise on the example HAR over three links, with its report",
         unit: "s",
         aim: Aim::AtMost(10.0),
-        measure: |binary| seconds(binary.advise("examples/shop.har", "wpt/3g,seeds/dialup-56k,wpt/cable")),
+        measure: |binary| seconds(binary.advise("examples/shop.har", "wpt/3g,published/dialup-56k,wpt/cable")),
     },
 ];
 
-/// What a part came to.
+/// The results of a part.
 #[derive(Default)]
 struct Measurements {
     figures: Vec<Figure>,
-    /// What should have been measured, and why it was not.
+    /// Measurements that failed, and why.
     failures: Vec<String>,
-    /// What this machine does not have to measure.
+    /// Measurements that this machine lacks something for.
     skipped: Vec<String>,
 }
 
@@ -126,7 +126,7 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let turns = arguments.runs.max(1);
     let mut measured = Measurements::default();
-    // First, since the right to make namespaces must be had before any thread is started.
+    // First, since the right to make namespaces must be acquired before any thread is started.
     if arguments.only != Some(Part::Simulated) {
         match emulated_world(turns) {
             Ok(emulated) => measured.add(emulated),
@@ -154,7 +154,7 @@ use emulated::measure as emulated_world;
 
 #[cfg(not(target_os = "linux"))]
 fn emulated_world(_turns: usize) -> Result<Measurements> {
-    anyhow::bail!("network namespaces are Linux's")
+    anyhow::bail!("only Linux has network namespaces")
 }
 
 /// Simulated transfers and whole verbs.
@@ -189,7 +189,7 @@ fn simulated_world(turns: usize) -> Result<Measurements> {
 
 /// The cold build, once.
 fn build() -> Measurements {
-    let name = "cold build of the binary, what it depends on downloaded before";
+    let name = "cold build of the binary, its dependencies downloaded before";
     let built = seconds(verbs::cold_build());
     let failures = built.as_ref().err().map(|error| format!("{name}: {error:#}"));
     Measurements {

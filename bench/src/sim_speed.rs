@@ -1,6 +1,6 @@
-//! How many packets does the simulated world carry in a second, on one core?
+//! Measures how many packets per second the simulated world carries, on one core.
 //!
-//! The transfers take turns, so that a disturbance does not fall on one alone. A line a transfer for people, then one for machines.
+//! The transfers run in turns, so that a disturbance does not fall on only one of them. Each prints a line for people, then one for machines.
 
 use lastmile_bench::transfer::{Run, TRANSFERS, run};
 
@@ -14,7 +14,7 @@ fn main() {
             runs.push(run(transfer));
         }
     }
-    println!("simulated packets a second on one core: median of {RUNS} runs (least to most)");
+    println!("simulated packets per second on one core: median of {RUNS} runs (least to most)");
     for (transfer, runs) in TRANSFERS.iter().zip(&mut runs) {
         runs.sort_by_key(|run| run.wall);
         let rate = |run: &Run| run.packets as f64 / run.wall.as_secs_f64();

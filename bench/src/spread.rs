@@ -1,11 +1,11 @@
-//! How do a few runs of the same thing spread?
+//! The spread of a few runs of the same thing.
 
-/// The least, the middle and the most of some runs.
+/// The least, the median and the most of some runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// The least.
     pub min: f64,
-    /// The middle one; of an even number, the upper of the two in the middle.
+    /// The median; of an even number of runs, the upper of the two in the middle.
     pub median: f64,
     /// The most.
     pub max: f64,
@@ -14,7 +14,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these runs; none where there is none.
+    /// The spread of these runs; none where there are none.
     pub fn of(mut runs: Vec<f64>) -> Option<Self> {
         runs.sort_by(f64::total_cmp);
         let (min, max) = (*runs.first()?, *runs.last()?);

@@ -1,11 +1,11 @@
-//! How are figures shown beside their aims? As a table for people, or one JSON object for machines.
+//! Prints figures beside their aims, as a table for people or as one JSON object for machines.
 
 use crate::{Aim, Figure};
 use lastmile_bench::spread::Spread;
 use serde_json::{Value, json};
 
 impl Aim {
-    /// Whether the median is as good as was aimed for; none where nothing was.
+    /// Whether the median meets the aim; none where there is no aim.
     fn is_met(self, spread: Spread) -> Option<bool> {
         match self {
             Self::AtLeast(aim) => Some(spread.median >= aim),
@@ -15,7 +15,7 @@ impl Aim {
     }
 }
 
-/// A table, least, median and most of each.
+/// A table with the least, median and most of each figure.
 pub(crate) fn text(figures: &[Figure]) -> String {
     let width = figures.iter().map(|figure| figure.name.len()).max().unwrap_or(0);
     let mut text = format!(
@@ -55,7 +55,7 @@ pub(crate) fn text(figures: &[Figure]) -> String {
     text
 }
 
-/// One object.
+/// One JSON object.
 pub(crate) fn json(figures: &[Figure]) -> String {
     let figure = |Figure {
                       name,
@@ -80,7 +80,7 @@ pub(crate) fn json(figures: &[Figure]) -> String {
     format!("{:#}\n", json!({ "schema": "lastmile/bench/1", "figures": figures }))
 }
 
-/// Three or four digits; two of what is small.
+/// Three or four digits; two for small values.
 fn written(value: f64) -> String {
     match value {
         value if value > 0.0 && value < 0.01 => {

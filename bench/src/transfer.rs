@@ -1,6 +1,6 @@
-//! How long does a bulk transfer of the simulated world keep a core busy?
+//! Times bulk transfers in the simulated world, on one core.
 //!
-//! Each transfer is a world of its own: a client connects, a server sends bytes. Packets are those offered to the link, both ways.
+//! Each transfer is a world of its own: a client connects, a server sends bytes. Packets are those offered to the link, in both directions.
 
 use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
 use lastmile_units::{Probability, Seed};
@@ -9,10 +9,10 @@ use lastmile_world::{Host, Listener};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// A transfer, and the link it takes, the same both ways.
+/// A transfer, and its link, the same in both directions.
 #[derive(Debug, Clone)]
 pub struct Transfer {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// The link's rate.
     pub rate: &'static str,
@@ -20,7 +20,7 @@ pub struct Transfer {
     pub one_way_delay: Duration,
     /// The link's queue.
     pub queue: Queue,
-    /// How much the link loses, from 0 to 1.
+    /// The link's loss probability, from 0 to 1.
     pub loss: f64,
     /// How much the server sends.
     pub bytes: usize,
@@ -31,7 +31,7 @@ pub const FAST: usize = 0;
 /// A modem, where most of the virtual time passes.
 pub const MODEM: usize = 1;
 
-/// Transfers that keep different parts of the model busy.
+/// Transfers that exercise different parts of the model.
 pub const TRANSFERS: [Transfer; 4] = [
     Transfer {
         name: "100 MB at 100 Mbit/s, 20 ms",
@@ -67,18 +67,18 @@ pub const TRANSFERS: [Transfer; 4] = [
     },
 ];
 
-/// What one run took, and did.
+/// The cost of one run, and its work.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     /// By the clock of this machine.
     pub wall: Duration,
-    /// Offered to the link, both ways.
+    /// Offered to the link, in both directions.
     pub packets: u64,
     /// By the clock of the simulated world.
     pub virtual_time: Duration,
 }
 
-/// Makes the transfer, alone on this thread.
+/// Runs the transfer on this thread.
 ///
 /// # Panics
 /// When the simulated world does not carry it to its end, which is a defect.

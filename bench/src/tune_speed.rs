@@ -1,15 +1,15 @@
-//! How much faster is a sweep than compressing messages at one setting after the other, and how long does a long transcript take?
+//! Measures how much faster a sweep is than compressing messages at one setting after the other, and how long a long transcript takes.
 //!
-//! The grid of 1,440 settings over a chat of the size that the 2013 evaluation had (666 messages): by the sweep, on all cores; by one
-//! encoder after the other in this process, on one thread; and, where a path to it is given, by the tool of 2013, which reads messages
-//! as lines and does one setting a run. They take turns, so that a disturbance does not fall on one alone. The first two are held to
-//! the same sizes, and the tool to the same ratio as far as it prints it.
+//! The grid of 1,440 settings over a chat of the size of the 2013 evaluation's (666 messages): by the sweep, on all cores; by one
+//! encoder after the other in this process, on one thread; and, where its path is given, by the tool of 2013, which reads messages
+//! as lines and tries one setting per run. They run in turns, so that a disturbance does not fall on only one of them. The first two must
+//! give the same sizes, and the tool the same ratio as far as it prints it.
 //!
-//! Then a chat of 100 MB is written to a file, and timed from opening it to the answer: as `lastmile tune` without links, save for what
-//! it prints.
+//! Then a chat of 100 MB is written to a file, and timed from opening it to the answer: as in `lastmile tune` without links, except for
+//! the printing.
 //!
-//! The tool is one file, `ws-pmce-stats.cpp` of zaphoyd/ws-pmce-stats on GitHub, and needs zlib alone. It leaves the state that it hands
-//! to zlib as it finds it on the stack, which is why a compiler has to clear that:
+//! The tool is one file, `ws-pmce-stats.cpp` of zaphoyd/ws-pmce-stats on GitHub, and needs only zlib. It passes zlib a state that it has
+//! not initialised, so a compiler has to clear the stack:
 //!
 //! ```text
 //! g++ -std=c++17 -O3 -include memory -ftrivial-auto-var-init=zero ws-pmce-stats.cpp -o ws-pmce-stats -lz
@@ -18,14 +18,14 @@
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use lastmile_bench::spread::Spread;
-use lastmile_payload::message_codec::{Deflate, MessageCodec, MessageEncoder};
-use lastmile_payload::sweep::{Connection, Grid, exact};
-use lastmile_payload::transcript::{Format, Message, Messages, Reading, Transcript};
-use lastmile_payload::workload::WorkloadSpec;
-use lastmile_payload::workload::messages::Chat;
+use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder};
 use lastmile_report::tune::{Point, TranscriptFormat};
-use lastmile_study::tune::{End, Kept, Options, Phase, Recording, tune};
+use lastmile_sweep::{Connection, Grid, exact};
+use lastmile_traffic::messages::{Format, Message, Messages, Reading, Transcript};
+use lastmile_tune::{End, Options, Phase, Recording, ResultCache, tune};
 use lastmile_units::Seed;
+use lastmile_workload::WorkloadSpec;
+use lastmile_workload::messages::Chat;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -39,10 +39,10 @@ struct Arguments {
     /// How many messages the short transcript has
     #[arg(long, default_value = "666")]
     messages: NonZeroU32,
-    /// A file of messages to take instead of them, one a line
+    /// A file of messages to use instead of them, one per line
     #[arg(long)]
     lines: Option<PathBuf>,
-    /// How many octets the long transcript has
+    /// How many bytes the long transcript has
     #[arg(long, default_value_t = 100_000_000)]
     bytes: u64,
     /// How often the grid is swept in each way
@@ -53,7 +53,7 @@ struct Arguments {
     peer: Option<PathBuf>,
 }
 
-/// How many times less wall time the sweep is to take, on 2 cores, than one setting after the other.
+/// The aim: how many times faster the sweep is by the wall clock, on 2 cores, than one setting after the other.
 const AIM_RATIO: f64 = 6.0;
 /// How long the long transcript may take, on 2 cores.
 const AIM_LONG: Duration = Duration::from_secs(60);
@@ -90,7 +90,7 @@ fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()
         }
     };
     let messages = read(path)?;
-    let connections = Connection::of(&messages);
+    let connections = Connection::from_messages(&messages);
     let octets = messages.total().get();
     let grid = Grid::default();
     let settings = grid.settings();
@@ -135,7 +135,7 @@ fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()
         println!("the 2013 tool: not run; --peer or WS_PMCE_STATS gives the path of its binary");
     } else {
         tell(
-            "the 2013 tool, a process a setting",
+            "the 2013 tool, one process per setting",
             peers.clone(),
             Some(ratios(&peers)),
         );
@@ -143,7 +143,7 @@ fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()
     Ok(())
 }
 
-/// All messages, by one encoder a connection.
+/// All messages, by one encoder per connection.
 fn one(connections: &[Connection<'_>], setting: Deflate) -> u64 {
     let mut size = 0;
     for connection in connections {
@@ -152,17 +152,17 @@ fn one(connections: &[Connection<'_>], setting: Deflate) -> u64 {
         size += connection
             .messages
             .iter()
-            .map(|message| encoder.coded_size(message) as u64)
+            .map(|message| encoder.compressed_size(message) as u64)
             .sum::<u64>();
     }
     size
 }
 
-/// As exactly as the tool prints a ratio: half of the last of six digits, where the first is a one.
+/// The precision of the tool's ratio: half of the last of six digits, where the first is a one.
 const SIX_DIGITS: f64 = 5e-6;
 
-/// One setting, and the ratio that it prints. At level 0 the tool runs out of the room that it makes for itself, and prints none; zlib no
-/// longer lets it have 8 window bits.
+/// One setting, and the ratio that it prints. At level 0 the tool overruns its own buffer, and prints none; zlib no
+/// longer allows 8 window bits.
 fn run_peer(peer: &Path, setting: Deflate, path: &Path) -> Result<Option<f64>> {
     let output = Command::new(peer)
         .arg(format!("context_takeover={}", setting.takeover))
@@ -211,7 +211,7 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
         .map(|message| message.payload.len())
         .sum();
     let wanted = arguments.bytes * u64::from(arguments.messages.get()) / short.max(1) as u64;
-    let messages = NonZeroU32::new(u32::try_from(wanted)?).context("a long transcript is longer than this")?;
+    let messages = NonZeroU32::new(u32::try_from(wanted)?).context("the long transcript must be longer than this")?;
     write(&chat(messages)?, path)?;
     let begun = Instant::now();
     let recording = Recording {
@@ -226,9 +226,9 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
         threads,
         ..Options::default()
     };
-    // When each phase was heard of last.
+    // When each phase last reported progress.
     let mut phases: Vec<(Phase, Duration)> = Vec::new();
-    let tuning = tune(&recording, &options, &mut Kept::in_memory(), &mut |progress| {
+    let tuning = tune(&recording, &options, &mut ResultCache::in_memory(), &mut |progress| {
         phases.retain(|(phase, _)| *phase != progress.phase);
         phases.push((progress.phase, begun.elapsed()));
     })?;
@@ -254,7 +254,7 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
             .filter_map(|stream| stream.sampled_bytes)
             .sum::<u64>();
         println!(
-            "  {} points by {:.1} MB of it; 95 % intervals: {median:.3} % of the ratio to either side ({min:.3} to {max:.3} %)",
+            "  {} points from {:.1} MB of it; 95 % intervals: {median:.3} % of the ratio to either side ({min:.3} to {max:.3} %)",
             points.len(),
             sampled as f64 / 1e6
         );
@@ -266,7 +266,7 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
     Ok(())
 }
 
-/// Half an interval, in percent of the ratio.
+/// Half an interval, in per cent of the ratio.
 fn width(point: &Point) -> Option<f64> {
     point.ratio_ci95.map(|[low, high]| (high - low) / point.ratio * 50.0)
 }

@@ -1,4 +1,4 @@
-//! How long do whole verbs take, and how long does the binary take to build? By the clock, as a user waits.
+//! Times whole verbs and the build of the binary, by the wall clock.
 
 use anyhow::{Context as _, Result, ensure};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// The lastmile binary, with a folder for what it writes.
+/// The lastmile binary, with a folder for its output.
 pub(crate) struct Binary {
     path: PathBuf,
     runs: tempfile::TempDir,
@@ -62,7 +62,7 @@ impl Binary {
     }
 }
 
-/// Builds the binary into an empty folder. Nothing is downloaded in the time that is measured, nor is anything else.
+/// Builds the binary into an empty folder. The downloads come first and are not timed.
 ///
 /// # Errors
 /// When something cannot be downloaded, or it does not build.
@@ -82,7 +82,7 @@ fn cargo() -> Command {
     command
 }
 
-/// How long a command takes that must end well.
+/// The duration of a command that must succeed.
 fn wait(command: &mut Command) -> Result<Duration> {
     let begun = Instant::now();
     let output = command

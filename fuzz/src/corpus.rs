@@ -1,4 +1,4 @@
-//! Where are the inputs that fuzzing begins with, and where does an input go that broke a claim?
+//! Reads the inputs that fuzzing begins with, and stores those that broke a claim.
 
 use std::fs;
 use std::io;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// An input, with the name of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// Its file's name.
+    /// The name of its file.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub input: Vec<u8>,
 }
 
@@ -42,12 +42,12 @@ pub fn read(target: &str) -> io::Result<Vec<Sample>> {
     paths.into_iter().map(sample).collect()
 }
 
-/// Where inputs of a target are kept that are not of the corpus.
+/// The folder of a target's inputs that are not part of the corpus.
 pub fn artifacts(target: &str) -> PathBuf {
     root().join("artifacts").join(target)
 }
 
-/// Keeps an input that broke a claim, under a name made of its content; tells where.
+/// Stores an input that broke a claim, under a name made from its content; returns its path.
 ///
 /// # Errors
 /// When it cannot be written.

@@ -1,8 +1,8 @@
-//! Does any reader of foreign bytes panic, hang or contradict itself? One target for each, and what drives them.
+//! Fuzz targets, one for each reader of foreign bytes, and the runner that checks that none panics, hangs or contradicts itself.
 //!
-//! A [`target`] is a plain function of bytes that panics where a claim about its reader does not hold. Two things call it: the
+//! A [`target`] is a plain function of bytes that panics where a claim about its reader does not hold. It has two callers: the
 //! runner of this crate, on any Rust, with every file of the corpus and a fixed number of seeded [`mutation`]s of them; and
-//! libFuzzer, which is led by coverage and goes on for as long as it is let (`fuzz_targets/`, behind the feature
+//! libFuzzer, which is guided by coverage and runs for as long as it is told to (`fuzz_targets/`, behind the feature
 //! `libfuzzer`).
 
 pub mod corpus;

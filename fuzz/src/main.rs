@@ -1,13 +1,14 @@
 //! Runs targets over their corpora and seeded mutations of them, on any Rust, and keeps the inputs that break a claim.
 //!
-//! The number of inputs is fixed, not the time, so that two runs do the same. A reader that overflows the stack or takes all
-//! memory ends the process; the input it was given is then found in `artifacts/TARGET/unfinished`.
+//! The number of inputs is fixed, not the time, so that two runs do the same. A reader that overflows the stack or uses up the
+//! memory ends the process; its input is then in `artifacts/TARGET/unfinished`.
 
 use clap::Parser;
 use lastmile_fuzz::corpus::{self, Sample};
-use lastmile_fuzz::mutation::{below, mutate};
+use lastmile_fuzz::mutation::mutate;
 use lastmile_fuzz::target::{self, Target};
 use lastmile_units::Seed;
+use lastmile_units::random::below;
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
 use std::panic::catch_unwind;
@@ -17,20 +18,20 @@ use std::process::ExitCode;
 /// Feeds the readers of foreign bytes their corpora, and mutations of them.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// The targets to run; all of them, where none is named
+    /// The targets to run [default: all]
     targets: Vec<String>,
     /// How many mutations each target is fed
     #[arg(long, default_value_t = 4000)]
     mutations: u64,
-    /// Where chance comes from
+    /// The root of every random choice
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Feeds the one target named this file, and nothing else
+    /// Feed the named target this file, and nothing else
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 }
 
-/// A target that has broken this many claims has shown enough.
+/// A target stops after this many broken claims.
 const KEPT_MAX: usize = 5;
 
 fn main() -> ExitCode {
@@ -86,7 +87,7 @@ fn chosen(names: &[String]) -> io::Result<Vec<Target>> {
                 .join(", ")
         };
         let found = target::ALL.iter().find(|target| target.name == name).copied();
-        found.ok_or_else(|| io::Error::other(format!("no target is called {name:?}; there are {}", known())))
+        found.ok_or_else(|| io::Error::other(format!("there is no target {name:?}; the targets are {}", known())))
     };
     if names.is_empty() {
         Ok(target::ALL.to_vec())
@@ -95,7 +96,7 @@ fn chosen(names: &[String]) -> io::Result<Vec<Target>> {
     }
 }
 
-/// Where the inputs are kept that broke a claim.
+/// The inputs that broke a claim.
 fn exercise(target: Target, arguments: &Arguments) -> io::Result<Vec<PathBuf>> {
     let samples = corpus::read(target.name)?;
     print!(
@@ -136,7 +137,7 @@ fn mutation_of(samples: &[Sample], seed: Seed, words: &[&str]) -> Vec<u8> {
     mutate(&mut rng, base, other, words)
 }
 
-/// The input that is being read, in a file, for the case that the process does not live to tell.
+/// The current input, in a file, in case the process dies.
 struct Unfinished {
     path: PathBuf,
     file: File,

@@ -1,14 +1,15 @@
-//! What might a broken, hostile or merely different writer have sent? Inputs made from others, by seed.
+//! Seeded mutations of inputs, as a broken, hostile or merely different writer might have sent them.
 //!
-//! No coverage leads these mutations, as it leads libFuzzer's: they are for a quick look that is the same every time.
+//! Unlike libFuzzer's, these mutations are not guided by coverage: they are for a quick check that is the same every time.
 
 use lastmile_units::Rng;
+use lastmile_units::random::below;
 use rand_core::Rng as _;
 
-/// No input is made longer than this, so that no reader takes long over one.
+/// The longest input that is made, so that no reader takes long over one.
 pub const LENGTH_MAX: usize = 64 << 10;
 
-/// Octets and numbers at which formats change their minds.
+/// Bytes and numbers that have a special meaning in many formats, or are at the limits of their types.
 const EDGES: [u64; 12] = [
     0,
     1,
@@ -67,7 +68,7 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
         }
         7 => number_in_text(rng, input, at),
         _ => {
-            // A big-endian number of one to eight octets over what is there: a length, a handle, a count.
+            // A big-endian number of one to eight bytes, written over the input: a length, a handle, a count.
             let width = 1 << below(rng, 4);
             let number = EDGES[below(rng, EDGES.len())].to_be_bytes();
             for (octet, new) in input.iter_mut().skip(at).zip(&number[8 - width..]) {
@@ -77,7 +78,7 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
     }
 }
 
-/// Replaces the decimal number that stands at or after `at`, where there is one.
+/// Replaces the decimal number at or after `at`, if there is one.
 fn number_in_text(rng: &mut Rng, input: &mut Vec<u8>, at: usize) {
     let is_digit = |octet: &u8| octet.is_ascii_digit();
     let Some(start) = input[at..].iter().position(is_digit).map(|offset| at + offset) else {
@@ -93,11 +94,6 @@ fn number_in_text(rng: &mut Rng, input: &mut Vec<u8>, at: usize) {
 
 fn insert(input: &mut Vec<u8>, at: usize, octets: &[u8]) {
     input.splice(at..at, octets.iter().copied());
-}
-
-/// A number below `bound`, which is not 0. The bias of the remainder is no matter here.
-pub fn below(rng: &mut Rng, bound: usize) -> usize {
-    (rng.next_u64() % bound as u64) as usize
 }
 
 #[cfg(test)]

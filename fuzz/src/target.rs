@@ -1,12 +1,13 @@
-//! Which readers are fuzzed, and what is claimed of them besides that they do not panic?
+//! The fuzzed readers, and the claims about them besides that they do not panic.
 //!
-//! Each claim is one that holds for every input: what is read in portions is what is read whole, what prints is read back as the
+//! Each claim holds for every input: reading in portions gives the same as reading the whole, what is printed can be read back as the
 //! same, what is offered is delivered, dropped or in flight.
 
 mod capture;
 mod coded_messages;
 mod java_stream;
 mod link;
+mod page;
 mod portions;
 mod traffic;
 mod transcript;
@@ -16,24 +17,25 @@ pub use capture::capture;
 pub use coded_messages::coded_messages;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
+pub use page::page;
 pub use traffic::{har, jsonl};
-pub use transcript::{transcript, transcript_har, transcript_jsonl, transcript_lengths};
+pub use transcript::{transcript, transcript_har, transcript_jsonl, transcript_lengths, transcript_log};
 pub use websocket::{websocket_capture, websocket_frames, websocket_handshake};
 
+use lastmile_codec::content::{Coding, Decoder, decode};
 use lastmile_filter::{AcceptEncoding, Choice};
-use lastmile_payload::codec::{Coding, Decoder, decode};
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
 use lastmile_units::Bytes;
 
-/// A reader, and how it is driven.
+/// A reader, and the function that feeds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// Its name, and that of its folder in the corpus.
     pub name: &'static str,
     /// Feeds it an input; panics where a claim does not hold.
     pub run: fn(&[u8]),
-    /// Words that its format knows, for mutations to put in.
+    /// Words of its format, for mutations to insert.
     pub words: &'static [&'static str],
 }
 
@@ -48,6 +50,11 @@ pub const ALL: &[Target] = &[
         name: "jsonl",
         run: jsonl,
         words: traffic::JSONL_WORDS,
+    },
+    Target {
+        name: "page",
+        run: page,
+        words: page::WORDS,
     },
     Target {
         name: "java_stream",
@@ -120,6 +127,11 @@ pub const ALL: &[Target] = &[
         words: transcript::WORDS,
     },
     Target {
+        name: "transcript_log",
+        run: transcript_log,
+        words: transcript::LOG_WORDS,
+    },
+    Target {
         name: "transcript_har",
         run: transcript_har,
         words: transcript::HAR_WORDS,
@@ -158,10 +170,10 @@ const ACCEPT_ENCODING_WORDS: &[&str] = &[
     "gzip", "x-gzip", "br", "zstd", "deflate", "identity", "*", ";q=", ";q=0", ";q=1.000", ";Q=0.5", ", ", "\t", "\n",
 ];
 
-/// More than this is not read as a study, nor is a study with more cells than this expanded: a matter of time, not of safety.
+/// A study with more cells than this is not expanded, to save time; safety does not depend on the limit.
 const STUDY_CELLS_MAX: usize = 10_000;
 
-/// A study file. What is read prints as a study that reads as the same; its cells can be told apart or are refused.
+/// A study file. A study that can be read prints as one that reads as the same; its cells are distinct, or the study is refused.
 pub fn study_toml(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -171,7 +183,7 @@ pub fn study_toml(input: &[u8]) {
     };
     let expanded = study.expanded();
     let again = Study::parse("expanded", &expanded).expect("what a run folder keeps can be read again");
-    // Compared as text, since a published NaN is equal to nothing.
+    // Compared as text, since a published NaN equals nothing.
     assert_eq!(again.expanded(), expanded);
     let combinations = |levels: Vec<usize>| levels.into_iter().fold(1_usize, usize::saturating_mul);
     let levels =
@@ -185,7 +197,7 @@ pub fn study_toml(input: &[u8]) {
     }
 }
 
-/// `Accept-Encoding` lines. What is chosen was offered; no coding that is refused outright is ever chosen.
+/// `Accept-Encoding` lines. The chosen coding was offered; a coding that the lines refuse is never chosen.
 pub fn accept_encoding(input: &[u8]) {
     const OFFERED: [&str; 4] = ["zstd", "br", "gzip", "deflate"];
     let lines = || input.split(|&octet| octet == b'\n');
@@ -193,7 +205,7 @@ pub fn accept_encoding(input: &[u8]) {
     match accept.choose(OFFERED) {
         Choice::Coded(place) => {
             assert!(place < OFFERED.len());
-            // One more line can only take weight away from what it names again.
+            // One more line can only lower the weight of the codings that it names again.
             let refusal = format!("{};q=0", OFFERED[place]);
             let refused = AcceptEncoding::parse(lines().chain([refusal.as_bytes()])).choose(OFFERED);
             assert_ne!(refused, Choice::Coded(place));
@@ -203,13 +215,14 @@ pub fn accept_encoding(input: &[u8]) {
     }
 }
 
-/// Enough for what small inputs hold, and little enough that a decompression bomb costs no time.
+/// Enough for the content of small inputs, and little enough that a decompression bomb costs no time.
 const DECODED_MAX: Bytes = Bytes::new(256 << 10);
 
-/// A coded body, said to be each coding in turn. What is decoded whole is decoded the same in portions, and neither passes the limit.
+/// A body with a content coding, decoded by each coding in turn. A body that decodes as a whole decodes to the same in portions, and neither
+/// exceeds the limit.
 ///
-/// What is refused whole may be taken in portions: libzstd then does not hold the size that a frame's head states against what is
-/// in it, where the frame's last block is empty.
+/// A body that is refused as a whole may be accepted in portions: libzstd then does not compare the size in a frame's header with the
+/// frame's content, where the frame's last block is empty.
 pub fn coded(input: &[u8]) {
     for coding in Coding::ALL {
         let mut in_portions = Vec::new();

@@ -13,14 +13,14 @@ const strategy = options.includes("huffman-only") ? zlib.constants.Z_HUFFMAN_ONL
 tell({ event: "hello", version: `Node ${process.versions.node}, zlib ${process.versions.zlib}` });
 const lines = readFileSync(join(process.env.LASTMILE_DATA, "messages.jsonl"), "utf8").split("\n").filter(Boolean);
 const deflate = zlib.createDeflateRaw({ level, windowBits, memLevel, strategy });
-let octets = 0;
-deflate.on("data", (piece) => (octets += piece.length));
+let bytes = 0;
+deflate.on("data", (piece) => (bytes += piece.length));
 for (const { opcode, data } of lines.map((line) => JSON.parse(line))) {
   deflate.write(Buffer.from(data, opcode === 1 ? "utf8" : "base64"));
   await new Promise((flushed) => deflate.flush(zlib.constants.Z_SYNC_FLUSH, flushed));
-  // Without the four octets that end a flush (RFC 7692 section 7.2.1).
-  tell({ event: "message", octets: octets - 4 });
-  octets = 0;
+  // Without the four bytes that end a flush (RFC 7692 section 7.2.1).
+  tell({ event: "message", bytes: bytes - 4 });
+  bytes = 0;
   if (withoutTakeover) deflate.reset();
 }
 tell({ event: "end" });

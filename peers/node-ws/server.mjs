@@ -30,7 +30,7 @@ function extension() {
     clientMaxWindowBits: limit,
     serverNoContextTakeover: noTakeover,
     clientNoContextTakeover: noTakeover,
-    // Every message is compressed: ws would leave those below 1,024 octets.
+    // Every message is compressed: ws would leave those below 1,024 bytes.
     threshold: 0,
   };
 }

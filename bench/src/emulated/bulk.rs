@@ -1,4 +1,4 @@
-//! How much does TCP carry over a path that does nothing to packets?
+//! Measures TCP's throughput over a path that does not shape packets.
 
 use super::path::Path;
 use anyhow::{Context as _, Result};
@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PORT: u16 = 80;
-/// How long the window has to grow before anything is counted.
+/// The warm-up, in which the window grows and nothing is counted.
 const BEFORE: Duration = Duration::from_millis(500);
-/// How long is counted.
+/// The duration of the count.
 const COUNTED: Duration = Duration::from_secs(2);
 
 /// Gbit/s of data that one connection carries.
@@ -41,7 +41,7 @@ pub(crate) fn carried(path: &Path) -> Result<f64> {
         .enter(|| TcpStream::connect((path.far_address, PORT)))?
         .context("connecting")?;
     let chunk = vec![0; 1 << 20];
-    // Until the reader has seen enough.
+    // Until the reader closes the connection.
     while stream.write_all(&chunk).is_ok() {}
     reading.join().map_err(|_| anyhow::anyhow!("the reader panicked"))?
 }

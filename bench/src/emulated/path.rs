@@ -1,4 +1,4 @@
-//! What do packets cross? Two hosts joined by a link of the emulated world, or by what the kernel itself has.
+//! Paths for packets: two hosts joined by a link of the emulated world, or by the kernel's own means.
 
 use anyhow::{Context as _, Result, ensure};
 use lastmile_link::DirectionSpec;
@@ -18,7 +18,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// A wire of the emulated world, the same both ways.
+    /// A wire of the emulated world, the same in both directions.
     ///
     /// # Errors
     /// Where it cannot be made.
@@ -34,8 +34,8 @@ impl Path {
         })
     }
 
-    /// A veth pair whose near end sends by `discipline` (tc(8)); by none where that is empty. Segments of TCP stay merged from
-    /// socket to socket, as a veth pair has it.
+    /// A veth pair whose near end has the queueing discipline `discipline` (tc(8)), or none where that is empty. TCP segments stay merged from
+    /// socket to socket, as veth pairs do by default.
     ///
     /// # Errors
     /// Where this user is not root, `ip` or `tc` is missing, or this kernel has no such queueing discipline.
@@ -66,7 +66,7 @@ impl Path {
         })
     }
 
-    /// What the world was like so far. What is the kernel's own is as good as it is.
+    /// The world's state so far. The kernel's own paths are always valid.
     pub(crate) fn conduct(&self) -> Conduct {
         self.world.as_ref().map_or_else(Conduct::default, |world| Conduct {
             real_time: world.is_real_time(),
@@ -75,12 +75,12 @@ impl Path {
     }
 }
 
-/// What a world was like.
+/// The state of a world.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Conduct {
     /// Its forwarder ran before ordinary threads.
     pub(crate) real_time: bool,
-    /// Packets were in time, and none was lost beside the link.
+    /// Packets were in time, and none was lost outside the link model.
     pub(crate) valid: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How far is a path from the rate and the delay it was asked for?
+//! Measures how far a path's rate and delay are from those requested.
 
 use super::path::Path;
 use super::train::{self, Arrival};
@@ -8,16 +8,16 @@ use std::time::Duration;
 
 /// IP bytes of a packet that fills a frame.
 const FULL: u64 = 1500;
-/// IP bytes of a packet that shows a delay.
+/// IP bytes of a packet that measures a delay.
 const SMALL: usize = 100;
-/// How far apart those are in the mean, and how many: the 99th percentile is that of ten.
+/// The mean gap between those packets, and their number: ten of them are beyond the 99th percentile.
 const GAP: Duration = Duration::from_millis(1);
 const COUNT: usize = 1000;
-/// How much faster than its rate a path is offered packets, so that there are always some to send.
+/// How much faster than its rate a path is offered packets, so that it always has some to send.
 const PRESSURE: f64 = 1.25;
 
-/// How far the rate at which `frames` full packets arrive is from `rate`, in per cent. Where the path charges each packet with a
-/// `header` of its own, that counts; what passes at once in the beginning, `burst`, does not.
+/// How far the rate at which `frames` full packets arrive is from `rate`, in per cent. A `header` that the path charges for each
+/// packet counts; the `burst` that passes at once in the beginning does not.
 ///
 /// # Errors
 /// When packets are lost.
@@ -37,7 +37,7 @@ pub(crate) fn rate_error(path: &Path, rate: BitRate, frames: usize, header: Byte
     Ok((measured / rate.bits_per_second() as f64 - 1.0).abs() * 100.0)
 }
 
-/// How late small packets come over a path that takes `delay`, from program to program, in microseconds: at each of `quantiles`.
+/// How late small packets arrive over a path with this `delay`, from program to program, in microseconds: at each of `quantiles`.
 ///
 /// # Errors
 /// When packets are lost.
@@ -50,8 +50,8 @@ pub(crate) fn lateness<const N: usize>(path: &Path, delay: Duration, quantiles: 
     Ok(quantiles.map(|quantile| late[(quantile * (late.len() - 1) as f64) as usize] * 1e6))
 }
 
-/// `count` times, a [`GAP`] apart in the mean, of a Poisson process: packets sent at even gaps over a delay that is a multiple of them
-/// would all arrive while another is sent, and the programs at both ends keep each other waiting (RFC 2330, section 11.1.1).
+/// `count` times of a Poisson process, with a mean gap of [`GAP`]: with even gaps, and a delay that is a multiple of them, every packet
+/// would arrive while another is sent, and the programs at both ends would delay each other (RFC 2330, section 11.1.1).
 fn at_random(count: usize) -> Vec<Duration> {
     let seed = Seed::new(1).derive("gaps");
     let uniform = |index| seed.derive_index(index).get() as f64 / 2f64.powi(64);

@@ -1,4 +1,4 @@
-//! When do packets arrive that are sent one after another?
+//! Sends a train of packets, and records when each arrives.
 
 use super::path::Path;
 use anyhow::{Context as _, Result, ensure};
@@ -12,12 +12,12 @@ use std::os::fd::AsRawFd as _;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A packet's way.
+/// A packet's times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     /// When a program sent it, since the train began.
     pub(crate) sent: Duration,
-    /// When the receiver's kernel had it, by that kernel's calendar clock: of use in differences alone.
+    /// When the receiver's kernel had it, by that kernel's calendar clock: only differences are meaningful.
     pub(crate) arrived: Duration,
     /// When the receiving program had it, since the train began.
     pub(crate) read: Duration,
@@ -26,12 +26,12 @@ pub(crate) struct Arrival {
 /// IP and UDP headers (RFC 791, RFC 768).
 const HEADERS: usize = 28;
 const PORT: u16 = 9;
-/// What a socket holds. Our own choice: every packet of the longest train.
+/// The buffer of a socket. Our own choice: room for every packet of the longest train.
 const BUFFER: usize = 64 << 20;
 /// How long the receiver waits for the next packet; longer than any gap.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Sends a packet of `size` bytes, headers included, at each time of `due` since the train began, and tells how each fared.
+/// Sends a packet of `size` bytes, including headers, at each time of `due` since the train began, and returns the times of each.
 ///
 /// # Errors
 /// When one is lost, or something cannot be opened.
@@ -45,7 +45,7 @@ pub(crate) fn send(path: &Path, size: usize, due: &[Duration]) -> Result<Vec<Arr
     let sender = path.near.enter(|| UdpSocket::bind(("0.0.0.0", 0)))??;
     sender.connect((path.far_address, PORT))?;
 
-    // Both programs come first where they may: what is asked is when the path delivers, not when they get a core.
+    // Both threads have real-time priority where allowed: the question is when the path delivers, not when they get a core.
     emu::run_before_others();
     let begun = Instant::now();
     let count = due.len();

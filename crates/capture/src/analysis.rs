@@ -1,14 +1,13 @@
-//! What does a whole capture say? Each packet goes to its flow; what belongs to none is counted.
+//! Analyses a whole capture: assigns each packet to its flow, and counts those that belong to none.
 //!
-//! Nothing is kept of a packet that has passed but figures, so memory is bounded by the number of flows, and by what is outstanding
-//! on each.
+//! Only figures are kept of packets, so memory is bounded by the number of flows and by the data outstanding on each.
 
 use crate::container::{Format, Interface, Packet, Packets};
-use crate::datagram::{self, Datagram, SetAside, Transport};
-use crate::distribution::Distribution;
+use crate::datagram::{self, Datagram, SkipReason, Transport};
 use crate::error::{CaptureError, Problem};
-use crate::http::{Dialogue, Transaction};
+use crate::http::{HttpTracker, Transaction};
 use crate::link_layer::{Framed, unframe};
+use crate::streaming_summary::StreamingSummary;
 use crate::tcp::{self, Connection, TcpFlow};
 use crate::udp::UdpFlow;
 use lastmile_units::{Bytes, Instant};
@@ -17,38 +16,38 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What a capture says.
+/// The figures of a capture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// How its file is laid out.
+    /// The file format.
     pub format: Format,
-    /// How long the file is, as far as it was read.
+    /// The file's length, as far as it was read.
     pub file: Bytes,
     /// Where packets were captured.
     pub interfaces: Vec<Interface>,
-    /// Packets in it.
+    /// The number of packets.
     pub packets: u64,
-    /// Their octets on the wire, whatever stands before IP packets included.
+    /// Their bytes on the wire, including what precedes the IP packets.
     pub bytes: Bytes,
-    /// When the first of them passed.
+    /// When the first packet passed.
     pub first: Instant,
-    /// When the last of them passed.
+    /// When the last packet passed.
     pub last: Instant,
-    /// Packets of which less was kept than passed.
+    /// Packets that were captured only in part.
     pub snapped: u64,
-    /// Packets that stand behind one that passed later.
+    /// Packets with an earlier time than a packet before them in the file.
     pub out_of_time: u64,
-    /// Packets that are in no flow, by why.
-    pub set_aside: BTreeMap<SetAside, u64>,
-    /// What the writer remarks on packets, and on how many.
+    /// Packets that are in no flow, by reason.
+    pub set_aside: BTreeMap<SkipReason, u64>,
+    /// The comments that the capture's writer attached to packets, and to how many packets each.
     pub comments: BTreeMap<String, u64>,
     /// TCP connections, in the order of their first packets.
     pub tcp: Vec<TcpFlow>,
     /// UDP flows, in the order of their first packets.
     pub udp: Vec<UdpFlow>,
-    /// What was asked and answered in clear HTTP/1.1.
+    /// The unencrypted HTTP/1.1 transactions.
     pub http: Transactions,
-    /// Where the file ends, if that is in the midst of something.
+    /// Where the file ends, if it ends inside a block or record.
     pub cut_off: Option<u64>,
 }
 
@@ -57,31 +56,31 @@ pub struct Analysis {
 pub struct Transactions {
     /// How many there are.
     pub count: u64,
-    /// How many of them are whole.
+    /// How many of them are complete.
     pub whole: u64,
-    /// The first [`LISTED_MAX`] that ended, each with the place of its connection in [`Analysis::tcp`], in the order of their beginning.
+    /// The first [`LISTED_MAX`] that ended, each with the index of its connection in [`Analysis::tcp`], in the order of their beginning.
     pub listed: Vec<(usize, Transaction)>,
-    /// From the request's first octet to the response's first, in seconds, of those that are whole.
-    pub time_to_first_byte: Distribution,
-    /// From the request's first octet to the response's last, in seconds, of those that are whole.
-    pub time_to_last_byte: Distribution,
+    /// From the request's first byte to the response's first, in seconds, for complete ones.
+    pub time_to_first_byte: StreamingSummary,
+    /// From the request's first byte to the response's last, in seconds, for complete ones.
+    pub time_to_last_byte: StreamingSummary,
 }
 
-/// No more transactions are listed than this; all are counted. Our own choice, so that a long capture takes no more memory.
+/// The most transactions that are listed; all are counted. Our own choice, to bound the memory for a long capture.
 pub const LISTED_MAX: usize = 10_000;
 
-/// Texts of comments that are kept; others are counted together. Our own choice, likewise.
+/// The most comment texts that are kept; others are counted together. Our own choice, for the same reason.
 const COMMENTS_MAX: usize = 1000;
 
-/// Reads a capture to its end and sums it up. `name` is what errors call it.
+/// Reads a capture to its end and sums it up. Errors call it `name`.
 ///
 /// # Errors
-/// When it is empty, no capture, damaged, without a whole packet, or cannot be read.
+/// When it is empty, not a capture, damaged, without a complete packet, or cannot be read.
 pub fn analyse<R: Read>(from: R, name: &str) -> Result<Analysis, CaptureError> {
     let mut packets = Packets::open(from, name)?;
     let mut flows = Flows::default();
     while let Some(packet) = packets.next()? {
-        flows.pass(&packet);
+        flows.push(&packet);
     }
     flows.finish(&packets).map_err(|problem| CaptureError {
         name: name.to_owned(),
@@ -89,10 +88,10 @@ pub fn analyse<R: Read>(from: R, name: &str) -> Result<Analysis, CaptureError> {
     })
 }
 
-/// Both ends of a flow, the lesser first, so that both directions are one.
-pub(crate) type Ends = (SocketAddr, SocketAddr);
+/// Both ends of a flow, the lesser first, so that both directions have the same key.
+pub(crate) type FlowKey = (SocketAddr, SocketAddr);
 
-/// Everything that is followed.
+/// The flows found so far.
 #[derive(Debug, Default)]
 struct Flows {
     packets: u64,
@@ -100,34 +99,34 @@ struct Flows {
     span: Option<(Instant, Instant)>,
     snapped: u64,
     out_of_time: u64,
-    set_aside: BTreeMap<SetAside, u64>,
+    set_aside: BTreeMap<SkipReason, u64>,
     comments: BTreeMap<String, u64>,
-    tcp: Vec<Connection<Dialogue>>,
+    tcp: Vec<Connection<HttpTracker>>,
     udp: Vec<UdpFlow>,
-    /// The latest connection between two ends. Looked up and never walked, so that its order does not matter.
-    tcp_by_ends: HashMap<Ends, usize>,
-    udp_by_ends: HashMap<Ends, usize>,
+    /// The latest connection between two ends. Only looked up, never iterated, so that its order does not matter.
+    tcp_by_ends: HashMap<FlowKey, usize>,
+    udp_by_ends: HashMap<FlowKey, usize>,
     http: Transactions,
 }
 
 impl Flows {
-    fn pass(&mut self, packet: &Packet<'_>) {
+    fn push(&mut self, packet: &Packet<'_>) {
         self.packets += 1;
         self.bytes += Bytes::new(packet.length.into());
-        self.snapped += u64::from((packet.octets.len() as u64) < u64::from(packet.length));
+        self.snapped += u64::from((packet.bytes.len() as u64) < u64::from(packet.length));
         let (first, last) = self.span.unwrap_or((packet.at, packet.at));
         self.out_of_time += u64::from(packet.at < last);
         self.span = Some((first.min(packet.at), last.max(packet.at)));
         for comment in packet.comments {
-            tcp::count(&mut self.comments, comment, COMMENTS_MAX);
+            tcp::count_text(&mut self.comments, comment, COMMENTS_MAX);
         }
         match read(packet) {
-            Ok(datagram) => self.pass_datagram(packet, &datagram),
+            Ok(datagram) => self.push_datagram(packet, &datagram),
             Err(why) => *self.set_aside.entry(why).or_default() += 1,
         }
     }
 
-    fn pass_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) {
+    fn push_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) {
         let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
         match &datagram.transport {
             Transport::Udp => {
@@ -136,20 +135,20 @@ impl Flows {
                 if place == next {
                     self.udp.push(UdpFlow::new(packet.at, datagram));
                 }
-                self.udp[place].pass(packet.at, datagram);
+                self.udp[place].push(packet.at, datagram);
             }
             Transport::Tcp(segment) => {
                 let known = self.tcp_by_ends.get(&ends).copied();
                 let going_on = known.filter(|place| !self.tcp[*place].is_reused_by(datagram.from, segment));
                 let place = going_on.unwrap_or_else(|| {
-                    let dialogue = Dialogue::default();
+                    let dialogue = HttpTracker::default();
                     self.tcp.push(Connection::new(packet.at, datagram, segment, dialogue));
                     self.tcp_by_ends.insert(ends, self.tcp.len() - 1);
                     self.tcp.len() - 1
                 });
                 let connection = &mut self.tcp[place];
                 connection.pass(packet.at, datagram, segment, packet.comments);
-                for transaction in connection.take_transactions() {
+                for transaction in connection.observer_mut().drain_completed() {
                     self.http.add(place, transaction);
                 }
             }
@@ -165,7 +164,9 @@ impl Flows {
         };
         let mut tcp = Vec::with_capacity(self.tcp.len());
         for (place, connection) in self.tcp.into_iter().enumerate() {
-            let (flow, transactions) = connection.finish();
+            let (mut flow, http) = connection.into_parts();
+            let (transactions, http_lost) = http.into_unfinished();
+            flow.http_lost = http_lost;
             tcp.push(flow);
             for transaction in transactions {
                 self.http.add(place, transaction);
@@ -176,7 +177,7 @@ impl Flows {
             .sort_by_key(|(place, transaction)| (transaction.began, *place));
         Ok(Analysis {
             format: packets.format(),
-            file: Bytes::new(packets.octets()),
+            file: Bytes::new(packets.bytes_read()),
             interfaces: packets.interfaces().to_vec(),
             packets: self.packets,
             bytes: self.bytes,
@@ -195,12 +196,12 @@ impl Flows {
 }
 
 /// What a packet carries, or why it is in no flow.
-pub(crate) fn read<'a>(packet: &Packet<'a>) -> Result<Datagram<'a>, SetAside> {
-    match unframe(packet.link_type, packet.octets) {
+pub(crate) fn read<'a>(packet: &Packet<'a>) -> Result<Datagram<'a>, SkipReason> {
+    match unframe(packet.link_type, packet.bytes) {
         Framed::Ip(ip, head) => datagram::read(ip, packet.length.saturating_sub(head)),
-        Framed::NotIp => Err(SetAside::NotIp),
-        Framed::Short => Err(SetAside::BrokenHeader),
-        Framed::UnknownLink => Err(SetAside::UnknownLink),
+        Framed::NotIp => Err(SkipReason::NotIp),
+        Framed::Short => Err(SkipReason::BrokenHeader),
+        Framed::UnknownLink => Err(SkipReason::UnknownLink),
     }
 }
 

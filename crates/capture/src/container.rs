@@ -1,9 +1,9 @@
-//! Which packets are in a capture file, and when did they pass? pcap and pcapng, read from any reader, in constant memory.
+//! Reads the packets of pcap and pcapng files, with their times, from any reader and in constant memory.
 //!
-//! Own readers and not a library's: the ones there are refuse a pipe that hands over its first octets one by one, cannot pass
-//! over blocks longer than their buffer, lose the reader's error and the place of damage, or refuse packets cut by a snap length.
+//! These readers are our own: the existing libraries refuse a pipe that delivers its first bytes one by one, cannot skip blocks longer than
+//! their buffer, lose the reader's error and the position of damage, or refuse packets cut by a snap length.
 
-mod order;
+mod endianness;
 mod pcap;
 mod pcapng;
 mod source;
@@ -17,44 +17,44 @@ use pcapng::Pcapng;
 use source::Source;
 use std::io::{self, Read};
 
-/// How a capture file is laid out.
+/// The format of a capture file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// The older: one interface, no comments.
+    /// The older format: one interface, no comments.
     Pcap,
-    /// The newer: sections, interfaces, comments.
+    /// The newer format: sections, interfaces, comments.
     Pcapng,
 }
 
-/// What a packet begins with, by its number in the registry of tcpdump.org (LINKTYPE_...).
+/// The link-layer header type of packets, by its number in the registry of tcpdump.org (LINKTYPE_...).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkType(pub u16);
 
-/// What packets were captured at.
+/// The interface that packets were captured at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interface {
-    /// What its packets begin with.
+    /// The link type of its packets.
     pub link_type: LinkType,
-    /// How many octets of a packet were kept at most; 0 is all of them.
+    /// The most bytes of a packet that were kept; 0 is all of them.
     pub snap_length: u32,
 }
 
-/// A packet that passed.
+/// A captured packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// When, since 1970 or whatever the capture counts from: virtual time, in captures of the simulated world.
+    /// When it passed, since 1970 or another origin of the capture: virtual time, in captures of the simulated world.
     pub at: Instant,
-    /// What it begins with.
+    /// Its link type.
     pub link_type: LinkType,
-    /// As much of it as was captured.
-    pub octets: &'a [u8],
-    /// How many octets it had.
+    /// Its bytes, as many as were captured.
+    pub bytes: &'a [u8],
+    /// How many bytes it had on the wire.
     pub length: u32,
-    /// What the capture's writer remarks on it.
+    /// The comments that the capture's writer attached to it.
     pub comments: &'a [String],
 }
 
-/// The packets of a capture file, in its order.
+/// The packets of a capture file, in file order.
 #[derive(Debug)]
 pub struct Packets<R> {
     name: String,
@@ -69,31 +69,35 @@ enum Layout {
     Pcapng(Pcapng),
 }
 
-/// What reading on came to.
-enum Step<'a> {
+/// The result of reading on.
+enum ReadStep<'a> {
     Packet(Packet<'a>),
     /// The file ends here, as it should.
     End,
-    /// The file ends in the midst of something.
+    /// The file ends inside a block or record.
     CutOff {
         at: u64,
     },
 }
 
-impl Step<'_> {
+impl ReadStep<'_> {
     fn ended(cleanly: bool, at: u64) -> Self {
-        if cleanly { Step::End } else { Step::CutOff { at } }
+        if cleanly {
+            ReadStep::End
+        } else {
+            ReadStep::CutOff { at }
+        }
     }
 }
 
 impl<R: Read> Packets<R> {
-    /// Reads how a file begins. `name` is what errors call it.
+    /// Reads the start of a file. Errors call it `name`.
     ///
     /// # Errors
-    /// When it is empty, no capture, or cannot be read.
+    /// When it is empty, not a capture, or cannot be read.
     pub fn open(from: R, name: &str) -> Result<Self, CaptureError> {
         let mut source = Source::new(from);
-        let layout = Layout::of(&mut source).map_err(|problem| CaptureError {
+        let layout = Layout::detect(&mut source).map_err(|problem| CaptureError {
             name: name.to_owned(),
             problem,
         })?;
@@ -105,7 +109,7 @@ impl<R: Read> Packets<R> {
         })
     }
 
-    /// The next packet; none where there are no more. A file whose end is cut off ends with its last whole packet; see
+    /// The next packet; none where there are no more. A file whose end is cut off ends with its last complete packet; see
     /// [`Packets::cut_off`].
     ///
     /// # Errors
@@ -120,9 +124,9 @@ impl<R: Read> Packets<R> {
             Layout::Pcapng(pcapng) => pcapng.next(&mut self.source),
         };
         match step {
-            Ok(Step::Packet(packet)) => Ok(Some(packet)),
-            Ok(Step::End) => Ok(None),
-            Ok(Step::CutOff { at }) => {
+            Ok(ReadStep::Packet(packet)) => Ok(Some(packet)),
+            Ok(ReadStep::End) => Ok(None),
+            Ok(ReadStep::CutOff { at }) => {
                 self.cut_off = Some(at);
                 Ok(None)
             }
@@ -133,7 +137,7 @@ impl<R: Read> Packets<R> {
         }
     }
 
-    /// How the file is laid out.
+    /// The file format.
     pub fn format(&self) -> Format {
         match self.layout {
             Layout::Pcap(_) => Format::Pcap,
@@ -149,19 +153,19 @@ impl<R: Read> Packets<R> {
         }
     }
 
-    /// Octets read so far.
-    pub fn octets(&self) -> u64 {
-        self.source.seen()
+    /// Bytes read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.source.bytes_read()
     }
 
-    /// Where the file ends, if that is in the midst of something.
+    /// Where the file ends, if it ends inside a block or record.
     pub fn cut_off(&self) -> Option<u64> {
         self.cut_off
     }
 }
 
 impl Layout {
-    fn of<R: Read>(source: &mut Source<R>) -> Result<Self, Problem> {
+    fn detect<R: Read>(source: &mut Source<R>) -> Result<Self, Problem> {
         if let Some(pcapng) = Pcapng::open(source)? {
             return Ok(Layout::Pcapng(pcapng));
         }
@@ -178,26 +182,29 @@ impl Layout {
 fn not_a_capture(begins: &[u8]) -> Problem {
     let (what, remedy) = match begins {
         [0x1f, 0x8b, ..] => (
-            "gzip's mark",
-            "decompress it first; gunzip -c FILE gives what is in it, and - reads that from standard input",
+            "gzip's magic number",
+            "decompress it first (gunzip -c FILE); the file name - reads standard input",
         ),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => (
-            "zstd's mark",
-            "decompress it first; zstd -dc FILE gives what is in it, and - reads that from standard input",
+            "zstd's magic number",
+            "decompress it first (zstd -dc FILE); the file name - reads standard input",
         ),
         [0xfd, b'7', b'z', b'X', ..] => (
-            "xz's mark",
-            "decompress it first; xz -dc FILE gives what is in it, and - reads that from standard input",
+            "xz's magic number",
+            "decompress it first (xz -dc FILE); the file name - reads standard input",
         ),
         _ if begins
             .iter()
-            .all(|octet| octet.is_ascii_graphic() || octet.is_ascii_whitespace()) =>
+            .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) =>
         {
-            ("text", "give what `tcpdump -w FILE` wrote, and not what it printed")
+            (
+                "text",
+                "pass the file that `tcpdump -w FILE` writes, not the text that tcpdump prints",
+            )
         }
         _ => ("", "convert it: editcap -F pcapng FILE NEW.pcapng"),
     };
-    let octets: Vec<String> = begins.iter().take(4).map(|octet| format!("{octet:02x}")).collect();
+    let octets: Vec<String> = begins.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let found = match what {
         "" => octets.join(" "),
         what => format!("{} ({what})", octets.join(" ")),
@@ -205,9 +212,9 @@ fn not_a_capture(begins: &[u8]) -> Problem {
     Problem::NotACapture { found, remedy }
 }
 
-/// Looks at the next octets; at fewer where the file ends.
+/// Peeks at the next bytes; fewer where the file ends.
 fn read<R: Read>(source: &mut Source<R>, count: usize) -> Result<&[u8], Problem> {
-    let at = source.seen();
+    let at = source.bytes_read();
     source.peek(count).map_err(|error| unreadable(at, error))
 }
 

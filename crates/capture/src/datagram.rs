@@ -1,4 +1,4 @@
-//! What does an IP packet carry, between whom? TCP segments and UDP datagrams, whole or cut by a snap length.
+//! Parses IP packets that carry TCP segments or UDP datagrams, complete or cut by a snap length.
 
 use etherparse::{IpNumber, LaxIpSlice};
 use std::net::{IpAddr, SocketAddr};
@@ -8,14 +8,14 @@ use std::net::{IpAddr, SocketAddr};
 pub(crate) struct Datagram<'a> {
     pub(crate) from: SocketAddr,
     pub(crate) to: SocketAddr,
-    /// The whole IP packet on the wire.
+    /// The length of the whole IP packet on the wire.
     pub(crate) length: u32,
-    /// Headers of IP and of the transport.
+    /// The length of the IP and transport headers.
     pub(crate) header_length: u32,
     pub(crate) transport: Transport<'a>,
 }
 
-/// What is in it.
+/// The transport-layer payload of the IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transport<'a> {
     Tcp(Segment<'a>),
@@ -29,11 +29,11 @@ pub(crate) struct Segment<'a> {
     pub(crate) acknowledgement: u32,
     pub(crate) flags: u8,
     pub(crate) window: u16,
-    /// Octets of payload on the wire.
+    /// Bytes of payload on the wire.
     pub(crate) length: u32,
-    /// As much of the payload as was captured.
+    /// The payload, as much as was captured.
     pub(crate) payload: &'a [u8],
-    /// As much of its options as was captured.
+    /// The options, as many as were captured.
     pub(crate) options: &'a [u8],
 }
 
@@ -48,12 +48,12 @@ impl<'a> Segment<'a> {
         self.flags & flags != 0
     }
 
-    /// Octets of the sequence space that it takes: payload, SYN, FIN (RFC 9293 section 3.4).
+    /// How much of the sequence space it uses: payload, SYN, FIN (RFC 9293 section 3.4).
     pub(crate) fn span(&self) -> i64 {
         i64::from(self.length) + i64::from(self.has(Self::SYN)) + i64::from(self.has(Self::FIN))
     }
 
-    /// What its SYN announces (RFC 9293 section 3.7.1).
+    /// The MSS that its SYN announces (RFC 9293 section 3.7.1).
     pub(crate) fn maximum_segment_size(&self) -> Option<u16> {
         match self.option(Self::MAXIMUM_SEGMENT_SIZE)? {
             [high, low] if self.has(Self::SYN) => Some(u16::from_be_bytes([*high, *low])),
@@ -61,7 +61,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// By how many bits its SYN says that windows are shifted (RFC 7323 section 2.2): 14 at most, whatever it says (section 2.3).
+    /// The window shift that its SYN announces (RFC 7323 section 2.2): 14 at most, whatever it announces (section 2.3).
     pub(crate) fn window_scale(&self) -> Option<u8> {
         match self.option(Self::WINDOW_SCALE)? {
             [shift] if self.has(Self::SYN) => Some((*shift).min(14)),
@@ -69,7 +69,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The blocks of octets that were received, beginning and end (RFC 2018 section 3).
+    /// The received blocks, beginning and end (RFC 2018 section 3).
     pub(crate) fn selective_acknowledgements(&self) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         let blocks = self.option(Self::SELECTIVE_ACKNOWLEDGEMENT).unwrap_or_default();
         blocks.chunks_exact(8).map(|block| (u32_at(block, 0), u32_at(block, 4)))
@@ -101,48 +101,48 @@ impl<'a> Segment<'a> {
 
 /// Why a packet is in no flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SetAside {
-    /// Its link type is not known here.
+pub enum SkipReason {
+    /// Its link type is not supported.
     UnknownLink,
-    /// It is no IP packet: ARP, for example.
+    /// It is not an IP packet: ARP, for example.
     NotIp,
-    /// It is a fragment of an IP packet; they are not put together.
+    /// It is a fragment of an IP packet; fragments are not reassembled.
     Fragment,
-    /// It carries another protocol than TCP and UDP: ICMP, for example.
+    /// It carries a protocol other than TCP and UDP: ICMP, for example.
     OtherProtocol,
-    /// Its headers are cut off by a snap length, or are no headers.
+    /// Its headers are cut off by a snap length, or are invalid.
     BrokenHeader,
 }
 
-/// Reads an IP packet that had `length` octets on the wire.
-pub(crate) fn read(packet: &[u8], length: u32) -> Result<Datagram<'_>, SetAside> {
-    let (ip, _) = LaxIpSlice::from_slice(packet).map_err(|_| SetAside::BrokenHeader)?;
+/// Reads an IP packet that had `length` bytes on the wire.
+pub(crate) fn read(packet: &[u8], length: u32) -> Result<Datagram<'_>, SkipReason> {
+    let (ip, _) = LaxIpSlice::from_slice(packet).map_err(|_| SkipReason::BrokenHeader)?;
     if ip.is_fragmenting_payload() {
-        return Err(SetAside::Fragment);
+        return Err(SkipReason::Fragment);
     }
     let payload = ip.payload();
-    // What the IP header says. Segments that a network card is yet to divide may be longer than it can say, and it says 0.
+    // The length in the IP header. Segments that a network card has yet to split may exceed the field, which is then 0.
     let (stated, least) = match &ip {
         LaxIpSlice::Ipv4(ip) => (u32::from(ip.header().total_len()), ip.header().slice().len() as u32),
         LaxIpSlice::Ipv6(ip) => (u32::from(ip.header().payload_length()) + 40, 41),
     };
     let length = if stated < least { length } else { stated };
-    // Behind what is captured of a whole packet there may be padding, but nothing where it is cut short.
+    // A complete captured packet may be followed by padding; one cut short is not.
     let header_length = if payload.incomplete || stated < least {
         packet.len() - payload.payload.len()
     } else {
         length as usize - payload.payload.len()
     } as u32;
     let carried = length.saturating_sub(header_length);
-    let octets = payload.payload;
+    let bytes = payload.payload;
     let (ports, transport, head) = match payload.ip_number {
         IpNumber::TCP => {
-            let (segment, head) = segment(octets, carried).ok_or(SetAside::BrokenHeader)?;
-            (ports(octets), Transport::Tcp(segment), head)
+            let (segment, head) = segment(bytes, carried).ok_or(SkipReason::BrokenHeader)?;
+            (ports(bytes), Transport::Tcp(segment), head)
         }
-        IpNumber::UDP if octets.len() >= 8 => (ports(octets), Transport::Udp, 8),
-        IpNumber::UDP => return Err(SetAside::BrokenHeader),
-        _ => return Err(SetAside::OtherProtocol),
+        IpNumber::UDP if bytes.len() >= 8 => (ports(bytes), Transport::Udp, 8),
+        IpNumber::UDP => return Err(SkipReason::BrokenHeader),
+        _ => return Err(SkipReason::OtherProtocol),
     };
     let end = |address: IpAddr, port| SocketAddr::new(address, port);
     Ok(Datagram {
@@ -154,37 +154,37 @@ pub(crate) fn read(packet: &[u8], length: u32) -> Result<Datagram<'_>, SetAside>
     })
 }
 
-fn ports(octets: &[u8]) -> (u16, u16) {
-    (u16_at(octets, 0), u16_at(octets, 2))
+fn ports(bytes: &[u8]) -> (u16, u16) {
+    (u16_at(bytes, 0), u16_at(bytes, 2))
 }
 
-/// The segment, and its header's length; none where its first 20 octets are not there, or it states a length that cannot be.
-fn segment(octets: &[u8], carried: u32) -> Option<(Segment<'_>, u32)> {
-    if octets.len() < 20 {
+/// The segment, and its header's length; none where its first 20 bytes are missing, or it states an impossible length.
+fn segment(bytes: &[u8], carried: u32) -> Option<(Segment<'_>, u32)> {
+    if bytes.len() < 20 {
         return None;
     }
-    let head = u32::from(octets[12] >> 4) * 4;
+    let head = u32::from(bytes[12] >> 4) * 4;
     if head < 20 || head > carried {
         return None;
     }
-    let flags = octets[13];
-    let options = octets.get(20..(head as usize).min(octets.len())).unwrap_or(&[]);
+    let flags = bytes[13];
+    let options = bytes.get(20..(head as usize).min(bytes.len())).unwrap_or(&[]);
     let segment = Segment {
-        sequence: u32_at(octets, 4),
-        acknowledgement: u32_at(octets, 8),
+        sequence: u32_at(bytes, 4),
+        acknowledgement: u32_at(bytes, 8),
         flags,
-        window: u16_at(octets, 14),
+        window: u16_at(bytes, 14),
         length: carried - head,
-        payload: octets.get(head as usize..).unwrap_or(&[]),
+        payload: bytes.get(head as usize..).unwrap_or(&[]),
         options,
     };
     Some((segment, head))
 }
 
-fn u16_at(octets: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([octets[at], octets[at + 1]])
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-fn u32_at(octets: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([octets[at], octets[at + 1], octets[at + 2], octets[at + 3]])
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

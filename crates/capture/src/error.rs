@@ -1,4 +1,4 @@
-//! Why can a capture not be read? Which file, where in it, what was found, and what to do.
+//! The errors of reading a capture: the file, the position in it, what was found there, and the remedy.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[error("{name}: {problem}")]
 pub struct CaptureError {
-    /// The file, as its reader was told it is called.
+    /// The file's name, as the caller gave it.
     pub name: String,
     /// What is wrong with it.
     pub problem: Problem,
@@ -15,28 +15,28 @@ pub struct CaptureError {
 /// What is wrong with a capture.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// Its reader fails.
+    /// The reader failed.
     #[error("cannot be read beyond byte {at}: {error}")]
     Unreadable {
-        /// How much was read.
+        /// How many bytes were read.
         at: u64,
-        /// Why no more.
+        /// The reader's error.
         error: io::Error,
     },
-    /// It has no octet.
+    /// It has no bytes.
     #[error("is empty; a capture is written by `tcpdump -w FILE`, Wireshark, or `lastmile run --capture`")]
     Empty,
-    /// It is something else.
+    /// It is another kind of file.
     #[error("is neither pcap nor pcapng: it begins with {found}; {remedy}")]
     NotACapture {
-        /// How it begins.
+        /// Its first bytes.
         found: String,
-        /// What to do about that.
+        /// The remedy.
         remedy: &'static str,
     },
-    /// Something in it cannot be. What stands before `at` is whole.
+    /// A field in it has an impossible value. Everything before `at` is intact.
     #[error(
-        "is damaged at byte {at}: {what} is {found}, and must be {wanted}; what stands before it can be had: head -c {at} FILE"
+        "is damaged at byte {at}: {what} is {found}, and must be {wanted}; to extract what precedes it: head -c {at} FILE"
     )]
     Damaged {
         /// Where the block or record begins.
@@ -48,23 +48,23 @@ pub enum Problem {
         /// What it may hold.
         wanted: String,
     },
-    /// It ends before a packet is whole.
-    #[error("is cut off at byte {at}, before its first packet is whole; copy it again from where it was captured")]
+    /// It ends before its first packet is complete.
+    #[error("is cut off at byte {at}, before the end of its first packet; copy it again from where it was captured")]
     NothingWhole {
-        /// How long it is.
+        /// Its length.
         at: u64,
     },
-    /// It is whole, and no packet is in it.
-    #[error("holds no packet: nothing passed while it was captured, or the capture's filter let nothing through")]
+    /// It is complete and holds no packet.
+    #[error("holds no packet: there was no traffic during the capture, or the capture filter excluded all of it")]
     NoPacket,
-    /// It has packets, and no message of a WebSocket connection could be read.
+    /// It has packets, but no readable message of a WebSocket connection.
     #[error("{}", no_message(*connections, *conversations, unread))]
     NoWebSocketMessage {
         /// TCP connections in it.
         connections: usize,
         /// Those among them that became WebSocket connections.
         conversations: usize,
-        /// Which packets could not be read, a sentence each.
+        /// Which packets could not be read, one sentence each.
         unread: Vec<String>,
     },
 }
@@ -72,11 +72,11 @@ pub enum Problem {
 fn no_message(connections: usize, conversations: usize, unread: &[String]) -> String {
     let are = |count: usize| if count == 1 { "connection" } else { "connections" };
     if connections == 0 && !unread.is_empty() {
-        return format!("has no TCP connection that can be read: {}", unread.join("; "));
+        return format!("has no readable TCP connection: {}", unread.join("; "));
     }
     let mut said = format!(
-        "has {connections} TCP {}, {conversations} of them with a WebSocket handshake in clear, and no message that can be read; capture from \
-         before the handshake, whole packets, and where nothing is within TLS: behind the proxy that ends it",
+        "has {connections} TCP {}, {conversations} of them with an unencrypted WebSocket handshake, and no readable message; start the capture \
+         before the handshake, capture whole packets, and capture where there is no TLS: behind the proxy that terminates it",
         are(connections)
     );
     for packets in unread {

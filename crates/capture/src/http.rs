@@ -1,8 +1,8 @@
-//! Which HTTP/1.1 transactions passed over a connection in clear: what was asked for, what came back, and how long did it take?
+//! Follows the unencrypted HTTP/1.1 transactions of a connection: request, response and their times.
 //!
-//! Both directions are followed from the first request on. Content that was not captured (a snap length, a packet missed) is
-//! counted by the length that the message states; where a head or a chunk's length is missing, the connection is given up, and
-//! [`Dialogue::finish`] says so.
+//! Both directions are followed from the first request on. Content that was not captured (a snap length, a missed packet) is counted by the
+//! length that the message states; where a head or a chunk's length is missing, the connection is abandoned, and [`HttpTracker::into_unfinished`]
+//! reports that.
 
 mod message;
 #[cfg(test)]
@@ -10,7 +10,7 @@ mod tests;
 
 use crate::datagram::Segment;
 use crate::stream::{Arrival, Stream};
-use crate::tcp::{Listener, Side};
+use crate::tcp::{Side, StreamObserver};
 use lastmile_units::{Bytes, Instant};
 use message::{Event, Framing, Reader};
 use std::collections::VecDeque;
@@ -20,25 +20,26 @@ use std::collections::VecDeque;
 pub struct Transaction {
     /// `GET`.
     pub method: String,
-    /// What was asked for, as in the request's first line; its first 1024 characters.
+    /// The request target, as in the request line; its first 1024 characters.
     pub target: String,
-    /// The final response's; none where none was captured.
+    /// The final response's status; none where none was captured.
     pub status: Option<u16>,
-    /// The request's content, without its head and framing.
+    /// Bytes of the request's content, without its head and framing.
     pub request_bytes: Bytes,
-    /// The response's content as it was carried (content codings stay), without its head and framing.
+    /// Bytes of the response's content as transferred (content codings stay), without its head and framing.
     pub response_bytes: Bytes,
-    /// When the request's first octet passed.
+    /// When the request's first byte passed.
     pub began: Instant,
-    /// When the final response's first octet passed, in its turn.
+    /// When the final response's first byte passed, in stream order.
     pub first_byte: Option<Instant>,
-    /// When the response's last octet passed, in its turn: where a hole had to be filled first, when it was. None where it did not.
+    /// When the response's last byte was available in stream order: where a hole had to be filled first, when it was. None where it never
+    /// was.
     pub ended: Option<Instant>,
 }
 
-/// What the two sides of a connection say, if it is HTTP.
+/// The HTTP of one connection, if it carries any.
 #[derive(Debug)]
-pub(crate) struct Dialogue {
+pub(crate) struct HttpTracker {
     state: State,
     done: Vec<Transaction>,
     lost: bool,
@@ -46,46 +47,46 @@ pub(crate) struct Dialogue {
 
 #[derive(Debug)]
 enum State {
-    /// No request was seen in so many segments.
+    /// This many segments passed without a request.
     Waiting(u8),
-    Following(Box<Following>),
+    Following(Box<ActiveHttp>),
     Over,
 }
 
 #[derive(Debug)]
-struct Following {
+struct ActiveHttp {
     requester: Side,
-    requests: Way,
-    responses: Way,
-    /// Requests whose responses are not whole, in their order (RFC 9112 section 9.3.2).
+    requests: DirectionState,
+    responses: DirectionState,
+    /// Requests whose responses are not complete, in order (RFC 9112 section 9.3.2).
     open: VecDeque<Transaction>,
 }
 
 /// One direction.
 #[derive(Debug)]
-struct Way {
+struct DirectionState {
     stream: Stream,
     reader: Reader,
-    /// Where the direction is closed.
+    /// The position at which the direction is closed.
     closed: Option<i64>,
 }
 
-/// How a connection goes on.
+/// How to go on with a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Goes {
+enum Continue {
     On,
-    /// To another protocol.
+    /// It switched to another protocol.
     Elsewhere,
     Astray,
 }
 
-/// A connection without a request in so many segments with payload is not HTTP/1.1. Our own choice: what precedes a request is
-/// nothing, or the head of a proxy protocol.
+/// A connection without a request in this many segments with payload is not HTTP/1.1. Our own choice: nothing precedes a request but
+/// perhaps the header of a proxy protocol.
 const WAITING_MAX: u8 = 8;
-/// Requests that wait for a response: a connection with more is given up. Our own choice; nobody pipelines a tenth of it.
+/// The most requests without a response: a connection with more is abandoned. Our own choice; nobody pipelines a tenth of this.
 const OPEN_MAX: usize = 1024;
 const TARGET_MAX: usize = 1024;
-/// Header fields that are read: our own choice, above what servers accept.
+/// The most header fields that are read: our own choice, above what servers accept.
 const FIELDS_MAX: usize = 128;
 
 /// The methods of RFC 9110 section 9.3, and PATCH (RFC 5789).
@@ -101,7 +102,7 @@ const METHODS: [&[u8]; 9] = [
     b"PATCH ",
 ];
 
-impl Default for Dialogue {
+impl Default for HttpTracker {
     fn default() -> Self {
         Self {
             state: State::Waiting(0),
@@ -111,12 +112,12 @@ impl Default for Dialogue {
     }
 }
 
-impl Listener for Dialogue {
+impl StreamObserver for HttpTracker {
     fn payload(&mut self, at: Instant, side: Side, place: i64, segment: &Segment<'_>, other: Option<i64>) {
         if let State::Waiting(segments) = &mut self.state {
             *segments += 1;
             if METHODS.iter().any(|method| segment.payload.starts_with(method)) {
-                self.state = State::Following(Box::new(Following::new(side, place, other.unwrap_or(place))));
+                self.state = State::Following(Box::new(ActiveHttp::new(side, place, other.unwrap_or(place))));
             } else if *segments == WAITING_MAX {
                 self.state = State::Over;
             }
@@ -129,32 +130,32 @@ impl Listener for Dialogue {
 
     fn closed(&mut self, at: Instant, side: Side, place: i64) {
         if let State::Following(following) = &mut self.state {
-            following.way(side).closed.get_or_insert(place);
+            following.direction_mut(side).closed.get_or_insert(place);
             self.follow(at, side, |_, _| {});
         }
     }
 
     fn acknowledged(&mut self, at: Instant, side: Side, until: i64) {
         if let State::Following(following) = &mut self.state {
-            let way = following.way(side);
-            // A FIN takes a number, and is no octet.
+            let way = following.direction_mut(side);
+            // A FIN uses a sequence number, but is not a byte.
             let until = way.closed.map_or(until, |closed| until.min(closed));
             if way.stream.next() < until {
-                self.follow(at, side, |stream, sink| stream.pass(until, sink));
+                self.follow(at, side, |stream, sink| stream.skip_to(until, sink));
             }
         }
     }
 }
 
-impl Dialogue {
+impl HttpTracker {
     fn follow(&mut self, at: Instant, side: Side, run: impl FnOnce(&mut Stream, &mut dyn FnMut(Arrival<'_>))) {
         let State::Following(following) = &mut self.state else {
             return;
         };
         match following.run(at, side, &mut self.done, run) {
-            Goes::On => {}
+            Continue::On => {}
             ended => {
-                self.lost |= ended == Goes::Astray;
+                self.lost |= ended == Continue::Astray;
                 self.give_up();
             }
         }
@@ -166,21 +167,21 @@ impl Dialogue {
         }
     }
 
-    /// The transactions that came to an end since this was asked last.
-    pub(crate) fn take_done(&mut self) -> std::vec::Drain<'_, Transaction> {
+    /// The transactions that ended since the last call.
+    pub(crate) fn drain_completed(&mut self) -> std::vec::Drain<'_, Transaction> {
         self.done.drain(..)
     }
 
-    /// The transactions left, whole or not, and whether the connection was lost sight of.
-    pub(crate) fn finish(mut self) -> (Vec<Transaction>, bool) {
+    /// The remaining transactions, complete or not, and whether the connection was abandoned.
+    pub(crate) fn into_unfinished(mut self) -> (Vec<Transaction>, bool) {
         self.give_up();
         (self.done, self.lost)
     }
 }
 
-impl Following {
+impl ActiveHttp {
     fn new(requester: Side, requests: i64, responses: i64) -> Self {
-        let way = |next| Way {
+        let way = |next| DirectionState {
             stream: Stream::new(next),
             reader: Reader::new(),
             closed: None,
@@ -193,7 +194,7 @@ impl Following {
         }
     }
 
-    fn way(&mut self, side: Side) -> &mut Way {
+    fn direction_mut(&mut self, side: Side) -> &mut DirectionState {
         if side == self.requester {
             &mut self.requests
         } else {
@@ -207,7 +208,7 @@ impl Following {
         side: Side,
         done: &mut Vec<Transaction>,
         run: impl FnOnce(&mut Stream, &mut dyn FnMut(Arrival<'_>)),
-    ) -> Goes {
+    ) -> Continue {
         let is_request = side == self.requester;
         let way = if is_request {
             &mut self.requests
@@ -215,38 +216,38 @@ impl Following {
             &mut self.responses
         };
         let (reader, open) = (&mut way.reader, &mut self.open);
-        let mut goes = Goes::On;
+        let mut goes = Continue::On;
         run(&mut way.stream, &mut |mut arrival| {
-            while goes == Goes::On {
+            while goes == Continue::On {
                 let Some(event) = reader.read(&mut arrival, at) else {
                     break;
                 };
                 goes = if is_request {
-                    request(event, reader, open)
+                    on_request_event(event, reader, open)
                 } else {
-                    response(event, at, reader, open, done)
+                    on_response_event(event, at, reader, open, done)
                 };
             }
         });
-        if goes == Goes::On
+        if goes == Continue::On
             && way.closed.is_some_and(|closed| way.stream.next() >= closed)
             && way.reader.close()
             && !is_request
         {
-            end(at, open, done);
+            complete_transaction(at, open, done);
         }
         goes
     }
 }
 
-/// What a request's reader came upon.
-fn request(event: Event, reader: &mut Reader, open: &mut VecDeque<Transaction>) -> Goes {
+/// Handles an event of the request direction.
+fn on_request_event(event: Event, reader: &mut Reader, open: &mut VecDeque<Transaction>) -> Continue {
     match event {
         Event::Head(head) => {
             let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
             let mut request = httparse::Request::new(&mut fields);
             if !matches!(request.parse(&head), Ok(httparse::Status::Complete(_))) || open.len() == OPEN_MAX {
-                return Goes::Astray;
+                return Continue::Astray;
             }
             open.push_back(Transaction {
                 method: request.method.unwrap_or_default().to_owned(),
@@ -260,48 +261,48 @@ fn request(event: Event, reader: &mut Reader, open: &mut VecDeque<Transaction>) 
             });
             // A request without a length has no content (RFC 9112 section 6.3).
             match framing(request.headers) {
-                Some(Framing::UntilClose) => return Goes::Astray,
+                Some(Framing::UntilClose) => return Continue::Astray,
                 framing => reader.frame(framing.unwrap_or(Framing::Length(0))),
             }
-            Goes::On
+            Continue::On
         }
         Event::Content(count) => {
             if let Some(transaction) = open.back_mut() {
                 transaction.request_bytes += Bytes::new(count);
             }
-            Goes::On
+            Continue::On
         }
-        Event::End => Goes::On,
-        Event::Lost => Goes::Astray,
+        Event::End => Continue::On,
+        Event::Lost => Continue::Astray,
     }
 }
 
-/// What a response's reader came upon.
-fn response(
+/// Handles an event of the response direction.
+fn on_response_event(
     event: Event,
     at: Instant,
     reader: &mut Reader,
     open: &mut VecDeque<Transaction>,
     done: &mut Vec<Transaction>,
-) -> Goes {
+) -> Continue {
     match event {
         Event::Head(head) => {
             let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
             let mut response = httparse::Response::new(&mut fields);
             let is_whole = matches!(response.parse(&head), Ok(httparse::Status::Complete(_)));
             let (true, Some(transaction), Some(status)) = (is_whole, open.front_mut(), response.code) else {
-                return Goes::Astray;
+                return Continue::Astray;
             };
             if (100..200).contains(&status) && status != 101 {
                 reader.pass_over();
-                return Goes::On;
+                return Continue::On;
             }
             transaction.status = Some(status);
             transaction.first_byte = Some(reader.began);
             let is_tunnel = transaction.method == "CONNECT" && (200..300).contains(&status);
             if status == 101 || is_tunnel {
-                end(at, open, done);
-                return Goes::Elsewhere;
+                complete_transaction(at, open, done);
+                return Continue::Elsewhere;
             }
             let has_none = transaction.method == "HEAD" || matches!(status, 204 | 304);
             reader.frame(if has_none {
@@ -309,30 +310,30 @@ fn response(
             } else {
                 framing(response.headers).unwrap_or(Framing::UntilClose)
             });
-            Goes::On
+            Continue::On
         }
         Event::Content(count) => {
             if let Some(transaction) = open.front_mut() {
                 transaction.response_bytes += Bytes::new(count);
             }
-            Goes::On
+            Continue::On
         }
         Event::End => {
-            end(at, open, done);
-            Goes::On
+            complete_transaction(at, open, done);
+            Continue::On
         }
-        Event::Lost => Goes::Astray,
+        Event::Lost => Continue::Astray,
     }
 }
 
-fn end(at: Instant, open: &mut VecDeque<Transaction>, done: &mut Vec<Transaction>) {
+fn complete_transaction(at: Instant, open: &mut VecDeque<Transaction>, done: &mut Vec<Transaction>) {
     if let Some(mut transaction) = open.pop_front() {
         transaction.ended = Some(at);
         done.push(transaction);
     }
 }
 
-/// How a message's fields say that its content is framed (RFC 9112 section 6.3); none where they do not say.
+/// The content framing that a message's fields state (RFC 9112 section 6.3); none where they state none.
 fn framing(fields: &[httparse::Header<'_>]) -> Option<Framing> {
     let values = |name: &'static str| {
         let named = fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
@@ -346,7 +347,7 @@ fn framing(fields: &[httparse::Header<'_>]) -> Option<Framing> {
             Framing::UntilClose
         });
     }
-    // Several that are alike count as one.
+    // Several equal values count as one.
     let length = values("content-length").next()?;
     let first = length.split(',').next().unwrap_or_default().trim();
     Some(first.parse().map_or(Framing::UntilClose, Framing::Length))

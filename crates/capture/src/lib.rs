@@ -1,7 +1,7 @@
-//! What does a capture say? pcap and pcapng bytes to packets, to flows, to figures. Sans-IO: any reader will do, nothing reads a clock.
+//! Reads captures: pcap and pcapng bytes to packets, flows and figures. Sans-IO: it reads from any reader, and never reads a clock.
 //!
-//! [`analyse`] reads a capture in one pass, in memory that the number of flows bounds and not the file's size. [`Segments`] lists
-//! every TCP segment, [`websocket`] the messages of WebSocket connections. [`Packets`] is the reader alone.
+//! [`analyse`] reads a capture in one pass; its memory is bounded by the number of flows and not by the file's size. [`Segments`] lists
+//! every TCP segment, [`websocket`] the messages of WebSocket connections. [`Packets`] is the file reader alone.
 //!
 //! ```no_run
 //! let file = std::fs::File::open("client.pcapng").unwrap();
@@ -13,29 +13,29 @@
 
 mod analysis;
 mod container;
-#[cfg(test)]
-mod crafted;
 mod datagram;
-mod distribution;
+mod downsampled_series;
 mod error;
 mod http;
 mod link_layer;
-pub mod published;
+pub mod record;
 mod segments;
 mod stream;
+mod streaming_summary;
 mod tcp;
-mod trace;
+#[cfg(test)]
+mod test_packets;
 mod udp;
 pub mod websocket;
 
 pub use analysis::{Analysis, LISTED_MAX, Transactions, analyse};
 pub use container::{Format, Interface, LinkType, Packet, Packets};
-pub use datagram::SetAside;
-pub use distribution::Distribution;
+pub use datagram::SkipReason;
+pub use downsampled_series::DownsampledSeries;
 pub use error::{CaptureError, Problem};
 pub use http::Transaction;
 pub use link_layer::link_type_name;
 pub use segments::Segments;
-pub use tcp::{Drawn, Idle, Opening, RoundTrips, Sent, TcpFlow};
-pub use trace::Trace;
+pub use streaming_summary::StreamingSummary;
+pub use tcp::{Idle, Opening, RoundTrips, SentStatistics, TcpFlow, TimeSequenceSeries};
 pub use udp::{UdpFlow, UdpSent};

@@ -1,26 +1,26 @@
-//! Where in a frame does its IP packet begin? Link types by their numbers at tcpdump.org/linktypes.html.
+//! Finds the IP packet in a link-layer frame. Link types are numbered as at tcpdump.org/linktypes.html.
 
 use crate::container::LinkType;
 
-/// A link type, and how it frames.
+/// A supported link type, and its framing.
 struct Known {
     number: u16,
     name: &'static str,
     framing: Framing,
 }
 
-/// What stands before an IP packet.
+/// The header before an IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Framing {
     /// Nothing.
     Ip,
-    /// Two addresses of 6 octets, and an EtherType.
+    /// Two addresses of 6 bytes, and an EtherType.
     Ethernet,
-    /// "Linux cooked" capture, version 1: 14 octets, and an EtherType.
+    /// "Linux cooked" capture, version 1: 14 bytes, and an EtherType.
     Cooked1,
-    /// Likewise, version 2: an EtherType, and 18 octets.
+    /// The same, version 2: an EtherType, and 18 bytes.
     Cooked2,
-    /// An address family in 4 octets, in the order of whichever machine captured it.
+    /// An address family in 4 bytes, in the byte order of the capturing machine.
     Family,
 }
 
@@ -35,7 +35,7 @@ const KNOWN: [Known; 10] = [
         name: "Ethernet",
         framing: Framing::Ethernet,
     },
-    // Raw IP has a number of its own in files; captures written with the numbers of BSD and OpenBSD are met as well.
+    // Raw IP has its own number in files; some captures use the numbers of BSD and OpenBSD instead.
     Known {
         number: 12,
         name: "raw IP",
@@ -78,25 +78,25 @@ const KNOWN: [Known; 10] = [
     },
 ];
 
-/// EtherTypes (IEEE registry): IPv4, IPv6, and the tags of VLANs (802.1Q, 802.1ad, and what preceded it).
+/// EtherTypes (IEEE registry): IPv4, IPv6, and the tags of VLANs (802.1Q, 802.1ad, and its predecessor).
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const VLAN_TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-/// What a frame is to us.
+/// What a frame contains.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Framed<'a> {
-    /// The packet in it, and how many octets stood before it.
+    /// An IP packet, and the number of bytes before it.
     Ip(&'a [u8], u32),
-    /// It carries something else.
+    /// Something else.
     NotIp,
-    /// It is shorter than its own head.
+    /// Less than its own header.
     Short,
-    /// Nothing is known of its link type.
+    /// Unknown: its link type is not supported.
     UnknownLink,
 }
 
-/// The name of a link type: `Ethernet`; its number where it has none here.
+/// The name of a link type: `Ethernet`; its number where it has no name here.
 pub fn link_type_name(link_type: LinkType) -> String {
     find(link_type).map_or_else(|| format!("link type {}", link_type.0), |known| known.name.to_owned())
 }
@@ -105,7 +105,7 @@ fn find(link_type: LinkType) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.number == link_type.0)
 }
 
-/// Takes a frame's head off.
+/// Removes a frame's header.
 pub(crate) fn unframe(link_type: LinkType, frame: &[u8]) -> Framed<'_> {
     match find(link_type).map(|known| known.framing) {
         None => Framed::UnknownLink,

@@ -1,36 +1,36 @@
-//! Which TCP segments passed, one by one? Each with numbers that count from its connection's beginning.
+//! Lists the TCP segments of a capture one by one, with sequence numbers relative to their connection's beginning.
 //!
-//! What a time-sequence plot is drawn from, and what two captures of the same exchange can be held against each other by. What the
-//! segments of a connection come to is `analysis`'s business.
+//! A time-sequence plot is drawn from this list, and two captures of the same exchange can be compared by it. The figures of whole
+//! connections are left to `analysis`.
 
-use crate::analysis::{Ends, read};
+use crate::analysis::{FlowKey, read};
 use crate::container::Packets;
 use crate::datagram::{Datagram, Segment, Transport};
 use crate::error::{CaptureError, Problem};
-use crate::tcp::sequence::{Line, Seen};
-use lastmile_report::segment as record;
+use crate::tcp::sequence::{SeenRanges, SequenceUnwrapper};
+use lastmile_report::segment_line as record;
 use lastmile_units::Instant;
 use std::collections::HashMap;
 use std::io::Read;
 use std::net::SocketAddr;
 
-/// The TCP segments of a capture, in its order, in memory that the number of connections bounds.
+/// The TCP segments of a capture, in file order; memory is bounded by the number of connections.
 #[derive(Debug)]
 pub struct Segments<R> {
     name: String,
     packets: Packets<R>,
     first: Option<Instant>,
     connections: Vec<Connection>,
-    /// The latest connection between two ends. Looked up and never walked, so that its order does not matter.
-    by_ends: HashMap<Ends, usize>,
+    /// The latest connection between two ends. Only looked up, never iterated, so that its order does not matter.
+    by_ends: HashMap<FlowKey, usize>,
     others: u64,
 }
 
 impl<R: Read> Segments<R> {
-    /// Reads how a capture begins. `name` is what errors call it.
+    /// Reads the start of a capture. Errors call it `name`.
     ///
     /// # Errors
-    /// When it is empty, no capture, or cannot be read.
+    /// When it is empty, not a capture, or cannot be read.
     pub fn open(from: R, name: &str) -> Result<Self, CaptureError> {
         Ok(Self {
             name: name.to_owned(),
@@ -42,7 +42,7 @@ impl<R: Read> Segments<R> {
         })
     }
 
-    /// The next segment; none where there are no more. A file whose end is cut off ends with its last whole packet.
+    /// The next segment; none where there are no more. A file whose end is cut off ends with its last complete packet.
     ///
     /// # Errors
     /// When the file is damaged, holds no packet, or cannot be read.
@@ -65,14 +65,14 @@ impl<R: Read> Segments<R> {
                 self.connections.len() - 1
             });
             let first = *self.first.get_or_insert(packet.at);
-            // A packet may stand behind one that passed later: one of the two is zero.
+            // A packet may have an earlier time than one before it in the file: one of the two is zero.
             let (after, before) = (packet.at.saturating_since(first), first.saturating_since(packet.at));
             let connection = &mut self.connections[place];
             return Ok(Some(record::Segment {
                 connection: place as u64 + 1,
                 time_s: after.as_secs_f64() - before.as_secs_f64(),
                 comments: packet.comments.to_vec(),
-                ..connection.pass(datagram.from, &segment)
+                ..connection.push(datagram.from, &segment)
             }));
         }
         if self.connections.is_empty() && self.others == 0 {
@@ -86,12 +86,12 @@ impl<R: Read> Segments<R> {
         Ok(None)
     }
 
-    /// Packets passed over so far: they carry no TCP segment, or one whose head is not whole.
+    /// Packets skipped so far: they carry no TCP segment, or one with an incomplete header.
     pub fn others(&self) -> u64 {
         self.others
     }
 
-    /// Where the file ends, if that is in the midst of something.
+    /// Where the file ends, if it ends inside a block or record.
     pub fn cut_off(&self) -> Option<u64> {
         self.packets.cut_off()
     }
@@ -109,30 +109,30 @@ fn tcp(datagram: Option<Datagram<'_>>) -> Option<(Datagram<'_>, Segment<'_>)> {
     }
 }
 
-/// What numbers of a connection count from.
+/// The origins that a connection's numbers are relative to.
 #[derive(Debug)]
 struct Connection {
     client: SocketAddr,
     server: SocketAddr,
-    up: Half,
-    down: Half,
+    up: SequenceOrigin,
+    down: SequenceOrigin,
 }
 
 /// One direction of it.
 #[derive(Debug, Default)]
-struct Half {
-    line: Line,
-    seen: Seen,
-    /// Where its SYN lies.
+struct SequenceOrigin {
+    sequence: SequenceUnwrapper,
+    seen: SeenRanges,
+    /// The position of its SYN.
     origin: Option<i64>,
     /// What its SYN announces, where that was captured: its number, and the unit of its windows.
     syn: Option<(u32, Option<u8>)>,
 }
 
-impl Half {
-    /// Where a number lies that is of a SYN, or else follows one.
-    fn place(&mut self, number: u32, is_syn: bool) -> (i64, i64) {
-        let place = self.line.place(number);
+impl SequenceOrigin {
+    /// The position of `number`, which is a SYN's or follows a SYN, and the origin to subtract from it.
+    fn relative_position(&mut self, number: u32, is_syn: bool) -> (i64, i64) {
+        let place = self.sequence.unwrap_number(number);
         let origin = *self.origin.get_or_insert(place - i64::from(!is_syn));
         (place, origin)
     }
@@ -146,7 +146,7 @@ impl Connection {
         } else {
             (datagram.from, datagram.to)
         };
-        let (up, down) = (Half::default(), Half::default());
+        let (up, down) = (SequenceOrigin::default(), SequenceOrigin::default());
         Self {
             client,
             server,
@@ -155,15 +155,15 @@ impl Connection {
         }
     }
 
-    /// Whether a segment begins another connection between the same ports: a SYN with a number other than this one's.
+    /// Whether a segment begins another connection between the same ports: a SYN with a different number.
     fn is_reused_by(&self, from: SocketAddr, segment: &Segment<'_>) -> bool {
         let is_syn = segment.has(Segment::SYN) && !segment.has(Segment::ACK | Segment::RST);
         let same = from == self.client && self.up.syn.is_some_and(|(number, _)| number == segment.sequence);
         is_syn && !same
     }
 
-    /// What there is to say of a segment, all but when it passed.
-    fn pass(&mut self, from: SocketAddr, segment: &Segment<'_>) -> record::Segment {
+    /// The record of a segment, without its time.
+    fn push(&mut self, from: SocketAddr, segment: &Segment<'_>) -> record::Segment {
         let is_up = from == self.client;
         let (near, far) = if is_up {
             (&mut self.up, &mut self.down)
@@ -174,9 +174,9 @@ impl Connection {
         if is_syn {
             near.syn.get_or_insert((segment.sequence, segment.window_scale()));
         }
-        let (place, origin) = near.place(segment.sequence, is_syn);
-        let newest = near.line.newest();
-        // The number of a reset may be any, and what it carries is no data (RFC 9293 section 3.5.3).
+        let (place, origin) = near.relative_position(segment.sequence, is_syn);
+        let newest = near.sequence.newest();
+        // The number of a reset may be any, and its payload is not data (RFC 9293 section 3.5.3).
         let is_reset = segment.has(Segment::RST);
         let again = if is_reset {
             0
@@ -184,21 +184,21 @@ impl Connection {
             near.seen.add(place, place + segment.span())
         };
         if !is_reset {
-            near.line.advance(place + segment.span());
+            near.sequence.advance(place + segment.span());
         }
         let acknowledgement = segment.has(Segment::ACK).then(|| {
-            let (until, origin) = far.place(segment.acknowledgement, false);
+            let (until, origin) = far.relative_position(segment.acknowledgement, false);
             if !is_reset {
-                if far.line.newest().is_none() {
-                    far.line.advance(until);
+                if far.sequence.newest().is_none() {
+                    far.sequence.advance(until);
                 }
                 far.seen.acknowledged(until);
             }
             until - origin
         });
         let blocks = segment.selective_acknowledgements().map(|(from, until)| {
-            let (from, origin) = far.place(from, false);
-            [from - origin, far.line.place(until) - origin]
+            let (from, origin) = far.relative_position(from, false);
+            [from - origin, far.sequence.unwrap_number(until) - origin]
         });
         let selective_acknowledgements = blocks.collect();
         record::Segment {
@@ -220,8 +220,8 @@ impl Connection {
     }
 }
 
-/// The window in octets, as far as both SYNs say its unit: that of a SYN is never shifted, and others only if both announce
-/// that they are (RFC 7323 section 2.2).
+/// The window in bytes, where both SYNs state its unit: a SYN's window is never shifted, and others only if both announce scaling (RFC 7323
+/// section 2.2).
 fn window(segment: &Segment<'_>, near: Option<(u32, Option<u8>)>, far: Option<(u32, Option<u8>)>) -> Option<u64> {
     let window = u64::from(segment.window);
     if segment.has(Segment::SYN) {
@@ -245,7 +245,7 @@ fn flags(segment: &Segment<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crafted::{ACK, FIN, SYN, Tcp, capture, down, up};
+    use crate::test_packets::{ACK, FIN, SYN, Tcp, capture, down, up};
 
     fn lines(segments: &[(u64, Tcp<'_>)]) -> Vec<String> {
         let file = capture(segments);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_beginning_is_missing_the_first_octet_is_1_and_windows_have_no_unit() {
+    fn where_the_beginning_is_missing_the_first_byte_is_1_and_windows_have_no_unit() {
         let segments = [
             (0, down(ACK, 700, 300, b"abc")),
             (1, up(ACK, 300, 703, b"")),

@@ -1,31 +1,31 @@
-//! In which order do a direction's octets follow each other, and which of them were not captured?
+//! Puts the bytes of one direction in order, and finds those that were not captured.
 
 use std::collections::BTreeMap;
 
 /// What comes next in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival<'a> {
-    /// These octets.
-    Octets(&'a [u8]),
-    /// So many that were not captured.
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// This many bytes that were not captured.
     Missing(u64),
 }
 
-/// A direction's octets, put in order as segments arrive.
+/// The bytes of one direction, put in order as segments arrive.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     next: i64,
-    /// The other side has everything up to here.
+    /// The other side has acknowledged everything up to here.
     acknowledged: i64,
-    /// What came before its turn: where it ends, and as much of it as was captured.
+    /// Early arrivals: where each ends, and as much of it as was captured.
     early: BTreeMap<i64, (i64, Vec<u8>)>,
     held: usize,
 }
 
-/// Octets that wait for their turn are not more than this: our own choice, as large a receive window as Linux grows by
-/// default. Where more would wait, what they wait for counts as missing.
+/// The most bytes that wait for their turn: our own choice, as large as Linux's receive window grows by default. Where more would wait, the
+/// bytes before them count as missing.
 const HELD_MAX: usize = 6 << 20;
-/// What a piece takes besides its octets, about; of a snapped one there may be none.
+/// The approximate memory of a piece besides its bytes, of which a snapped one may have none.
 const PIECE: usize = 64;
 
 impl Stream {
@@ -38,61 +38,61 @@ impl Stream {
         }
     }
 
-    /// What comes next.
+    /// The next position.
     pub(crate) fn next(&self) -> i64 {
         self.next
     }
 
-    /// Octets arrive that lie `from` to `until`; `octets` are those of them that were captured, from the first on.
-    pub(crate) fn arrive(&mut self, from: i64, until: i64, octets: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
+    /// Bytes at positions `from` to `until` arrive; `bytes` are the captured ones, from the first on.
+    pub(crate) fn arrive(&mut self, from: i64, until: i64, bytes: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
         if self.acknowledged > self.next && from >= self.acknowledged {
-            self.pass(self.acknowledged, sink);
+            self.skip_to(self.acknowledged, sink);
         }
         if from > self.next {
             let longer = self.early.get(&from).is_none_or(|(end, _)| *end < until);
             if longer {
-                self.held += octets.len() + PIECE;
-                if let Some((_, shorter)) = self.early.insert(from, (until, octets.to_vec())) {
+                self.held += bytes.len() + PIECE;
+                if let Some((_, shorter)) = self.early.insert(from, (until, bytes.to_vec())) {
                     self.held -= shorter.len() + PIECE;
                 }
             }
             while self.held > HELD_MAX
                 && let Some(first) = self.early.keys().next().copied()
             {
-                self.pass_hole(first, sink);
+                self.skip_hole(first, sink);
             }
             return;
         }
-        self.deliver(from, until, octets, sink);
+        self.deliver(from, until, bytes, sink);
         self.drain(sink);
     }
 
-    /// The other side has everything up to `until`: what did not come until now was not captured.
-    pub(crate) fn pass(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
+    /// The other side has everything up to `until`: bytes that have not come by now were not captured.
+    pub(crate) fn skip_to(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
         while self.next < until {
             let first = self.early.keys().next().copied();
-            self.pass_hole(first.map_or(until, |first| first.min(until)), sink);
+            self.skip_hole(first.map_or(until, |first| first.min(until)), sink);
         }
     }
 
-    /// The same for who would rather wait than lose octets: what nothing has come behind may yet come, for a packet is at times captured
-    /// behind its own acknowledgement.
+    /// The same for a caller that would rather wait than lose bytes: those after which nothing has arrived may still come, since a packet
+    /// is sometimes captured after its own acknowledgement.
     pub(crate) fn acknowledge(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
         self.acknowledged = self.acknowledged.max(until);
         if !self.early.is_empty() {
-            self.pass(self.acknowledged, sink);
+            self.skip_to(self.acknowledged, sink);
         }
     }
 
-    /// Nothing more will arrive: what waits behind holes is told, and what was acknowledged and never came.
+    /// Nothing more will arrive: reports what waits behind holes, and what was acknowledged and never came.
     pub(crate) fn end(&mut self, sink: &mut dyn FnMut(Arrival<'_>)) {
-        self.pass(self.acknowledged, sink);
+        self.skip_to(self.acknowledged, sink);
         while let Some(first) = self.early.keys().next().copied() {
-            self.pass_hole(first, sink);
+            self.skip_hole(first, sink);
         }
     }
 
-    fn pass_hole(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
+    fn skip_hole(&mut self, until: i64, sink: &mut dyn FnMut(Arrival<'_>)) {
         if until > self.next {
             sink(Arrival::Missing((until - self.next) as u64));
             self.next = until;
@@ -102,19 +102,19 @@ impl Stream {
 
     fn drain(&mut self, sink: &mut dyn FnMut(Arrival<'_>)) {
         while let Some(first) = self.early.first_entry().filter(|first| *first.key() <= self.next) {
-            let (from, (until, octets)) = first.remove_entry();
-            self.held -= octets.len() + PIECE;
-            self.deliver(from, until, &octets, sink);
+            let (from, (until, bytes)) = first.remove_entry();
+            self.held -= bytes.len() + PIECE;
+            self.deliver(from, until, &bytes, sink);
         }
     }
 
-    fn deliver(&mut self, from: i64, until: i64, octets: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
+    fn deliver(&mut self, from: i64, until: i64, bytes: &[u8], sink: &mut dyn FnMut(Arrival<'_>)) {
         if until <= self.next {
             return;
         }
-        let fresh = octets.get((self.next - from) as usize..).unwrap_or(&[]);
+        let fresh = bytes.get((self.next - from) as usize..).unwrap_or(&[]);
         if !fresh.is_empty() {
-            sink(Arrival::Octets(fresh));
+            sink(Arrival::Bytes(fresh));
         }
         let missing = (until - self.next) as u64 - fresh.len() as u64;
         if missing > 0 {
@@ -131,14 +131,14 @@ mod tests {
     fn collect(run: impl FnOnce(&mut Stream, &mut dyn FnMut(Arrival<'_>))) -> String {
         let (mut stream, mut text) = (Stream::new(10), String::new());
         run(&mut stream, &mut |arrival| match arrival {
-            Arrival::Octets(octets) => text += std::str::from_utf8(octets).unwrap(),
+            Arrival::Bytes(bytes) => text += std::str::from_utf8(bytes).unwrap(),
             Arrival::Missing(count) => text += &format!("<{count}>"),
         });
         text
     }
 
     #[test]
-    fn octets_come_in_order_and_once() {
+    fn bytes_come_in_order_and_once() {
         let text = collect(|stream, sink| {
             stream.arrive(10, 13, b"abc", sink);
             stream.arrive(16, 19, b"ghi", sink);
@@ -153,7 +153,7 @@ mod tests {
         let text = collect(|stream, sink| {
             stream.arrive(10, 20, b"abc", sink);
             stream.arrive(25, 27, b"xy", sink);
-            stream.pass(30, sink);
+            stream.skip_to(30, sink);
         });
         assert_eq!(text, "abc<7><5>xy<3>");
     }

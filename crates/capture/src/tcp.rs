@@ -1,17 +1,16 @@
-//! What happened on a TCP connection? Its two directions, its handshake, its gaps, and what in it is HTTP.
+//! Follows a TCP connection: its two directions, its handshake and its gaps.
 
-mod half;
+mod half_connection;
 mod round_trip;
 pub(crate) mod sequence;
 #[cfg(test)]
 mod tests;
 
-pub use half::{Drawn, Sent};
+pub use half_connection::{SentStatistics, TimeSequenceSeries};
 pub use round_trip::RoundTrips;
 
 use crate::datagram::{Datagram, Segment};
-use crate::http::{Dialogue, Transaction};
-use half::Half;
+use half_connection::HalfConnection;
 use lastmile_units::Instant;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,7 +19,7 @@ use std::time::Duration;
 /// A TCP connection, as far as it was captured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TcpFlow {
-    /// Who sent the SYN; where none was captured, who sent the first packet.
+    /// The sender of the SYN; where none was captured, the sender of the first packet.
     pub client: SocketAddr,
     /// The other.
     pub server: SocketAddr,
@@ -31,14 +30,14 @@ pub struct TcpFlow {
     /// When its last packet passed.
     pub last: Instant,
     /// What the client sent.
-    pub up: Sent,
+    pub up: SentStatistics,
     /// What the server sent.
-    pub down: Sent,
-    /// When nothing passed.
+    pub down: SentStatistics,
+    /// The times without packets.
     pub idle: Idle,
-    /// What the capture's writer remarks on its packets, and on how many.
+    /// The comments that the capture's writer attached to its packets, and to how many packets each.
     pub comments: BTreeMap<String, u64>,
-    /// Whether HTTP began on it and could not be followed to the end: octets were not captured, or it became another protocol.
+    /// Whether HTTP began on it and could not be followed to the end: bytes were not captured, or it became another protocol.
     pub http_lost: bool,
 }
 
@@ -47,49 +46,48 @@ pub struct TcpFlow {
 pub enum Opening {
     /// Before the capture did.
     BeforeCapture,
-    /// With a SYN; what answers it was not captured or never came.
+    /// With a SYN; its answer was not captured or never came.
     Unanswered,
     /// With a handshake.
     Handshake {
-        /// From the last SYN before the answer to the first acknowledgement of the answer: a whole round trip, wherever it was
-        /// captured.
+        /// From the last SYN before the answer to the first acknowledgement of the answer: a whole round trip, wherever it was captured.
         round_trip: Duration,
-        /// From that SYN to the answer: the way to the server and back, from where it was captured.
+        /// From that SYN to the answer: from the capture point to the server and back.
         server_side: Duration,
-        /// How often the SYN and its answer were sent beyond once.
+        /// How often the SYN and its answer were retransmitted.
         resent: u64,
     },
 }
 
 /// Times at which no packet of a connection passed for a second or longer. One second is the least retransmission timeout of RFC 6298
-/// section 2.4: whoever has something to send and is let, has sent it by then.
+/// section 2.4: a host that has something to send and may send it has done so by then.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Idle {
-    /// How many.
+    /// The number of gaps.
     pub gaps: u64,
-    /// How long together.
+    /// Their total length.
     pub time: Duration,
-    /// The longest.
+    /// The longest gap.
     pub longest: Duration,
 }
 
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Texts of comments that a connection keeps; others are counted under [`OTHER_COMMENTS`]. Our own choice, so that a writer of
-/// many texts takes no memory.
+/// The most comment texts that a connection keeps; others are counted under [`OTHER_COMMENTS`]. Our own choice, so that a writer of many
+/// texts uses no memory.
 const COMMENTS_MAX: usize = 64;
-/// What stands for the texts that are not kept.
+/// Stands for the texts that are not kept.
 const OTHER_COMMENTS: &str = "other comments";
-/// So begins the comment on a packet that never arrived.
+/// The comment on a packet that never arrived begins with this.
 const DROPPED: &str = "dropped";
 
-/// Who listens to what the two sides say.
-pub(crate) trait Listener {
-    /// A segment with payload passes; `place` is where its payload begins, `other` how far the other direction has come.
+/// Observes the payload of both sides.
+pub(crate) trait StreamObserver {
+    /// A segment with payload passes; `place` is the position of its payload, `other` the position that the other direction has reached.
     fn payload(&mut self, at: Instant, side: Side, place: i64, segment: &Segment<'_>, other: Option<i64>);
-    /// A side will send nothing from `place` on.
+    /// A side will send nothing from position `place` on.
     fn closed(&mut self, at: Instant, side: Side, place: i64);
-    /// The other side has everything of `side` up to `until`.
+    /// The other side has everything from `side` up to `until`.
     fn acknowledged(&mut self, at: Instant, side: Side, until: i64);
 }
 
@@ -100,8 +98,8 @@ pub(crate) struct Connection<L> {
     server: SocketAddr,
     first: Instant,
     last: Instant,
-    up: Half,
-    down: Half,
+    up: HalfConnection,
+    down: HalfConnection,
     handshake: Handshake,
     idle: Idle,
     comments: BTreeMap<String, u64>,
@@ -110,22 +108,22 @@ pub(crate) struct Connection<L> {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Handshake {
-    /// The client's initial sequence number, and when it came last.
+    /// The client's initial sequence number, and when it was last sent.
     syn: Option<(u32, Instant)>,
     answer: Option<Instant>,
     done: Option<Instant>,
     resent: u64,
 }
 
-/// Who of the two.
+/// One of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Client,
     Server,
 }
 
-impl<L: Listener> Connection<L> {
-    /// A connection whose first packet this is.
+impl<L: StreamObserver> Connection<L> {
+    /// A connection that begins with this packet.
     pub(crate) fn new(at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, listener: L) -> Self {
         let is_answer = segment.has(Segment::SYN) && segment.has(Segment::ACK);
         let (client, server) = if is_answer {
@@ -138,8 +136,8 @@ impl<L: Listener> Connection<L> {
             server,
             first: at,
             last: at,
-            up: Half::default(),
-            down: Half::default(),
+            up: HalfConnection::default(),
+            down: HalfConnection::default(),
             handshake: Handshake::default(),
             idle: Idle::default(),
             comments: BTreeMap::new(),
@@ -147,18 +145,18 @@ impl<L: Listener> Connection<L> {
         }
     }
 
-    /// Whether a segment begins another connection between the same ports: a SYN with a number other than this one's.
+    /// Whether a segment begins another connection between the same ports: a SYN with a different number.
     pub(crate) fn is_reused_by(&self, from: SocketAddr, segment: &Segment<'_>) -> bool {
         let is_syn = segment.has(Segment::SYN) && !segment.has(Segment::ACK | Segment::RST);
         let same = from == self.client && self.handshake.syn.is_some_and(|(number, _)| number == segment.sequence);
         is_syn && !same
     }
 
-    /// A packet of it passes.
+    /// Accepts one of its packets.
     pub(crate) fn pass(&mut self, at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, comments: &[String]) {
-        self.rest(at);
+        self.account_idle(at);
         for comment in comments {
-            count(&mut self.comments, comment, COMMENTS_MAX);
+            count_text(&mut self.comments, comment, COMMENTS_MAX);
         }
         let side = if datagram.from == self.client {
             Side::Client
@@ -171,9 +169,9 @@ impl<L: Listener> Connection<L> {
             Side::Client => (&mut self.up, &mut self.down),
             Side::Server => (&mut self.down, &mut self.up),
         };
-        let place = near.send(at, datagram, segment, dropped);
-        near.announce(at, segment);
-        if far.acknowledge(at, segment) && !near.is_asking() {
+        let place = near.observe_sent(at, datagram, segment, dropped);
+        near.observe_window(at, segment);
+        if far.observe_acknowledgement(at, segment) && !near.is_probe() {
             near.sent.duplicate_acknowledgements += 1;
         }
         if segment.length > 0 && !segment.has(Segment::RST) {
@@ -188,8 +186,8 @@ impl<L: Listener> Connection<L> {
         }
     }
 
-    /// Who listens.
-    pub(crate) fn listener(&mut self) -> &mut L {
+    /// The observer of its payload.
+    pub(crate) fn observer_mut(&mut self) -> &mut L {
         &mut self.listener
     }
 
@@ -198,7 +196,7 @@ impl<L: Listener> Connection<L> {
         (self.client, self.server)
     }
 
-    fn rest(&mut self, at: Instant) {
+    fn account_idle(&mut self, at: Instant) {
         let gap = at.saturating_since(self.last);
         if gap >= IDLE {
             self.idle.gaps += 1;
@@ -207,17 +205,9 @@ impl<L: Listener> Connection<L> {
         }
         self.last = self.last.max(at);
     }
-}
 
-impl Connection<Dialogue> {
-    /// The transactions that came to an end since this was asked last.
-    pub(crate) fn take_transactions(&mut self) -> impl Iterator<Item = Transaction> {
-        self.listener.take_done()
-    }
-
-    /// What there is to say of it, with its transactions.
-    pub(crate) fn finish(self) -> (TcpFlow, Vec<Transaction>) {
-        let (transactions, http_lost) = self.listener.finish();
+    /// The figures of the connection, and the observer of its payload. [`TcpFlow::http_lost`] is left to who follows HTTP.
+    pub(crate) fn into_parts(self) -> (TcpFlow, L) {
         let flow = TcpFlow {
             client: self.client,
             server: self.server,
@@ -228,9 +218,9 @@ impl Connection<Dialogue> {
             down: self.down.sent,
             idle: self.idle,
             comments: self.comments,
-            http_lost,
+            http_lost: false,
         };
-        (flow, transactions)
+        (flow, self.listener)
     }
 }
 
@@ -276,8 +266,8 @@ impl Handshake {
     }
 }
 
-/// Counts a text; one that is new where `most` are known already is counted as another.
-pub(crate) fn count(texts: &mut BTreeMap<String, u64>, text: &str, most: usize) {
+/// Counts a text; a new one beyond `most` texts is counted as another.
+pub(crate) fn count_text(texts: &mut BTreeMap<String, u64>, text: &str, most: usize) {
     if let Some(times) = texts.get_mut(text) {
         *times += 1;
     } else if texts.len() < most {

@@ -1,14 +1,14 @@
-//! What passed between two UDP ports?
+//! Counts the packets between two UDP ports.
 
 use crate::datagram::Datagram;
 use lastmile_units::{Bytes, Instant};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// All that passed between two UDP ports.
+/// All packets between two UDP ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UdpFlow {
-    /// Who sent the first packet.
+    /// The sender of the first packet.
     pub client: SocketAddr,
     /// The other.
     pub server: SocketAddr,
@@ -25,11 +25,11 @@ pub struct UdpFlow {
 /// What one side sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UdpSent {
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
-    /// IP packets, headers and all.
+    /// Bytes of IP packets, headers included.
     pub bytes: Bytes,
-    /// Headers of IP and UDP in them.
+    /// Bytes of their IP and UDP headers.
     pub headers: Bytes,
 }
 
@@ -45,7 +45,7 @@ impl UdpFlow {
         }
     }
 
-    pub(crate) fn pass(&mut self, at: Instant, datagram: &Datagram<'_>) {
+    pub(crate) fn push(&mut self, at: Instant, datagram: &Datagram<'_>) {
         self.last = self.last.max(at);
         let sent = if datagram.from == self.client {
             &mut self.up

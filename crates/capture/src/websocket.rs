@@ -1,24 +1,25 @@
-//! Which messages passed over WebSocket connections in clear? A capture's, as a transcript's, one by one.
+//! Reads the messages of unencrypted WebSocket connections from a capture, one by one, in the form of a transcript.
 //!
-//! Each TCP connection is listened to for a handshake; both of its directions are then read as an endpoint would read them, with compressed
-//! messages turned back. What was not captured costs the messages that it is part of, or that refer to it: they are counted
-//! ([`Conversation`]), and nothing is guessed. A connection whose handshake was not captured is not recognised, nor is one within TLS.
+//! Each TCP connection is watched for a handshake; both of its directions are then read as an endpoint would read them, and compressed
+//! messages are decompressed. Missing bytes cost the messages that they belong to, and those compressed with reference to them: these are
+//! counted ([`Conversation`]), and nothing is guessed. A connection whose handshake was not captured, or that is inside TLS, is not
+//! recognised.
 
-mod dialogue;
-mod left_out;
+mod connection_tracker;
+mod coverage_notes;
 #[cfg(test)]
 mod tests;
 
 use crate::analysis::read;
 use crate::container::{Packet, Packets};
-use crate::datagram::{SetAside, Transport};
+use crate::datagram::{SkipReason, Transport};
 use crate::error::{CaptureError, Problem};
 use crate::tcp::Connection;
-use dialogue::{Dialogue, News};
-use lastmile_payload::transcript::{Direction, Message};
-use lastmile_payload::websocket::{Agreement, Close, HandshakeError, Violation};
+use connection_tracker::{TrackerEvent, WebSocketTracker};
+use coverage_notes::UnreadPackets;
+use lastmile_traffic::messages::{Direction, Message};
 use lastmile_units::{Bytes, Instant};
-use left_out::Unread;
+use lastmile_websocket::{Agreement, Close, HandshakeError, Violation};
 use std::collections::{HashMap, VecDeque};
 use std::io::Read;
 use std::net::SocketAddr;
@@ -26,50 +27,50 @@ use std::net::SocketAddr;
 /// A WebSocket connection, as far as it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
-    /// Who asked for it.
+    /// The side that sent the handshake request.
     pub client: SocketAddr,
-    /// The other.
+    /// The other side.
     pub server: SocketAddr,
-    /// What was asked for.
+    /// The requested target.
     pub target: String,
-    /// How messages are compressed, or why the client has to refuse what the server answered; such a connection's messages are not read.
+    /// How messages are compressed, or why the client has to refuse the server's response; the messages of such a connection are not read.
     pub deflate: Result<Option<Agreement>, HandshakeError>,
     /// What the client sent.
-    pub sent: Told,
+    pub sent: DirectionStats,
     /// What the server sent.
-    pub received: Told,
+    pub received: DirectionStats,
 }
 
 /// What is known of one direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct DirectionStats {
     /// Messages that were read.
     pub messages: u64,
-    /// Octets of payload in their frames, compressed or not.
-    pub coded_bytes: Bytes,
-    /// Messages that passed and could not be read: a part of them, or of what they refer to, was not captured.
+    /// Bytes of payload in their frames, compressed or not.
+    pub frame_payload: Bytes,
+    /// Messages that passed and could not be read: a part of them, or of the data that they refer to, was not captured.
     pub lost: u64,
-    /// Why no more of it was read; none where the capture or the connection just ends.
-    pub ended: Option<Ended>,
+    /// Why reading stopped; none where the capture or the connection just ends.
+    pub ended: Option<ReadingEnd>,
 }
 
-/// Why a direction is read no further.
+/// Why the reading of a direction stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// With a close frame.
+pub enum ReadingEnd {
+    /// At a close frame.
     Closed(Close),
-    /// With something that is against the protocol, or a message above the limit.
+    /// At a violation of the protocol, or a message above the limit.
     Broken(Violation),
-    /// With a hole that a frame's beginning fell into.
+    /// At a hole that hides the beginning of a frame.
     Hole,
 }
 
-/// The messages of a capture's WebSocket connections, in the order of their ends; what a client sent is [`Direction::Sent`]. Times count from
-/// the capture's first packet: when a message's last octet passed, in its turn.
+/// The messages of a capture's WebSocket connections, in the order of their ends; a client's messages are [`Direction::Sent`]. Times count
+/// from the capture's first packet to the message's last byte in stream order.
 ///
-/// That no message can be read is an error too, the last.
+/// If no message can be read, the last item is an error.
 ///
-/// Memory holds the messages that are being read, and what is known of each connection.
+/// Memory holds the messages that are being read, and the state of each connection.
 #[derive(Debug)]
 pub struct Messages<R> {
     name: String,
@@ -78,21 +79,21 @@ pub struct Messages<R> {
     began: Option<Instant>,
     now: Instant,
     flows: Vec<Flow>,
-    /// The latest flow between two ends. Looked up and never walked.
-    by_ends: HashMap<Ends, usize>,
+    /// The latest flow between two ends. Only looked up, never iterated.
+    by_ends: HashMap<FlowKey, usize>,
     conversations: Vec<Conversation>,
-    unread: Unread,
+    unread: UnreadPackets,
     ready: VecDeque<Message>,
     /// Whether any message was read.
-    is_any: bool,
+    has_message: bool,
     is_over: bool,
 }
 
 impl<R: Read> Messages<R> {
-    /// Reads how a capture begins. `name` is what errors call it; `limit` is the largest message that is read.
+    /// Reads the start of a capture. Errors call it `name`; `limit` is the largest message that is read.
     ///
     /// # Errors
-    /// When it is empty, no capture, or cannot be read.
+    /// When it is empty, not a capture, or cannot be read.
     pub fn open(from: R, name: &str, limit: Bytes) -> Result<Self, CaptureError> {
         Ok(Self {
             name: name.to_owned(),
@@ -103,28 +104,28 @@ impl<R: Read> Messages<R> {
             flows: Vec::new(),
             by_ends: HashMap::new(),
             conversations: Vec::new(),
-            unread: Unread::default(),
+            unread: UnreadPackets::default(),
             ready: VecDeque::new(),
-            is_any: false,
+            has_message: false,
             is_over: false,
         })
     }
 
-    /// The connections so far, in the order of their handshakes: [`Message::connection`] is a place in this list.
+    /// The connections so far, in the order of their handshakes: [`Message::connection`] is an index into this list.
     pub fn conversations(&self) -> &[Conversation] {
         &self.conversations
     }
 
-    /// Reads a packet; whether there was one.
+    /// Reads one packet; returns whether there was one.
     fn step(&mut self) -> Result<bool, CaptureError> {
         let Some(packet) = self.packets.next()? else {
             return Ok(false);
         };
         self.began.get_or_insert(packet.at);
-        // A clock that is put back stands still here: octets stay in TCP's order, and messages with them.
+        // If the clock is set back, time stands still here: bytes stay in TCP's order, and messages with them.
         self.now = self.now.max(packet.at);
         let packet = Packet { at: self.now, ..packet };
-        match pass(&packet, &mut self.flows, &mut self.by_ends, self.limit) {
+        match push(&packet, &mut self.flows, &mut self.by_ends, self.limit) {
             Ok(Some(place)) => self.collect(place),
             Ok(None) => {}
             Err(why) => self.unread.count(why, packet.link_type),
@@ -134,13 +135,13 @@ impl<R: Read> Messages<R> {
 
     fn end(&mut self) {
         for place in 0..self.flows.len() {
-            self.flows[place].connection.listener().end(self.now);
+            self.flows[place].connection.observer_mut().end(self.now);
             self.collect(place);
         }
         self.is_over = true;
     }
 
-    fn nothing(&self) -> CaptureError {
+    fn empty_error(&self) -> CaptureError {
         CaptureError {
             name: self.name.clone(),
             problem: match self.began {
@@ -154,12 +155,12 @@ impl<R: Read> Messages<R> {
         }
     }
 
-    /// Takes what a flow came upon.
+    /// Collects the events of a flow.
     fn collect(&mut self, place: usize) {
         let flow = &mut self.flows[place];
         let (client, server) = flow.connection.ends();
-        for news in flow.connection.listener().take_news() {
-            if let News::Opened {
+        for news in flow.connection.observer_mut().drain_events() {
+            if let TrackerEvent::Opened {
                 by_client,
                 target,
                 deflate,
@@ -172,19 +173,19 @@ impl<R: Read> Messages<R> {
                     server,
                     target,
                     deflate,
-                    sent: Told::default(),
-                    received: Told::default(),
+                    sent: DirectionStats::default(),
+                    received: DirectionStats::default(),
                 });
                 continue;
             }
             let Some(connection) = flow.conversation else { continue };
             let conversation = &mut self.conversations[connection];
             match news {
-                News::Opened { .. } => {}
-                News::Message(direction, at, message) => {
-                    let told = conversation.told(direction);
+                TrackerEvent::Opened { .. } => {}
+                TrackerEvent::Message(direction, at, message) => {
+                    let told = conversation.direction_stats_mut(direction);
                     told.messages += 1;
-                    told.coded_bytes += message.coded_bytes;
+                    told.frame_payload += message.encoded_bytes;
                     let began = self.began.unwrap_or(at);
                     self.ready.push_back(Message {
                         direction,
@@ -194,15 +195,17 @@ impl<R: Read> Messages<R> {
                         payload: message.payload.into(),
                     });
                 }
-                News::Lost(direction) => conversation.told(direction).lost += 1,
-                News::Ended(direction, ended) => conversation.told(direction).ended = Some(ended),
+                TrackerEvent::Lost(direction) => conversation.direction_stats_mut(direction).lost += 1,
+                TrackerEvent::Ended(direction, ended) => {
+                    conversation.direction_stats_mut(direction).ended = Some(ended);
+                }
             }
         }
     }
 }
 
 impl Conversation {
-    fn told(&mut self, direction: Direction) -> &mut Told {
+    fn direction_stats_mut(&mut self, direction: Direction) -> &mut DirectionStats {
         match direction {
             Direction::Sent => &mut self.sent,
             Direction::Received => &mut self.received,
@@ -216,7 +219,7 @@ impl<R: Read> Iterator for Messages<R> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(message) = self.ready.pop_front() {
-                self.is_any = true;
+                self.has_message = true;
                 return Some(Ok(message));
             }
             if self.is_over {
@@ -226,8 +229,8 @@ impl<R: Read> Iterator for Messages<R> {
                 Ok(true) => {}
                 Ok(false) => {
                     self.end();
-                    if !self.is_any && self.ready.is_empty() {
-                        return Some(Err(self.nothing()));
+                    if !self.has_message && self.ready.is_empty() {
+                        return Some(Err(self.empty_error()));
                     }
                 }
                 Err(error) => {
@@ -239,27 +242,27 @@ impl<R: Read> Iterator for Messages<R> {
     }
 }
 
-/// Both ends of a flow, the lesser first, so that both directions are one.
-type Ends = (SocketAddr, SocketAddr);
+/// Both ends of a flow, the lesser first, so that both directions have the same key.
+type FlowKey = (SocketAddr, SocketAddr);
 
 /// A TCP connection.
 #[derive(Debug)]
 struct Flow {
-    connection: Connection<Dialogue>,
-    /// Its place among the conversations, once its handshake has told that it is one.
+    connection: Connection<WebSocketTracker>,
+    /// Its index among the conversations, once its handshake is complete.
     conversation: Option<usize>,
 }
 
-/// Gives a packet to its flow; which that is, where it is TCP.
+/// Gives a packet to its flow; returns the flow's index, or none where it is not TCP.
 ///
 /// # Errors
-/// When it cannot be read: why.
-fn pass(
+/// The reason, when the packet cannot be read.
+fn push(
     packet: &Packet<'_>,
     flows: &mut Vec<Flow>,
-    by_ends: &mut HashMap<Ends, usize>,
+    by_ends: &mut HashMap<FlowKey, usize>,
     limit: Bytes,
-) -> Result<Option<usize>, SetAside> {
+) -> Result<Option<usize>, SkipReason> {
     let datagram = read(packet)?;
     let Transport::Tcp(segment) = &datagram.transport else {
         return Ok(None);
@@ -268,7 +271,7 @@ fn pass(
     let known = by_ends.get(&ends).copied();
     let going_on = known.filter(|place| !flows[*place].connection.is_reused_by(datagram.from, segment));
     let place = going_on.unwrap_or_else(|| {
-        let dialogue = Dialogue::new(limit);
+        let dialogue = WebSocketTracker::new(limit);
         flows.push(Flow {
             connection: Connection::new(packet.at, &datagram, segment, dialogue),
             conversation: None,

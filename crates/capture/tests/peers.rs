@@ -1,7 +1,7 @@
-//! Do tshark and tcptrace count what we count? On lossy captures that are made here: the simulated world, seen from both ends.
+//! Compares our counts with those of tshark and tcptrace, on lossy captures of the simulated world, taken at both ends.
 //!
-//! Every connection of every capture is compared: durations to the nanosecond, retransmissions and out-of-order segments one by
-//! one. A program that is not installed is named, and what needs it is left out.
+//! Every connection of every capture is compared: durations to the nanosecond, retransmissions and out-of-order segments one by one. A
+//! missing program is named, and the checks that need it are skipped.
 
 #[path = "peers/conversion.rs"]
 mod conversion;
@@ -16,7 +16,7 @@ use lastmile_capture::{Analysis, Opening, TcpFlow, analyse};
 use scenario::{Captured, Place};
 use std::process::Command;
 
-/// A real program, how it tells its version, and the checks that need it.
+/// A real program, how it prints its version, and the checks that need it.
 struct Peer {
     program: &'static str,
     version: &'static str,
@@ -34,7 +34,7 @@ const PEERS: [Peer; 2] = [
     Peer {
         program: "tcptrace",
         version: "-version",
-        checks: "retransmissions, out-of-order segments and unique octets as tcptrace has them",
+        checks: "retransmissions, out-of-order segments and unique bytes as tcptrace has them",
         check: check_tcptrace,
     },
 ];
@@ -81,7 +81,7 @@ fn main() {
     );
 }
 
-fn both(analysis: &Analysis, figure: fn(&lastmile_capture::Sent) -> u64) -> u64 {
+fn both(analysis: &Analysis, figure: fn(&lastmile_capture::SentStatistics) -> u64) -> u64 {
     analysis
         .tcp
         .iter()
@@ -89,7 +89,7 @@ fn both(analysis: &Analysis, figure: fn(&lastmile_capture::Sent) -> u64) -> u64 
         .sum()
 }
 
-/// What holds without anybody to compare with: at the sender nothing is out of order, and all that was sent is accounted for.
+/// Holds without another program: at the sender nothing is out of order, and all that was sent is accounted for.
 fn account(captured: &Captured, analysis: &Analysis) {
     let TcpFlow { up, down, .. } = &analysis.tcp[0];
     for (sent, at_sender) in [

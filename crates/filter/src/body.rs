@@ -1,22 +1,22 @@
-//! What is the body of a response that went through the layer?
+//! The body of a response behind the layer.
 
 use crate::compute::{Compute, NoCost, Operation, Work};
-use crate::recode::{Recode, Recoded, Sink};
+use crate::transform_body::{BodyTransform, Recoded, Sink};
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
-use lastmile_payload::codec::{CodecSpec, Encoder};
+use lastmile_codec::content::{CodecSpec, Encoder};
 use lastmile_units::Bytes as Length;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 pin_project! {
-    /// The body of a response: coded as it flows, held whole, or as the handler made it.
+    /// The body of a response: compressed while streaming, buffered whole, or unchanged from the handler.
     ///
-    /// Data comes as [`Bytes`]; where the handler's body has another type of data, content that is not coded is copied into it.
-    /// Trailers are passed on, but for digests that coding makes false. Errors are passed on, and leave coded content without
-    /// its end.
+    /// Data comes as [`Bytes`]; if the handler's body has another type of data, content that is not compressed is copied into it.
+    /// Trailers are forwarded, except digests that compression makes wrong. Errors are forwarded, and leave compressed content
+    /// without its end.
     pub struct CompressionBody<B: Body, C: Compute = NoCost> {
         #[pin]
         content: Content<B, C>,
@@ -27,29 +27,29 @@ pin_project! {
     #[project = ContentProjected]
     enum Content<B: Body, C: Compute> {
         AsItIs { #[pin] body: B },
-        Coded { #[pin] body: Recoded<B, Coder, C> },
-        Whole { held: Held<B::Error> },
+        Coded { #[pin] body: Recoded<B, StreamCompressor, C> },
+        Whole { held: BufferedBody<B::Error> },
         Nothing,
     }
 }
 
-/// Complete content, kept until it is asked for.
-pub(crate) struct Held<E> {
+/// Complete content, buffered until it is polled.
+pub(crate) struct BufferedBody<E> {
     pub(crate) data: Bytes,
     pub(crate) trailers: Option<HeaderMap>,
-    /// What the handler's body failed with, after `data`.
+    /// The error of the handler's body, after `data`.
     pub(crate) error: Option<E>,
 }
 
 impl<B: Body, C: Compute> CompressionBody<B, C> {
-    pub(crate) fn as_it_is(body: B) -> Self {
+    pub(crate) fn passthrough(body: B) -> Self {
         Self {
             content: Content::AsItIs { body },
         }
     }
 
-    pub(crate) fn coded(body: B, codec: CodecSpec, flush_chunks: bool, compute: C) -> Self {
-        let coder = Coder {
+    pub(crate) fn compressed(body: B, codec: CodecSpec, flush_chunks: bool, compute: C) -> Self {
+        let coder = StreamCompressor {
             codec,
             encoder: Some(Encoder::new(codec)),
             flush_chunks,
@@ -62,7 +62,7 @@ impl<B: Body, C: Compute> CompressionBody<B, C> {
         }
     }
 
-    pub(crate) fn whole(held: Held<B::Error>) -> Self {
+    pub(crate) fn buffered(held: BufferedBody<B::Error>) -> Self {
         Self {
             content: Content::Whole { held },
         }
@@ -109,9 +109,9 @@ impl<B: Body, C: Compute> Body for CompressionBody<B, C> {
     }
 }
 
-impl<E> Held<E> {
-    /// Exact only where the data is all there is: from an exact hint, servers make a `Content-Length`, which rules trailers out
-    /// and would make content that failed look whole.
+impl<E> BufferedBody<E> {
+    /// Exact only without trailers and errors: servers turn an exact hint into a `Content-Length`, which rules trailers out and
+    /// would make failed content look complete.
     fn size_hint(&self) -> SizeHint {
         let length = self.data.len() as u64;
         if self.trailers.is_none() && self.error.is_none() {
@@ -133,16 +133,16 @@ impl<E> Held<E> {
     }
 }
 
-/// Codes, and flushes where the policy asks for it.
-struct Coder {
+/// Compresses, and flushes where the policy requires it.
+struct StreamCompressor {
     codec: CodecSpec,
-    /// None once the stream is ended.
+    /// None after the end of the stream.
     encoder: Option<Encoder>,
     flush_chunks: bool,
     begun: bool,
 }
 
-impl Coder {
+impl StreamCompressor {
     fn account(&mut self, input: usize, output: usize, last: bool) -> Work {
         let first = !std::mem::replace(&mut self.begun, true);
         let operation = Operation::Encode(self.codec);
@@ -156,11 +156,11 @@ impl Coder {
     }
 }
 
-impl<E> Recode<E> for Coder {
+impl<E> BodyTransform<E> for StreamCompressor {
     type Error = E;
 
-    // Our own choice. Brotli and zstd gather 64 to 128 KiB and code them with one of their pieces, so that the longest a thread
-    // is kept is what a block takes: 1.4 ms for brotli at level 5, the slowest usual on the fly (48 MB/s).
+    // Our own choice. Brotli and zstd gather blocks of 64 to 128 KiB and compress each during one of these pieces, so a thread is
+    // busy at most as long as one block takes: 1.4 ms for brotli at level 5, the slowest common on-the-fly setting (48 MB/s).
     const PIECE: usize = 1 << 14;
 
     fn write(&mut self, piece: &[u8], end_of_chunk: bool, to: &mut Sink) -> Result<bool, E> {

@@ -1,47 +1,47 @@
-//! What does coding cost, and who waits for it?
+//! The cost of compression and decompression, and how bodies wait for it.
 //!
-//! In the real world the processor is the cost: coding runs inline, a piece at a time, and [`NoCost`] adds nothing. In a
-//! simulated world the work takes no virtual time by itself, so a [`Compute`] is told of every piece and is awaited before the
-//! output is handed on. What a piece costs is the business of whoever implements it.
+//! In the real world the work itself takes time: it runs inline, a piece at a time, and [`NoCost`] adds nothing. In a simulated
+//! world the work takes no virtual time by itself, so every piece is reported to a [`Compute`], which is awaited before the output
+//! is forwarded. The implementation decides what a piece costs.
 
-use lastmile_payload::codec::{CodecSpec, Coding};
+use lastmile_codec::content::{CodecSpec, Coding};
 use lastmile_units::Bytes;
 use std::future::{Future, Ready, ready};
 
-/// What was done to a piece of a body.
+/// The operation on a piece of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Coded, at a level.
+    /// Compressed, at a level.
     Encode(CodecSpec),
-    /// Decoded; a decoder is not told the level.
+    /// Decompressed; a decoder does not know the level.
     Decode(Coding),
 }
 
-/// A piece of coding work. The pieces of one body add up to its whole input and its whole output.
+/// The work on one piece. The pieces of a body add up to its whole input and its whole output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
-    /// What was done.
+    /// The operation.
     pub operation: Operation,
-    /// Octets that went in.
+    /// Bytes of input.
     pub input: Bytes,
-    /// Octets that came out; not necessarily those of this input, since a codec may hold them back.
+    /// Bytes of output; not necessarily from this input, since a codec may hold output back.
     pub output: Bytes,
-    /// The first piece of its body: where the cost of starting a stream is charged.
+    /// Whether it is the first piece of its body, which is charged the cost of starting a stream.
     pub first: bool,
-    /// The last piece of its body. A short body has one piece, or one with its input and one that ends it.
+    /// Whether it is the last piece of its body. A short body has one piece, or one with its input and one that ends it.
     pub last: bool,
 }
 
-/// Spends the time that coding takes.
+/// Spends the time that compression or decompression takes.
 pub trait Compute: Clone {
-    /// Ends when the work is done. It is awaited before the work's output leaves the body, and before the next piece begins.
+    /// Resolves when the work is done. It is awaited before the work's output leaves the body, and before the next piece begins.
     type Spent: Future<Output = ()>;
 
     /// Begins the work.
     fn spend(&self, work: Work) -> Self::Spent;
 }
 
-/// Coding takes the time it takes.
+/// Adds no time to the work itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCost;
 

@@ -1,14 +1,14 @@
-//! How does a client get back what was coded?
+//! Decodes the content of a response at the client.
 
 use crate::compute::{Compute, Operation, Work};
-use crate::headers::{is_coded, members, remove_digests};
+use crate::headers::{has_content_coding, members, remove_digests};
 use crate::negotiate::same_coding;
-use crate::recode::{Recode, Recoded, Sink};
+use crate::transform_body::{BodyTransform, Recoded, Sink};
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, Response};
 use http_body::{Body, Frame, SizeHint};
-use lastmile_payload::codec::{Coding, DecodeError, Decoder};
+use lastmile_codec::content::{Coding, DecodeError, Decoder};
 use lastmile_units::Bytes as Length;
 use pin_project_lite::pin_project;
 use std::borrow::Cow;
@@ -16,14 +16,14 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Codings one response may have, one over the other. Our own choice: more than one is rare, and each costs a decoder.
+/// The most codings of one response, one on top of the other. Our own choice: more than one is rare, and each costs a decoder.
 const CODINGS_MAX: usize = 4;
 
-/// Undoes the `Content-Encoding` of a response, incrementally: codings are undone in the reverse of the order in which the field
-/// lists them (RFC 9110, section 8.4). The field is removed, and with it the length and the digests that were true of the coded
-/// content alone. The entity tag stays: it is what the server knows the coded response by.
+/// Decodes the `Content-Encoding` of a response incrementally, its codings in the reverse of the order in which the field lists
+/// them (RFC 9110, section 8.4). The field is removed, and so are the length and the digests, which were true only of the encoded
+/// content. The entity tag stays: it is the server's name for the encoded response.
 ///
-/// No coding may put out more than `limit`, coded or not. `compute` is charged, and awaited, as on the coding side.
+/// No stage may output more than `limit`, encoded or not. `compute` is charged and awaited, as on the server's side.
 ///
 /// # Errors
 /// When a coding is unknown, or there are more than four. Damage in the content is an error of the body.
@@ -34,12 +34,12 @@ pub fn decode<B: Body, C: Compute>(
 ) -> Result<Response<DecodedBody<B, C>>, UnsupportedCoding> {
     let (mut head, body) = response.into_parts();
     let codings = codings(&head.headers)?;
-    if is_coded(&head.headers) {
+    if has_content_coding(&head.headers) {
         head.headers.remove(CONTENT_LENGTH);
         remove_digests(&mut head.headers);
     }
     head.headers.remove(CONTENT_ENCODING);
-    // A body that is not coded is held to the limit too.
+    // The limit also holds for a body that is not encoded.
     let codings = if codings.is_empty() {
         vec![Coding::Identity]
     } else {
@@ -61,9 +61,9 @@ pub fn decode<B: Body, C: Compute>(
     ))
 }
 
-/// A `Content-Encoding` that cannot be undone.
+/// A `Content-Encoding` that cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Content-Encoding {found:?} cannot be undone: {problem}; leave it out of Accept-Encoding")]
+#[error("Content-Encoding {found:?} cannot be decoded: {problem}; leave it out of Accept-Encoding")]
 pub struct UnsupportedCoding {
     found: String,
     problem: String,
@@ -72,10 +72,10 @@ pub struct UnsupportedCoding {
 /// Why a [`DecodedBody`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeBodyError<E> {
-    /// The coded body failed.
-    #[error("the coded body failed: {0}")]
+    /// The encoded body failed.
+    #[error("the encoded body failed: {0}")]
     Body(E),
-    /// What it held could not be decoded.
+    /// Its content could not be decoded.
     #[error(transparent)]
     Decode(DecodeError),
 }
@@ -99,10 +99,10 @@ fn codings(headers: &HeaderMap) -> Result<Vec<Coding>, UnsupportedCoding> {
 }
 
 pin_project! {
-    /// The content of a response as it was before it was coded; made by [`decode()`].
+    /// The decoded content of a response; made by [`decode()`].
     ///
-    /// What it yields is only good once it ends without an error: some codings carry their checksum at the end. A body of no
-    /// octets at all (of a HEAD request's response, or a 304) is taken as it is, whatever its head says.
+    /// Its content is valid only once it ends without an error: some codings have their checksum at the end. An empty body (in the
+    /// response to a HEAD request, or a 304) is accepted, whatever its head says.
     pub struct DecodedBody<B: Body, C: Compute> {
         #[pin]
         recoded: Recoded<B, Chain, C>,
@@ -133,13 +133,13 @@ struct Chain {
 
 struct Stage {
     coding: Coding,
-    /// None once the stream is ended.
+    /// None after the end of the stream.
     decoder: Option<Decoder>,
     begun: bool,
 }
 
 impl Chain {
-    /// Puts `input` through all stages; where it is the last, each stage is ended as it is passed.
+    /// Runs `input` through all stages; if it is the last, each stage is ended in turn.
     fn run(&mut self, input: &[u8], last: bool, to: &mut Sink) -> Result<(), DecodeError> {
         let (innermost, outer) = self
             .stages
@@ -187,15 +187,15 @@ impl Stage {
     }
 }
 
-impl<E> Recode<E> for Chain {
+impl<E> BodyTransform<E> for Chain {
     type Error = DecodeBodyError<E>;
 
-    // Our own choice: deflate makes at most 1032 octets of one (zlib's technical notes), so at most 4 MB of a piece. zstd and
-    // brotli know no such bound; there the limit is the bound.
+    // Our own choice: deflate expands a byte to at most 1032 (zlib's technical notes), so a piece to at most 4 MB. zstd and brotli
+    // have no such bound; there `limit` bounds the output.
     const PIECE: usize = 1 << 12;
 
     fn write(&mut self, piece: &[u8], end_of_chunk: bool, to: &mut Sink) -> Result<bool, Self::Error> {
-        // What can be decoded of a chunk is due with it: whether the server flushed is seen in what comes out.
+        // Everything that can be decoded of a chunk is due with it, so the output shows whether the server flushed.
         self.run(piece, false, to)
             .map(|()| end_of_chunk)
             .map_err(DecodeBodyError::Decode)

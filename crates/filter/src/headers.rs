@@ -1,18 +1,18 @@
-//! Which header fields must be read before a response is coded, and which must change with its coding?
+//! The header fields that content coding reads or changes.
 //!
-//! Pure functions of header fields; when they apply is asked in `decide`.
+//! Pure functions of header fields; `decide` says when they apply.
 
 use crate::negotiate::{same_coding, trim};
 use http::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, ETAG, VARY};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Digests of the content or of the representation as the handler made it. Both include the content coding, so both are
-/// false once it changes: `Content-Digest` and `Repr-Digest` (RFC 9530, sections 2 and 3), `Digest` (RFC 3230) and `Content-MD5`
-/// (RFC 2616, section 14.15), which are obsolete but still sent.
+/// Digests of the content or of the representation from the handler. Both include the content coding, so both are wrong once it
+/// changes: `Content-Digest` and `Repr-Digest` (RFC 9530, sections 2 and 3), `Digest` (RFC 3230) and `Content-MD5` (RFC 2616,
+/// section 14.15), which are obsolete but still sent.
 const DIGESTS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];
 
-/// Says that another `Accept-Encoding` might have had another answer (RFC 9110, section 12.5.5). The field is kept as one line,
-/// because there are caches which read only one; `*` says it already.
+/// Adds `Accept-Encoding` to `Vary`: another value might have had another response (RFC 9110, section 12.5.5). The field is kept as
+/// one line, because some caches read only one; `*` includes it already.
 pub(crate) fn vary_by_accept_encoding(headers: &mut HeaderMap) {
     let said = |member: &[u8]| member == b"*" || member.eq_ignore_ascii_case(b"accept-encoding");
     if members(headers, &VARY).any(said) {
@@ -34,11 +34,11 @@ pub(crate) fn vary_by_accept_encoding(headers: &mut HeaderMap) {
     );
 }
 
-/// Turns the header fields of an uncoded response into those of the same response under `coding`.
+/// Turns the header fields of an uncompressed response into those of the same response under `coding`.
 pub(crate) fn apply_coding(headers: &mut HeaderMap, coding: &'static str) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static(coding));
     headers.remove(CONTENT_LENGTH);
-    // The ranges the handler would serve are those of the uncoded representation.
+    // The ranges that the handler would serve are those of the uncompressed representation.
     headers.remove(ACCEPT_RANGES);
     remove_digests(headers);
     weaken_etag(headers);
@@ -51,8 +51,8 @@ pub(crate) fn remove_digests(headers: &mut HeaderMap) {
     }
 }
 
-/// Makes a strong entity tag weak. A strong tag names one sequence of octets (RFC 9110, section 8.8.1), and there is now one for
-/// each coding. The opaque part stays as it is, so `If-None-Match`, which compares weakly, still finds it.
+/// Makes a strong entity tag weak. A strong tag identifies one sequence of bytes (RFC 9110, section 8.8.1), and now there is one
+/// per coding. The opaque part is unchanged, so `If-None-Match`, which compares weakly, still matches it.
 pub(crate) fn weaken_etag(headers: &mut HeaderMap) {
     let Some(tag) = headers.get(ETAG).map(HeaderValue::as_bytes) else {
         return;
@@ -64,12 +64,12 @@ pub(crate) fn weaken_etag(headers: &mut HeaderMap) {
         let weak = HeaderValue::from_bytes(&weak(tag)).expect("a header value after W/ is a header value");
         headers.insert(ETAG, weak);
     } else {
-        // Not an entity tag, so it cannot be made weak; left alone it would be the same for every coding.
+        // Not an entity tag, so it cannot be made weak; unchanged, it would be the same for every coding.
         headers.remove(ETAG);
     }
 }
 
-/// Whether `if_none_match` holds the strong tag of `headers` in its weak form: then what the client has is a coded response.
+/// Whether `if_none_match` has the strong tag of `headers` in its weak form: then the client has a compressed response.
 pub(crate) fn asks_for_weakened(if_none_match: &HeaderValue, headers: &HeaderMap) -> bool {
     headers
         .get(ETAG)
@@ -85,8 +85,8 @@ fn weak(tag: &[u8]) -> Vec<u8> {
     [b"W/", tag].concat()
 }
 
-/// Whether the handler coded the response itself. `identity` is no coding, though some say so against RFC 9110, section 8.4.
-pub(crate) fn is_coded(headers: &HeaderMap) -> bool {
+/// Whether the handler compressed the response itself. `identity` does not count, although some send it against RFC 9110, section 8.4.
+pub(crate) fn has_content_coding(headers: &HeaderMap) -> bool {
     members(headers, &CONTENT_ENCODING).any(|coding| !same_coding(coding, b"identity"))
 }
 
@@ -95,13 +95,13 @@ pub(crate) fn is_coded(headers: &HeaderMap) -> bool {
 pub(crate) fn forbids_transformation(headers: &HeaderMap) -> bool {
     headers.get_all(CACHE_CONTROL).iter().any(|line| {
         directives(line.as_bytes()).any(|directive| {
-            let name = directive.split(|&octet| octet == b'=').next().unwrap_or_default();
+            let name = directive.split(|&byte| byte == b'=').next().unwrap_or_default();
             trim(name).eq_ignore_ascii_case(b"no-transform")
         })
     })
 }
 
-/// The length that `Content-Length` states, where it states one.
+/// The value of `Content-Length`, if it has one.
 pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -110,7 +110,7 @@ pub(crate) fn content_length(headers: &HeaderMap) -> Option<u64> {
 pub(crate) fn members<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h [u8]> {
     let lines = headers.get_all(name).into_iter();
     lines
-        .flat_map(|line| line.as_bytes().split(|&octet| octet == b','))
+        .flat_map(|line| line.as_bytes().split(|&byte| byte == b','))
         .map(trim)
         .filter(|member| !member.is_empty())
 }
@@ -118,14 +118,14 @@ pub(crate) fn members<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Ite
 /// The members of a list in which a quoted string may hold commas.
 fn directives(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut quoted, mut escaped) = (false, false);
-    line.split(move |&octet| {
-        match octet {
+    line.split(move |&byte| {
+        match byte {
             _ if escaped => escaped = false,
             b'\\' if quoted => escaped = true,
             b'"' => quoted = !quoted,
             _ => {}
         }
-        octet == b',' && !quoted
+        byte == b',' && !quoted
     })
 }
 
@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn identity_is_no_coding() {
-        assert!(!is_coded(&fields([])));
-        assert!(!is_coded(&fields([("content-encoding", "Identity")])));
-        assert!(is_coded(&fields([
+        assert!(!has_content_coding(&fields([])));
+        assert!(!has_content_coding(&fields([("content-encoding", "Identity")])));
+        assert!(has_content_coding(&fields([
             ("content-encoding", "identity"),
             ("content-encoding", "br")
         ])));
-        assert!(is_coded(&fields([("content-encoding", "aes128gcm")])));
+        assert!(has_content_coding(&fields([("content-encoding", "aes128gcm")])));
     }
 }

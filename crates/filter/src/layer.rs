@@ -1,4 +1,4 @@
-//! How does content coding come to a service?
+//! The tower layer that adds content coding to a service.
 
 use crate::compute::NoCost;
 use crate::policy::Policy;
@@ -7,23 +7,23 @@ use http::{request, response};
 use std::sync::Arc;
 use tower_layer::Layer;
 
-/// Codes the responses of the service it is laid over, as each client accepts it and a [`Policy`] allows.
+/// Compresses the responses of the wrapped service, as each client accepts and a [`Policy`] allows.
 ///
 /// ```
 /// use lastmile_filter::{CompressionLayer, Policy};
 /// let layer = CompressionLayer::new(Policy { offered: vec!["gzip:6".parse().unwrap()], ..Policy::default() })
-///     // Secrets beside what the client sent are not coded: their length would tell of them (BREACH).
-///     .only_if(|request, _response| !request.uri.path().starts_with("/account"));
+///     // Secrets beside client input are not compressed: the length would leak them (BREACH).
+///     .with_predicate(|request, _response| !request.uri.path().starts_with("/account"));
 /// ```
 #[derive(Clone)]
 pub struct CompressionLayer<C = NoCost> {
     settings: Settings<C>,
 }
 
-/// Says of a request and its response whether the response may be coded.
+/// Decides for a request and its response whether the response may be compressed.
 pub(crate) type Predicate = dyn Fn(&request::Parts, &response::Parts) -> bool + Send + Sync;
 
-/// What every service of a layer shares.
+/// Settings that all services of a layer share.
 #[derive(Clone)]
 pub(crate) struct Settings<C> {
     pub(crate) policy: Arc<Policy>,
@@ -45,7 +45,7 @@ impl CompressionLayer {
 }
 
 impl<C> CompressionLayer<C> {
-    /// Charges coding to `compute`; nothing by default.
+    /// Charges compression to `compute`; the default adds no cost.
     pub fn with_compute<D>(self, compute: D) -> CompressionLayer<D> {
         let Settings { policy, predicate, .. } = self.settings;
         CompressionLayer {
@@ -57,11 +57,11 @@ impl<C> CompressionLayer<C> {
         }
     }
 
-    /// Codes only those responses for which `predicate` holds, besides what the policy demands. It is asked once a response, with
-    /// the head of the request as it reached the layer; where it says no, the response goes as the handler made it. Where the
-    /// answer depends on a request field, it is for the handler to name that field in `Vary`.
+    /// Compresses only responses for which `predicate` holds, in addition to the policy's conditions. It is called once per response,
+    /// with the head of the request as it reached the layer; if it returns false, the response is sent unchanged. If the result
+    /// depends on a request field, the handler must name that field in `Vary`.
     #[must_use]
-    pub fn only_if<P>(mut self, predicate: P) -> Self
+    pub fn with_predicate<P>(mut self, predicate: P) -> Self
     where
         P: Fn(&request::Parts, &response::Parts) -> bool + Send + Sync + 'static,
     {

@@ -1,31 +1,31 @@
-//! HTTP content coding as a tower layer: which responses are coded, as what, and what their heads then say.
+//! HTTP content coding as a tower layer: which responses are compressed, with which coding, and with which header fields.
 //!
-//! [`CompressionLayer`] codes the responses of any service over `http` and `http-body` types, by a [`Policy`]; [`decode()`] undoes
-//! it at the client. [`AcceptEncoding`] is the negotiation alone. The codecs themselves are `lastmile-payload`'s; where coding
-//! must cost virtual time, it is told to a [`Compute`]. No sockets are opened and no clock is read.
+//! [`CompressionLayer`] compresses the responses of any service over `http` and `http-body` types, by a [`Policy`]; [`decode()`]
+//! decodes them at the client. [`AcceptEncoding`] is the negotiation alone. The codecs themselves are in `lastmile-codec`; where
+//! compression must cost virtual time, a [`Compute`] charges it. This crate opens no sockets and reads no clock.
 //!
-//! What the layer holds to, in RFC 9110's terms:
+//! Guarantees of the layer, in RFC 9110's terms:
 //!
-//! - every response that is coded for some client says `Vary: Accept-Encoding` to all, and so do its 304, 206 and 406;
-//! - a strong entity tag becomes weak when the response is coded, with its opaque part unchanged. `If-None-Match` compares weakly,
-//!   so a handler that follows section 13.1.2 answers 304. `If-Match` and `If-Range` compare strongly: a client that holds a
-//!   coded response gets 412, or the whole content, where it holds only a weak tag. It never patches one coding with another;
-//! - a HEAD request's response has the fields of the GET's, except a `Content-Length` that only coding would tell;
-//! - digests, `Accept-Ranges` and the length of the uncoded content do not survive coding.
+//! - every response that is compressed for some client has `Vary: Accept-Encoding` for all, and so do its 304, 206 and 406;
+//! - a strong entity tag becomes weak when the response is compressed, with its opaque part unchanged. `If-None-Match` compares
+//!   weakly, so a handler that follows section 13.1.2 answers 304. `If-Match` and `If-Range` compare strongly: a client with a
+//!   compressed response has only a weak tag, so it gets 412, or the whole content. It never patches one coding with another;
+//! - the response to HEAD has the fields of the GET's, except a `Content-Length` that only compression would reveal;
+//! - digests, `Accept-Ranges` and the length of the uncompressed content are removed by compression.
 
 mod body;
 mod compute;
-mod decide;
 mod decode;
+mod eligibility;
 mod headers;
 mod layer;
 mod media_types;
 mod negotiate;
 mod policy;
-mod recode;
-#[cfg(test)]
-mod script;
 mod service;
+#[cfg(test)]
+mod test_bodies;
+mod transform_body;
 
 pub use body::CompressionBody;
 pub use compute::{Compute, NoCost, Operation, Work};

@@ -1,15 +1,14 @@
-//! Which media types are worth coding?
+//! The media types that are worth compressing.
 //!
-//! A list of patterns, matched against the response's `Content-Type`. Whether anything else speaks against coding the
-//! response is asked in `decide`.
+//! A list of patterns, matched against the response's `Content-Type`. All other conditions are in `decide`.
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
 /// Media types by pattern: `text/html`, `text/*`, `*+json` (a structured suffix, RFC 6838, section 4.2.8), or `*/*`.
 ///
-/// Parameters (`; charset=utf-8`) are not looked at, and case does not count. A response without a media type is matched by
-/// `*/*` alone: what cannot be named may well be compressed already.
+/// Parameters (`; charset=utf-8`) and case are ignored. A response without a media type is matched only by `*/*`, since it may
+/// well be compressed already.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MediaTypes {
     patterns: Vec<String>,
@@ -51,14 +50,14 @@ const COMPRESSIBLE: &[&str] = &[
 ];
 
 impl MediaTypes {
-    /// The types that these patterns match.
+    /// Types that match these patterns.
     pub fn matching<P: Into<String>>(patterns: impl IntoIterator<Item = P>) -> Self {
         Self {
             patterns: patterns.into_iter().map(Into::into).collect(),
         }
     }
 
-    /// Every type, and responses without one.
+    /// All types, and responses without one.
     pub fn all() -> Self {
         Self::matching(["*/*"])
     }

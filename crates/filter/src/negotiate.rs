@@ -1,15 +1,15 @@
-//! Which content coding does this client want?
+//! Parses `Accept-Encoding` and chooses a content coding for the client.
 //!
-//! Pure functions of the `Accept-Encoding` field (RFC 9110, section 12.5.3). Whether the response may be coded at all is
-//! asked in `decide`.
+//! Pure functions of the `Accept-Encoding` field (RFC 9110, section 12.5.3). Whether the response may be compressed at all is
+//! decided in `decide`.
 
 use http::HeaderMap;
 use http::header::ACCEPT_ENCODING;
 
-/// What a request says of content codings: every `Accept-Encoding` line of it, read as one list.
+/// The content codings that a request accepts: all its `Accept-Encoding` lines, parsed as one list.
 ///
-/// Members that break the grammar are skipped, as if the client had not sent them: one bad member must not cost a client
-/// the good ones beside it. A coding named twice gets the lower of its weights, so that a refusal always stands.
+/// Malformed members are skipped, as if the client had not sent them: one bad member must not cost a client the good ones. A
+/// coding named twice gets the lower of its weights, so that a refusal always stands.
 ///
 /// ```
 /// use lastmile_filter::{AcceptEncoding, Choice};
@@ -19,18 +19,18 @@ use http::header::ACCEPT_ENCODING;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AcceptEncoding<'a> {
-    /// In the order sent, repetitions included: a hostile list of any length costs no more than to read it once a coding.
+    /// In the order sent, repetitions included: a hostile list of any length costs no more than one pass per coding.
     named: Vec<(&'a [u8], Weight)>,
-    /// The weight of `*`, where it was sent.
+    /// The weight of `*`, if it was sent.
     others: Option<Weight>,
 }
 
 /// The answer to an [`AcceptEncoding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The offered coding at this place of the list.
+    /// The offered coding at this index of the list.
     Coded(usize),
-    /// No coding: the client prefers none, or accepts none of those offered.
+    /// No coding: the client prefers `identity`, or accepts none of those offered.
     Identity,
     /// The client refuses `identity` too (`identity;q=0`, or `*;q=0`): nothing we can send is acceptable.
     Nothing,
@@ -46,18 +46,18 @@ impl Weight {
 }
 
 impl<'a> AcceptEncoding<'a> {
-    /// Reads all `Accept-Encoding` lines of a request.
-    pub fn of(headers: &'a HeaderMap) -> Self {
+    /// Parses all `Accept-Encoding` lines of a request.
+    pub fn from_headers(headers: &'a HeaderMap) -> Self {
         Self::parse(headers.get_all(ACCEPT_ENCODING).iter().map(http::HeaderValue::as_bytes))
     }
 
-    /// Reads the field's lines, in order. Any octets are accepted; nothing panics.
+    /// Parses the field's lines, in order. Any bytes are accepted; nothing panics.
     pub fn parse(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut accept = Self::default();
         // No quoted string is allowed anywhere in this field, so every comma separates two members.
         for (coding, weight) in lines
             .into_iter()
-            .flat_map(|line| line.split(|&octet| octet == b','))
+            .flat_map(|line| line.split(|&byte| byte == b','))
             .filter_map(member)
         {
             if coding == b"*" {
@@ -69,11 +69,11 @@ impl<'a> AcceptEncoding<'a> {
         accept
     }
 
-    /// Picks the offered coding with the highest weight; among equals the one offered first.
+    /// Chooses the offered coding with the highest weight; among equals, the one offered first.
     ///
-    /// `identity` is one of the candidates: where the client gives it a higher weight than every coding offered, it is what
-    /// the client gets. Where it is not named, it is acceptable but comes last (RFC 9110, section 12.5.3). An absent field would
-    /// allow any coding; we take it, as an empty one, for a client that cannot decode, which costs octets but never breaks.
+    /// `identity` is one of the candidates: it is chosen if the client gives it a higher weight than every coding offered. If it is not
+    /// named, it is acceptable but comes last (RFC 9110, section 12.5.3). An absent field would allow any coding; like an empty one, we
+    /// treat it as from a client that cannot decode, which costs bytes but never breaks.
     pub fn choose<'o>(&self, offered: impl IntoIterator<Item = &'o str>) -> Choice {
         let mut best = None;
         for (place, coding) in offered.into_iter().enumerate() {
@@ -91,7 +91,7 @@ impl<'a> AcceptEncoding<'a> {
         }
     }
 
-    /// Whether an uncoded response would be unacceptable.
+    /// Whether an uncompressed response would be unacceptable.
     pub fn refuses_identity(&self) -> bool {
         self.weight(b"identity") == Some(Weight::REFUSED)
     }
@@ -103,10 +103,10 @@ impl<'a> AcceptEncoding<'a> {
     }
 }
 
-/// Reads `codings [ weight ]`; none where it is empty or malformed.
+/// Parses `codings [ weight ]`; none if it is empty or malformed.
 fn member(text: &[u8]) -> Option<(&[u8], Weight)> {
     let text = trim(text);
-    let Some(semicolon) = text.iter().position(|&octet| octet == b';') else {
+    let Some(semicolon) = text.iter().position(|&byte| byte == b';') else {
         return is_token(text).then_some((text, Weight::FULL));
     };
     let coding = trim(&text[..semicolon]);
@@ -118,7 +118,7 @@ fn member(text: &[u8]) -> Option<(&[u8], Weight)> {
     is_token(coding).then_some((coding, weight))
 }
 
-/// Reads a `qvalue`: 0 to 1 with at most three decimals.
+/// Parses a `qvalue`: 0 to 1 with at most three decimals.
 fn weight(text: &[u8]) -> Option<Weight> {
     let (whole, decimals) = match text {
         [whole] => (whole, &[][..]),
@@ -165,7 +165,7 @@ fn is_token(text: &[u8]) -> bool {
     !text.is_empty()
         && text
             .iter()
-            .all(|octet| octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(octet))
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte))
 }
 
 #[cfg(test)]

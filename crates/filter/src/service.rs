@@ -1,34 +1,34 @@
-//! What happens to a request on its way to the handler, and to the response on its way back?
+//! The service that handles a request on its way to the handler, and the response on its way back.
 //!
-//! The order of steps; each of them is decided in `negotiate`, `decide` and `headers`.
+//! This file has the order of the steps; `negotiate`, `decide` and `headers` have the steps.
 
-use crate::body::{CompressionBody, Held};
+use crate::body::{BufferedBody, CompressionBody};
 use crate::compute::{Compute, NoCost};
-use crate::decide::{Verdict, is_worth_coding, known_length, verdict};
+use crate::eligibility::{Verdict, is_worth_compressing, known_length, verdict};
 use crate::headers::{apply_coding, asks_for_weakened, forbids_transformation, vary_by_accept_encoding, weaken_etag};
 use crate::layer::Settings;
 use crate::media_types::is_event_stream;
 use crate::negotiate::{AcceptEncoding, Choice};
 use crate::policy::{Buffering, Flush};
-use crate::recode::FRAME;
+use crate::transform_body::FRAME;
 use http::header::{CONTENT_LENGTH, IF_NONE_MATCH, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, request, response};
 use http_body::Body;
-use lastmile_payload::codec::CodecSpec;
+use lastmile_codec::content::CodecSpec;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tower_service::Service;
 
-/// A service whose responses are coded as each client accepts it; made by [`CompressionLayer`](crate::CompressionLayer).
+/// A service whose responses are compressed as each client accepts; made by [`CompressionLayer`](crate::CompressionLayer).
 ///
 /// A request that accepts nothing we can send (it refuses `identity` and every coding on offer) gets 406 **before** the handler
-/// runs. RFC 9110, section 12.4.1, leaves the choice between that and disregarding the field, that is, sending identity. We take
-/// the client at its word, and a request that is refused must not have had an effect: to run a POST and then answer 406 would
-/// say that nothing happened. (415 is for codings of *request* content, section 15.5.16.) Where only the handler's head shows that nothing
-/// acceptable can be sent (`no-transform`, a media type that is not coded), its response is sent as it is: it has had its
-/// effect, and the same section allows to disregard the field.
+/// runs. RFC 9110, section 12.4.1, allows either that or disregarding the field, that is, sending identity. We take the client at its
+/// word, and a refused request must not have had an effect: a POST that runs and is then answered with 406 would claim that nothing
+/// happened. (415 is for codings of *request* content, section 15.5.16.) If only the handler's head shows that nothing acceptable can
+/// be sent (`no-transform`, a media type that is not compressed), its response is sent unchanged: the request has had its effect, and
+/// the same section allows disregarding the field.
 #[derive(Clone)]
 pub struct CompressionService<S, C = NoCost> {
     inner: S,
@@ -57,7 +57,7 @@ where
 
     fn call(&mut self, request: Request<Q>) -> Self::Future {
         let (head, content) = request.into_parts();
-        let Some(asked) = Asked::read(&head, &self.settings) else {
+        let Some(asked) = RequestFacts::read(&head, &self.settings) else {
             return ResponseFuture { state: State::Refused };
         };
         let future = self.inner.call(Request::from_parts(head, content));
@@ -71,23 +71,23 @@ where
     }
 }
 
-/// What must be remembered of a request until its response comes.
-struct Asked {
+/// The facts of a request that are needed for its response.
+struct RequestFacts {
     method: Method,
     chosen: Option<CodecSpec>,
     refuses_identity: bool,
-    /// Kept only where a coding is chosen.
+    /// Filled only if a coding is chosen.
     if_none_match: Vec<HeaderValue>,
-    /// Kept only where a predicate wants to see it.
+    /// Kept only if there is a predicate, which reads it.
     head: Option<request::Parts>,
 }
 
-impl Asked {
-    /// None where nothing we can send is acceptable.
+impl RequestFacts {
+    /// None if nothing we can send is acceptable.
     fn read<C>(head: &request::Parts, settings: &Settings<C>) -> Option<Self> {
-        let accept = AcceptEncoding::of(&head.headers);
+        let accept = AcceptEncoding::from_headers(&head.headers);
         let offered = || settings.policy.offered.iter().filter(|codec| !codec.is_identity());
-        // A client that forbids transformation has chosen what the handler made, whatever it says beside.
+        // A client that forbids transformation has chosen the handler's response, whatever else it sends.
         let wants_transformation = head.method != Method::CONNECT && !forbids_transformation(&head.headers);
         let chosen = match accept.choose(offered().map(|codec| codec.content_coding())) {
             _ if !wants_transformation => None,
@@ -105,8 +105,8 @@ impl Asked {
         })
     }
 
-    /// Whether the client asks after a coded response, with the weakened form of the tag in `headers`.
-    fn holds_coded(&self, headers: &HeaderMap) -> bool {
+    /// Whether the client revalidates a compressed response, with the weakened form of the tag in `headers`.
+    fn holds_compressed(&self, headers: &HeaderMap) -> bool {
         self.if_none_match.iter().any(|tags| asks_for_weakened(tags, headers))
     }
 
@@ -131,7 +131,7 @@ pin_project! {
     #[project = StateProjected]
     enum State<F, B: Body, C: Compute> {
         Refused,
-        Handled { #[pin] future: F, asked: Asked, settings: Settings<C> },
+        Handled { #[pin] future: F, asked: RequestFacts, settings: Settings<C> },
         Collecting { head: Option<response::Parts>, data: Vec<u8>, #[pin] body: CompressionBody<B, C> },
     }
 }
@@ -174,7 +174,7 @@ where
                                 if more.len() < FRAME {
                                     continue;
                                 }
-                                // The codec may have more to do at once; others get their turn first.
+                                // The codec may have more to do at once; other tasks get their turn first.
                                 cx.waker().wake_by_ref();
                                 return Poll::Pending;
                             }
@@ -186,7 +186,7 @@ where
                         Some(Err(error)) => (None, Some(error)),
                         None => (None, None),
                     };
-                    let held = Held {
+                    let held = BufferedBody {
                         data: std::mem::take(data).into(),
                         trailers,
                         error,
@@ -199,7 +199,7 @@ where
     }
 }
 
-/// The response to a request that accepts nothing on offer. Without content, since none would be acceptable.
+/// The response to a request that accepts nothing on offer. It has no content, since none would be acceptable.
 fn not_acceptable<B: Body, C: Compute>() -> Response<CompressionBody<B, C>> {
     let mut response = Response::new(CompressionBody::nothing());
     *response.status_mut() = StatusCode::NOT_ACCEPTABLE;
@@ -207,9 +207,9 @@ fn not_acceptable<B: Body, C: Compute>() -> Response<CompressionBody<B, C>> {
     response
 }
 
-/// Turns the handler's response into the client's, and says whether it is to be held until it is whole.
+/// Turns the handler's response into the client's, and returns whether it must be buffered until it is complete.
 fn respond<B: Body, C: Compute>(
-    asked: &Asked,
+    asked: &RequestFacts,
     settings: &Settings<C>,
     response: Response<B>,
 ) -> (Response<CompressionBody<B, C>>, bool) {
@@ -217,33 +217,36 @@ fn respond<B: Body, C: Compute>(
     let (mut head, body) = response.into_parts();
     let length = known_length(&asked.method, &head, body.size_hint().exact());
     let mut verdict = verdict(&asked.method, &head, length, &policy.media_types);
-    if verdict != Verdict::AsItIs && !asked.allowed_by(settings, &head) {
-        verdict = Verdict::AsItIs;
+    if verdict != Verdict::Passthrough && !asked.allowed_by(settings, &head) {
+        verdict = Verdict::Passthrough;
     }
-    if verdict != Verdict::AsItIs {
+    if verdict != Verdict::Passthrough {
         vary_by_accept_encoding(&mut head.headers);
     }
-    if verdict == Verdict::VariesOnly && head.status == StatusCode::NOT_MODIFIED && asked.holds_coded(&head.headers) {
-        // A strong tag in the 304 would not select what the client holds for update (RFC 9111, section 4.3.4).
+    if verdict == Verdict::VariesOnly
+        && head.status == StatusCode::NOT_MODIFIED
+        && asked.holds_compressed(&head.headers)
+    {
+        // A strong tag in the 304 would not select the client's stored response for update (RFC 9111, section 4.3.4).
         weaken_etag(&mut head.headers);
     }
     if verdict != Verdict::Negotiated {
-        return (Response::from_parts(head, CompressionBody::as_it_is(body)), false);
+        return (Response::from_parts(head, CompressionBody::passthrough(body)), false);
     }
 
     let event_stream = is_event_stream(&head.headers);
     let is_head = asked.method == Method::HEAD;
-    let worth = asked.refuses_identity || is_worth_coding(length, policy.minimum_size);
+    let worth = asked.refuses_identity || is_worth_compressing(length, policy.minimum_size);
     let body = match asked.chosen.filter(|_| worth) {
-        None => CompressionBody::as_it_is(body),
+        None => CompressionBody::passthrough(body),
         Some(codec) => {
             apply_coding(&mut head.headers, codec.content_coding());
             if is_head {
-                // The head is that of a GET; there is nothing to code.
+                // The head is that of a GET; there is no content to compress.
                 CompressionBody::nothing()
             } else {
                 let flush_chunks = event_stream || policy.flush == Flush::EachChunk;
-                CompressionBody::coded(body, codec, flush_chunks, settings.compute.clone())
+                CompressionBody::compressed(body, codec, flush_chunks, settings.compute.clone())
             }
         }
     };
@@ -252,13 +255,16 @@ fn respond<B: Body, C: Compute>(
 }
 
 /// A response whose content is complete, or failed.
-fn complete<B: Body, C: Compute>(mut head: response::Parts, held: Held<B::Error>) -> Response<CompressionBody<B, C>> {
-    // A message has its length, or is chunked, never both (RFC 9112, section 6.2); trailers need chunks.
+fn complete<B: Body, C: Compute>(
+    mut head: response::Parts,
+    held: BufferedBody<B::Error>,
+) -> Response<CompressionBody<B, C>> {
+    // A message has a length or is chunked, never both (RFC 9112, section 6.2); trailers need chunks.
     let chunked = held.trailers.is_some() || head.headers.contains_key(TRANSFER_ENCODING);
     if held.error.is_none() && !chunked {
         head.headers.insert(CONTENT_LENGTH, HeaderValue::from(held.data.len()));
     }
-    Response::from_parts(head, CompressionBody::whole(held))
+    Response::from_parts(head, CompressionBody::buffered(held))
 }
 
 #[cfg(test)]

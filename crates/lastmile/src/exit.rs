@@ -1,26 +1,26 @@
-//! How did it end? The exit codes, and which error is which.
+//! The exit codes, and the mapping of errors to them.
 
 use crate::output;
 use lastmile_study::runner::RunError;
 use std::process::ExitCode;
 
-/// How a verb ended that was not stopped by an error.
+/// The end of a verb that met no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All went well: 0.
+    /// Success: 0.
     Done,
     /// Some cells failed; the results of the others are kept: 4.
     CellsFailed,
-    /// A threshold or a rule was broken: 99, as k6 has it.
+    /// A threshold or a rule was broken: 99, as in k6.
     Broken,
-    /// A command that was run ended with this, and so does its verb.
+    /// The exit code of the command that was run.
     Command(u8),
-    /// Someone pressed Ctrl-C: 130, that is 128 and the number of SIGINT, as shells have it.
+    /// Ctrl-C was pressed: 130, that is 128 plus the number of SIGINT, as in shells.
     Interrupted,
 }
 
 impl Exit {
-    /// What the shell is told.
+    /// The code for the shell.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -34,20 +34,20 @@ impl Exit {
 
 /// Wrong usage, configuration or input.
 const USAGE: u8 = 2;
-/// This machine or this build cannot.
+/// Not possible on this machine or in this build.
 const UNABLE: u8 = 3;
 
-/// What this machine or this build cannot do, and what is missing.
+/// An error of this machine or this build: what it cannot do, and what is missing.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Unable(pub(crate) String);
+pub(crate) struct UnavailableError(pub(crate) String);
 
-/// The exit code of what a verb came to; an error is told on stderr.
-pub(crate) fn told(ended: anyhow::Result<Exit>) -> ExitCode {
+/// The exit code of a verb's result; an error is printed on stderr.
+pub(crate) fn report_result(ended: anyhow::Result<Exit>) -> ExitCode {
     match ended {
         Ok(exit) => exit.code().into(),
         Err(error) => {
-            output::remark(&format!("error: {}", said(&error)));
+            output::note(&format!("error: {}", error_chain(&error)));
             code_of(&error).into()
         }
     }
@@ -56,13 +56,13 @@ pub(crate) fn told(ended: anyhow::Result<Exit>) -> ExitCode {
 fn code_of(error: &anyhow::Error) -> u8 {
     let unable = error.chain().any(|cause| {
         let run = cause.downcast_ref::<RunError>();
-        cause.is::<Unable>() || matches!(run, Some(RunError::Journal(_)))
+        cause.is::<UnavailableError>() || matches!(run, Some(RunError::Journal(_)))
     });
     if unable { UNABLE } else { USAGE }
 }
 
-/// The error with what led to it. Many messages quote their cause already, and it is not said twice.
-fn said(error: &anyhow::Error) -> String {
+/// The error with its causes. A cause that a message quotes already is not repeated.
+fn error_chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if !text.contains(&cause) {
@@ -83,14 +83,14 @@ mod tests {
         let quoted = anyhow!("no such file")
             .context("x.har: no such file")
             .context("traffic");
-        assert_eq!(said(&quoted), "traffic: x.har: no such file");
+        assert_eq!(error_chain(&quoted), "traffic: x.har: no such file");
     }
 
     #[test]
     fn what_the_machine_cannot_do_is_told_from_what_the_user_did_wrong() {
         assert_eq!(code_of(&anyhow!("a typing error")), 2);
         assert_eq!(
-            code_of(&anyhow::Error::new(Unable("no namespaces".into())).context("world")),
+            code_of(&anyhow::Error::new(UnavailableError("no namespaces".into())).context("world")),
             3
         );
     }

@@ -1,4 +1,4 @@
-//! Who asked to stop? Ctrl-C (or SIGTERM): once to stop in good order, twice to stop at once.
+//! Handles Ctrl-C and SIGTERM: the first stops in good order, the second at once.
 
 use crate::exit::Exit;
 use crate::output;
@@ -7,21 +7,21 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Listens from now on; the flag that is given back is set by the first Ctrl-C, which says `first` on stderr. The second says `second`
+/// Listens from now on. The first Ctrl-C sets the returned flag and prints `first` on stderr; the second prints `second`
 /// and ends the process.
 ///
 /// # Errors
-/// When the system does not let itself be listened to.
-pub(crate) fn listen(first: &'static str, second: String) -> anyhow::Result<Arc<AtomicBool>> {
+/// When the system refuses the handler.
+pub(crate) fn install_handler(first: &'static str, second: String) -> anyhow::Result<Arc<AtomicBool>> {
     let asked = Arc::new(AtomicBool::new(false));
     let told = Arc::clone(&asked);
     ctrlc::set_handler(move || {
         if told.swap(true, Ordering::Relaxed) {
-            output::remark(&second);
+            output::note(&second);
             process::exit(Exit::Interrupted.code().into());
         }
-        output::remark(first);
+        output::note(first);
     })
-    .context("Ctrl-C cannot be listened for")?;
+    .context("the handler of Ctrl-C cannot be installed")?;
     Ok(asked)
 }

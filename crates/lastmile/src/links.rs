@@ -1,4 +1,4 @@
-//! Which links are named on the command line? Formulas, read, with the files of their delivery traces.
+//! Reads the links of the command line: formulas, with the files of their delivery traces.
 
 use lastmile_link::{LinkError, LinkRequest, LinkSpec, parse_list};
 use std::fs;
@@ -11,7 +11,7 @@ pub(crate) fn link(formula: &str) -> Result<LinkSpec, LinkError> {
     LinkRequest::parse(formula)?.resolve_with(&mut read_trace)
 }
 
-/// The links of lists such as `wpt/3g,seeds/dialup-56k`.
+/// The links of lists such as `wpt/3g,published/dialup-56k`.
 ///
 /// # Errors
 /// As [`link`], for the first that is wrong.

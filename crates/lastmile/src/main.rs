@@ -1,24 +1,23 @@
-//! The binary: verbs and flags only. What they do is in the crates below it; here is what they are called, and who hears of it.
+//! The binary: verbs, options and output. The work is in the crates below it.
 
 mod cli;
 mod clock;
-mod costs;
-mod emulation;
+mod cost_table;
 mod exit;
 mod fail_on;
 mod interrupt;
 mod links;
 mod output;
+mod privileges;
 mod progress;
-mod runs;
+mod registry;
+mod run_store;
 mod verbs;
-
-use clap::Parser as _;
 
 fn main() -> std::process::ExitCode {
     #[cfg(target_os = "linux")]
     if let Some(ended) = lastmile_world::emu::become_init() {
         return ended;
     }
-    exit::told(verbs::dispatch(cli::Cli::parse()))
+    exit::report_result(verbs::dispatch(cli::parse()))
 }

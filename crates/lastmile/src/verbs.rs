@@ -1,4 +1,4 @@
-//! What does each verb do? One file a verb.
+//! The verbs, each in a file of its own.
 
 mod advise;
 mod compare;
@@ -17,10 +17,10 @@ mod tune;
 use crate::cli::{Cli, Verb};
 use crate::exit::Exit;
 
-/// Does what was typed.
+/// Runs the verb that was typed.
 ///
 /// # Errors
-/// As the verb has it; see [`crate::exit`] for the exit code of each.
+/// Those of the verb; see [`crate::exit`] for the exit code of each.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.verb {
         Verb::Advise(args) => advise::advise(&args),

@@ -1,10 +1,12 @@
-//! When does CoDel drop the frame at the head of a queue? The control law of RFC 8289, apart from any queue.
+//! CoDel's control law (RFC 8289): decides whether the frame at the head of a queue is dropped.
+//!
+//! The queue itself is left to `queue`.
 
 use crate::direction::CoDel;
 use lastmile_units::{Bytes, Instant};
 use std::time::Duration;
 
-/// What becomes of the frame at the head.
+/// What happens to the frame at the head of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Serve,
@@ -13,9 +15,9 @@ pub(crate) enum Verdict {
 
 /// CoDel's state (RFC 8289, section 5.6; the names are the RFC's).
 ///
-/// The RFC's `deque` loops over frames; here the loop is the queue's, and [`judge`](Self::judge) is asked about one
-/// frame after the other at one `now`. Departure: `maxpacket`, which the RFC sets to the interface's MTU, is the
-/// largest frame seen, as in Linux.
+/// The RFC's `deque` loops over frames; here the queue loops, and calls [`judge`](Self::judge) for one frame after
+/// another with the same `now`. Departure: `maxpacket`, which the RFC sets to the interface's MTU, is the largest frame
+/// seen, as in Linux.
 #[derive(Debug)]
 pub(crate) struct CoDelControl {
     target: Duration,
@@ -26,18 +28,18 @@ pub(crate) struct CoDelControl {
     drop_next: Instant,
     count: u64,
     lastcount: u64,
-    /// The frame before this one was dropped in this dequeue, and this one decides what follows from it.
+    /// What happened to the frame before this one in the same dequeue, which decides what follows.
     after: After,
 }
 
-/// What the frame before the one in question asks for.
+/// What happened to the previous frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     /// It was served: a new dequeue begins.
     Served,
-    /// It was dropped while already dropping.
+    /// It was dropped while in the dropping state.
     Drop,
-    /// It was dropped to begin dropping.
+    /// It was dropped on entering the dropping state.
     FirstDrop,
 }
 
@@ -56,7 +58,7 @@ impl CoDelControl {
         }
     }
 
-    /// Judges the frame at the head at `now`, after it has waited for `sojourn`, with `backlog` left behind it.
+    /// Judges the frame at the head at `now`, after it has waited for `sojourn`, with `backlog` bytes behind it.
     pub(crate) fn judge(&mut self, now: Instant, sojourn: Duration, size: Bytes, backlog: Bytes) -> Verdict {
         let ok_to_drop = self.ok_to_drop(now, sojourn, size, backlog);
         let verdict = match self.after {
@@ -89,7 +91,7 @@ impl CoDelControl {
         verdict
     }
 
-    /// There was no frame left to judge.
+    /// The queue ran empty during a dequeue.
     pub(crate) fn found_empty(&mut self) {
         self.first_above_time = None;
         match self.after {
@@ -124,8 +126,8 @@ impl CoDelControl {
         }
     }
 
-    /// Enters the dropping state. Where the last one ended a short while ago, drops as often as it did then (the Linux
-    /// version, which the RFC gives too).
+    /// Enters the dropping state. If the previous one ended recently, drops at the rate it had reached (the Linux
+    /// version, which the RFC also gives).
     fn begin_dropping(&mut self, now: Instant) {
         let delta = self.count - self.lastcount;
         self.dropping = true;
@@ -139,7 +141,7 @@ impl CoDelControl {
 
     /// The next drop comes `interval / sqrt(count)` after `time`.
     fn control_law(&self, time: Instant) -> Instant {
-        // IEEE 754 rounds a square root and a quotient in one way only, so this is the same on every machine.
+        // IEEE 754 defines the rounding of square roots and quotients, so this is the same on every machine.
         time + Duration::from_nanos((self.interval.as_nanos() as f64 / (self.count as f64).sqrt()) as u64)
     }
 }

@@ -1,5 +1,4 @@
-//! What is one direction of a link like? The figures that the model works from; how they are written is `setting`'s
-//! business.
+//! One direction of a link: the figures that the model works from. How they are written is left to `setting`.
 
 use crate::{DeliveryTrace, Jitter, Loss, Reordering};
 use lastmile_units::{BitRate, Bytes};
@@ -13,53 +12,54 @@ pub struct DirectionSpec {
     /// From a frame's last bit leaving the sender to its last bit reaching the receiver. Serialisation and queueing
     /// come on top.
     pub one_way_delay: Duration,
-    /// How the delay varies from frame to frame.
+    /// How the delay varies between frames.
     pub jitter: Jitter,
     /// Whether frames may overtake each other.
     pub reordering: Reordering,
-    /// What holds frames while another is serialised.
+    /// Holds frames while another is serialised.
     pub queue: Queue,
-    /// What the wire loses, after serialisation.
+    /// Losses on the wire, after serialisation.
     pub loss: Loss,
-    /// What the link adds to each IP packet when it serialises it: Ethernet 18 B, PPP 8 B. A queue counts without it.
+    /// Bytes that the link adds to each IP packet when it serialises it: Ethernet 18 B, PPP 8 B. The limits of a
+    /// queue exclude it.
     pub framing_overhead: Bytes,
 }
 
 /// How fast frames are serialised.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Capacity {
-    /// At once; nothing ever queues. `"unlimited"`
+    /// Instantly; nothing ever queues. `"unlimited"`
     Unlimited,
-    /// At a constant rate, framing overhead counted. `"512 kbit/s"`
+    /// At a constant rate that includes framing overhead. `"512 kbit/s"`
     Rate(BitRate),
-    /// At the opportunities of a recorded trace, framing overhead counted.
+    /// At the delivery opportunities of a recorded trace, framing overhead included.
     Trace(DeliveryTrace),
 }
 
-/// What holds frames while another is serialised. The frame in service is not in the queue: a queue of 20 packets holds
-/// 20 besides it.
+/// Holds frames while another is serialised. The frame in service is not in the queue: a queue of 20 packets holds 20
+/// besides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Queue {
     /// Drop-tail, of a length that follows from the link: see [`DirectionSpec::queue_packets`]. `"auto"`
     Auto,
     /// Holds everything. `"unlimited"`
     Unlimited,
-    /// Drop-tail: a frame that comes when this many wait is dropped. `"20 packets"`
+    /// Drop-tail: a frame that arrives when this many wait is dropped. `"20 packets"`
     Packets(u64),
-    /// Drop-tail: a frame with which more than these IP bytes would wait is dropped. `"64 kB"`
+    /// Drop-tail: a frame is dropped if the queue would exceed this many IP bytes with it. `"64 kB"`
     Bytes(Bytes),
-    /// Controlled delay, RFC 8289. `"codel"`, `"codel(target=5 ms, interval=100 ms, limit=1000 packets)"`
+    /// Controlled delay (CoDel), RFC 8289. `"codel"`, `"codel(target=5 ms, interval=100 ms, limit=1000 packets)"`
     CoDel(CoDel),
 }
 
 /// The parameters of CoDel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoDel {
-    /// The standing delay that is acceptable (RFC 8289, section 4.4: 5 ms).
+    /// The acceptable standing delay (RFC 8289, section 4.4: 5 ms).
     pub target: Duration,
-    /// How long the delay must stay above the target before a drop; about a large round trip (section 4.3: 100 ms).
+    /// How long the delay must stay above the target before a drop; about a long round trip (section 4.3: 100 ms).
     pub interval: Duration,
-    /// How many packets it can hold at all; a frame beyond them is dropped as it comes. 1,000 in Linux's `codel`.
+    /// The most packets that the queue can hold; a frame beyond them is dropped on arrival. 1,000 in Linux's `codel`.
     pub limit: u64,
 }
 
@@ -73,15 +73,15 @@ impl Default for CoDel {
     }
 }
 
-/// The smallest automatic queue: the default of dummynet's pipes (ipfw(8): 50 slots), which is what shaped links in the
-/// tools that many profiles come from.
+/// The smallest automatic queue: the default of dummynet's pipes (ipfw(8): 50 slots), which shape links in the tools
+/// that many profiles come from.
 const AUTO_QUEUE_MIN: u64 = 50;
 
-/// The packet that an automatic queue is counted in.
+/// The packet size that an automatic queue is counted in.
 const AUTO_QUEUE_PACKET_BITS: u128 = 1500 * 8;
 
 impl DirectionSpec {
-    /// A direction that does nothing to a frame: unlimited, no delay, no loss.
+    /// A direction that leaves frames as they are: unlimited rate, no delay, no loss.
     pub const IDEAL: DirectionSpec = DirectionSpec {
         capacity: Capacity::Unlimited,
         one_way_delay: Duration::ZERO,
@@ -92,7 +92,7 @@ impl DirectionSpec {
         framing_overhead: Bytes::ZERO,
     };
 
-    /// The rate in the long run; none where it is unlimited.
+    /// The long-run rate; none where it is unlimited.
     pub fn rate_mean(&self) -> Option<BitRate> {
         match &self.capacity {
             Capacity::Unlimited => None,
@@ -101,7 +101,7 @@ impl DirectionSpec {
         }
     }
 
-    /// The mean one-way delay of a frame that no other holds up, without serialisation.
+    /// The mean one-way delay of a frame that does not wait for others, without serialisation.
     pub fn one_way_delay_mean(&self) -> Duration {
         let late = match self.reordering {
             Reordering::None | Reordering::ByJitter => Duration::ZERO,
@@ -113,13 +113,13 @@ impl DirectionSpec {
         self.one_way_delay + self.jitter.added_mean() + late
     }
 
-    /// How many packets the queue holds besides the one in service, where that is limited by packets.
+    /// How many packets the queue holds besides the one in service; none where it is not limited by packets.
     ///
-    /// [`Queue::Auto`] holds 50, or one bandwidth-delay product in packets of 1,500 B where that is more (Villamizar
-    /// and Song, "High performance TCP in ANSNET", ACM CCR 24(5), 1994), taking the round trip as twice this
-    /// direction's one-way delay. Few sources of profiles state a queue, and none is neutral: a short one drops what a
-    /// long one delays. This one neither starves a single transfer nor holds more than a shaper would. That it is used
-    /// in place of a stated one is our own choice, and is shown wherever a link is described.
+    /// [`Queue::Auto`] holds 50, or one bandwidth-delay product in packets of 1,500 B if that is more (Villamizar and
+    /// Song, "High performance TCP in ANSNET", ACM CCR 24(5), 1994), where the round trip is twice this direction's
+    /// one-way delay. Few sources of profiles state a queue, and no length is neutral: a short queue drops what a long
+    /// one delays. This length neither starves a single transfer nor holds more than a shaper would. Using it where the
+    /// source states none is our own choice, and every description of a link shows it.
     pub fn queue_packets(&self) -> Option<u64> {
         match self.queue {
             Queue::Auto => {

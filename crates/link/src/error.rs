@@ -1,4 +1,4 @@
-//! What is wrong with a link that was asked for?
+//! The errors of links that a user asks for: where, the value found, and the remedy.
 
 /// A link, setting, profile or trace that cannot be used: where, what was found, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,35 +17,37 @@ pub enum LinkError {
     /// A delivery trace that could not be read.
     #[error("delivery trace {path:?} cannot be read: {problem}")]
     UnreadTrace {
-        /// Its path, as written.
+        /// The path as the user wrote it.
         path: String,
-        /// Why not.
+        /// The reason.
         problem: String,
     },
     /// A setting that is unknown, or whose value cannot be used.
     #[error("link {link:?}: {problem}")]
     Setting {
-        /// The link as it was written.
+        /// The link as the user wrote it.
         link: String,
-        /// Which key, what value, and what would be right.
+        /// The key, the value, and what would be right.
         problem: String,
     },
     /// No profile has this name.
-    #[error("{name:?} is no link profile{meant} (`lastmile profiles list` names them all)")]
+    #[error("{name:?} is not a link profile{meant} (`lastmile profiles list` lists them all)")]
     UnknownProfile {
         /// The name.
         name: String,
-        /// A question that names the nearest, or nothing.
+        /// "Did you mean" with the nearest name, or nothing.
         meant: String,
     },
-    /// A link of the user's own that leaves out what no default can stand for.
-    #[error("link {link:?} states no {missing}; write it like \"{link}+rate=512kbit/s+one_way_delay=50ms\"{meant}")]
+    /// A link of the user's own without a setting that has no default.
+    #[error(
+        "link {link:?} does not state {missing}; write it like \"{link}+rate=512kbit/s+one_way_delay=50ms\"{meant}"
+    )]
     Incomplete {
         /// Its name.
         link: String,
         /// The settings that are missing.
         missing: String,
-        /// A question that names the nearest profile, or nothing.
+        /// "Did you mean" with the nearest profile, or nothing.
         meant: String,
     },
     /// A file of profiles.
@@ -53,7 +55,7 @@ pub enum LinkError {
     Profiles {
         /// The file.
         file: String,
-        /// What is wrong with it, with the line where that is known.
+        /// What is wrong with it, with the line where it is known.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What can happen to a frame, and when did it?
+//! The events of a frame (delivered or dropped), with their times.
 
 use crate::Frame;
 use lastmile_units::Instant;
@@ -7,20 +7,20 @@ use std::fmt;
 /// Something that happened to a frame, with its model time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event<P> {
-    /// The last bit reached the receiver.
+    /// Its last bit reached the receiver.
     Delivered {
-        /// When it did.
+        /// When it was delivered.
         at: Instant,
-        /// What did.
+        /// The delivered frame.
         frame: Frame<P>,
     },
     /// The frame was lost after it had been accepted.
     Dropped {
         /// When it was lost: on leaving the queue, or at the end of its serialisation.
         at: Instant,
-        /// What was lost.
+        /// The dropped frame.
         frame: Frame<P>,
-        /// Why.
+        /// The cause.
         cause: DropCause,
     },
 }
@@ -41,14 +41,14 @@ impl<P> Event<P> {
     }
 }
 
-/// Why a frame was lost.
+/// Why a frame was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropCause {
-    /// There was no room in the queue when the frame was offered. The frame comes back in [`crate::Rejected`].
+    /// The queue had no room when the frame was offered. The frame is returned in [`crate::Rejected`].
     QueueFull,
-    /// CoDel dropped it on leaving the queue, so that senders slow down.
+    /// CoDel dropped it at the head of the queue, to make senders slow down.
     ActiveQueueManagement,
-    /// The loss model took it on the wire.
+    /// The loss model dropped it on the wire.
     RandomLoss,
 }
 

@@ -1,21 +1,21 @@
-//! What happens to a frame on one direction of a wire, and when?
+//! One direction of a wire: joins queue, serialisation, loss and delay in time.
 //!
-//! A frame waits in the queue, is serialised, may be lost, and is delayed, in that order. Each part has a file of its
-//! own; this one joins them in time. Two directions make a link: they share nothing.
+//! A frame waits in the queue, is serialised, may be lost, and is delayed, in that order. Each of these has a file of
+//! its own. The two directions of a link share nothing.
 
 use crate::direction::{DirectionSpec, Queue};
+use crate::in_flight::Wire;
 use crate::loss::LossProcess;
 use crate::queue::FrameQueue;
 use crate::transmitter::Transmitter;
-use crate::wire::Wire;
 use crate::{DropCause, Event, Frame, Medium, Rejected};
 use lastmile_units::{Bytes, Instant, Seed};
 use std::collections::VecDeque;
 
 /// One direction of a wire.
 ///
-/// A frame's fate is decided when it enters service, so a wire that neither loses nor reorders wakes its driver once a
-/// frame: at its delivery.
+/// A frame's fate is decided when it enters service, so a wire that neither loses nor reorders wakes its driver once
+/// per frame: at its delivery.
 ///
 /// ```
 /// use lastmile_link::{DirectionSpec, Event, Frame, Link, Medium, Capacity, Station};
@@ -40,9 +40,9 @@ pub struct Link<P> {
     transmitter: Transmitter,
     loss: LossProcess,
     wire: Wire<P>,
-    /// Frames that are lost, until it is told; their times never decrease.
-    lost: VecDeque<Lost<P>>,
-    /// A frame that still waits may be dropped, lost or delivered before one that has left.
+    /// Dropped frames that are not reported yet; their times never decrease.
+    dropped: VecDeque<DroppedFrame<P>>,
+    /// A frame that still waits may be dropped or delivered before one that has already left the queue.
     later_frames_can_be_first: bool,
     now: Instant,
     counters: Counters,
@@ -50,16 +50,16 @@ pub struct Link<P> {
 }
 
 #[derive(Debug)]
-struct Lost<P> {
+struct DroppedFrame<P> {
     at: Instant,
     frame: Frame<P>,
     cause: DropCause,
 }
 
-/// What became of the frames offered so far. `offered` is always the sum of delivered, dropped and in flight.
+/// What happened to the frames offered so far. `offered` is always the sum of delivered, dropped and in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Frames offered, taken or not.
+    /// Frames offered, accepted or not.
     pub offered: u64,
     /// IP bytes of those.
     pub bytes_offered: Bytes,
@@ -73,7 +73,7 @@ pub struct Counters {
     pub dropped_by_active_queue_management: u64,
     /// Frames that the wire lost.
     pub dropped_by_random_loss: u64,
-    /// Frames that wait, are in service or on the wire, or whose loss is not told yet.
+    /// Frames that wait, are in service, on the wire, or lost and not reported yet.
     pub in_flight: u64,
 }
 
@@ -85,8 +85,8 @@ impl Counters {
 }
 
 impl<P> Link<P> {
-    /// An empty wire that behaves as `direction` says; chance comes from `seed` alone, so the two
-    /// directions of a link are given seeds of their own.
+    /// An empty wire that behaves as `direction` says. Its random choices come from `seed` alone, so the two directions
+    /// of a link need different seeds.
     pub fn new(direction: &DirectionSpec, seed: Seed) -> Self {
         let loss = LossProcess::new(&direction.loss, seed.derive("loss"));
         let wire = Wire::new(direction, seed);
@@ -97,31 +97,17 @@ impl<P> Link<P> {
             later_frames_can_be_first: codel || loss.can_lose() || wire.can_reorder(),
             loss,
             wire,
-            lost: VecDeque::new(),
+            dropped: VecDeque::new(),
             now: Instant::START,
             counters: Counters::default(),
             longest_queue: 0,
         }
     }
 
-    /// What became of the frames offered so far, as told by [`Medium::offer`] and [`Medium::poll`].
-    pub fn counters(&self) -> Counters {
-        let in_flight = (self.queue.len() + self.wire.len() + self.lost.len()) as u64;
-        Counters {
-            in_flight,
-            ..self.counters
-        }
-    }
-
-    /// The most frames that have waited at once, besides the one in service.
-    pub const fn longest_queue(&self) -> u64 {
-        self.longest_queue
-    }
-
     /// Serves every frame whose turn comes at or before `now`.
     ///
-    /// The fate of a frame is settled as it enters service. In a queue that is not empty, each frame enters service as the
-    /// one before leaves it, however late this is called: that is what makes the model independent of polling.
+    /// A frame's fate is settled as it enters service. In a queue that is not empty, each frame enters service as the
+    /// one before leaves it, however late this is called: that makes the model independent of polling.
     fn advance(&mut self, now: Instant) {
         assert!(now >= self.now, "a medium is driven with times that never decrease");
         self.now = now;
@@ -130,9 +116,9 @@ impl<P> Link<P> {
             if start > now {
                 break;
             }
-            let lost = &mut self.lost;
+            let lost = &mut self.dropped;
             let dropped = |frame| {
-                lost.push_back(Lost {
+                lost.push_back(DroppedFrame {
                     at: start,
                     frame,
                     cause: DropCause::ActiveQueueManagement,
@@ -142,8 +128,8 @@ impl<P> Link<P> {
                 break;
             };
             let sent_at = self.transmitter.serialise(start, frame.size);
-            if self.loss.takes() {
-                self.lost.push_back(Lost {
+            if self.loss.next_is_lost() {
+                self.dropped.push_back(DroppedFrame {
                     at: sent_at,
                     frame,
                     cause: DropCause::RandomLoss,
@@ -154,8 +140,8 @@ impl<P> Link<P> {
         }
     }
 
-    fn tell_lost(&mut self) -> Option<Event<P>> {
-        let Lost { at, frame, cause } = self.lost.pop_front()?;
+    fn pop_dropped(&mut self) -> Option<Event<P>> {
+        let DroppedFrame { at, frame, cause } = self.dropped.pop_front()?;
         match cause {
             DropCause::QueueFull => self.counters.dropped_by_full_queue += 1,
             DropCause::ActiveQueueManagement => self.counters.dropped_by_active_queue_management += 1,
@@ -164,21 +150,21 @@ impl<P> Link<P> {
         Some(Event::Dropped { at, frame, cause })
     }
 
-    fn tell_arrived(&mut self, at: Instant) -> Option<Event<P>> {
+    fn pop_delivered(&mut self, at: Instant) -> Option<Event<P>> {
         let frame = self.wire.receive()?;
         self.counters.delivered += 1;
         self.counters.bytes_delivered += frame.size;
         Some(Event::Delivered { at, frame })
     }
 
-    /// The next thing that happened at or before `now`, of those whose frames have left the queue.
+    /// The next event at or before `now`, among frames that have left the queue.
     fn next_event(&mut self, now: Instant) -> Option<Event<P>> {
-        let lost_at = self.lost.front().map(|lost| lost.at);
+        let lost_at = self.dropped.front().map(|lost| lost.at);
         let arrives_at = self.wire.next_at();
         match (lost_at, arrives_at) {
-            (Some(lost), Some(arrives)) if lost <= arrives && lost <= now => self.tell_lost(),
-            (Some(lost), None) if lost <= now => self.tell_lost(),
-            (_, Some(arrives)) if arrives <= now => self.tell_arrived(arrives),
+            (Some(lost), Some(arrives)) if lost <= arrives && lost <= now => self.pop_dropped(),
+            (Some(lost), None) if lost <= now => self.pop_dropped(),
+            (_, Some(arrives)) if arrives <= now => self.pop_delivered(arrives),
             _ => None,
         }
     }
@@ -207,8 +193,8 @@ impl<P> Medium<P> for Link<P> {
 
     fn next_at(&self) -> Option<Instant> {
         let service = (self.later_frames_can_be_first && !self.queue.is_empty()).then(|| self.transmitter.free_at());
-        let lost = self.lost.front().map(|lost| lost.at);
-        // What is overdue, since frames were offered without polling, is due now.
+        let lost = self.dropped.front().map(|lost| lost.at);
+        // An event that is overdue, because frames were offered without polling, is due now.
         [service, lost, self.wire.next_at()]
             .into_iter()
             .flatten()
@@ -221,6 +207,18 @@ impl<P> Medium<P> for Link<P> {
         while let Some(event) = self.next_event(now) {
             on_event(event);
         }
+    }
+
+    fn counters(&self) -> Counters {
+        let in_flight = (self.queue.len() + self.wire.len() + self.dropped.len()) as u64;
+        Counters {
+            in_flight,
+            ..self.counters
+        }
+    }
+
+    fn longest_queue(&self) -> u64 {
+        self.longest_queue
     }
 }
 

@@ -1,20 +1,20 @@
-//! Which frames does the wire lose, how many, and how many in a row?
+//! Loss models: decide which frames the wire loses, at a long-run rate and a mean burst length.
 
-use crate::chance::Chance;
+use crate::bernoulli::Chance;
 use lastmile_units::{Probability, Rng, Seed};
 
-/// How frames are lost on the wire: after the queue, at the end of their serialisation, so that a lost frame has taken
+/// How frames are lost on the wire: after the queue, at the end of their serialisation, so that a lost frame has used
 /// its time on the link.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Loss {
-    /// Each frame alone, whatever happened to the ones before. `"1 %"`
+    /// Each frame independently. `"1 %"`
     Bernoulli(Probability),
     /// In bursts. `"gilbert-elliott(p=1 %, r=30 %)"`
     GilbertElliott(GilbertElliott),
-    /// In bursts, by what they look like from outside: every frame of a bad spell is lost, none outside.
+    /// In bursts, stated as observed from outside: every frame of a bad spell is lost, and none outside.
     /// `"bursty(rate=1 %, burst=3)"`
     Bursty {
-        /// The share of frames lost in the long run; below 1.
+        /// The long-run share of frames lost; below 1.
         rate: Probability,
         /// The mean number of frames lost in a row; at least 1, and at least `rate / (1 - rate)`.
         burst: f64,
@@ -24,17 +24,17 @@ pub enum Loss {
 /// A channel that is good or bad, and may change before each frame.
 ///
 /// Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39 (1960); Elliott, "Estimates of error
-/// rates for codes on burst-noise channels", ibid. 42 (1963). The first frame meets a channel in its long-run mix of
-/// states, so that the loss rate holds from the start.
+/// rates for codes on burst-noise channels", ibid. 42 (1963). The channel starts in its long-run mix of states, so that
+/// the loss rate holds from the first frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GilbertElliott {
-    /// p: from good to bad, a frame.
+    /// p: probability per frame of a change from good to bad.
     pub good_to_bad: Probability,
-    /// r: from bad to good, a frame.
+    /// r: probability per frame of a change from bad to good.
     pub bad_to_good: Probability,
-    /// Lost while good: Elliott's 1 - k.
+    /// Probability of loss while good: Elliott's 1 - k.
     pub loss_in_good: Probability,
-    /// Lost while bad: Elliott's 1 - h.
+    /// Probability of loss while bad: Elliott's 1 - h.
     pub loss_in_bad: Probability,
 }
 
@@ -42,7 +42,7 @@ impl Loss {
     /// Nothing is lost.
     pub const NONE: Loss = Loss::Bernoulli(Probability::NEVER);
 
-    /// The share of frames lost in the long run: the marginal rate.
+    /// The long-run share of frames lost: the marginal rate.
     pub fn rate(&self) -> Probability {
         match self {
             Self::Bernoulli(rate) | Self::Bursty { rate, .. } => *rate,
@@ -50,7 +50,7 @@ impl Loss {
         }
     }
 
-    /// The mean number of frames lost in a row; none where nothing or everything is lost.
+    /// The mean number of consecutive frames lost; none where nothing or everything is lost.
     ///
     /// A burst begins at a frame that is lost after one that is not, so the mean length is P(lost) / (P(lost) - P(lost
     /// twice running)).
@@ -63,8 +63,8 @@ impl Loss {
         (one > 0.0 && one > two).then(|| one / (one - two))
     }
 
-    /// The channel that a bursty loss stands for, which is Gilbert's with nothing lost while good and all lost while
-    /// bad: bad spells last 1 / r frames, and p / (p + r) of the frames meet one.
+    /// The channel equivalent to a bursty loss: Gilbert's, where nothing is lost while good and everything while bad.
+    /// Bad spells last 1 / r frames, and p / (p + r) of the frames fall into one.
     fn channel(rate: f64, burst: f64) -> GilbertElliott {
         let bad_to_good = 1.0 / burst;
         GilbertElliott {
@@ -77,7 +77,7 @@ impl Loss {
 }
 
 impl GilbertElliott {
-    /// The share of time spent bad in the long run; none of it where a channel never turns bad.
+    /// The long-run share of time spent bad; 0 where a channel never turns bad.
     fn bad_share(&self) -> f64 {
         if self.good_to_bad == Probability::NEVER {
             return 0.0;
@@ -85,7 +85,7 @@ impl GilbertElliott {
         self.good_to_bad.get() / (self.good_to_bad.get() + self.bad_to_good.get())
     }
 
-    /// How likely a frame is lost, and how likely two running are.
+    /// The probability that a frame is lost, and that two consecutive frames are.
     fn moments(&self) -> (f64, f64) {
         let (p, r) = (self.good_to_bad.get(), self.bad_to_good.get());
         let (good, bad) = (self.loss_in_good.get(), self.loss_in_bad.get());
@@ -97,12 +97,12 @@ impl GilbertElliott {
     }
 }
 
-/// Into 0 to 1, out of which rounding may push a ratio by its last digit.
+/// Clamps a ratio to 0 to 1: rounding may push it out by its last digit.
 fn clamped(ratio: f64) -> Probability {
     Probability::new(ratio.clamp(0.0, 1.0)).expect("clamped to a probability")
 }
 
-/// A loss model at work.
+/// The state of a loss model.
 #[derive(Debug)]
 pub(crate) struct LossProcess {
     kind: Kind,
@@ -112,7 +112,7 @@ pub(crate) struct LossProcess {
 #[derive(Debug)]
 enum Kind {
     Never,
-    Alone(Chance),
+    Independent(Chance),
     Channel {
         bad: bool,
         good_to_bad: Chance,
@@ -127,23 +127,23 @@ impl LossProcess {
         let mut rng = seed.rng();
         let kind = match *loss {
             Loss::Bernoulli(rate) if rate == Probability::NEVER => Kind::Never,
-            Loss::Bernoulli(rate) => Kind::Alone(Chance::new(rate)),
+            Loss::Bernoulli(rate) => Kind::Independent(Chance::new(rate)),
             Loss::GilbertElliott(channel) => Kind::channel(&channel, &mut rng),
             Loss::Bursty { rate, burst } => Kind::channel(&Loss::channel(rate.get(), burst), &mut rng),
         };
         Self { kind, rng }
     }
 
-    /// Whether anything can ever be lost.
+    /// Whether it can ever lose a frame.
     pub(crate) const fn can_lose(&self) -> bool {
         !matches!(self.kind, Kind::Never)
     }
 
     /// Whether the next frame is lost.
-    pub(crate) fn takes(&mut self) -> bool {
+    pub(crate) fn next_is_lost(&mut self) -> bool {
         match &mut self.kind {
             Kind::Never => false,
-            Kind::Alone(chance) => chance.happens(&mut self.rng),
+            Kind::Independent(chance) => chance.draw(&mut self.rng),
             Kind::Channel {
                 bad,
                 good_to_bad,
@@ -152,9 +152,9 @@ impl LossProcess {
                 loss_in_bad,
             } => {
                 let change = if *bad { *bad_to_good } else { *good_to_bad };
-                *bad ^= change.happens(&mut self.rng);
+                *bad ^= change.draw(&mut self.rng);
                 let loss = if *bad { *loss_in_bad } else { *loss_in_good };
-                loss.happens(&mut self.rng)
+                loss.draw(&mut self.rng)
             }
         }
     }
@@ -163,7 +163,7 @@ impl LossProcess {
 impl Kind {
     fn channel(channel: &GilbertElliott, rng: &mut Rng) -> Self {
         Self::Channel {
-            bad: Chance::new(clamped(channel.bad_share())).happens(rng),
+            bad: Chance::new(clamped(channel.bad_share())).draw(rng),
             good_to_bad: Chance::new(channel.good_to_bad),
             bad_to_good: Chance::new(channel.bad_to_good),
             loss_in_good: Chance::new(channel.loss_in_good),

@@ -1,7 +1,6 @@
-//! How are a queue, a loss, a jitter and a reordering written? Reads and prints them; what they mean is told beside
-//! their types.
+//! The notation of queue, loss, jitter and reordering: reads and prints them. Their types say what they mean.
 //!
-//! Every form may be written with spaces or without. What is printed reads back as the same value.
+//! Every form may be written with or without spaces. What is printed reads back as the same value.
 
 mod delay;
 mod loss;
@@ -20,13 +19,13 @@ pub struct ParsePartError {
     examples: &'static str,
 }
 
-/// What a part is called, and how it is written.
-struct Part {
+/// What a kind of value is called, and how it is written.
+struct ValueGrammar {
     what: &'static str,
     examples: &'static str,
 }
 
-impl Part {
+impl ValueGrammar {
     fn error(&self, found: &str, problem: impl Into<String>) -> ParsePartError {
         ParsePartError {
             what: self.what,
@@ -36,7 +35,7 @@ impl Part {
         }
     }
 
-    /// Takes `arguments` such as `p=1%,r=30%` apart: each key that is given must be known, and is given once.
+    /// Splits `arguments` such as `p=1%,r=30%`: each key must be known, and may be given once.
     fn arguments<'a, const N: usize>(
         &self,
         found: &str,
@@ -49,7 +48,7 @@ impl Part {
                 .split_once('=')
                 .ok_or_else(|| self.error(found, format!("{argument:?} has no \"=\"")))?;
             let index = keys.iter().position(|known| *known == key);
-            let index = index.ok_or_else(|| self.error(found, format!("{key:?} is none of {}", keys.join(", "))))?;
+            let index = index.ok_or_else(|| self.error(found, format!("{key:?} is not one of {}", keys.join(", "))))?;
             if values[index].replace(value).is_some() {
                 return Err(self.error(found, format!("{key:?} is given twice")));
             }
@@ -57,8 +56,8 @@ impl Part {
         Ok(values)
     }
 
-    /// Reads one argument by its own type, or fails in the name of the whole part: its own example gives way to those of
-    /// the part, since what fits an argument need not fit the whole.
+    /// Reads one argument by its own type. On failure the error names the whole part and shows the whole part's
+    /// examples, since an example that fits an argument need not fit the whole.
     fn argument<T, E: fmt::Display>(&self, found: &str, read: Result<T, E>) -> Result<T, ParsePartError> {
         read.map_err(|error| {
             let error = error.to_string();
@@ -75,13 +74,13 @@ fn compact(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// What stands in the parentheses of `name(...)`.
+/// What is inside the parentheses of `name(...)`.
 fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
 }
 
 /// In per cent, or as a ratio where per cent would lose digits.
-fn exact(probability: Probability) -> String {
+fn print_exactly(probability: Probability) -> String {
     let per_cent = probability.to_string();
     if per_cent.parse() == Ok(probability) {
         per_cent

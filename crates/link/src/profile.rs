@@ -1,9 +1,9 @@
-//! Which links do other tools and reports know, and where did each figure come from?
+//! The link profiles of other tools and reports, each with its source.
 //!
 //! The sets are the files of `profiles/`, compiled in. One name means different links in different tools (a "3G" has a
 //! round trip of 300, 150 or 200 ms), so a profile is named `set/name`.
 
-use crate::table::SettingsTable;
+use crate::toml_table::SettingsTable;
 use crate::{DirectionSpec, LinkError, LinkSpec};
 use lastmile_units::Bytes;
 use serde::Deserialize;
@@ -18,18 +18,17 @@ pub struct Profile {
     pub set: String,
     /// Its name within the set.
     pub name: String,
-    /// What the set is, in a line.
+    /// What the set is, in one line.
     pub set_title: String,
-    /// Where its figures stand: tool, file, version.
+    /// The source of its figures: tool, file, version.
     pub source: String,
-    /// How we know them.
+    /// How the figures are known.
     pub certainty: Certainty,
-    /// How many bits a second the source's "kbit/s" is: 1000 or 1024. The rates here are in bit/s, so this is already
-    /// accounted for.
+    /// How many bits the source's "kbit" has: 1000 or 1024. The rates here are in bit/s, which already accounts for it.
     pub k: u64,
-    /// What the source does, where that differs from what it aims at; the figures here are the aim.
+    /// What the source does in practice, where that differs from its target; the figures here are the target.
     pub applied: Option<String>,
-    /// What a reader must know of it: what is our own choice, what was left out.
+    /// What a reader must know: our own choices, and what was left out.
     pub note: Option<String>,
     /// The link.
     pub spec: LinkSpec,
@@ -39,18 +38,18 @@ pub struct Profile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
-    /// Read in the source named.
+    /// Read in the named source.
     Read,
     /// Read in a text about the source.
     SecondHand,
-    /// Worked out from what the source prints; the note says how.
+    /// Derived from what the source prints; the note says how.
     Inferred,
-    /// In part our own choice; the note says which.
+    /// Partly our own choice; the note says which part.
     OwnChoice,
 }
 
 impl Certainty {
-    /// As it is shown.
+    /// The text shown to users.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Read => "read in the source",
@@ -70,9 +69,9 @@ struct SetFile {
     source: String,
     certainty: Certainty,
     k: u64,
-    /// Of every profile in the set that does not state its own.
+    /// For every profile in the set that does not state its own.
     framing_overhead: Bytes,
-    /// Of every profile in the set.
+    /// For every profile in the set.
     note: Option<String>,
     profile: Vec<ProfileEntry>,
 }
@@ -100,7 +99,7 @@ const FILES: [(&str, &str); 12] = [
     ("lpwan.toml", include_str!("../../../profiles/lpwan.toml")),
     ("lora.toml", include_str!("../../../profiles/lora.toml")),
     ("g1050.toml", include_str!("../../../profiles/g1050.toml")),
-    ("seeds.toml", include_str!("../../../profiles/seeds.toml")),
+    ("published.toml", include_str!("../../../profiles/published.toml")),
 ];
 
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
@@ -120,7 +119,7 @@ pub(crate) fn find(id: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.id == id)
 }
 
-/// Reads a set of profiles; `file` is what it is called in errors.
+/// Reads a set of profiles; errors call it `file`.
 fn parse_set(file: &str, text: &str) -> Result<Vec<Profile>, LinkError> {
     let error = |problem: String| LinkError::Profiles {
         file: file.to_owned(),
@@ -135,12 +134,10 @@ fn parse_set(file: &str, text: &str) -> Result<Vec<Profile>, LinkError> {
         let id = format!("{}/{}", set.set, entry.name);
         let source = entry.source.as_ref().unwrap_or(&set.source);
         if source.trim().is_empty() {
-            return Err(error(format!(
-                "{id} has no source, and a profile without a source is not a profile"
-            )));
+            return Err(error(format!("{id} has no source; every profile must name one")));
         }
         if profiles.iter().any(|other| other.id == id) {
-            return Err(error(format!("{id} stands there twice")));
+            return Err(error(format!("{id} is defined twice")));
         }
         profiles.push(Profile {
             spec: entry.spec(&id, set.framing_overhead)?,
@@ -152,7 +149,7 @@ fn parse_set(file: &str, text: &str) -> Result<Vec<Profile>, LinkError> {
             certainty: entry.certainty.unwrap_or(set.certainty),
             k: set.k,
             applied: entry.applied.clone(),
-            note: joined(entry.note.as_deref(), set.note.as_deref()),
+            note: join_notes(entry.note.as_deref(), set.note.as_deref()),
         });
     }
     Ok(profiles)
@@ -164,17 +161,17 @@ impl ProfileEntry {
             framing_overhead,
             ..DirectionSpec::IDEAL
         };
-        let mut spec = LinkSpec::of_profile(id, ideal.clone(), ideal);
+        let mut spec = LinkSpec::from_profile(id, ideal.clone(), ideal);
         for setting in &self.link.settings {
-            let mut refuse = |_: &str| Err("a profile holds no trace".to_owned());
+            let mut refuse = |_: &str| Err("a profile cannot contain a delivery trace".to_owned());
             setting.apply(&mut spec.down, &mut spec.up, &mut refuse)?;
         }
         Ok(spec)
     }
 }
 
-/// Both notes, one after the other.
-fn joined(first: Option<&str>, second: Option<&str>) -> Option<String> {
+/// Both notes, joined by a space.
+fn join_notes(first: Option<&str>, second: Option<&str>) -> Option<String> {
     let both: Vec<&str> = [first, second].into_iter().flatten().collect();
     (!both.is_empty()).then(|| both.join(" "))
 }

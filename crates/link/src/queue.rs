@@ -1,4 +1,4 @@
-//! Which frame is served next, and is there room for another?
+//! The queue of one direction: first in, first out, with a limit and optional CoDel.
 
 use crate::Frame;
 use crate::codel::{CoDelControl, Verdict};
@@ -6,10 +6,10 @@ use crate::direction::{DirectionSpec, Queue};
 use lastmile_units::{Bytes, Instant};
 use std::collections::VecDeque;
 
-/// First in, first out, within a limit; CoDel may drop at the head.
+/// First in, first out, within a limit; CoDel may drop frames at the head.
 #[derive(Debug)]
 pub(crate) struct FrameQueue<P> {
-    waiting: VecDeque<Waiting<P>>,
+    waiting: VecDeque<QueuedFrame<P>>,
     /// IP bytes waiting.
     bytes: Bytes,
     packets_max: u64,
@@ -17,10 +17,10 @@ pub(crate) struct FrameQueue<P> {
     codel: Option<CoDelControl>,
 }
 
-/// A frame that waits.
+/// A frame in the queue.
 #[derive(Debug)]
-pub(crate) struct Waiting<P> {
-    /// Since when.
+pub(crate) struct QueuedFrame<P> {
+    /// When it was queued.
     pub(crate) since: Instant,
     pub(crate) frame: Frame<P>,
 }
@@ -56,25 +56,25 @@ impl<P> FrameQueue<P> {
         self.waiting.is_empty()
     }
 
-    /// Since when the next frame waits.
+    /// When the frame at the head was queued.
     pub(crate) fn head_since(&self) -> Option<Instant> {
         self.waiting.front().map(|head| head.since)
     }
 
-    /// Whether a frame of `size` may wait here.
+    /// Whether there is room for a frame of `size`.
     pub(crate) fn has_room(&self, size: Bytes) -> bool {
         (self.waiting.len() as u64) < self.packets_max && size <= self.bytes_max.saturating_sub(self.bytes)
     }
 
     pub(crate) fn push(&mut self, since: Instant, frame: Frame<P>) {
         self.bytes += frame.size;
-        self.waiting.push_back(Waiting { since, frame });
+        self.waiting.push_back(QueuedFrame { since, frame });
     }
 
-    /// Takes the frame to serve at `now`; hands those that CoDel drops on the way to `on_drop`.
+    /// Removes the frame to serve at `now`; passes those that CoDel drops before it to `on_drop`.
     pub(crate) fn pop(&mut self, now: Instant, mut on_drop: impl FnMut(Frame<P>)) -> Option<Frame<P>> {
         loop {
-            let Some(Waiting { since, frame }) = self.waiting.pop_front() else {
+            let Some(QueuedFrame { since, frame }) = self.waiting.pop_front() else {
                 if let Some(codel) = &mut self.codel {
                     codel.found_empty();
                 }

@@ -1,18 +1,17 @@
-//! What is a link of two directions, and how does it print? As a formula: what it began as, and every setting that was
-//! changed.
+//! A link of two directions. It prints as a formula: its base, and every setting that was changed.
 
+use crate::parameters::{Parameter, Side, half_round_trip};
 use crate::profile::{self, Profile};
-use crate::setting::{Knob, Side, half};
 use crate::{Capacity, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
 use lastmile_units::{BitRate, Bytes, duration};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 
-/// A link: what it is called, and what each of its directions is like.
+/// A link: its name, and its two directions.
 ///
-/// It prints as a formula that [`resolve`](crate::resolve) turns into an equal link, and serialises as that. In a file
-/// it may also be a table:
+/// It prints as a formula that [`resolve`](crate::resolve) turns into an equal link, and serialises as that formula. In
+/// a file it may also be a table:
 ///
 /// ```
 /// use lastmile_link::{LinkSpec, resolve};
@@ -26,61 +25,62 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkSpec {
-    base: Base,
-    /// Towards the client: what a user downloads passes here.
+    base: LinkBase,
+    /// Towards the client: downloads use this direction.
     pub down: DirectionSpec,
     /// Towards the server.
     pub up: DirectionSpec,
 }
 
-/// What a link's settings are changes of.
+/// What a link's settings are changes to.
 #[derive(Debug, Clone, PartialEq)]
-enum Base {
+enum LinkBase {
     /// A profile, by its `set/name`.
     Profile(String),
-    /// A link of the user's own: changes of an ideal link, under a name.
+    /// A link of the user's own: changes to an ideal link, under a name.
     Own(String),
 }
 
 impl LinkSpec {
-    pub(crate) fn of_profile(id: &str, down: DirectionSpec, up: DirectionSpec) -> Self {
+    pub(crate) fn from_profile(id: &str, down: DirectionSpec, up: DirectionSpec) -> Self {
         Self {
-            base: Base::Profile(id.to_owned()),
+            base: LinkBase::Profile(id.to_owned()),
             down,
             up,
         }
     }
 
-    /// A link of one's own. The name is for tables and is part of the printed form: letters, digits, `-`, `_` and `.`.
+    /// A link of the user's own. Its name is for tables and is part of the printed form: letters, digits, `-`, `_` and
+    /// `.`.
     ///
     /// # Errors
     /// When the name is empty or has other characters.
     pub fn new(name: &str, down: DirectionSpec, up: DirectionSpec) -> Result<Self, LinkError> {
         check_own_name(name)?;
         Ok(Self {
-            base: Base::Own(name.to_owned()),
+            base: LinkBase::Own(name.to_owned()),
             down,
             up,
         })
     }
 
-    /// What it is called in tables: a profile's name with what was changed of it, or the name it was given.
+    /// Its name in tables: a profile's name with the changed settings, or the name it was given.
     pub fn name(&self) -> String {
         match &self.base {
-            Base::Profile(_) => self.to_string(),
-            Base::Own(name) => name.clone(),
+            LinkBase::Profile(_) => self.to_string(),
+            LinkBase::Own(name) => name.clone(),
         }
     }
 
-    /// The profile it began as.
+    /// The profile it is based on.
     pub fn profile(&self) -> Option<&'static Profile> {
         match &self.base {
-            Base::Profile(id) => profile::find(id),
-            Base::Own(_) => None,
+            LinkBase::Profile(id) => profile::find(id),
+            LinkBase::Own(_) => None,
         }
     }
 
-    /// Both one-way delays: the least time from a question to its answer, without serialisation and jitter.
+    /// The sum of both one-way delays: the least time from a request to its answer, without serialisation and jitter.
     pub fn round_trip(&self) -> Duration {
         self.down.one_way_delay + self.up.one_way_delay
     }
@@ -88,8 +88,8 @@ impl LinkSpec {
     /// The same link with this round trip, half of it in each direction.
     #[must_use]
     pub fn with_round_trip(mut self, round_trip: Duration) -> Self {
-        self.down.one_way_delay = half(round_trip, Side::Down);
-        self.up.one_way_delay = half(round_trip, Side::Up);
+        self.down.one_way_delay = half_round_trip(round_trip, Side::Down);
+        self.up.one_way_delay = half_round_trip(round_trip, Side::Up);
         self
     }
 
@@ -113,8 +113,8 @@ impl LinkSpec {
         self.with_both(|direction| direction.loss = loss)
     }
 
-    /// The same link with this jitter in each direction. Where it is larger than the delay, a frame takes no time at least,
-    /// and the printed form is refused by [`resolve`](crate::resolve).
+    /// The same link with this jitter in each direction. Where the jitter exceeds the delay, a frame's delay is at
+    /// least zero, and [`resolve`](crate::resolve) refuses the printed form.
     #[must_use]
     pub fn with_jitter(self, jitter: Jitter) -> Self {
         self.with_both(|direction| direction.jitter = jitter)
@@ -144,7 +144,7 @@ impl LinkSpec {
         self
     }
 
-    /// What its settings are changes of, direction by direction.
+    /// What its settings are changes to, per direction.
     fn unchanged(&self) -> (DirectionSpec, DirectionSpec) {
         match self.profile() {
             Some(profile) => (profile.spec.down.clone(), profile.spec.up.clone()),
@@ -153,16 +153,16 @@ impl LinkSpec {
     }
 }
 
-/// The formula: the base, and every setting in which the link differs from it. A link of one's own always states rate
-/// and delay.
+/// The formula: the base, and every setting in which the link differs from it. A link of the user's own always states
+/// rate and delay.
 impl fmt::Display for LinkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Base::Profile(base) | Base::Own(base)) = &self.base;
+        let (LinkBase::Profile(base) | LinkBase::Own(base)) = &self.base;
         f.write_str(base)?;
-        let own = matches!(self.base, Base::Own(_));
+        let own = matches!(self.base, LinkBase::Own(_));
         let (base_down, base_up) = self.unchanged();
-        for knob in Knob::ALL {
-            let always = own && matches!(knob, Knob::Rate | Knob::OneWayDelay);
+        for knob in Parameter::ALL {
+            let always = own && matches!(knob, Parameter::Rate | Parameter::OneWayDelay);
             let changed = |now: &DirectionSpec, before: &DirectionSpec| {
                 let printed = knob.printed(now);
                 if always || printed != knob.printed(before) {
@@ -173,7 +173,7 @@ impl fmt::Display for LinkSpec {
             };
             // A trace's path keeps its spaces.
             let compact = |value: String| {
-                if knob == Knob::Trace {
+                if knob == Parameter::Trace {
                     value
                 } else {
                     value.replace(' ', "")
@@ -210,22 +210,22 @@ fn check_own_name(name: &str) -> Result<(), LinkError> {
         return Ok(());
     }
     let problem =
-        format!("{name:?} is no name of a link: use letters, digits, \"-\", \"_\" and \".\", like \"short-queue\"");
+        format!("{name:?} is not a name for a link: use letters, digits, \"-\", \"_\" and \".\", like \"short-queue\"");
     Err(LinkError::Setting {
         link: name.to_owned(),
         problem,
     })
 }
 
-/// A frame does not arrive before it is sent.
+/// Checks that no frame would arrive before it is sent.
 pub(crate) fn check_jitter(direction: &DirectionSpec) -> Result<(), String> {
-    let advance = direction.jitter.advance_max();
+    let advance = direction.jitter.largest_reduction();
     if advance <= direction.one_way_delay {
         return Ok(());
     }
     let (jitter, delay) = (direction.jitter, duration::print(direction.one_way_delay));
     let peak = duration::print(advance * 2);
     Err(format!(
-        "a jitter of {jitter} does not fit about a one-way delay of {delay}; write jitter=added({peak}) to add it on top"
+        "a jitter of {jitter} is too large for a one-way delay of {delay}; write jitter=added({peak}) to add it on top"
     ))
 }

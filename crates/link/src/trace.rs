@@ -1,13 +1,13 @@
-//! When may a link with a recorded, varying capacity deliver? Reads delivery traces in mahimahi's format.
+//! Delivery traces in mahimahi's format: the times at which a link of varying capacity may deliver.
 //!
-//! A trace is a text file with one whole number of milliseconds a line, never decreasing: at each such time the link
-//! may deliver 1,504 bytes (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015, and
-//! mm-link(1)). At its end it starts over, its last line being its period. A packet larger than what is left of an
-//! opportunity waits for the next to take its remaining bytes; small packets share one; an opportunity that finds the
-//! queue empty is lost.
+//! A trace is a text file with one whole number of milliseconds per line, never decreasing: at each of these times the
+//! link may deliver 1,504 bytes (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX ATC 2015,
+//! and mm-link(1)). At its end it starts over; its last line is its period. A packet larger than the rest of an
+//! opportunity waits for the next one to deliver its remaining bytes; small packets share one; an opportunity that
+//! finds the queue empty is lost.
 //!
-//! Departure: mahimahi's clock has whole milliseconds, so it may deliver a packet up to a millisecond before the time
-//! it should. Here an opportunity at 7 ms serves a packet offered at 7.000 ms and not one offered at 7.001 ms.
+//! Departure: mahimahi's clock counts whole milliseconds, so it may deliver a packet up to a millisecond too early.
+//! Here an opportunity at 7 ms serves a packet offered at 7.000 ms and not one offered at 7.001 ms.
 
 use crate::LinkError;
 use lastmile_units::{BitRate, Bytes, Instant};
@@ -21,17 +21,16 @@ pub const OPPORTUNITY: Bytes = Bytes::new(1504);
 #[derive(Clone, PartialEq, Eq)]
 pub struct DeliveryTrace {
     name: Arc<str>,
-    /// Milliseconds since the period began; never decreasing; the last one is above 0 and is the period.
+    /// Milliseconds since the period began; never decreasing; the last is above 0 and is the period.
     milliseconds: Arc<[u32]>,
 }
 
 impl DeliveryTrace {
-    /// Reads a trace from its text. `name` is what it is called in errors and in the printed form of a link: the file's
-    /// path.
+    /// Reads a trace from its text. `name`, the file's path, is used in errors and in the printed form of a link.
     ///
     /// # Errors
-    /// Names the line where it is not a whole number of milliseconds, or smaller than the line before; and a trace that
-    /// is empty, or that has no opportunity after 0 ms (it would deliver without limit).
+    /// Names the line that is not a whole number of milliseconds, or is smaller than the line before; or a trace that
+    /// is empty, or has no opportunity after 0 ms (it would deliver without limit).
     pub fn parse(name: &str, text: &str) -> Result<Self, LinkError> {
         let error = |line: usize, problem: String| LinkError::Trace {
             trace: name.to_owned(),
@@ -72,17 +71,17 @@ impl DeliveryTrace {
         }
     }
 
-    /// What it is called: the path it was read from.
+    /// Its name: the path it was read from.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many opportunities a period has.
+    /// How many opportunities one period has.
     pub fn opportunities(&self) -> usize {
         self.milliseconds.len()
     }
 
-    /// The mean rate over a period, rounded down; the overhead of [`OPPORTUNITY`] counts.
+    /// The mean rate over a period, rounded down, including the overhead in [`OPPORTUNITY`].
     pub fn rate_mean(&self) -> BitRate {
         let bits = self.milliseconds.len() as u128 * u128::from(OPPORTUNITY.get()) * 8;
         let rate = bits * 1000 / u128::from(self.period());
@@ -94,7 +93,7 @@ impl DeliveryTrace {
         *self.milliseconds.last().expect("a trace has at least one line")
     }
 
-    /// When opportunity `index` comes, counted from the world's start through all repetitions.
+    /// The time of opportunity `index`, counted from the world's start through all repetitions.
     fn at(&self, index: u64) -> Instant {
         let each = self.milliseconds.len() as u64;
         let milliseconds =
@@ -107,7 +106,7 @@ impl DeliveryTrace {
         let each = self.milliseconds.len() as u64;
         let milliseconds = time.as_nanos().div_ceil(1_000_000);
         let period = u64::from(self.period());
-        // The end of one repetition is the start of the next: look from the last one that can still hold `time`.
+        // The end of one repetition is the start of the next: search from the last one that can still contain `time`.
         let repetition = milliseconds.saturating_sub(1) / period;
         let within = milliseconds - repetition * period;
         let index = self.milliseconds.partition_point(|&at| u64::from(at) < within) as u64;
@@ -131,12 +130,12 @@ fn shortened(line: &str) -> String {
     line.chars().take(40).collect()
 }
 
-/// Where a transmitter stands in a trace.
+/// A transmitter's position in a trace.
 #[derive(Debug)]
 pub(crate) struct TraceCursor {
     trace: DeliveryTrace,
     next: u64,
-    /// What is left of opportunity `next`.
+    /// What remains of opportunity `next`.
     left: Bytes,
 }
 
@@ -149,7 +148,7 @@ impl TraceCursor {
         }
     }
 
-    /// When a frame of `size` that may start at `start` is delivered; takes the opportunities that it needs.
+    /// When a frame of `size` that may start at `start` is delivered; uses up the opportunities that it needs.
     pub(crate) fn serialise(&mut self, start: Instant, size: Bytes) -> Instant {
         if self.trace.at(self.next) < start {
             self.next = self.trace.first_from(start);

@@ -1,4 +1,4 @@
-//! How long does a frame take to be serialised? Carries what rounding leaves over, so that a rate does not drift.
+//! Computes how long a frame takes to serialise. Carries rounding remainders over, so that a rate does not drift.
 
 use crate::direction::Capacity;
 use crate::trace::TraceCursor;
@@ -6,13 +6,13 @@ use lastmile_units::{BitRate, Bytes, Instant};
 
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
-/// Turns frames into bits, one after the other.
+/// Serialises frames, one after another.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
     kind: Kind,
-    /// Added to each frame before it is serialised.
+    /// Bytes added to each frame before it is serialised.
     framing_overhead: Bytes,
-    /// When the last frame's last bit was out, rounded up.
+    /// When the last frame's last bit left, rounded up.
     free_at: Instant,
 }
 
@@ -21,7 +21,7 @@ enum Kind {
     Unlimited,
     Rate {
         rate: BitRate,
-        /// `free_at` is this much too late: a fraction of a nanosecond, in units of 1 ns / rate.
+        /// How much too late `free_at` is: a fraction of a nanosecond, in units of 1 ns / rate.
         early: u64,
     },
     Trace(TraceCursor),
@@ -47,10 +47,10 @@ impl Transmitter {
     }
 
     /// Serialises a frame of `size` from `start` on, which is not before [`free_at`](Self::free_at); returns when its
-    /// last bit is out.
+    /// last bit leaves.
     ///
-    /// A frame that starts in the very nanosecond in which the one before ended counts as following it without a gap: n
-    /// frames of b bits back to back end at `ceil(n b / rate)`, whatever n is.
+    /// A frame that starts in the nanosecond in which the one before ended follows it without a gap: n frames of b bits
+    /// back to back end at `ceil(n b / rate)`, whatever n is.
     pub(crate) fn serialise(&mut self, start: Instant, size: Bytes) -> Instant {
         debug_assert!(start >= self.free_at, "a frame starts while another is in service");
         let size = size + self.framing_overhead;
@@ -59,7 +59,7 @@ impl Transmitter {
             Kind::Rate { rate, early } => {
                 let carried = if start == self.free_at { *early } else { 0 };
                 let rate = u128::from(rate.bits_per_second());
-                // In units of 1 ns / rate: what the bits take, and what rounding up gave too much before.
+                // In units of 1 ns / rate: what the bits take, less what earlier rounding added too much.
                 let (due, carried) = (u128::from(size.get()) * 8 * NANOSECONDS_PER_SECOND, u128::from(carried));
                 let nanoseconds = due.saturating_sub(carried).div_ceil(rate);
                 *early = (nanoseconds * rate + carried - due) as u64;

@@ -1,24 +1,27 @@
-//! What is published by `lastmile advise`? Which compression to use for the traffic given, on each link, and what it buys.
+//! The record of `lastmile advise`: which compression to use for the given traffic, on each link, and what it saves.
 //!
 //! Every name that ends in a unit holds a plain number of it (`_s` seconds, `_bytes`, `_bit_per_second`); the rest are [`Figure`]s,
 //! which carry theirs. A *setting* is a content coding with its level, as a study writes it: `identity`, `gzip:6`, `br:11`,
-//! `zstd:3`; `today` is whatever the traffic was recorded with, response by response.
+//! `zstd:3`; `today` is whatever the traffic was recorded with, response by response. A *mix* has a setting for each kind of response.
 
+use crate::number::percent;
 use crate::record::{Chart, Doubt, Figure, Finding, Table};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What `lastmile advise` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Advice {
     /// `lastmile/advise/1`.
-    #[schemars(extend("const" = Advice::SCHEMA))]
+    #[cfg_attr(test, schemars(extend("const" = Advice::SCHEMA)))]
     pub schema: String,
     /// The version of lastmile.
     pub version: String,
     /// The root of every random choice.
     pub seed: u64,
-    /// The cost table that virtual CPUs used: `reference`, `measured`, `free` or a file's name.
+    /// The cost table of the virtual CPUs: `reference`, `measured`, `free` or a file's name.
     pub cpu: String,
     /// Where that table was measured.
     pub cpu_machine: String,
@@ -26,9 +29,13 @@ pub struct Advice {
     pub traffic: Traffic,
     /// How it was replayed.
     pub options: Options,
+    /// Which settings compressed every body whole.
+    pub sizes: CompressedSizes,
+    /// How far simulated page times are from a real browser's; none where that was not measured.
+    pub model_error: Option<ModelError>,
     /// The answer in a sentence or two, over all links.
     pub answer: String,
-    /// One a link, in the order they were asked for.
+    /// One per link, in the order they were named.
     pub links: Vec<LinkAdvice>,
     /// The recommended settings as configuration of real servers.
     pub snippets: Vec<Snippet>,
@@ -48,11 +55,12 @@ impl Advice {
 }
 
 /// The traffic that was replayed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Traffic {
     /// The file or folder it was read from, as it was named.
     pub source: String,
-    /// What that is.
+    /// Its format.
     pub kind: TrafficKind,
     /// Responses replayed.
     pub responses: u64,
@@ -67,7 +75,8 @@ pub struct Traffic {
 }
 
 /// What the traffic was read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficKind {
     /// An HTTP archive, saved by a browser.
@@ -78,25 +87,70 @@ pub enum TrafficKind {
     Jsonl,
 }
 
+/// Which settings compressed every body whole. Others are neither replayed nor recommended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct CompressedSizes {
+    /// The settings whose sizes are exact.
+    pub exact: Vec<String>,
+    /// The settings some of whose sizes are estimated from the bodies' beginnings, since compressing everything would have taken too long.
+    pub estimated: Vec<String>,
+}
+
+/// How far simulated page times are from those of a real browser behind the same links.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct ModelError {
+    /// The study that measured it.
+    pub study: String,
+    /// How many page loads it compared.
+    pub pages: u64,
+    /// The median of `|simulated / real - 1|`.
+    pub median: f64,
+    /// The largest of these.
+    pub worst: f64,
+}
+
+impl ModelError {
+    /// The sentence about it.
+    pub fn sentence(&self) -> String {
+        format!(
+            "Simulated page times differ from those of a real browser by {} in the median and {} at worst, over {} page loads ({}).",
+            percent(self.median),
+            percent(self.worst),
+            self.pages,
+            self.study
+        )
+    }
+}
+
 /// How the traffic was replayed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Options {
     /// The protocol between client and server.
     pub protocol: Protocol,
-    /// Connections a host: 6 for HTTP/1.1 as browsers do, 1 for HTTP/2.
+    /// Connections per host: 6 for HTTP/1.1 as in browsers, 1 for HTTP/2.
     pub connections_per_host: u64,
-    /// Whether connections are encrypted, and so pay a TLS handshake and record overhead.
+    /// Whether connections use TLS, and so pay its handshake and record overhead.
     pub tls: bool,
-    /// Whether connections stand before the first request.
+    /// Whether connections are open before the first request.
     pub connections: Connections,
-    /// How often each page was loaded.
+    /// How often each page was loaded at first.
     pub repeats: u64,
-    /// How many times slower than the cost table's machine the client computes; 1 is as fast.
+    /// How often it was loaded at most, under settings between which the first repeats did not decide.
+    pub repeats_max: u64,
+    /// The codings that were tried, by their tokens in HTTP.
+    pub encodings: Vec<String>,
+    /// The server whose settings were tried; none where any server's were.
+    pub server: Option<Server>,
+    /// How many times slower than the cost table's machine the client's CPU is; 1 is as fast.
     pub slow_client: f64,
 }
 
 /// The protocol that carries requests and responses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub enum Protocol {
     /// HTTP/1.1, persistent connections (RFC 9112).
     #[serde(rename = "http/1.1")]
@@ -106,27 +160,43 @@ pub enum Protocol {
     H2,
 }
 
-/// Whether connections stand before the first request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Whether connections are open before the first request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Connections {
     /// Each is opened when first needed: handshakes and slow start are paid.
     Cold,
-    /// They are open, and their congestion windows have grown.
+    /// They are open, and their congestion windows are grown.
     Warm,
 }
 
 /// What to do on one link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct LinkAdvice {
-    /// The link as asked for: `wpt/3g+loss=1%`.
+    /// The link's formula as given: `wpt/3g+loss=1%`.
     pub name: String,
     /// What that is.
     pub description: LinkDescription,
-    /// The recommendation in a sentence.
+    /// The recommendation in a sentence or two.
     pub summary: String,
-    /// The whole page under each setting, `identity`, `today` and `recommended` (each kind with its own) among them.
+    /// What the page takes as it is, with a common setting, and as recommended.
+    pub ladder: Vec<Rung>,
+    /// The settings in `page` that are neither faster nor slower than the recommended one, beyond the noise.
+    pub as_good_as: Vec<String>,
+    /// How often the page was loaded under each setting of `page`.
+    pub repeats: u64,
+    /// Whether every difference to the recommended setting is beyond the noise, or known to be less than a hundredth of the page's time.
+    pub clear: bool,
+    /// The whole page under each setting that was replayed in every repeat: `recommended` (each kind with its own) first, then `today`, then
+    /// the others, the fastest first; `identity` is among them. None of them is faster than `recommended` beyond the noise.
     pub page: Vec<PageOutcome>,
+    /// The page in a real browser, beside simulated loads under the same conditions; none where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<BrowserComparison>,
+    /// The settings that were replayed in the first repeats only.
+    pub screened: Vec<ScreenedSetting>,
     /// Kind by kind, the one with the most bytes first.
     pub kinds: Vec<KindAdvice>,
     /// What makes this link's figures suspect.
@@ -134,39 +204,100 @@ pub struct LinkAdvice {
 }
 
 /// A link, described.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct LinkDescription {
     /// Towards the client; none where the link plays a recorded trace.
     pub rate_down_bit_per_second: Option<f64>,
     /// Towards the server; none where the link plays a recorded trace.
     pub rate_up_bit_per_second: Option<f64>,
-    /// Both one-way delays together, without queueing and without serialisation.
+    /// The sum of both one-way delays, without queueing and serialisation.
     pub round_trip_s: f64,
     /// The mean share of packets lost, from 0 to 1.
     pub loss: f64,
-    /// What waits, and what happens when it is full, in words: `drop-tail, 50 packets`.
+    /// The queue's discipline and length: `drop-tail, 50 packets`.
     pub queue: String,
-    /// Where the profile's figures are from.
+    /// The source of the profile's figures.
     pub source: String,
 }
 
 /// The whole page under one setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct PageOutcome {
-    /// `identity`, `today`, `recommended`, or a coding with its level for every response.
+    /// `identity`, `today`, `recommended`, a coding with its level for every response that can have it, or a mix in words.
     pub setting: String,
     /// From the first request to the last response decoded.
     pub page_time: Figure,
-    /// Carried towards the client: bodies, headers and framing of every layer, retransmissions among them.
+    /// Bytes carried towards the client: bodies, headers and framing of every layer, including retransmissions.
     pub bytes_down: Figure,
     /// What it saves against no compression; none for `identity` itself.
     pub saving_against_identity: Option<Saving>,
     /// What it saves against the traffic as recorded; none for `today` itself, and where the source does not say.
     pub saving_against_today: Option<Saving>,
+    /// What the recommended setting saves against this one; none for `recommended` itself.
+    pub recommended_saves: Option<Saving>,
 }
 
-/// What one setting saves against another, the two paired: same response or page, same repeat, same random choices.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A rung of the ladder from the page as it is to the page as recommended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Rung {
+    /// `today` or `identity` for the first, a setting for all kinds, or `recommended` for the last.
+    pub setting: String,
+    /// The page's time.
+    pub page_time: Figure,
+    /// What it saves as a share of the first rung's time: 0.4 saves 40 %. 0 for the first.
+    pub saved_share: f64,
+    /// 95 % interval of that; none where nothing varied.
+    pub saved_share_ci95: Option<[f64; 2]>,
+    /// What it saves as a share of what the last rung saves; none where that saves nothing.
+    pub share_of_saving: Option<f64>,
+}
+
+/// A setting that was replayed in the first repeats only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct ScreenedSetting {
+    /// The setting, or a mix in words.
+    pub setting: String,
+    /// The page's time in these repeats.
+    pub page_time: Figure,
+    /// What the recommended setting saves against it, in these repeats.
+    pub recommended_saves: Saving,
+}
+
+/// The page in a real browser in the emulated world, beside simulated loads in which client and servers compute as fast.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct BrowserComparison {
+    /// The browser and its version, as it states them.
+    pub browser: String,
+    /// One per setting compared: those that send the same bytes are loaded once.
+    pub outcomes: Vec<BrowserOutcome>,
+    /// What makes these loads suspect.
+    pub doubts: Vec<Doubt>,
+}
+
+/// The whole page under one setting, in simulation and in a real browser.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct BrowserOutcome {
+    /// As in `page`.
+    pub setting: String,
+    /// The page time in simulation.
+    pub simulated: Figure,
+    /// The page time in the browser: from its first request to the end of the last recorded response.
+    pub emulated: Figure,
+    /// A simulated page time as a share of a real one, mean over pairs: above 1 the simulation is slower.
+    pub ratio: f64,
+    /// 95 % interval of that.
+    pub ratio_ci95: Option<[f64; 2]>,
+}
+
+/// What one setting saves compared with another, in pairs: same response or page, same repeat, same random choices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Saving {
     /// How many pairs.
     pub pairs: u64,
@@ -189,33 +320,35 @@ pub struct Saving {
 }
 
 /// What to do with one kind of response on one link.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct KindAdvice {
     /// `html`, `javascript`, `json`, `font` ...
     pub kind: String,
-    /// Whether they can be compressed once and kept.
+    /// Whether they can be compressed once and stored.
     pub origin: Origin,
     /// How many there are.
     pub responses: u64,
     /// Their bodies without content coding, summed.
     pub identity_bytes: u64,
-    /// What they were recorded with, where they all agree and the source says: `gzip`.
+    /// The content coding they were recorded with, where they all have the same one and the source gives it: `gzip`.
     pub today: Option<String>,
     /// Every setting tried, smallest first.
     pub frontier: Vec<Candidate>,
     /// The one to use.
     pub recommended: Recommendation,
-    /// Where that stops paying; none where `identity` is recommended.
+    /// The bandwidth at which that stops paying; none where `identity` is recommended.
     pub break_even: Option<BreakEven>,
     /// What makes this kind's figures suspect.
     pub doubts: Vec<Doubt>,
 }
 
-/// Who makes a response, and so how often it is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Whether a response is a file or made on request, and so how often it is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// A file: compressed once, before it is asked for, so that compressing is not waited for.
+    /// A file: compressed once, before the first request, so that no client waits for the compression.
     Static,
     /// Made for the request: compressed every time, while the client waits.
     Dynamic,
@@ -232,7 +365,8 @@ impl Origin {
 }
 
 /// One setting, tried on one kind of response.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Candidate {
     /// The setting.
     pub setting: String,
@@ -240,33 +374,35 @@ pub struct Candidate {
     pub compressed_bytes: u64,
     /// `compressed_bytes / identity_bytes`.
     pub ratio: f64,
-    /// Computing on the server for all the kind's responses together: once in all for static ones, once a page for dynamic ones.
+    /// CPU time on the server for all responses of the kind together: once in all for static ones, once per page for dynamic ones.
     pub server_cpu_s: f64,
-    /// Decoding on the client for all the kind's responses together, once a page, on the client as slow as it was said to be.
+    /// CPU time on the client for decompressing all responses of the kind, once per page, with the client's `slow_client` factor.
     pub client_cpu_s: f64,
-    /// From a response's request to its last byte decoded.
+    /// From a response's request to its last decoded byte.
     pub transfer_time: Figure,
-    /// Whether another setting is at least as good in mean transfer time, size, and computing on either side, and better in one.
+    /// Whether another setting is at least as good in mean transfer time, size, and CPU time on either side, and better in one.
     pub dominated: bool,
 }
 
 /// The setting to use, and why.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Recommendation {
-    /// The setting.
+    /// The setting; `today` where the responses are best left as they were recorded.
     pub setting: String,
-    /// Why this one, in words made from the figures.
+    /// What it does and costs, in words made from the figures.
     pub why: String,
-    /// What it buys a response against no compression, in transfer time.
+    /// The transfer time per response that the recommended page saves, compared with the page without compression; 0 for `identity`.
     pub buys: Saving,
-    /// The same against the traffic as recorded; none where the source does not say.
+    /// The same compared with the traffic as recorded; none where the source does not give its coding.
     pub buys_against_today: Option<Saving>,
 }
 
 /// The bandwidth towards the client at which the recommended setting stops being faster than `identity`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct BreakEven {
-    /// By the formula; none where it never stops paying, since no computing is waited for.
+    /// By the formula; none where it never stops paying, since no client waits for the compression.
     pub by_formula_bit_per_second: Option<f64>,
     /// The formula, with its figures and source.
     pub formula: String,
@@ -275,27 +411,69 @@ pub struct BreakEven {
 }
 
 /// A search for a break-even among simulated bandwidths.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct BreakEvenSearch {
     /// The lowest and the highest bandwidth tried.
     pub searched_bit_per_second: [f64; 2],
-    /// It pays at the first of these and no longer at the second; none where it pays at every bandwidth tried.
+    /// It pays at the first of these, and no longer at the second; none where it pays at every bandwidth tried.
     pub between_bit_per_second: Option<[f64; 2]>,
 }
 
 /// Configuration to paste.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Snippet {
-    /// For which server.
+    /// The server.
     pub server: Server,
     /// The lines.
     pub text: String,
-    /// Where they go, and what that server cannot do of what is recommended.
+    /// Where the lines go, and how its settings relate to those recommended.
     pub note: String,
+    /// Every setting in it.
+    pub settings: Vec<SnippetSetting>,
+    /// The page with the snippet as it stands, on each link.
+    pub replays: Vec<SnippetReplay>,
 }
 
-/// A server that is configured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A setting in a snippet.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct SnippetSetting {
+    /// Which responses it is for.
+    pub origin: Origin,
+    /// The setting.
+    pub setting: String,
+    /// Who gets it.
+    pub usage: SnippetUse,
+    /// The links on which the table recommends it for some kind of that origin; none where it is the nearest that the server can do.
+    pub recommended_on: Vec<String>,
+}
+
+/// Who gets a setting of a snippet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SnippetUse {
+    /// Every client that accepts its coding.
+    First,
+    /// Clients that do not accept the first.
+    Fallback,
+}
+
+/// The page with a snippet, on one link.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct SnippetReplay {
+    /// The link.
+    pub link: String,
+    /// The page; its setting is the server's name.
+    pub page: PageOutcome,
+}
+
+/// A server that a snippet configures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Server {
     /// nginx.

@@ -1,39 +1,39 @@
-//! How is a [`Chart`] drawn? As SVG of our own: no script, absolute coordinates, the same bytes for the same chart.
+//! Draws a [`Chart`] as SVG of our own: no script, absolute coordinates, the same bytes for the same chart.
 //!
-//! Whose figures a series shows is told by its marks and not by colour alone: measured ones are filled marks on a full line,
+//! A series' source shows in its marks, and not in colour alone: measured figures are filled marks on a full line,
 //! published ones hollow marks on a dashed line, predicted ones crosses on a dotted line. Series of one name share colour and
-//! shape, so that measured and published of one thing are seen as such. Colours are CSS variables, in [`CSS`], light and dark.
+//! shape, so that measured and published figures of one quantity are seen to belong together. Colours are CSS variables, in [`CSS`], light and dark.
 //!
-//! `axis` decides where a value lies, `label` where text fits, `mark` what a point looks like, `legend` says what it means. `heat` draws fields of
+//! `axis` computes where a value lies, `label_placement` where text fits, `markers` draws points, `legend` explains the marks. `heatmap` draws fields of
 //! cells, in the scale of `colour`.
 
 mod axis;
 mod colour;
-pub(crate) mod heat;
-mod label;
+pub(crate) mod heatmap;
+mod label_placement;
 mod legend;
-mod mark;
+mod markers;
 #[cfg(test)]
 mod tests;
 
-use crate::markup::Text;
+use crate::escape::Text;
 use crate::number::{interval, quantity};
 use crate::record::{Axis, Chart, Point, Scale, Series};
-use axis::Fitted;
-use label::{Anchor, Area, Labels, shorten, text_width, wrap};
+use axis::FittedAxis;
+use label_placement::{Anchor, Labels, Rect, shorten, text_width, wrap};
 use legend::Legend;
-use mark::{Style, legend_name};
+use markers::{SeriesStyle, legend_name};
 use std::fmt::Write;
 
 /// The style that drawings need, to be put once into the page they are in.
 pub const CSS: &str = include_str!("chart/chart.css");
 
-/// For how wide a place a chart is laid out; text has the same size in both.
+/// The width that a chart is laid out for; text has the same size in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// A page on a desk, or on paper.
     Wide,
-    /// A telephone held upright.
+    /// A phone held upright.
     Narrow,
 }
 
@@ -63,10 +63,10 @@ impl Layout {
 /// Heights and gaps in px: our own choice, by eye, for text of 13 px.
 const LINE: f64 = 18.0;
 const RIGHT: f64 = 16.0;
-/// What a mark on a line takes of its width, on average over the series.
+/// The width that a mark needs on a line, on average over the series.
 const MARK_ROOM: f64 = 6.0;
 
-/// Draws `chart` for a page that has [`CSS`]. `id` tells its elements from those of other charts on the page: letters and digits.
+/// Draws `chart` for a page that has [`CSS`]. `id` distinguishes its elements from those of other charts on the page: letters and digits.
 pub fn svg(chart: &Chart, layout: Layout, id: &str) -> String {
     Drawing::new(chart, layout).write(&format!("{id}-{}", layout.name()), "")
 }
@@ -76,13 +76,13 @@ pub fn standalone(chart: &Chart, layout: Layout) -> String {
     Drawing::new(chart, layout).write("chart", &format!("<style>{CSS}</style>"))
 }
 
-/// What is known of a chart before the first element is written.
+/// A chart's layout, computed before the first element is written.
 struct Drawing<'a> {
     chart: &'a Chart,
     layout: Layout,
-    x: Fitted,
-    y: Fitted,
-    styles: Vec<Style>,
+    x: FittedAxis,
+    y: FittedAxis,
+    styles: Vec<SeriesStyle>,
     legend: Legend,
     /// Texts of the horizontal axis, in lines.
     x_texts: Vec<Vec<String>>,
@@ -102,27 +102,27 @@ impl<'a> Drawing<'a> {
             .flat_map(|p| [p.y, p.spread.map_or(p.y, |s| s[0]), p.spread.map_or(p.y, |s| s[1])])
             .collect();
         let narrow = layout == Layout::Narrow;
-        // An x axis from 0 only where that leaves the points most of it: a level of 1 or 2 does, a range of 900 to 1000 does not.
+        // The x axis begins at 0 only where the points still fill most of it: with levels of 1 and 2, but not with a range of 900 to 1000.
         let far = xs.iter().copied().fold(0.0, f64::max);
         let near = xs.iter().copied().fold(f64::INFINITY, f64::min);
-        let x = Fitted::new(&chart.x, &xs, if narrow { 4 } else { 7 }, near < far / 3.0);
-        let y = Fitted::new(&chart.y, &ys, 5, true);
+        let x = FittedAxis::new(&chart.x, &xs, if narrow { 4 } else { 7 }, near < far / 3.0);
+        let y = FittedAxis::new(&chart.y, &ys, 5, true);
         let width = layout.width();
         let widest = y.ticks.iter().map(|tick| text_width(&tick.text)).fold(0.0, f64::max);
         let left = (widest + 12.0).clamp(24.0, width * 0.45);
         let right = width - RIGHT;
-        let legend = Legend::lay(chart, right);
+        let legend = Legend::lay_out(chart, right);
         let top = legend.height() + LINE + 8.0;
         let bottom = top + layout.plot_height();
         let room = x.slot().map_or(f64::INFINITY, |slot| slot * (right - left) - 6.0);
-        let (x_texts, x_lines) = lay_names(&x, room);
+        let (x_texts, x_lines) = lay_out_names(&x, room);
         let height = bottom + 8.0 + x_lines as f64 * LINE + LINE + 6.0;
         Self {
             chart,
             layout,
             x,
             y,
-            styles: mark::styles(&chart.series),
+            styles: markers::styles(&chart.series),
             legend,
             x_texts,
             left,
@@ -154,13 +154,13 @@ impl<'a> Drawing<'a> {
         )?;
         self.legend.write(out, &self.chart.series, &self.styles)?;
         self.write_axes(out)?;
-        let mut labels = Labels::new(Area {
+        let mut labels = Labels::new(Rect {
             left: self.left,
             top: self.top - 6.0,
             right: self.right + RIGHT,
             bottom: self.bottom,
         });
-        // The first lies on top: it is what the chart is about.
+        // The first series lies on top: it is the chart's subject.
         for (series, style) in self.chart.series.iter().zip(&self.styles).rev() {
             self.write_series(out, series, style, &mut labels)?;
         }
@@ -169,7 +169,7 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// What someone who does not see the chart is told: its note, axes, series, and what could not be shown.
+    /// The description for screen readers: the chart's note, axes, series, and what could not be shown.
     fn description(&self, note: &str) -> String {
         let Chart { x, y, series, .. } = self.chart;
         let mut text = format!("{note} {} against {}.", y.label, x.label)
@@ -190,7 +190,7 @@ impl<'a> Drawing<'a> {
             .filter(|p| self.at(p, 0.0).is_none())
             .count();
         if hidden > 0 {
-            let _ = write!(text, " Not shown, since an axis has no place for them: {hidden}.");
+            let _ = write!(text, " Points that do not fit on an axis and are not shown: {hidden}.");
         }
         text
     }
@@ -222,7 +222,7 @@ impl<'a> Drawing<'a> {
                 write!(out, "<path d=\"M{} {}V{}\"/>", px(x), px(top), px(bottom))?;
             }
             let half = lines.iter().map(|line| text_width(line)).fold(0.0, f64::max) / 2.0;
-            // The last text stays inside the drawing; one that would touch its neighbour is left out.
+            // The last text stays inside the drawing; a text that would touch its neighbour is left out.
             let centre = x.min(self.layout.width() - half - 2.0);
             if named || centre - half > ends + 4.0 {
                 ends = centre + half;
@@ -247,7 +247,7 @@ impl<'a> Drawing<'a> {
         )?;
         if let Some(zero) = self
             .y
-            .place(0.0)
+            .position(0.0)
             .filter(|at| *at > 0.0 && *at < 1.0 && self.y.slot().is_none())
         {
             write!(
@@ -275,7 +275,13 @@ impl<'a> Drawing<'a> {
         )
     }
 
-    fn write_series(&self, out: &mut String, series: &Series, style: &Style, labels: &mut Labels) -> std::fmt::Result {
+    fn write_series(
+        &self,
+        out: &mut String,
+        series: &Series,
+        style: &SeriesStyle,
+        labels: &mut Labels,
+    ) -> std::fmt::Result {
         write!(out, "<g class=\"{}\">", style.class)?;
         let dodge = self.dodge(style);
         let placed: Vec<(&Point, (f64, f64))> = series
@@ -286,8 +292,8 @@ impl<'a> Drawing<'a> {
         if series.joined && placed.len() > 1 {
             let line: Vec<(f64, f64)> = placed.iter().map(|(_, at)| *at).collect();
             style.write_line(out, &line)?;
-            labels.line(&line);
-            // Marks that would cover each other say nothing that the line does not.
+            labels.occupy_line(&line);
+            // Marks that would cover each other add nothing to the line.
             if placed.len() as f64 > (self.right - self.left) / MARK_ROOM {
                 return writeln!(out, "</g>");
             }
@@ -295,9 +301,9 @@ impl<'a> Drawing<'a> {
         for (point, (x, y)) in &placed {
             write!(out, "<g><title>{}</title>", Text(self.tooltip(series, point)))?;
             if let Some(ends) = point.spread {
-                let [low, high] = ends.map(|end| self.bottom - self.y.nearest(end) * (self.bottom - self.top));
+                let [low, high] = ends.map(|end| self.bottom - self.y.clamped_position(end) * (self.bottom - self.top));
                 style.write_spread(out, *x, low, high)?;
-                labels.occupy(Area {
+                labels.occupy(Rect {
                     left: x - 4.0,
                     top: high,
                     right: x + 4.0,
@@ -306,13 +312,13 @@ impl<'a> Drawing<'a> {
             }
             style.write_mark(out, *x, *y)?;
             out.push_str("</g>");
-            labels.occupy(Area::around(*x, *y, 5.0));
+            labels.occupy(Rect::around(*x, *y, 5.0));
         }
         writeln!(out, "</g>")
     }
 
-    /// Labels are placed when every mark is known, so that none is covered. One that stands beside a near point already, as where
-    /// measured and published of one thing are labelled alike, is not said twice.
+    /// Labels are placed when every mark is known, so that no mark is covered. A label that a near point already has, as where
+    /// measured and published figures of one quantity have the same label, is not repeated.
     fn write_labels(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
         const NEAR: f64 = 40.0;
         let mut said: Vec<(&str, f64, f64)> = Vec::new();
@@ -328,8 +334,8 @@ impl<'a> Drawing<'a> {
                     continue;
                 }
                 said.push((text, x, y));
-                // A label that fits nowhere is left to the tool tip.
-                let Some((x, y, anchor)) = labels.place(x, y, text_width(text)) else {
+                // A label that fits nowhere is in the tool tip only.
+                let Some((x, y, anchor)) = labels.find_room(x, y, text_width(text)) else {
                     continue;
                 };
                 let anchor = match anchor {
@@ -349,8 +355,8 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// How far a series steps aside on a named axis, so that spreads at one place stand beside each other.
-    fn dodge(&self, style: &Style) -> f64 {
+    /// The offset of a series on a named axis, so that spreads at one position stand side by side.
+    fn dodge(&self, style: &SeriesStyle) -> f64 {
         let Some(slot) = self.x.slot() else { return 0.0 };
         let several = self.styles.len() as f64;
         let step = (slot * (self.right - self.left) * 0.7 / several).min(12.0);
@@ -358,7 +364,7 @@ impl<'a> Drawing<'a> {
     }
 
     fn at(&self, point: &Point, dodge: f64) -> Option<(f64, f64)> {
-        let (x, y) = (self.x.place(point.x)?, self.y.place(point.y)?);
+        let (x, y) = (self.x.position(point.x)?, self.y.position(point.y)?);
         Some((
             self.left + x * (self.right - self.left) + dodge,
             self.bottom - y * (self.bottom - self.top),
@@ -398,9 +404,9 @@ fn range(axis: &Axis, [low, high]: [f64; 2]) -> String {
     }
 }
 
-/// The texts of a horizontal axis in lines, and how many lines the longest has. Names that are cut in their own place take that of
-/// their neighbour too, every second one a row lower.
-fn lay_names(x: &Fitted, room: f64) -> (Vec<Vec<String>>, usize) {
+/// The texts of a horizontal axis in lines, and how many lines the longest has. Where names would be cut in their own width, every
+/// second one goes a row lower, so that each has its neighbour's width too.
+fn lay_out_names(x: &FittedAxis, room: f64) -> (Vec<Vec<String>>, usize) {
     let wrapped = |room: f64| -> Vec<Vec<String>> { x.ticks.iter().map(|tick| wrap(&tick.text, room)).collect() };
     let mut texts = wrapped(room);
     if texts.iter().flatten().any(|line| line.ends_with('…')) {
@@ -414,7 +420,7 @@ fn lay_names(x: &Fitted, room: f64) -> (Vec<Vec<String>>, usize) {
     (texts, lines)
 }
 
-/// A coordinate to a tenth: finer is not seen, and every machine rounds to the same.
+/// A coordinate to a tenth of a px: finer cannot be seen, and every machine rounds to the same text.
 fn px(value: f64) -> String {
     let tenths = (value * 10.0).round() as i64;
     let sign = if tenths < 0 { "-" } else { "" };

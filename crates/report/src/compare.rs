@@ -1,23 +1,28 @@
-//! What changed between two runs of a study, and is it more than noise?
+//! Comparing two runs of a study: the record of `lastmile compare`, and how it tells a change from noise.
 //!
-//! Cells are matched by part and levels, and each figure's mean is compared, with an interval where both runs give one. [`rule`]
-//! holds what a caller may demand of the changes.
+//! Cells are matched by part and levels, and each figure's mean is compared, with an interval where both runs give one: of pairs of repeats
+//! where the runs have one seed. [`rule`] has the rules that a caller may set for the changes.
 
+mod interval;
 pub mod rule;
 #[cfg(test)]
 mod tests;
 
-use crate::record::{Cell, Doubt, Figure, Levels, Run};
+use crate::record::{Cell, Doubt, DoubtKind, Figure, Levels, Run};
+use crate::rules::Statistic;
+use interval::{CellPair, Difference, TAIL_95};
 use rule::{Rule, RuleOutcome};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What `lastmile compare` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Comparison {
     /// `lastmile/compare/1`.
-    #[schemars(extend("const" = Comparison::SCHEMA))]
+    #[cfg_attr(test, schemars(extend("const" = Comparison::SCHEMA)))]
     pub schema: String,
     /// The run compared against.
     pub before: Side,
@@ -27,14 +32,17 @@ pub struct Comparison {
     pub cells: Vec<CellComparison>,
     /// Cells that one run alone has.
     pub unmatched: Vec<Unmatched>,
-    /// What was demanded, and what broke it.
+    /// The rules that were set, and what broke them.
     pub rules: Vec<RuleOutcome>,
-    /// What makes the comparison suspect: other worlds, seeds or cost tables.
+    /// Whether rules were checked on values alone, without regard to their intervals.
+    pub strict: bool,
+    /// What makes the comparison suspect: different worlds, seeds or cost tables, or rules checked without an interval.
     pub doubts: Vec<Doubt>,
 }
 
 /// One of the two runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Side {
     /// The run folder.
     pub run: String,
@@ -53,7 +61,8 @@ pub struct Side {
 }
 
 /// A cell of both runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct CellComparison {
     /// The part of the study it belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +76,8 @@ pub struct CellComparison {
 }
 
 /// How one figure changed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Change {
     /// The figure's unit.
     pub unit: String,
@@ -79,37 +89,40 @@ pub struct Change {
     pub after: f64,
     /// `(after - before) / |before|`; none where that is not a number, `before` being 0.
     pub change: Option<f64>,
-    /// 95 % interval of `change`; none where neither run's samples varied, or one gives no interval.
+    /// 95 % interval of `change`; none where nothing varied, or a run gives no interval. It is of pairs of repeats where the runs have one
+    /// seed.
     pub change_ci95: Option<[f64; 2]>,
-    /// What to make of it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
 /// Which way a figure is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
     /// Less of it: times, bytes, drops.
     Lower,
     /// More of it: rates.
     Higher,
-    /// Neither is known to be.
+    /// Not known.
     Neither,
 }
 
-/// What to make of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+/// The verdict on a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Better, and the interval leaves no doubt.
+    /// Better, and the interval excludes 0.
     Better,
-    /// Worse, and the interval leaves no doubt.
+    /// Worse, and the interval excludes 0.
     Worse,
-    /// Another, and the interval leaves no doubt; neither way is known to be better.
+    /// Different, and the interval excludes 0; it is not known which direction is better.
     Different,
     /// The interval holds 0, or nothing varied and both are equal.
     WithinNoise,
-    /// It cannot be told: a cell is invalid, or its figure varies and gives no interval.
+    /// Unknown: a cell is invalid, or its figure varies and gives no interval.
     Unknown,
 }
 
@@ -121,15 +134,16 @@ impl Verdict {
             Verdict::Worse => "worse",
             Verdict::Different => "different",
             Verdict::WithinNoise => "within noise",
-            Verdict::Unknown => "cannot be told",
+            Verdict::Unknown => "unknown",
         }
     }
 }
 
 /// A cell that only one run has.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Unmatched {
-    /// Whether it is the run before that has it.
+    /// Whether the run before has it, rather than the run after.
     pub before: bool,
     /// The part of the study it belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,34 +158,51 @@ impl Comparison {
 
     /// Whether any rule was broken. One that found nothing to check counts as broken: a gate that checks nothing passes everything.
     pub fn breaks_a_rule(&self) -> bool {
-        self.rules
-            .iter()
-            .any(|outcome| outcome.checked == 0 || !outcome.breaches.is_empty())
+        self.rules.iter().any(RuleOutcome::is_broken)
     }
 }
 
-/// Compares `after` with `before`, and holds `rules` against the changes.
-pub fn compare(before: &Run, after: &Run, rules: &[Rule]) -> Comparison {
+/// The kinds of doubts that a comparison raises.
+pub const DOUBTS: &[DoubtKind] = &[
+    DoubtKind::OtherStudy,
+    DoubtKind::OtherWorld,
+    DoubtKind::OtherCostTable,
+    DoubtKind::OtherMachine,
+    DoubtKind::OtherSeed,
+    DoubtKind::NoInterval,
+];
+
+/// Compares `after` with `before`, and checks the changes against `rules`: their intervals, or where `strict` their values alone.
+pub fn compare(before: &Run, after: &Run, rules: &[Rule], strict: bool) -> Comparison {
+    let paired = before.seed == after.seed && before.study == after.study;
     let mut left: BTreeMap<_, &Cell> = after.cells.iter().map(|cell| (key(cell), cell)).collect();
     let (mut cells, mut unmatched, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
     for cell in &before.cells {
         match left.remove(&key(cell)) {
             Some(matching) => {
-                cells.push(compare_cells(cell, matching));
-                pairs.push((cell, matching));
+                let pair = CellPair {
+                    before: cell,
+                    after: matching,
+                    paired,
+                };
+                cells.push(compare_cells(&pair));
+                pairs.push(pair);
             }
             None => unmatched.push(unmatched_cell(cell, true)),
         }
     }
     unmatched.extend(left.into_values().map(|cell| unmatched_cell(cell, false)));
+    let rules: Vec<RuleOutcome> = rules.iter().map(|rule| rule.check(&pairs, strict)).collect();
+    let doubts = differences(before, after).into_iter();
     Comparison {
         schema: Comparison::SCHEMA.to_owned(),
         before: side(before),
         after: side(after),
         cells,
         unmatched,
-        rules: rules.iter().map(|rule| rule.hold(&pairs)).collect(),
-        doubts: differences(before, after),
+        doubts: doubts.chain(rules.iter().filter_map(RuleOutcome::doubt)).collect(),
+        rules,
+        strict,
     }
 }
 
@@ -223,15 +254,15 @@ fn side(run: &Run) -> Side {
     }
 }
 
-fn compare_cells(before: &Cell, after: &Cell) -> CellComparison {
-    let valid = before.valid && after.valid;
+fn compare_cells(pair: &CellPair<'_>) -> CellComparison {
+    let CellPair { before, after, .. } = pair;
     let changes = before.figures.iter().filter_map(|(name, figure)| {
         let other = after.figures.get(name).filter(|other| other.unit == figure.unit)?;
-        Some((name.clone(), change(name, figure, other, valid)))
+        Some((name.clone(), change(name, pair, [figure, other])))
     });
     let doubts = |cell: &Cell, side: &'static str| {
         let said = |doubt: &Doubt| Doubt {
-            kind: doubt.kind.clone(),
+            kind: doubt.kind,
             text: format!("{side}: {}", doubt.text),
         };
         cell.doubts.iter().map(said).collect::<Vec<_>>()
@@ -244,20 +275,14 @@ fn compare_cells(before: &Cell, after: &Cell) -> CellComparison {
     }
 }
 
-fn change(name: &str, before: &Figure, after: &Figure, valid: bool) -> Change {
+fn change(name: &str, pair: &CellPair<'_>, [before, after]: [&Figure; 2]) -> Change {
     let better = better(name, before);
-    let exact = before.varied.is_empty() && after.varied.is_empty();
-    let difference_ci95 = if exact {
-        None
-    } else {
-        difference_interval(before, after)
-    };
-    let told = match difference_ci95 {
-        _ if !valid => None,
-        Some([low, high]) if low <= 0.0 && 0.0 <= high => Some(false),
-        Some(_) => Some(true),
-        None if exact => Some(before.mean != after.mean),
-        None => None,
+    let difference = pair.difference(Statistic::Mean, [before, after], TAIL_95);
+    let told = match difference {
+        _ if !(pair.before.valid && pair.after.valid) => None,
+        Difference::Interval([low, high]) => Some(low > 0.0 || high < 0.0),
+        Difference::Exact => Some(before.mean != after.mean),
+        Difference::Unknown => None,
     };
     let verdict = match (told, better) {
         (None, _) => Verdict::Unknown,
@@ -267,61 +292,44 @@ fn change(name: &str, before: &Figure, after: &Figure, valid: bool) -> Change {
         (Some(true), Better::Higher) if after.mean > before.mean => Verdict::Better,
         (Some(true), _) => Verdict::Worse,
     };
-    let share = |[low, high]: [f64; 2]| [low / before.mean.abs(), high / before.mean.abs()];
     Change {
         unit: before.unit.clone(),
         better,
         before: before.mean,
         after: after.mean,
         change: relative(before.mean, after.mean),
-        change_ci95: difference_ci95
-            .map(share)
-            .filter(|ends| ends.iter().all(|end| end.is_finite())),
+        change_ci95: difference
+            .interval()
+            .and_then(|ends| relative_interval(before.mean, ends)),
         verdict,
     }
 }
 
-/// 95 % interval of `after.mean - before.mean`, the runs taken as independent; none where a figure varies and gives no interval.
-///
-/// With means m, M and intervals `[l, u]`, `[L, U]`, before and after: from `d - sqrt((M - L)^2 + (u - m)^2)` to
-/// `d + sqrt((U - M)^2 + (m - l)^2)`, where `d = M - m`. Source: Zou and Donner, "Construction of confidence limits about effect
-/// measures: a general approach", Statistics in Medicine 27 (2008), equation 3. It needs no symmetry, as bootstrap intervals have
-/// none. Runs of one seed share their random choices, which makes this wider than need be.
-fn difference_interval(before: &Figure, after: &Figure) -> Option<[f64; 2]> {
-    let ends = |figure: &Figure| match figure.ci95 {
-        Some(ci) => Some(ci),
-        None => figure.varied.is_empty().then_some([figure.mean; 2]),
-    };
-    let ([low, high], [new_low, new_high]) = (ends(before)?, ends(after)?);
-    let (mean, new_mean) = (before.mean, after.mean);
-    let difference = new_mean - mean;
-    let length = |a: f64, b: f64| (a * a + b * b).sqrt();
-    Some([
-        difference - length(new_mean - new_low, high - mean),
-        difference + length(new_high - new_mean, mean - low),
-    ])
+/// The interval of a difference in relation to what was before; none where that is 0.
+pub(crate) fn relative_interval(before: f64, ends: [f64; 2]) -> Option<[f64; 2]> {
+    let ends = ends.map(|end| end / before.abs());
+    ends.iter().all(|end| end.is_finite()).then_some(ends)
 }
 
-/// What else differs between two runs, and so may be why a figure does.
+/// What else differs between two runs, and so may have caused a change.
 fn differences(before: &Run, after: &Run) -> Vec<Doubt> {
     let seeds = [before, after].map(|run| run.seed.to_string());
     let pairs = [
-        ("other-study", "study", &before.study, &after.study),
-        ("other-world", "world", &before.world, &after.world),
-        ("other-cost-table", "cost table", &before.cpu, &after.cpu),
+        (DoubtKind::OtherStudy, "study", &before.study, &after.study),
+        (DoubtKind::OtherWorld, "world", &before.world, &after.world),
+        (DoubtKind::OtherCostTable, "cost table", &before.cpu, &after.cpu),
         (
-            "other-machine",
+            DoubtKind::OtherMachine,
             "machine of the cost table",
             &before.cpu_machine,
             &after.cpu_machine,
         ),
-        ("other-seed", "seed", &seeds[0], &seeds[1]),
+        (DoubtKind::OtherSeed, "seed", &seeds[0], &seeds[1]),
     ];
     let differing = pairs.into_iter().filter(|(_, _, before, after)| before != after);
     differing
-        .map(|(kind, what, before, after)| Doubt {
-            kind: kind.to_owned(),
-            text: format!("the {what} was {before} before and is {after} after"),
+        .map(|(kind, what, before, after)| {
+            Doubt::new(kind, format!("the {what} was {before} before and is {after} after"))
         })
         .collect()
 }

@@ -1,64 +1,68 @@
-//! Does a WebSocket server keep the rules? What `lastmile conform` publishes.
+//! The record of `lastmile conform`: which rules a WebSocket server keeps.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a server was asked, and how it stood.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The rules that a server was tested on, and the results.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Conformance {
     /// `lastmile/conform/1`.
-    #[schemars(extend("const" = Conformance::SCHEMA))]
+    #[cfg_attr(test, schemars(extend("const" = Conformance::SCHEMA)))]
     pub schema: String,
     /// The version of lastmile.
     pub version: String,
-    /// Who was asked: `ws://127.0.0.1:9001/`.
+    /// The server's URL: `ws://127.0.0.1:9001/`.
     pub target: String,
-    /// What the server calls itself. Null where it does not say.
+    /// The server's name for itself. Null where it gives none.
     pub server: Option<String>,
     /// How many rules it keeps.
     pub held: u64,
     /// How many it breaks.
     pub broken: u64,
-    /// How many it could not be asked about: it has not what they are about, as it may.
-    pub not_asked: u64,
+    /// How many do not apply: the server does not offer the optional feature that they test.
+    pub not_applicable: u64,
     /// Each of them.
     pub verdicts: Vec<Verdict>,
 }
 
 /// A rule, and whether it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Verdict {
     /// The rule's name.
     pub name: String,
-    /// What it asks.
+    /// What it requires.
     pub asks: String,
-    /// Where it is said.
+    /// Its source: the RFC and section.
     pub source: String,
     /// Whether it is kept.
-    pub standing: Standing,
+    pub standing: RuleStatus,
     /// What the server did.
     pub found: String,
 }
 
 /// Whether a rule is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum RuleStatus {
     /// It is.
     Held,
     /// It is not.
     Broken,
-    /// The server has not what the rule is about, and need not have it.
-    NotAsked,
+    /// The rule does not apply: the server does not offer the optional feature that it tests.
+    NotApplicable,
 }
 
-impl Standing {
+impl RuleStatus {
     /// In a word or two.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Held => "held",
             Self::Broken => "broken",
-            Self::NotAsked => "not asked",
+            Self::NotApplicable => "not applicable",
         }
     }
 }
@@ -67,7 +71,7 @@ impl Conformance {
     /// The name of this record's shape.
     pub const SCHEMA: &'static str = "lastmile/conform/1";
 
-    /// What came of asking `target`, by this `version` of lastmile.
+    /// The results of testing `target`, by this `version` of lastmile.
     pub fn new(version: &str, target: &str, server: Option<String>, verdicts: Vec<Verdict>) -> Self {
         let count = |standing| verdicts.iter().filter(|verdict| verdict.standing == standing).count() as u64;
         Self {
@@ -75,9 +79,9 @@ impl Conformance {
             version: version.to_owned(),
             target: target.to_owned(),
             server,
-            held: count(Standing::Held),
-            broken: count(Standing::Broken),
-            not_asked: count(Standing::NotAsked),
+            held: count(RuleStatus::Held),
+            broken: count(RuleStatus::Broken),
+            not_applicable: count(RuleStatus::NotApplicable),
             verdicts,
         }
     }

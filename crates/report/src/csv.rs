@@ -1,18 +1,19 @@
-//! How does a record become rows for a spreadsheet, pandas or R?
+//! Renders records as CSV for a spreadsheet, pandas or R.
 //!
-//! One head, then one row a cell and figure, numbers in full and in base units. Fields are quoted as RFC 4180 section 2 says; rows
-//! end in a line feed alone, which every reader takes and every Unix tool prefers.
+//! One head, then one row per cell and figure, numbers in full and in base units. Fields are quoted as in RFC 4180 section 2; rows
+//! end in a line feed alone, which every reader accepts and every Unix tool prefers.
 
 mod inspect;
 mod tune;
 
-pub use inspect::inspection;
-pub use tune::tuning;
+pub(crate) use inspect::inspection;
+pub(crate) use tune::tuning;
 
 use crate::advise::{Advice, Saving};
 use crate::compare::Comparison;
 use crate::conform::Conformance;
-use crate::doctor::Examination;
+use crate::doctor::DoctorReport;
+use crate::document::Record;
 use crate::record::{Doubt, Figure, Levels, Published, Run, Table};
 use std::collections::BTreeSet;
 
@@ -22,9 +23,9 @@ const STATISTICS: [&str; 15] = [
     "per",
     "n",
     "mean",
-    "rms",
+    "population_sd",
     "sd",
-    "rms_ratio",
+    "population_sd_ratio",
     "p50",
     "p95",
     "p99",
@@ -35,11 +36,16 @@ const STATISTICS: [&str; 15] = [
     "rest",
 ];
 
-/// What was published of a figure: a number twice, or the ends of a range.
+/// The published value of a figure: a number twice, or the ends of a range.
 const PUBLISHED: [&str; 2] = ["published_low", "published_high"];
 
-/// A run: one row a cell and figure, with a column a factor.
-pub fn run(run: &Run) -> String {
+/// A record, one row per figure or whatever else it holds.
+pub fn render(record: &impl Record) -> String {
+    record.rows().text
+}
+
+/// A run: one row per cell and figure, with one column per factor.
+pub(crate) fn run(run: &Run) -> Rows {
     let factors = factors(run.cells.iter().map(|cell| &cell.levels));
     let mut rows = Rows::default();
     let fixed = ["repeats", "failed", "valid", "doubts", "figure"];
@@ -53,23 +59,23 @@ pub fn run(run: &Run) -> String {
                 cell.failed.to_string(),
                 cell.valid.to_string(),
             ]);
-            row.extend([kinds(&cell.doubts), name.clone()]);
+            row.extend([doubt_kinds(&cell.doubts), name.clone()]);
             row.extend(statistics_of(figure));
-            row.extend(ends(figure.published.map(|published| match published {
+            row.extend(interval_ends(figure.published.map(|published| match published {
                 Published::Value(value) => [value; 2],
                 Published::Range(ends) => ends,
             })));
             rows.row(row);
         }
     }
-    rows.text
+    rows
 }
 
-/// An advice: one row a link and setting for the whole page (scope `page`), and one a link, kind and setting (scope `kind`).
+/// An advice: one row per link and setting for the whole page (scope `page`), and one per link, kind and setting (scope `kind`).
 ///
-/// `bytes` is what the link carried in scope `page` and the bodies' size in scope `kind`; the statistics are of the page's time
-/// and of a response's. Savings are against `identity`: the page's, and those of the setting recommended for a kind.
-pub fn advice(advice: &Advice) -> String {
+/// `bytes` is what the link carried in scope `page`, and the bodies' size in scope `kind`; the statistics are of the page's time
+/// and of a response's. Savings are compared with `identity`: the page's, and those of the setting recommended for a kind.
+pub(crate) fn advice(advice: &Advice) -> Rows {
     let fixed = [
         "link",
         "scope",
@@ -111,7 +117,7 @@ pub fn advice(advice: &Advice) -> String {
                 String::new(),
             ]);
             row.extend(saving(outcome.saving_against_identity.as_ref()));
-            row.push(kinds(&link.doubts));
+            row.push(doubt_kinds(&link.doubts));
             row.extend(statistics_of(&outcome.page_time));
             rows.row(row);
         }
@@ -134,17 +140,17 @@ pub fn advice(advice: &Advice) -> String {
                     [candidate.ratio, candidate.server_cpu_s, candidate.client_cpu_s].map(|value| value.to_string()),
                 );
                 row.extend(saving(recommended.then_some(&kind.recommended.buys)));
-                row.push(kinds(&kind.doubts));
+                row.push(doubt_kinds(&kind.doubts));
                 row.extend(statistics_of(&candidate.transfer_time));
                 rows.row(row);
             }
         }
     }
-    rows.text
+    rows
 }
 
-/// A comparison: one row a cell and figure, with a column a factor.
-pub fn comparison(comparison: &Comparison) -> String {
+/// A comparison: one row per cell and figure, with one column per factor.
+pub(crate) fn comparison(comparison: &Comparison) -> Rows {
     let factors = factors(comparison.cells.iter().map(|cell| &cell.levels));
     let mut rows = Rows::default();
     let fixed = [
@@ -170,27 +176,27 @@ pub fn comparison(comparison: &Comparison) -> String {
                 change.after.to_string(),
             ]);
             row.push(number(change.change));
-            row.extend(ends(change.change_ci95));
-            row.extend([change.verdict.words().to_owned(), kinds(&cell.doubts)]);
+            row.extend(interval_ends(change.change_ci95));
+            row.extend([change.verdict.words().to_owned(), doubt_kinds(&cell.doubts)]);
             rows.row(row);
         }
     }
-    rows.text
+    rows
 }
 
-/// How a WebSocket server stood: one row a rule.
-pub fn conformance(conformance: &Conformance) -> String {
+/// A WebSocket server's conformance: one row per rule.
+pub(crate) fn conformance(conformance: &Conformance) -> Rows {
     let mut rows = Rows::default();
     rows.head(&[], &[], &["rule", "standing", "asks", "found", "source"]);
     for verdict in &conformance.verdicts {
         let standing = verdict.standing.label();
         rows.row([&verdict.name, standing, &verdict.asks, &verdict.found, &verdict.source].map(str::to_owned));
     }
-    rows.text
+    rows
 }
 
-/// What a machine can do: one row an ability (part `machine`) and one a peer (part `peers`).
-pub fn examination(examination: &Examination) -> String {
+/// What a machine can do: one row per check (part `machine`) and one per peer (part `peers`).
+pub(crate) fn examination(examination: &DoctorReport) -> Rows {
     let mut rows = Rows::default();
     rows.row(["part", "name", "standing", "found", "remedy"]);
     for (part, abilities) in [("machine", &examination.machine), ("peers", &examination.peers)] {
@@ -199,24 +205,25 @@ pub fn examination(examination: &Examination) -> String {
             rows.row([part, &ability.name, ability.standing.label(), &ability.found, remedy]);
         }
     }
-    rows.text
+    rows
 }
 
 /// Any table, as it is.
-pub fn table(table: &Table) -> String {
+pub(crate) fn table(table: &Table) -> Rows {
     let mut rows = Rows::default();
     rows.row(&table.columns);
     table.rows.iter().for_each(|row| rows.row(row));
-    rows.text
+    rows
 }
 
-#[derive(Default)]
-struct Rows {
+/// The rows of a record, as CSV.
+#[derive(Debug, Default)]
+pub struct Rows {
     text: String,
 }
 
 impl Rows {
-    /// Columns `before`, one a factor, and `after`. A factor called like a column of ours is written `factor.NAME`.
+    /// Columns `before`, one per factor, and `after`. A factor with the name of one of our columns is written `factor.NAME`.
     fn head(&mut self, before: &[&str], factors: &[&String], after: &[&str]) {
         let ours = |name: &str| before.contains(&name) || after.contains(&name);
         let factors = factors.iter().map(|name| {
@@ -241,7 +248,7 @@ impl Rows {
     }
 }
 
-/// In quotes where it holds one, a comma, a line's end, or a blank that a reader might trim; quotes in it are doubled.
+/// Quoted where it holds a quote, a comma, a line's end, or a blank that a reader might trim; quotes in it are doubled.
 fn quoted(field: &str) -> String {
     if field.contains(['"', ',', '\n', '\r']) || field.starts_with(' ') || field.ends_with(' ') {
         format!("\"{}\"", field.replace('"', "\"\""))
@@ -268,26 +275,27 @@ fn statistics_of(figure: &Figure) -> [String; STATISTICS.len()] {
         per,
         n,
         mean,
-        rms,
+        population_sd,
         sd,
-        rms_ratio,
+        population_sd_ratio,
         quantiles,
         ci95,
         varied,
+        run_means: _,
         first_against_rest,
-        published: _, // Runs alone have it, and a column for it.
+        published: _, // Only runs have it, in a column of its own.
     } = figure;
     let [p50, p95, p99] = ["0.5", "0.95", "0.99"].map(|p| number(quantiles.get(p).copied()));
-    let [low, high] = ends(*ci95);
-    let [first, rest] = ends(*first_against_rest);
+    let [low, high] = interval_ends(*ci95);
+    let [first, rest] = interval_ends(*first_against_rest);
     [
         unit.clone(),
         per.clone(),
         n.to_string(),
         mean.to_string(),
-        rms.to_string(),
+        population_sd.to_string(),
         number(*sd),
-        number(*rms_ratio),
+        number(*population_sd_ratio),
         p50,
         p95,
         p99,
@@ -303,12 +311,12 @@ fn saving(saving: Option<&Saving>) -> [String; 6] {
     let Some(saving) = saving else {
         return Default::default();
     };
-    let [low, high] = ends(saving.mean_ci95_s);
+    let [low, high] = interval_ends(saving.mean_ci95_s);
     let [median, p95, share] = [saving.median_s, saving.p95_s, saving.share].map(|value| value.to_string());
     [saving.mean_s.to_string(), low, high, median, p95, share]
 }
 
-fn ends(interval: Option<[f64; 2]>) -> [String; 2] {
+fn interval_ends(interval: Option<[f64; 2]>) -> [String; 2] {
     interval.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()))
 }
 
@@ -316,10 +324,10 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn kinds(doubts: &[Doubt]) -> String {
+fn doubt_kinds(doubts: &[Doubt]) -> String {
     doubts
         .iter()
-        .map(|doubt| doubt.kind.as_str())
+        .map(|doubt| doubt.kind.name())
         .collect::<Vec<_>>()
         .join(";")
 }
@@ -328,9 +336,9 @@ fn kinds(doubts: &[Doubt]) -> String {
 mod tests {
     use super::*;
     use crate::compare::compare;
-    use crate::sample;
+    use crate::fixtures;
 
-    /// A reader of RFC 4180, to hold the writer against.
+    /// A reader of RFC 4180, to test the writer.
     fn read(text: &str) -> Vec<Vec<String>> {
         let (mut rows, mut row, mut field, mut inside) = (Vec::new(), Vec::new(), String::new(), false);
         let mut chars = text.chars().peekable();
@@ -352,16 +360,16 @@ mod tests {
 
     #[test]
     fn every_row_has_as_many_fields_as_the_head() {
-        let (one, other) = (sample::run(), sample::run());
+        let (one, other) = (fixtures::run(), fixtures::run());
         for text in [
-            run(&one),
-            advice(&sample::advice()),
-            comparison(&compare(&one, &other, &[])),
-            inspection(&sample::inspection()),
-            tuning(&sample::tuning()),
-            examination(&sample::examination()),
-            conformance(&sample::conformance()),
-            table(&one.exhibits[0]),
+            render(&one),
+            render(&fixtures::advice()),
+            render(&compare(&one, &other, &[], false)),
+            render(&fixtures::inspection()),
+            render(&fixtures::tuning()),
+            render(&fixtures::examination()),
+            render(&fixtures::conformance()),
+            render(&one.exhibits[0]),
         ] {
             let rows = read(&text);
             assert!(rows.len() > 1);
@@ -379,23 +387,24 @@ mod tests {
 
     #[test]
     fn a_run_has_a_row_a_cell_and_figure_with_numbers_in_full() {
-        let mut one = sample::run();
+        let mut one = fixtures::run();
         one.cells.truncate(1);
         one.cells[0].figures.retain(|name, _| name == "response_bytes");
         one.cells[0].levels.insert("case".to_owned(), "A, \"mixed\"".to_owned());
         let figure = one.cells[0].figures.values_mut().next().unwrap();
         figure.published = Some(Published::Range([675e3, 676e3]));
-        let wanted = "part,case,codec,link,repeats,failed,valid,doubts,figure,unit,per,n,mean,rms,sd,rms_ratio,p50,p95,p99,ci95_low,\
+        let wanted = "part,case,codec,link,repeats,failed,valid,doubts,figure,unit,per,n,mean,population_sd,sd,\
+                      population_sd_ratio,p50,p95,p99,ci95_low,\
                       ci95_high,varied,first,rest,published_low,published_high\n\
-                      ,\"A, \"\"mixed\"\"\",identity,seeds/adsl-512k,5,0,true,slow-first-run,response_bytes,B,run,5,675490,0,0,0,675490,\
+                      ,\"A, \"\"mixed\"\"\",identity,published/adsl-512k,5,0,true,slow-first-run,response_bytes,B,run,5,675490,0,0,0,675490,\
                       675490,675490,,,,702509.6,668735.1,675000,676000\n";
-        assert_eq!(run(&one), wanted);
+        assert_eq!(render(&one), wanted);
     }
 
     #[test]
     fn a_factor_called_like_a_column_is_told_apart() {
-        let mut one = sample::run();
+        let mut one = fixtures::run();
         one.cells[0].levels.insert("figure".to_owned(), "round".to_owned());
-        assert!(read(&run(&one))[0].contains(&"factor.figure".to_owned()));
+        assert!(read(&render(&one))[0].contains(&"factor.figure".to_owned()));
     }
 }

@@ -1,50 +1,54 @@
-//! What can a machine do for the emulated world? What `lastmile doctor` publishes.
+//! The record of `lastmile doctor`: what a machine can do for the emulated world.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was found on a machine, and whether it is enough.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Examination {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct DoctorReport {
     /// `lastmile/doctor/1`.
-    #[schemars(extend("const" = Examination::SCHEMA))]
+    #[cfg_attr(test, schemars(extend("const" = DoctorReport::SCHEMA)))]
     pub schema: String,
     /// The version of lastmile.
     pub version: String,
-    /// Whether the emulated world works here: nothing is missing.
+    /// Whether the emulated world works here: whether nothing is missing.
     pub emulated_world: bool,
     /// What the machine itself can do.
-    pub machine: Vec<Ability>,
-    /// Real servers and clients that studies drive in the emulated world.
-    pub peers: Vec<Ability>,
+    pub machine: Vec<Check>,
+    /// Real servers and clients that studies run in the emulated world.
+    pub peers: Vec<Check>,
 }
 
-/// Something that is there, or is not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Ability {
+/// One thing that was checked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Check {
     /// What it is.
     pub name: String,
-    /// Whether it is there.
-    pub standing: Standing,
+    /// Whether it is available.
+    pub standing: CheckStatus,
     /// What was found.
     pub found: String,
-    /// What can be done about it. Null where nothing has to be.
+    /// The remedy. Null where none is needed.
     pub remedy: Option<String>,
 }
 
-/// Whether something is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Whether something is available.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum CheckStatus {
     /// It is.
     Ready,
-    /// It is not, or not as it should be: the emulated world works without, only not as well, or not for everything.
+    /// It is not, or only in part: the emulated world works without it, but less well, or not for everything.
     Limited,
-    /// It is not, and there is no emulated world without it.
+    /// It is not, and the emulated world needs it.
     Missing,
 }
 
-impl Standing {
+impl CheckStatus {
     /// In one word, as in JSON.
     pub const fn label(self) -> &'static str {
         match self {
@@ -55,16 +59,16 @@ impl Standing {
     }
 }
 
-impl Examination {
+impl DoctorReport {
     /// The name of this record's shape.
     pub const SCHEMA: &'static str = "lastmile/doctor/1";
 
     /// What was found on a machine, by this `version` of lastmile.
-    pub fn new(version: &str, machine: Vec<Ability>, peers: Vec<Ability>) -> Self {
+    pub fn new(version: &str, machine: Vec<Check>, peers: Vec<Check>) -> Self {
         Self {
             schema: Self::SCHEMA.to_owned(),
             version: version.to_owned(),
-            emulated_world: machine.iter().all(|ability| ability.standing != Standing::Missing),
+            emulated_world: machine.iter().all(|ability| ability.standing != CheckStatus::Missing),
             machine,
             peers,
         }

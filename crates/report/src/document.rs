@@ -1,7 +1,7 @@
-//! What is said about a record, and in which order, whoever prints it?
+//! Documents: what is said about a record, and in which order, independently of the output format.
 //!
-//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`inspect`] and [`tune`] turn a record into [`Block`]s; the terminal, Markdown and the HTML page each know how a block
-//! looks. So all three say the same, with the same digits.
+//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`inspect`] and [`tune`] turn a record into [`Block`]s, by its [`Record`] implementation; the
+//! terminal, Markdown and the HTML page each render blocks. So all three say the same, with the same digits.
 
 pub(crate) mod advice;
 pub(crate) mod compare;
@@ -11,9 +11,52 @@ pub(crate) mod inspect;
 pub(crate) mod run;
 pub(crate) mod tune;
 
-use crate::chart::heat::HeatMap;
+use crate::chart::heatmap::HeatMap;
+use crate::csv::{self, Rows};
 use crate::record::{Chart, Doubt, Finding, Levels, Table};
+use serde::Serialize;
 use std::collections::BTreeSet;
+
+/// A record that every format can render: the terminal, Markdown and CSV; JSON is its serialisation.
+pub trait Record: Serialize {
+    /// What is said about it, and in which order.
+    fn document(&self, detail: Detail) -> Document;
+    /// Its figures, a row each.
+    fn rows(&self) -> Rows;
+}
+
+/// How much a document shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// What fits on a few screens of a terminal.
+    Short,
+    /// What a reader scrolls through, as in Markdown.
+    Long,
+    /// Every row, with drawings where the format has them.
+    All,
+}
+
+/// What is said about a record, independently of the format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    pub(crate) blocks: Vec<Block>,
+}
+
+impl From<Vec<Block>> for Document {
+    fn from(blocks: Vec<Block>) -> Self {
+        Self { blocks }
+    }
+}
+
+impl Record for Table {
+    fn document(&self, _: Detail) -> Document {
+        vec![Block::Grid(self.into())].into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::table(self)
+    }
+}
 
 /// A piece of a document.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +69,8 @@ pub(crate) enum Block {
     Answer(String),
     /// A sentence that follows from the figures.
     Finding(Finding),
-    /// Doubts about all that is said.
-    Doubts(Vec<Doubt>),
+    /// Doubts about the whole document, and notes.
+    Doubts(Vec<Note>),
     /// A table.
     Grid(Grid),
     /// Lines to paste, under a name and over a note.
@@ -36,18 +79,34 @@ pub(crate) enum Block {
     Chart(Chart),
     /// A field of coloured cells, drawn.
     Heat(HeatMap),
-    /// What few will ask for: folded away on a page, left out elsewhere.
+    /// Detail that few readers want: folded away on a page, left out elsewhere.
     Folded { summary: String, blocks: Vec<Block> },
 }
 
-/// A table, ready to be printed: columns aligned, doubts as foot notes.
+/// A doubt, or another remark on how to read the figures, under a short name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Note {
+    pub(crate) name: &'static str,
+    pub(crate) text: String,
+}
+
+impl From<&Doubt> for Note {
+    fn from(doubt: &Doubt) -> Self {
+        Self {
+            name: doubt.kind.name(),
+            text: doubt.text.clone(),
+        }
+    }
+}
+
+/// A table, ready to be printed: columns aligned, doubts as footnotes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Grid {
     pub(crate) title: String,
     pub(crate) note: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,
-    /// What the rows' `doubts` point into.
+    /// The rows' `doubts` are indices into these.
     pub(crate) doubts: Vec<Doubt>,
 }
 
@@ -55,24 +114,24 @@ pub(crate) struct Grid {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// Figures stand to the right, words to the left.
+    /// Figures are aligned right, words left.
     pub(crate) figures: bool,
 }
 
-/// A row, and how it is to be taken.
+/// A row, with its emphasis.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Row {
-    /// A line break parts a figure from its interval.
+    /// A line break separates a figure from its interval.
     pub(crate) cells: Vec<String>,
-    pub(crate) tone: Tone,
+    pub(crate) tone: RowEmphasis,
     /// Indices into the grid's doubts.
     pub(crate) doubts: Vec<usize>,
 }
 
-/// How a row is to be taken.
+/// The emphasis of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
-    /// As it is.
+pub(crate) enum RowEmphasis {
+    /// None.
     #[default]
     Plain,
     /// It is the one to use, or it is better than before.
@@ -93,7 +152,7 @@ impl Grid {
     }
 
     /// Adds columns of words.
-    pub(crate) fn words<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn word_columns<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.columns.extend(names.into_iter().map(|name| Column {
             name: name.into(),
             figures: false,
@@ -102,7 +161,7 @@ impl Grid {
     }
 
     /// Adds columns of figures.
-    pub(crate) fn figures<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn figure_columns<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.columns.extend(names.into_iter().map(|name| Column {
             name: name.into(),
             figures: true,
@@ -110,13 +169,13 @@ impl Grid {
         self
     }
 
-    /// Adds a row; `doubts` become foot notes, each text once.
-    pub(crate) fn row(&mut self, cells: Vec<String>, tone: Tone, doubts: &[Doubt]) {
-        let doubts = doubts.iter().map(|doubt| self.foot_note(doubt)).collect();
+    /// Adds a row; `doubts` become footnotes, each text once.
+    pub(crate) fn row(&mut self, cells: Vec<String>, tone: RowEmphasis, doubts: &[Doubt]) {
+        let doubts = doubts.iter().map(|doubt| self.footnote_index(doubt)).collect();
         self.rows.push(Row { cells, tone, doubts });
     }
 
-    /// Without the columns of words that say nothing in any row.
+    /// Removes the columns of words that are empty in every row.
     pub(crate) fn without_empty_columns(mut self) -> Self {
         let says = |at: usize| {
             self.rows
@@ -135,7 +194,7 @@ impl Grid {
         self
     }
 
-    fn foot_note(&mut self, doubt: &Doubt) -> usize {
+    fn footnote_index(&mut self, doubt: &Doubt) -> usize {
         self.doubts.iter().position(|known| known == doubt).unwrap_or_else(|| {
             self.doubts.push(doubt.clone());
             self.doubts.len() - 1
@@ -160,24 +219,24 @@ impl From<&Table> for Grid {
             ..Self::new(&table.title, &table.note)
         };
         for row in &table.rows {
-            // A row of the wrong length, in a record that was edited, is shown as far as it goes.
+            // A row of the wrong length, in a record that was edited, is cut or filled up.
             let cells = (0..table.columns.len())
                 .map(|at| row.get(at).cloned().unwrap_or_default())
                 .collect();
-            grid.row(cells, Tone::Plain, &[]);
+            grid.row(cells, RowEmphasis::Plain, &[]);
         }
         grid
     }
 }
 
-/// How a row begins: the part, where parts are told apart, and the level of each factor that differs.
+/// The first cells of a row: the part, where the study has parts, and the level of each factor that differs.
 pub(crate) fn row_head(part: Option<&Option<String>>, levels: &Levels, differ: &[String]) -> Vec<String> {
     let part = part.map(|part| part.clone().unwrap_or_default());
     let level = |name: &String| levels.get(name).cloned().unwrap_or_default();
     part.into_iter().chain(differ.iter().map(level)).collect()
 }
 
-/// The factors that differ among `all`, which tell its members apart; and the rest, with the level that all share.
+/// The factors whose levels differ among `all`; and the others, with the level that all share.
 pub(crate) fn factors<'a>(all: impl IntoIterator<Item = &'a Levels>) -> (Vec<String>, Vec<(String, String)>) {
     let all: Vec<&Levels> = all.into_iter().collect();
     let names: BTreeSet<&String> = all.iter().flat_map(|levels| levels.keys()).collect();
@@ -206,7 +265,7 @@ pub(crate) fn readable(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// `note`, and what is the same in every row.
+/// `note`, and the levels that every row shares.
 pub(crate) fn with_shared(note: &str, shared: &[(String, String)]) -> String {
     if shared.is_empty() {
         return note.to_owned();
@@ -224,9 +283,15 @@ mod tests {
 
     #[test]
     fn a_column_of_words_that_says_nothing_is_left_out_with_its_cells() {
-        let mut grid = Grid::new("", "").words(["codec", "policy"]).figures(["ratio"]);
+        let mut grid = Grid::new("", "")
+            .word_columns(["codec", "policy"])
+            .figure_columns(["ratio"]);
         for codec in ["lz4", "zstd"] {
-            grid.row(vec![codec.to_owned(), String::new(), String::new()], Tone::Plain, &[]);
+            grid.row(
+                vec![codec.to_owned(), String::new(), String::new()],
+                RowEmphasis::Plain,
+                &[],
+            );
         }
         let grid = grid.without_empty_columns();
         let names: Vec<&str> = grid.columns.iter().map(|column| column.name.as_str()).collect();

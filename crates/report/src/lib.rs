@@ -1,7 +1,8 @@
-//! Records, and what is made of them: terminal tables, one HTML page, CSV. Pure functions; no clock, no socket.
+//! Records, and their rendering as terminal tables, one HTML page and CSV. Pure functions; no clock, no socket.
 //!
-//! [`record`], [`advise`], [`compare`], [`inspect`] and [`tune`] hold what is published: the JSON contract between who measures and who shows. [`terminal`] and
-//! [`markdown`] print, [`chart`] draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
+//! [`record`], [`advise`], [`compare`], [`inspect`] and [`tune`] hold the published records: the JSON contract between the measuring crates and this one.
+//! [`figure`] summarises samples; [`doubt`] lists what makes figures suspect.
+//! [`terminal`], [`markdown`] and [`csv`] render any [`Record`], [`chart`] draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
 pub mod advise;
 pub mod chart;
@@ -10,16 +11,23 @@ pub mod conform;
 pub mod csv;
 pub mod doctor;
 mod document;
+pub mod doubt;
+mod escape;
+pub mod figure;
+#[cfg(test)]
+mod fixtures;
 pub mod inspect;
-pub mod link;
+pub mod link_summary;
 pub mod markdown;
-mod markup;
 pub mod number;
 pub mod page;
+pub mod paired_statistics;
 pub mod record;
+pub mod rules;
 #[cfg(test)]
-mod sample;
-pub mod schema;
-pub mod segment;
+mod schema;
+pub mod segment_line;
 pub mod terminal;
 pub mod tune;
+
+pub use document::{Detail, Document, Record};

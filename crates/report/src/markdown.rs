@@ -1,62 +1,14 @@
-//! How does a document look in Markdown, as it is pasted into an issue or a README?
+//! Renders documents as Markdown, to be pasted into an issue or a README.
 
-use crate::advise::Advice;
-use crate::compare::Comparison;
-use crate::conform::Conformance;
-use crate::doctor::Examination;
-use crate::document::tune::Detail;
-use crate::document::{self, Block, Grid, Tone};
-use crate::inspect::Inspection;
-use crate::record::{Doubt, Run, Table};
-use crate::tune::Tuning;
+use crate::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use std::fmt::Write;
 
-/// A run: its figures, ratios and exhibits as tables, then what follows from them.
-pub fn run(run: &Run) -> String {
-    blocks(&document::run::for_markdown(run))
+/// A record, as tables and sentences.
+pub fn render(record: &impl Record, detail: Detail) -> String {
+    blocks(&record.document(detail).blocks)
 }
 
-/// An advice: the answer, one line a link and kind, then the detail and the lines to paste.
-pub fn advice(advice: &Advice) -> String {
-    blocks(&document::advice::for_markdown(advice))
-}
-
-/// A comparison: verdicts counted, rules, then what is more than noise.
-pub fn comparison(comparison: &Comparison) -> String {
-    blocks(&document::compare::for_terminal(comparison))
-}
-
-/// A capture: what is in it, its flows and transactions, the first of them where they are many.
-pub fn inspection(inspection: &Inspection) -> String {
-    blocks(&document::inspect::for_terminal(inspection))
-}
-
-/// A tuning: the answer, then the frontier and the settings that have a name, the lines to paste.
-pub fn tuning(tuning: &Tuning) -> String {
-    blocks(&document::tune::for_terminal(tuning, Detail::Short))
-}
-
-/// A tuning with every point of its grid.
-pub fn whole_tuning(tuning: &Tuning) -> String {
-    blocks(&document::tune::for_terminal(tuning, Detail::All))
-}
-
-/// How a WebSocket server stood.
-pub fn conformance(conformance: &Conformance) -> String {
-    blocks(&document::conform::for_terminal(conformance))
-}
-
-/// What a machine can do: the answer, then everything with its remedy.
-pub fn examination(examination: &Examination) -> String {
-    blocks(&document::doctor::for_terminal(examination))
-}
-
-/// Any table: link profiles, studies.
-pub fn table(table: &Table) -> String {
-    blocks(&[Block::Grid(table.into())])
-}
-
-pub(crate) fn blocks(blocks: &[Block]) -> String {
+fn blocks(blocks: &[Block]) -> String {
     let shown: Vec<String> = blocks.iter().map(block).filter(|text| !text.is_empty()).collect();
     shown.join("\n")
 }
@@ -111,7 +63,7 @@ fn table_of(grid: &Grid) -> String {
     out += &line(&rules);
     for row in &grid.rows {
         let mut cells: Vec<String> = row.cells.iter().map(|cell| inline(cell)).collect();
-        if let (Tone::Good, Some(first)) = (row.tone, cells.first_mut()) {
+        if let (RowEmphasis::Good, Some(first)) = (row.tone, cells.first_mut()) {
             *first = format!("**{first}**");
         }
         if doubts {
@@ -128,17 +80,17 @@ fn table_of(grid: &Grid) -> String {
     if doubts {
         out.push('\n');
         for (at, doubt) in grid.doubts.iter().enumerate() {
-            out += &item(&format!("{}.", at + 1), doubt);
+            out += &item(&format!("{}.", at + 1), &doubt.into());
         }
     }
     out
 }
 
-fn item(mark: &str, doubt: &Doubt) -> String {
-    format!("{mark} {}: {}\n", inline(&doubt.kind), inline(&doubt.text))
+fn item(mark: &str, doubt: &Note) -> String {
+    format!("{mark} {}: {}\n", inline(doubt.name), inline(&doubt.text))
 }
 
-/// Text on one line that Markdown and the HTML in it leave as it is.
+/// Text on one line, escaped so that neither Markdown nor HTML interprets it.
 fn inline(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
@@ -158,11 +110,15 @@ fn inline(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
+
+    fn long(record: &impl Record) -> String {
+        render(record, Detail::Long)
+    }
 
     #[test]
     fn a_table_is_written_like_this() {
-        insta::assert_snapshot!(table(&sample::run().exhibits[0]), @r"
+        insta::assert_snapshot!(long(&fixtures::run().exhibits[0]), @r"
         ### The faulty size meter
 
         The report's appendix A throws away every second byte it reads, so N bytes are printed as N / 2.
@@ -176,16 +132,16 @@ mod tests {
 
     #[test]
     fn every_row_of_every_table_has_as_many_cells_as_its_head() {
-        let (one, hostile) = (sample::run(), sample::hostile(&sample::run()));
-        let compared = crate::compare::compare(&one, &one, &[]);
+        let (one, hostile) = (fixtures::run(), fixtures::hostile(&fixtures::run()));
+        let compared = crate::compare::compare(&one, &one, &[], false);
         for text in [
-            run(&one),
-            run(&hostile),
-            advice(&sample::advice()),
-            comparison(&compared),
-            inspection(&sample::hostile(&sample::inspection())),
-            tuning(&sample::hostile(&sample::tuning())),
-            examination(&sample::hostile(&sample::examination())),
+            long(&one),
+            long(&hostile),
+            long(&fixtures::advice()),
+            long(&compared),
+            long(&fixtures::hostile(&fixtures::inspection())),
+            long(&fixtures::hostile(&fixtures::tuning())),
+            long(&fixtures::hostile(&fixtures::examination())),
         ] {
             let cells = |line: &str| line.replace("\\|", "").matches('|').count();
             let lines: Vec<&str> = text.lines().collect();
@@ -200,9 +156,9 @@ mod tests {
 
     #[test]
     fn a_cell_cannot_open_another_cell_nor_a_tag_nor_a_link() {
-        let mut hostile = sample::run().exhibits.remove(0);
+        let mut hostile = fixtures::run().exhibits.remove(0);
         hostile.rows[0][0] = "a | b\n<script> [x](y) `c` **d**".to_owned();
-        let text = table(&hostile);
+        let text = long(&hostile);
         assert!(
             text.contains("a \\| b &lt;script&gt; \\[x\\](y) \\`c\\` \\*\\*d\\*\\*"),
             "{text}"

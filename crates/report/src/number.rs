@@ -1,7 +1,7 @@
-//! How is a figure written for a person? With an SI prefix, three digits that mean something, and its spread in the same unit.
+//! Writes figures for a person: with an SI prefix, three significant digits, and the spread in the same unit.
 //!
-//! Units are those of the records: `s`, `B`, `bit/s`, `1`, `1/s`, or the name of what is counted (`packet`). For machines, numbers
-//! are printed in full by CSV and JSON.
+//! Units are those of the records: `s`, `B`, `bit/s`, `1`, `1/s`, or the name of what is counted (`packet`). CSV and JSON print numbers
+//! in full, for machines.
 
 use crate::record::Figure;
 
@@ -12,7 +12,7 @@ pub(crate) struct Prefixed {
     pub(crate) unit: String,
 }
 
-/// What a unit takes: its base name, and the prefixes that are usual with it.
+/// The units, each by its base name with the prefixes that are common with it.
 const PREFIXES: &[(&str, &[(&str, f64)])] = &[
     ("s", &[("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)]),
     ("B", &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)]),
@@ -24,7 +24,7 @@ const PREFIXES: &[(&str, &[(&str, f64)])] = &[
     ("1/s", &[("/s", 1.0)]),
 ];
 
-/// The prefix under which `value` is at least 1, or the smallest there is; 0 is written in the base unit.
+/// The prefix with which `value` is at least 1, or the smallest there is; 0 is written in the base unit.
 pub(crate) fn prefix(value: f64, unit: &str) -> Prefixed {
     let Some((_, sizes)) = PREFIXES.iter().find(|(name, _)| *name == unit) else {
         return Prefixed {
@@ -36,7 +36,7 @@ pub(crate) fn prefix(value: f64, unit: &str) -> Prefixed {
     let chosen = if value == 0.0 || !value.is_finite() {
         base
     } else {
-        // 0.9995 and not 1, so that 999.7 ms, which three digits would print as "1000 ms", is written "1.00 s".
+        // 0.9995 instead of 1, so that 999.7 ms, which three digits would print as "1000 ms", is written "1.00 s".
         sizes
             .iter()
             .rev()
@@ -53,7 +53,7 @@ pub(crate) fn prefix(value: f64, unit: &str) -> Prefixed {
 pub fn quantity(value: f64, unit: &str) -> String {
     let Prefixed { size, unit } = prefix(value, unit);
     let value = value / size;
-    with_unit(&plain(value, decimals(value)), &unit)
+    with_unit(&with_decimals(value, decimals(value)), &unit)
 }
 
 /// Mean and population deviation in one unit: `9.53 s ± 0.14`; the mean alone where there is one sample.
@@ -61,36 +61,36 @@ pub fn mean_and_spread(figure: &Figure) -> String {
     if figure.n < 2 {
         return quantity(figure.mean, &figure.unit);
     }
-    spread(figure.mean, figure.rms, &figure.unit)
+    spread(figure.mean, figure.population_sd, &figure.unit)
 }
 
-/// `9.53 s ± 0.14`: two digits of the spread decide how many the mean has, up to two more than it would have alone.
-pub(crate) fn spread(mean: f64, rms: f64, unit: &str) -> String {
+/// `9.53 s ± 0.14`: the mean has as many decimals as two digits of the spread need, at most two more than without a spread.
+pub(crate) fn spread(mean: f64, population_sd: f64, unit: &str) -> String {
     let Prefixed { size, unit } = prefix(mean, unit);
-    let (mean, rms) = (mean / size, rms / size);
-    if rms == 0.0 {
-        return format!("{} ± 0", with_unit(&plain(mean, decimals(mean)), &unit));
+    let (mean, population_sd) = (mean / size, population_sd / size);
+    if population_sd == 0.0 {
+        return format!("{} ± 0", with_unit(&with_decimals(mean, decimals(mean)), &unit));
     }
     let most = decimals(mean) + 2;
     let places = (0..most)
-        .find(|places| rms >= 19.9 * half_unit(*places))
+        .find(|places| population_sd >= 19.9 * half_unit(*places))
         .unwrap_or(most);
-    let rms = if rms < half_unit(places) {
-        format!("<{}", plain(half_unit(places) * 2.0, places))
+    let population_sd = if population_sd < half_unit(places) {
+        format!("<{}", with_decimals(half_unit(places) * 2.0, places))
     } else {
-        plain(rms, places)
+        with_decimals(population_sd, places)
     };
-    format!("{} ± {rms}", with_unit(&plain(mean, places), &unit))
+    format!("{} ± {population_sd}", with_unit(&with_decimals(mean, places), &unit))
 }
 
-/// `9.40 to 9.66 s`, in the unit that suits the larger.
+/// `9.40 to 9.66 s`, with the prefix of the larger.
 pub fn interval([low, high]: [f64; 2], unit: &str) -> String {
     let Prefixed { size, unit } = prefix(low.abs().max(high.abs()), unit);
     let places = decimals(low.abs().max(high.abs()) / size);
     format!(
         "{} to {}",
-        plain(low / size, places),
-        with_unit(&plain(high / size, places), &unit)
+        with_decimals(low / size, places),
+        with_unit(&with_decimals(high / size, places), &unit)
     )
 }
 
@@ -104,15 +104,15 @@ pub fn signed_percent(ratio: f64) -> String {
 
 /// A ratio in per cent: `84 %`, `5.2 %`, `0.04 %`.
 pub fn percent(ratio: f64) -> String {
-    // Rounded to 1e-10 of a per cent first, so that 0.07 is not 7.000000000000001 %, and takes no decimals.
+    // Rounded to 1e-10 of a per cent first, so that 0.07 is 7 % without decimals, and not 7.000000000000001 %.
     let percent = (ratio * 1e12).round() / 1e10;
     format!(
         "{} %",
-        plain(percent, decimals(percent).min(if percent.abs() < 1.0 { 2 } else { 1 }))
+        with_decimals(percent, decimals(percent).min(if percent.abs() < 1.0 { 2 } else { 1 }))
     )
 }
 
-/// What stands for a value that is not a number.
+/// The text of a value that is not a number.
 pub(crate) const NO_NUMBER: &str = "n/a";
 
 fn with_unit(number: &str, unit: &str) -> String {
@@ -122,7 +122,7 @@ fn with_unit(number: &str, unit: &str) -> String {
     }
 }
 
-/// Decimal places that leave three digits: 2 below 10, 1 below 100, none above; more below 1, up to 6.
+/// Decimal places for three digits: 2 below 10, 1 below 100, none above; more below 1, up to 6.
 fn decimals(value: f64) -> usize {
     let value = value.abs();
     if value == 0.0 || !value.is_finite() {
@@ -134,7 +134,7 @@ fn decimals(value: f64) -> usize {
         places += 1;
         bound /= 10.0;
     }
-    // A whole number needs no places: 5 objects, and not 5.00; the eye reads 512 and 5 as counts.
+    // A whole number needs no decimals: 5 objects, and not 5.00.
     if value.fract() == 0.0 { 0 } else { places }
 }
 
@@ -146,13 +146,13 @@ fn half_unit(places: usize) -> f64 {
     half
 }
 
-/// A whole number, thousands set apart from 10,000 up.
+/// A whole number, with separators of thousands from 10,000 up.
 pub fn count(value: u64) -> String {
-    plain(value as f64, 0)
+    with_decimals(value as f64, 0)
 }
 
-/// With `places` decimals, thousands set apart from 10,000 up, no negative zero.
-pub(crate) fn plain(value: f64, places: usize) -> String {
+/// With `places` decimals, separators of thousands from 10,000 up, and no negative zero.
+pub(crate) fn with_decimals(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return NO_NUMBER.to_owned();
     }
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn zero_has_no_sign() {
-        assert_eq!(plain(-0.001, 1), "0.0");
-        assert_eq!(plain(-1234567.0, 0), "-1,234,567");
+        assert_eq!(with_decimals(-0.001, 1), "0.0");
+        assert_eq!(with_decimals(-1234567.0, 0), "-1,234,567");
     }
 }

@@ -1,7 +1,9 @@
-//! What is published? The objects that `--format json` prints, and from which every table, page and CSV is made.
+//! The record of a run: the object that `--format json` prints, and from which every table, page and CSV is made.
 //!
 //! Quantities are in SI base units (s, B, bit/s, 1). Maps are ordered, so that two equal runs print the same bytes.
 
+pub use crate::doubt::{Doubt, DoubtKind};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,10 +12,11 @@ use std::collections::BTreeMap;
 pub type Levels = BTreeMap<String, String>;
 
 /// What `lastmile run` prints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Run {
     /// `lastmile/run/1`.
-    #[schemars(extend("const" = Run::SCHEMA))]
+    #[cfg_attr(test, schemars(extend("const" = Run::SCHEMA)))]
     pub schema: String,
     /// The study's name.
     pub study: String,
@@ -21,7 +24,7 @@ pub struct Run {
     pub question: String,
     /// `sim` or `emu`.
     pub world: String,
-    /// The cost table that virtual CPUs used: `reference`, `measured`, `free` or a file's name.
+    /// The cost table of the virtual CPUs: `reference`, `measured`, `free` or a file's name.
     pub cpu: String,
     /// Where that table was measured.
     pub cpu_machine: String,
@@ -31,7 +34,7 @@ pub struct Run {
     pub version: String,
     /// The run folder.
     pub run: String,
-    /// One a combination of levels.
+    /// One per combination of levels.
     pub cells: Vec<Cell>,
     /// Comparisons of paired cells.
     pub ratios: Vec<Ratio>,
@@ -41,7 +44,7 @@ pub struct Run {
     pub exhibits: Vec<Table>,
     /// What is drawn.
     pub charts: Vec<Chart>,
-    /// Thresholds that were asked for, and whether they held.
+    /// The thresholds that were set, and whether they held.
     pub thresholds: Vec<Threshold>,
 }
 
@@ -51,7 +54,8 @@ impl Run {
 }
 
 /// One combination of levels, repeated.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Cell {
     /// The part of the study it belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,7 +75,8 @@ pub struct Cell {
 }
 
 /// The samples of one figure, summarised.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Figure {
     /// `s`, `B`, `bit/s`, `1`, `1/s`.
     pub unit: String,
@@ -82,17 +87,20 @@ pub struct Figure {
     /// Their mean.
     pub mean: f64,
     /// Population deviation (divided by n).
-    pub rms: f64,
+    pub population_sd: f64,
     /// Sample deviation (divided by n - 1); none for one sample.
     pub sd: Option<f64>,
-    /// `rms / mean`; none where the mean is 0.
-    pub rms_ratio: Option<f64>,
+    /// `population_sd / mean`; none where the mean is 0.
+    pub population_sd_ratio: Option<f64>,
     /// By probability, as text: `"0.5"`, `"0.95"`, `"0.99"`.
     pub quantiles: BTreeMap<String, f64>,
-    /// 95 % interval of the mean; none where nothing varied, or there is but one sample.
+    /// 95 % interval of the mean; none where nothing varied, or with a single sample.
     pub ci95: Option<[f64; 2]>,
     /// What varied between samples, and so what the interval is about.
     pub varied: Vec<String>,
+    /// The mean of each run, in their order: what `ci95` is of. Absent where nothing varied, or a run failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_means: Vec<f64>,
     /// The first run's value, and the mean of the others: caches and warm-up show here. None for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_against_rest: Option<[f64; 2]>,
@@ -101,30 +109,22 @@ pub struct Figure {
     pub published: Option<Published>,
 }
 
-/// What makes a figure suspect.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Doubt {
-    /// A short name: `few-runs`, `failed-runs`, `slow-first-run`, `missing-figure`, `disturbed`.
-    pub kind: String,
-    /// What was seen, with the figure.
-    pub text: String,
-}
-
 /// A comparison of two cells that differ in one factor, pair by pair of repeats.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Ratio {
     /// Its name: `rssdr`.
     pub name: String,
-    /// The levels that the two cells share and that tell this ratio from its siblings.
+    /// The levels that the two cells share; they distinguish this ratio from others of its name.
     pub levels: Levels,
     /// How many pairs.
     pub n: u64,
     /// The mean over pairs.
     pub mean: f64,
     /// Population deviation over pairs.
-    pub rms: f64,
-    /// `rms / |mean|`; none where the mean is 0.
-    pub rms_ratio: Option<f64>,
+    pub population_sd: f64,
+    /// `population_sd / |mean|`; none where the mean is 0.
+    pub population_sd_ratio: Option<f64>,
     /// 95 % interval of the mean; none where nothing varied.
     pub ci95: Option<[f64; 2]>,
     /// What varied between pairs.
@@ -134,7 +134,8 @@ pub struct Ratio {
 }
 
 /// A published figure: a number, or a range where the source gives no better. In JSON `0.93` or `[0.007, 0.022]`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Published {
     /// As printed.
@@ -144,18 +145,20 @@ pub enum Published {
 }
 
 /// A sentence that follows from the figures, made from them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Finding {
     /// What it is about.
     pub title: String,
     /// The sentence or two, with the figures in it.
     pub text: String,
-    /// Whether it rests on something inferred and not printed or measured.
+    /// Whether it rests on something that was inferred, rather than printed or measured.
     pub inferred: bool,
 }
 
 /// A small table beside the cells.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Table {
     /// What it shows.
     pub title: String,
@@ -168,7 +171,8 @@ pub struct Table {
 }
 
 /// A chart, as data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Chart {
     /// What it shows.
     pub title: String,
@@ -183,34 +187,37 @@ pub struct Chart {
 }
 
 /// An axis of a chart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Axis {
     /// What is on it.
     pub label: String,
-    /// Its unit: `s`, `B`, `bit/s`, `1`, `1/s`. Ticks take an SI prefix; a ratio (`1`) is shown in per cent. A count has none (an
-    /// empty text) or what is counted, and is shown as it is.
+    /// Its unit: `s`, `B`, `bit/s`, `1`, `1/s`. Ticks have an SI prefix; a ratio (`1`) is shown in per cent. The unit of a count is empty
+    /// or names what is counted; a count is shown without a prefix.
     pub unit: String,
     /// How values are laid along it.
     pub scale: Scale,
 }
 
 /// How values are laid along an axis.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Equal steps, equal distances.
     Linear,
     /// Equal factors, equal distances; every value is above 0.
     Log,
-    /// Named places, side by side: a point's x is an index into these.
+    /// Named positions, side by side: a point's x is an index into these names.
     Named(Vec<String>),
 }
 
 /// Points of one kind.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Series {
-    /// Its name in the legend. Series of one name and different sources show one thing: they share a colour, and the legend adds
-    /// whose figures they are where the name does not end in it: `ETDR, published`.
+    /// Its name in the legend. Series of one name and different sources show the same quantity: they share a colour, and the legend
+    /// adds the source where the name does not end in it: `ETDR, published`.
     pub name: String,
     /// Whose figures these are.
     pub source: Source,
@@ -221,7 +228,8 @@ pub struct Series {
 }
 
 /// Whose figures a series shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// This run's.
@@ -233,7 +241,8 @@ pub enum Source {
 }
 
 /// A point, with its spread where it has one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Point {
     /// Along the horizontal axis, in its unit.
     pub x: f64,
@@ -248,14 +257,15 @@ pub struct Point {
 }
 
 /// A threshold, and whether it held.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Threshold {
-    /// As written: `p95(transfer_time) < 20 s`.
+    /// The rule as written: `p95(transfer_time) < 20 s`.
     pub rule: String,
     /// The part of the study that the cell belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// The cell it was held against.
+    /// The cell it was checked in.
     pub levels: Levels,
     /// The figure found, in the base unit.
     pub found: f64,

@@ -1,34 +1,34 @@
-//! What shape has a published record? JSON Schemas, made from the types, so that they cannot drift from what is printed.
+//! JSON Schemas of the published records, made from the types, so that they cannot drift from what is printed.
 
 use crate::advise::Advice;
 use crate::compare::Comparison;
 use crate::conform::Conformance;
-use crate::doctor::Examination;
+use crate::doctor::DoctorReport;
 use crate::inspect::Inspection;
-use crate::link::Crossing;
+use crate::link_summary::LinkRunSummary;
 use crate::record::Run;
-use crate::segment::Segment;
+use crate::segment_line::Segment;
 use crate::tune::Tuning;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by its name.
-pub fn all() -> [(&'static str, Schema); 9] {
+pub(crate) fn all() -> [(&'static str, Schema); 9] {
     [
-        ("advise", of::<Advice>()),
-        ("compare", of::<Comparison>()),
-        ("conform", of::<Conformance>()),
-        ("doctor", of::<Examination>()),
-        ("inspect", of::<Inspection>()),
-        ("link", of::<Crossing>()),
-        ("run", of::<Run>()),
-        ("segment", of::<Segment>()),
-        ("tune", of::<Tuning>()),
+        ("advise", schema_of::<Advice>()),
+        ("compare", schema_of::<Comparison>()),
+        ("conform", schema_of::<Conformance>()),
+        ("doctor", schema_of::<DoctorReport>()),
+        ("inspect", schema_of::<Inspection>()),
+        ("link", schema_of::<LinkRunSummary>()),
+        ("run", schema_of::<Run>()),
+        ("segment", schema_of::<Segment>()),
+        ("tune", schema_of::<Tuning>()),
     ]
 }
 
-/// The shape as printed: a field that may be null is still there.
-fn of<T: JsonSchema>() -> Schema {
+/// The schema of a record as printed: a field that may be null is always present.
+fn schema_of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator()
@@ -39,15 +39,15 @@ fn of<T: JsonSchema>() -> Schema {
 mod tests {
     use super::*;
     use crate::compare::compare;
-    use crate::sample;
+    use crate::fixtures;
     use serde_json::{Value, json};
 
-    /// The committed files are what the types say. After a change of a type, `UPDATE_SCHEMAS=1 cargo test -p lastmile-report`
-    /// writes them anew.
+    /// The committed files are the schemas of the types. After a change of a type, `UPDATE_SCHEMAS=1 cargo test -p lastmile-report`
+    /// rewrites them.
     #[test]
     #[expect(
         clippy::disallowed_methods,
-        reason = "a test holds files of the tree against the types"
+        reason = "a test compares files of the tree with the types"
     )]
     fn the_committed_schemas_are_those_of_the_types() {
         for (verb, schema) in all() {
@@ -68,17 +68,17 @@ mod tests {
     fn printed() -> [(&'static str, Value); 9] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
-        let comparison = compare(&sample::run(), &sample::run(), &[rule]);
+        let comparison = compare(&fixtures::run(), &fixtures::run(), &[rule], false);
         [
-            ("advise", value(serde_json::to_value(sample::advice()))),
+            ("advise", value(serde_json::to_value(fixtures::advice()))),
             ("compare", value(serde_json::to_value(comparison))),
-            ("conform", value(serde_json::to_value(sample::conformance()))),
-            ("doctor", value(serde_json::to_value(sample::examination()))),
-            ("inspect", value(serde_json::to_value(sample::inspection()))),
-            ("link", value(serde_json::to_value(crate::link::sample()))),
-            ("run", value(serde_json::to_value(sample::run()))),
-            ("segment", value(serde_json::to_value(crate::segment::sample()))),
-            ("tune", value(serde_json::to_value(sample::tuning()))),
+            ("conform", value(serde_json::to_value(fixtures::conformance()))),
+            ("doctor", value(serde_json::to_value(fixtures::examination()))),
+            ("inspect", value(serde_json::to_value(fixtures::inspection()))),
+            ("link", value(serde_json::to_value(crate::link_summary::sample()))),
+            ("run", value(serde_json::to_value(fixtures::run()))),
+            ("segment", value(serde_json::to_value(crate::segment_line::sample()))),
+            ("tune", value(serde_json::to_value(fixtures::tuning()))),
         ]
     }
 
@@ -110,27 +110,27 @@ mod tests {
 
     #[test]
     fn what_is_printed_can_be_read_again() {
-        let text = serde_json::to_string(&sample::run()).expect("a record is JSON");
-        assert_eq!(serde_json::from_str::<Run>(&text).expect("and back"), sample::run());
-        let text = serde_json::to_string(&sample::advice()).expect("a record is JSON");
+        let text = serde_json::to_string(&fixtures::run()).expect("a record is JSON");
+        assert_eq!(serde_json::from_str::<Run>(&text).expect("and back"), fixtures::run());
+        let text = serde_json::to_string(&fixtures::advice()).expect("a record is JSON");
         assert_eq!(
             serde_json::from_str::<Advice>(&text).expect("and back"),
-            sample::advice()
+            fixtures::advice()
         );
-        let text = serde_json::to_string(&sample::examination()).expect("a record is JSON");
+        let text = serde_json::to_string(&fixtures::examination()).expect("a record is JSON");
         assert_eq!(
-            serde_json::from_str::<Examination>(&text).expect("and back"),
-            sample::examination()
+            serde_json::from_str::<DoctorReport>(&text).expect("and back"),
+            fixtures::examination()
         );
-        let text = serde_json::to_string(&sample::inspection()).expect("a record is JSON");
+        let text = serde_json::to_string(&fixtures::inspection()).expect("a record is JSON");
         assert_eq!(
             serde_json::from_str::<Inspection>(&text).expect("and back"),
-            sample::inspection()
+            fixtures::inspection()
         );
-        let text = serde_json::to_string(&sample::tuning()).expect("a record is JSON");
+        let text = serde_json::to_string(&fixtures::tuning()).expect("a record is JSON");
         assert_eq!(
             serde_json::from_str::<Tuning>(&text).expect("and back"),
-            sample::tuning()
+            fixtures::tuning()
         );
     }
 }

@@ -1,73 +1,25 @@
-//! How does a document look in a terminal?
+//! Renders documents for a terminal.
 
-use crate::advise::Advice;
-use crate::compare::Comparison;
-use crate::conform::Conformance;
-use crate::doctor::Examination;
-use crate::document::tune::Detail;
-use crate::document::{self, Block, Grid, Tone};
-use crate::inspect::Inspection;
-use crate::record::{Doubt, Run, Table};
-use crate::tune::Tuning;
+use crate::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
 };
 
-/// What the terminal can show; the caller knows it (a tty, `NO_COLOR`, the window).
+/// The terminal's width and colour; the caller finds them out (a tty, `NO_COLOR`, the window).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalStyle {
     /// Columns of characters.
     pub width: u16,
-    /// Whether colours and bold are wanted.
+    /// Whether to use colours and bold.
     pub colour: bool,
 }
 
-/// A run: its figures, ratios and exhibits as tables, then what follows from them.
-pub fn run(run: &Run, look: Look) -> String {
-    blocks(&document::run::for_terminal(run), look)
+/// A record, as tables and sentences.
+pub fn render(record: &impl Record, detail: Detail, style: TerminalStyle) -> String {
+    blocks(&record.document(detail).blocks, style)
 }
 
-/// An advice: the answer, one line a link and kind, then the detail and the lines to paste.
-pub fn advice(advice: &Advice, look: Look) -> String {
-    blocks(&document::advice::for_terminal(advice), look)
-}
-
-/// A comparison: verdicts counted, rules, then what is more than noise.
-pub fn comparison(comparison: &Comparison, look: Look) -> String {
-    blocks(&document::compare::for_terminal(comparison), look)
-}
-
-/// A capture: what is in it, its flows and transactions, the first of them where they are many.
-pub fn inspection(inspection: &Inspection, look: Look) -> String {
-    blocks(&document::inspect::for_terminal(inspection), look)
-}
-
-/// A tuning: the answer, then the frontier and the settings that have a name, the lines to paste.
-pub fn tuning(tuning: &Tuning, look: Look) -> String {
-    blocks(&document::tune::for_terminal(tuning, Detail::Short), look)
-}
-
-/// A tuning with every point of its grid.
-pub fn whole_tuning(tuning: &Tuning, look: Look) -> String {
-    blocks(&document::tune::for_terminal(tuning, Detail::All), look)
-}
-
-/// How a WebSocket server stood.
-pub fn conformance(conformance: &Conformance, look: Look) -> String {
-    blocks(&document::conform::for_terminal(conformance), look)
-}
-
-/// What a machine can do: the answer, then everything with its remedy.
-pub fn examination(examination: &Examination, look: Look) -> String {
-    blocks(&document::doctor::for_terminal(examination), look)
-}
-
-/// Any table: link profiles, studies.
-pub fn table(table: &Table, look: Look) -> String {
-    blocks(&[Block::Grid(table.into())], look)
-}
-
-pub(crate) fn blocks(blocks: &[Block], look: Look) -> String {
+fn blocks(blocks: &[Block], look: TerminalStyle) -> String {
     let paint = Paint { look };
     let mut out = String::new();
     for block in blocks {
@@ -83,7 +35,7 @@ pub(crate) fn blocks(blocks: &[Block], look: Look) -> String {
 }
 
 struct Paint {
-    look: Look,
+    look: TerminalStyle,
 }
 
 impl Paint {
@@ -96,10 +48,13 @@ impl Paint {
                 let inferred = if finding.inferred { " (inferred)" } else { "" };
                 self.title(&format!("{}{inferred}", finding.title)) + &self.wrapped(&finding.text, "  ")
             }
-            Block::Doubts(doubts) => doubts.iter().map(|doubt| self.doubt("doubt", doubt)).collect(),
+            Block::Doubts(doubts) => doubts.iter().map(|note| self.doubt("doubt", note)).collect(),
             Block::Grid(grid) => self.grid(grid),
             Block::Code { title, text, note } => {
-                let lines: String = text.lines().map(|line| format!("    {}\n", clean(line))).collect();
+                let lines: String = text
+                    .lines()
+                    .map(|line| format!("    {}\n", replace_control_characters(line)))
+                    .collect();
                 format!("{}{}\n{lines}", self.title(title), self.wrapped(note, ""))
             }
             Block::Chart(_) | Block::Heat(_) | Block::Folded { .. } => String::new(),
@@ -108,12 +63,12 @@ impl Paint {
 
     fn grid(&self, grid: &Grid) -> String {
         let mut table = comfy_table::Table::new();
-        // Heads are underlined, columns stand two blanks apart, and nothing else is drawn.
+        // Heads are underlined, columns are two blanks apart, and no other line is drawn.
         table
             .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(self.look.width);
-        // The caller has looked at the terminal; a report must not depend on where it is made.
+        // The width is the caller's: a report must not depend on the terminal that the process has.
         table.force_no_tty();
         if self.look.colour {
             table.enforce_styling();
@@ -145,7 +100,7 @@ impl Paint {
         for (at, column) in table.column_iter_mut().enumerate() {
             column.set_padding((0, padding(at)));
         }
-        // A blank more stands where a border would.
+        // One blank more, in place of a border.
         let gaps: u16 = (0..last).map(|at| padding(at) + 1).sum();
         if let Some(widths) = unbroken(grid, self.look.width.saturating_sub(gaps)) {
             for (at, (column, width)) in table.column_iter_mut().zip(widths).enumerate() {
@@ -164,22 +119,22 @@ impl Paint {
             out.push('\n');
         }
         for (at, doubt) in grid.doubts.iter().enumerate() {
-            out.push_str(&self.doubt(&format!("[{}]", at + 1), doubt));
+            out.push_str(&self.doubt(&format!("[{}]", at + 1), &doubt.into()));
         }
         out
     }
 
-    fn doubt(&self, mark: &str, doubt: &Doubt) -> String {
-        self.wrapped(&format!("{mark} {}: {}", doubt.kind, doubt.text), "")
+    fn doubt(&self, mark: &str, doubt: &Note) -> String {
+        self.wrapped(&format!("{mark} {}: {}", doubt.name, doubt.text), "")
     }
 
-    fn toned(&self, cell: Cell, tone: Tone) -> Cell {
+    fn toned(&self, cell: Cell, tone: RowEmphasis) -> Cell {
         match tone {
             _ if !self.look.colour => cell,
-            Tone::Plain => cell,
-            Tone::Good => cell.fg(Color::Green),
-            Tone::Bad => cell.fg(Color::Red),
-            Tone::Invalid => cell.add_attribute(Attribute::Dim),
+            RowEmphasis::Plain => cell,
+            RowEmphasis::Good => cell.fg(Color::Green),
+            RowEmphasis::Bad => cell.fg(Color::Red),
+            RowEmphasis::Invalid => cell.add_attribute(Attribute::Dim),
         }
     }
 
@@ -194,12 +149,12 @@ impl Paint {
             .collect()
     }
 
-    /// Lines no longer than the terminal is wide, or 100: longer ones are hard to read.
+    /// Lines no longer than the terminal's width, and at most 100: longer ones are hard to read.
     fn wrapped(&self, text: &str, indent: &str) -> String {
         let room = usize::from(self.look.width.clamp(20, 100)) - indent.len();
         let mut out = String::new();
         let mut line = String::new();
-        for word in clean(text).split_whitespace() {
+        for word in replace_control_characters(text).split_whitespace() {
             if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
                 out.push_str(&format!("{indent}{line}\n"));
                 line.clear();
@@ -216,7 +171,7 @@ impl Paint {
     }
 }
 
-/// How wide each column must be so that no figure, no word and, where `room` is enough, no head is broken. None where it is too little.
+/// The width that each column needs so that no figure, no word and, where `room` allows it, no head is broken. None where `room` is too small.
 fn unbroken(grid: &Grid, room: u16) -> Option<Vec<u16>> {
     let longest = |pieces: &mut dyn Iterator<Item = &str>| pieces.map(|piece| piece.chars().count()).max().unwrap_or(0);
     let word = |text: &str| longest(&mut text.split_whitespace());
@@ -250,11 +205,14 @@ fn aligned(text: &str, figures: bool) -> Cell {
 
 /// A cell's text; a line break in it stays.
 fn lines(text: &str) -> String {
-    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .map(replace_control_characters)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
-/// Foreign names may hold escape sequences, which a terminal would obey: control characters are shown as U+FFFD.
-fn clean(text: &str) -> String {
+/// Shows control characters as U+FFFD: foreign names may hold escape sequences, which a terminal would obey.
+fn replace_control_characters(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => ' ',
         c if c.is_control() => '\u{fffd}',
@@ -266,52 +224,59 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
-    const PLAIN: Look = Look {
+    const PLAIN: TerminalStyle = TerminalStyle {
         width: 120,
         colour: false,
     };
 
+    fn short(record: &impl Record, style: TerminalStyle) -> String {
+        render(record, Detail::Short, style)
+    }
+
     #[test]
     fn a_run_is_shown_like_this() {
-        insta::assert_snapshot!(run(&sample::run(), PLAIN));
+        insta::assert_snapshot!(short(&fixtures::run(), PLAIN));
     }
 
     #[test]
     fn an_advice_is_shown_like_this() {
-        insta::assert_snapshot!(advice(&sample::advice(), PLAIN));
+        insta::assert_snapshot!(short(&fixtures::advice(), PLAIN));
     }
 
     #[test]
     fn a_comparison_is_shown_like_this() {
-        let (before, mut after) = (sample::run(), sample::run());
+        let (before, mut after) = (fixtures::run(), fixtures::run());
         after.run = "runs/gzip-filter-2".to_owned();
         after.seed = 2;
         after.cells.truncate(9);
         after.cells[1]
             .figures
-            .insert("extract_time".to_owned(), sample::figure("s", "run", 10.4, 0.1));
+            .insert("extract_time".to_owned(), fixtures::figure("s", "run", 10.4, 0.1));
         after.cells[2]
             .figures
-            .insert("transfer_rate".to_owned(), sample::figure("1/s", "run", 11.2, 0.1));
+            .insert("transfer_rate".to_owned(), fixtures::figure("1/s", "run", 11.2, 0.1));
         let rules = ["p95(extract_time)>+5%", "mean<-10%"].map(|rule| rule.parse().expect("a rule"));
-        insta::assert_snapshot!(comparison(&crate::compare::compare(&before, &after, &rules), PLAIN));
+        insta::assert_snapshot!(short(&crate::compare::compare(&before, &after, &rules, false), PLAIN));
     }
 
     #[test]
     fn a_capture_is_shown_like_this() {
-        insta::assert_snapshot!(inspection(&sample::inspection(), PLAIN));
+        insta::assert_snapshot!(short(&fixtures::inspection(), PLAIN));
     }
 
     #[test]
     fn a_tuning_is_shown_like_this() {
-        insta::assert_snapshot!(tuning(&sample::tuning(), PLAIN));
+        insta::assert_snapshot!(short(&fixtures::tuning(), PLAIN));
     }
 
     #[test]
     fn a_tuning_is_shown_whole_only_when_asked_for() {
-        let (short, whole) = (tuning(&sample::tuning(), PLAIN), whole_tuning(&sample::tuning(), PLAIN));
+        let (short, whole) = (
+            short(&fixtures::tuning(), PLAIN),
+            render(&fixtures::tuning(), Detail::All, PLAIN),
+        );
         let settings = |text: &str| text.lines().filter(|line| line.starts_with("deflate:")).count();
         assert!(settings(&short) < 30, "{}", settings(&short));
         // The grid one way and three points the other.
@@ -320,18 +285,18 @@ mod tests {
 
     #[test]
     fn a_machine_is_shown_like_this() {
-        insta::assert_snapshot!(examination(&sample::examination(), PLAIN));
+        insta::assert_snapshot!(short(&fixtures::examination(), PLAIN));
     }
 
     #[test]
     fn no_name_of_a_setting_is_broken_where_there_is_room_for_it() {
         let mut grid = Grid::new("Settings", "")
-            .words(["setting", "what it is"])
-            .figures(["ratio", "computing"]);
+            .word_columns(["setting", "what it is"])
+            .figure_columns(["ratio", "computing"]);
         let words = "the setting that a server has unless it is told to have another one, which few know that it is";
         let cells = ["deflate:6/w15/m8/no-takeover", words, "0.8300", "5.138 µs ± 0.067"];
-        grid.row(cells.map(str::to_owned).to_vec(), Tone::Plain, &[]);
-        let shown = |width| blocks(&[Block::Grid(grid.clone())], Look { width, colour: false });
+        grid.row(cells.map(str::to_owned).to_vec(), RowEmphasis::Plain, &[]);
+        let shown = |width| blocks(&[Block::Grid(grid.clone())], TerminalStyle { width, colour: false });
         for whole in ["deflate:6/w15/m8/no-takeover ", " 5.138 µs ± 0.067\n"] {
             assert!(shown(80).contains(whole), "{}", shown(80));
         }
@@ -345,14 +310,14 @@ mod tests {
     #[test]
     fn no_line_is_wider_than_the_terminal() {
         for width in [60, 80, 120] {
-            let look = Look { width, colour: false };
+            let look = TerminalStyle { width, colour: false };
             let all = [
-                run(&sample::run(), look),
-                advice(&sample::advice(), look),
-                inspection(&sample::inspection(), look),
-                tuning(&sample::tuning(), look),
-                conformance(&sample::conformance(), look),
-                examination(&sample::examination(), look),
+                short(&fixtures::run(), look),
+                short(&fixtures::advice(), look),
+                short(&fixtures::inspection(), look),
+                short(&fixtures::tuning(), look),
+                short(&fixtures::conformance(), look),
+                short(&fixtures::examination(), look),
             ];
             for text in all {
                 let code = |line: &&str| line.starts_with("    ");
@@ -365,16 +330,16 @@ mod tests {
 
     #[test]
     fn colours_come_only_when_asked_for() {
-        assert!(!run(&sample::run(), PLAIN).contains('\u{1b}'));
-        assert!(run(&sample::run(), Look { colour: true, ..PLAIN }).contains('\u{1b}'));
+        assert!(!short(&fixtures::run(), PLAIN).contains('\u{1b}'));
+        assert!(short(&fixtures::run(), TerminalStyle { colour: true, ..PLAIN }).contains('\u{1b}'));
     }
 
     #[test]
     fn a_name_cannot_command_the_terminal() {
-        let hostile = sample::hostile(&sample::run());
-        assert!(!run(&hostile, PLAIN).contains('\u{1b}'));
-        assert!(!advice(&sample::hostile(&sample::advice()), PLAIN).contains('\u{1b}'));
-        assert!(!inspection(&sample::hostile(&sample::inspection()), PLAIN).contains('\u{1b}'));
-        assert!(!tuning(&sample::hostile(&sample::tuning()), PLAIN).contains('\u{1b}'));
+        let hostile = fixtures::hostile(&fixtures::run());
+        assert!(!short(&hostile, PLAIN).contains('\u{1b}'));
+        assert!(!short(&fixtures::hostile(&fixtures::advice()), PLAIN).contains('\u{1b}'));
+        assert!(!short(&fixtures::hostile(&fixtures::inspection()), PLAIN).contains('\u{1b}'));
+        assert!(!short(&fixtures::hostile(&fixtures::tuning()), PLAIN).contains('\u{1b}'));
     }
 }

@@ -1,7 +1,8 @@
-//! Which combinations of levels does a study ask for? Its cells, in a stable order, with the seeds of their repeats.
+//! The cells of a study: its combinations of levels, in a stable order, with the seeds of their repeats.
 
 use crate::file::{Study, StudyError};
-use crate::settings::{Settings, World};
+use crate::settings::Settings;
+use lastmile_lab::settings::World;
 use lastmile_report::record::Levels;
 use lastmile_units::Seed;
 use std::collections::BTreeMap;
@@ -12,25 +13,25 @@ use std::num::NonZeroU64;
 pub struct Cell {
     /// The part of the study that asks for it, where the study has parts.
     pub part: Option<String>,
-    /// The level of every setting that is varied somewhere in the study, a part's fixed ones included, so that the cells of all
-    /// parts can be told apart by the same names.
+    /// The level of every setting that is varied somewhere in the study, a part's fixed ones included, so that the same keys
+    /// distinguish the cells of all parts.
     pub levels: Levels,
-    /// Everything that is set.
+    /// All settings.
     pub settings: Settings,
     /// How often it runs.
     pub repeats: NonZeroU64,
 }
 
-/// What identifies the work of a cell: the text of everything that is set. Two parts that ask for the same share the work.
+/// The key of a cell's work: the text of all its settings. Parts with equal cells share the work.
 pub type CellKey = Levels;
 
 impl Cell {
-    /// What identifies its work.
+    /// The key of its work.
     pub fn key(&self) -> CellKey {
         self.settings.levels()
     }
 
-    /// Where it runs.
+    /// The world in which it runs.
     pub fn world(&self) -> World {
         self.settings.world.unwrap_or_default()
     }
@@ -53,12 +54,12 @@ impl Cell {
 
     /// The seeds of one of its repeats.
     ///
-    /// None of them depends on where the cell stands in the study. Cells that deliver the same work share its randomness, and
-    /// cells over the same link the link's, whatever else they differ in: a pair of cells is compared under common random
-    /// numbers (Law, *Simulation Modeling and Analysis*, 5th ed., section 11.2), and their difference is the treatment's.
+    /// They do not depend on the cell's position in the study. Cells with the same workload share its randomness, and cells with the
+    /// same link share the link's, whatever else differs: a pair of cells is compared under common random numbers (Law, *Simulation
+    /// Modeling and Analysis*, 5th ed., section 11.2), so that their difference is that of the treatment.
     pub fn seeds(&self, study: Seed, repeat: u64) -> Seeds {
         let text = |level: Option<String>| level.unwrap_or_default();
-        // By what it is, not by what it is called: two cases of one content deliver the same.
+        // By its content, not by its name: two cases with the same content deliver the same.
         let content = |spec| toml::to_string(spec).expect("a workload consists of texts and numbers");
         let workload = text(self.settings.delivered().map(|workload| content(workload.content())));
         let link = text(self.settings.link.as_ref().map(ToString::to_string));
@@ -71,19 +72,19 @@ impl Cell {
     }
 }
 
-/// Where the randomness of one repeat comes from.
+/// The seeds of one repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seeds {
-    /// For what is delivered: contents and start phases.
+    /// For the workload: contents and start phases.
     pub workload: Seed,
-    /// For what computing costs.
+    /// For CPU costs.
     pub compute: Seed,
-    /// For what the link does: loss and jitter.
+    /// For the link: loss and jitter.
     pub link: Seed,
 }
 
-/// The cells of a study: part by part, the factor that comes last in [`crate::settings::KEYS`] varying fastest. A combination
-/// that a part asks for twice is there once.
+/// The cells of a study: part by part, the factor that comes last in [`crate::settings::KEYS`] varying fastest. A combination that
+/// occurs twice in a part is one cell.
 ///
 /// # Errors
 /// When one name stands for two different things, or a cell has both a workload and a case.
@@ -93,7 +94,7 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
     let mut cells: Vec<Cell> = Vec::new();
     let mut known: BTreeMap<(String, String), Settings> = BTreeMap::new();
     for (part, fixed, factors) in study.layers() {
-        if part.is_some_and(|part| !study.runs(part)) {
+        if part.is_some_and(|part| !study.includes_part(part)) {
             continue;
         }
         let repeats = part.and_then(|part| part.repeats).unwrap_or(study.repeats);
@@ -106,10 +107,10 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
         }
         let part = part.map(|part| part.name.clone());
         for mut settings in combinations {
-            if study.leaves_out(settings.server.as_ref()) {
+            if study.excludes_server(settings.server.as_ref()) {
                 continue;
             }
-            // Without a word of it a cell is simulated; the other world is part of what identifies its work.
+            // A cell is simulated by default; the emulated world is part of the key of its work.
             settings.world = settings
                 .world
                 .or(Some(study.world).filter(|world| *world == World::Emulated));
@@ -126,7 +127,7 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
             }
             if settings.case.is_some() && settings.workload.is_some() {
                 return Err(refused(
-                    "a cell has both a `workload` and a `case`, which name the same thing; keep one".into(),
+                    "a cell has both a `workload` and a `case`, which are the same setting; keep one".into(),
                 ));
             }
             levels.retain(|key, _| varied.contains(&key.as_str()));
@@ -148,7 +149,7 @@ impl Study {
     /// Whether a cell of it runs in the emulated world.
     ///
     /// # Errors
-    /// When its cells cannot be told apart.
+    /// When its cells cannot be distinguished.
     pub fn emulates(&self) -> Result<bool, StudyError> {
         Ok(expand(self)?.iter().any(|cell| cell.world() == World::Emulated))
     }

@@ -1,37 +1,25 @@
-//! What makes a cell's figures suspect? Doubts are data: they travel with the figures into every table and page.
+//! Doubts: what makes a cell's figures suspect. They are data that travel with the figures into every table and page.
 //!
-//! Those that only an experiment can see it makes itself; those that the repeats of a cell show are found here.
+//! Experiments make the doubts that only they can see; the doubts that follow from the repeats of a cell are made here.
 
-use crate::cost::Operation;
 use crate::figure;
-use crate::observation::Failure;
-use crate::statistics::{mean, sd};
+use lastmile_lab::cpu_cost_model::Operation;
+use lastmile_lab::failure::Failure;
 use lastmile_report::number::quantity;
-use lastmile_report::record::Doubt;
+use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_statistics::{mean, sd};
 
-/// Fewer repeats than that leave an interval wide and its assumptions untested: our own choice, and what
-/// most of the published evaluations that the built-in studies follow ran.
+/// Fewer repeats than this make an interval wide and leave its assumptions untested: our own choice, and what most of the published
+/// evaluations that the built-in studies follow ran.
 const FEW: usize = 5;
 
-fn doubt(kind: &str, text: String) -> Doubt {
-    Doubt {
-        kind: kind.to_owned(),
-        text,
-    }
-}
-
-/// The kind of [`disturbed`].
-const DISTURBED: &str = "disturbed";
-
-/// `disturbed`: in a run that took real time, packets were too late, or lost where no link lost them.
-pub(crate) fn disturbed(how: &impl std::fmt::Display) -> Doubt {
-    doubt(DISTURBED, how.to_string())
-}
-
-/// Whether a doubt leaves figures without a meaning.
-pub(crate) fn invalidates(doubt: &Doubt) -> bool {
-    doubt.kind == DISTURBED
-}
+/// The kinds of doubts that follow from the repeats of a cell.
+pub const DOUBTS: &[DoubtKind] = &[
+    DoubtKind::FailedRuns,
+    DoubtKind::FewRuns,
+    DoubtKind::SlowFirstRun,
+    DoubtKind::MissingFigure,
+];
 
 /// `failed-runs`: some repeats gave no figures.
 pub(crate) fn failed_runs(failures: &[(u64, &Failure)], repeats: u64) -> Option<Doubt> {
@@ -41,17 +29,17 @@ pub(crate) fn failed_runs(failures: &[(u64, &Failure)], repeats: u64) -> Option<
         failures.len(),
         first + 1
     );
-    Some(doubt("failed-runs", text))
+    Some(Doubt::new(DoubtKind::FailedRuns, text))
 }
 
 /// `few-runs`: something varied between the runs, and there are too few of them to say how much.
 pub(crate) fn few_runs(runs: usize, something_varied: bool) -> Option<Doubt> {
-    let text = || format!("{runs} runs, between which something varied: intervals want {FEW} or more");
-    (runs < FEW && something_varied).then(|| doubt("few-runs", text()))
+    let text = || format!("{runs} runs with random variation between them: confidence intervals need {FEW} or more");
+    (runs < FEW && something_varied).then(|| Doubt::new(DoubtKind::FewRuns, text()))
 }
 
-/// `slow-first-run`: the first run took more than a tenth longer than the mean of the others, and lies more than three of their
-/// deviations beyond it; both bounds are our own choice. Three others are needed to have a deviation worth the name.
+/// `slow-first-run`: the first run took more than a tenth longer than the mean of the others, and exceeds it by more than three of
+/// their standard deviations; both bounds are our own choice. A meaningful deviation needs at least three others.
 pub(crate) fn slow_first_run(figure: &str, runs: &[f64]) -> Option<Doubt> {
     let (first, rest) = runs.split_first()?;
     if rest.len() < 3 || figure::find(figure).is_ok_and(|figure| figure.unit != "s") {
@@ -63,33 +51,33 @@ pub(crate) fn slow_first_run(figure: &str, runs: &[f64]) -> Option<Doubt> {
         let (first, others) = (quantity(*first, "s"), quantity(centre, "s"));
         format!("{figure}: the first run took {first}, the others {others}: caches or warm-up")
     };
-    slow.then(|| doubt("slow-first-run", text()))
+    slow.then(|| Doubt::new(DoubtKind::SlowFirstRun, text()))
 }
 
-/// `missing-figure`: the study asks for a figure that the cell did not give.
+/// `missing-figure`: the study asks for a figure that the cell does not have.
 pub(crate) fn missing_figure(figure: &str) -> Doubt {
-    doubt(
-        "missing-figure",
+    Doubt::new(
+        DoubtKind::MissingFigure,
         format!("the study asks for {figure}, which is not measured in this cell"),
     )
 }
 
-/// `no-cost`: the cost table has no samples of an operation, so what it takes is left out.
-pub(crate) fn no_cost(table: &str, operation: &Operation) -> Doubt {
-    doubt(
-        "no-cost",
+/// `no-cost`: the cost table has no samples of an operation, so its CPU time is left out.
+pub fn no_cost(table: &str, operation: &Operation) -> Doubt {
+    Doubt::new(
+        DoubtKind::NoCost,
         format!(
-            "cost table {table} has no samples of \"{operation}\": times are left out; --cpu measured makes one that has the usual settings"
+            "cost table {table} has no samples of \"{operation}\": times are left out; --cpu measured makes one with the common settings"
         ),
     )
 }
 
-/// `estimated-cost`: an operation was not measured as it is set, and its cost is put together from others.
-pub(crate) fn estimated_cost(operation: &Operation) -> Doubt {
-    doubt(
-        "estimated-cost",
+/// `estimated-cost`: an operation was not measured with its settings, and its cost is composed from other operations.
+pub fn estimated_cost(operation: &Operation) -> Doubt {
+    Doubt::new(
+        DoubtKind::EstimatedCost,
         format!(
-            "\"{operation}\" is not in the cost table: its time is that of the default, times what each setting does alone"
+            "\"{operation}\" is not in the cost table: its time is the default's, multiplied by the effect of each setting by itself"
         ),
     )
 }

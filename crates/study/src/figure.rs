@@ -1,8 +1,8 @@
-//! What can be measured? The catalogue of figures: each one's name, unit, and what one sample of it is.
+//! The catalogue of figures: the name, the unit and the kind of sample of each.
 //!
-//! How a figure is measured is the experiment's business; how its samples are summed up is `statistics`'.
+//! Experiments measure the figures; `statistics` summarises their samples.
 
-use crate::nearest::suggestion;
+use lastmile_units::suggest::nearest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A figure that an experiment can report.
@@ -14,14 +14,14 @@ pub struct Figure {
     pub title: &'static str,
     /// Its SI base unit: `s`, `B`, `bit/s`, `1`, `1/s`.
     pub unit: &'static str,
-    /// What one sample is: `run`, `request`.
+    /// The kind of one sample: `run`, `request`.
     pub per: &'static str,
     /// Which direction is an improvement.
     pub better: Better,
 }
 
 impl Figure {
-    /// The unit of its axis, on which `1` is a share, in per cent: a count has none.
+    /// The unit of its axis. On an axis `1` means a share, in per cent, so a count has no unit.
     pub fn unit_of_axis(&self) -> &'static str {
         if self.unit == "1" && !self.name.ends_with("_ratio") {
             ""
@@ -42,23 +42,27 @@ pub enum Better {
 
 /// A name that no figure has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown figure {name:?}{suggestion}")]
+#[error("unknown figure {name:?}; {remedy}")]
 pub struct UnknownFigure {
     name: String,
-    suggestion: String,
+    remedy: String,
 }
 
 /// The figure of that name.
 ///
 /// # Errors
-/// When there is none; the message suggests the nearest.
+/// When there is none; the message has the nearest, or else all of them.
 pub fn find(name: &str) -> Result<&'static Figure, UnknownFigure> {
+    let names = || ALL.iter().map(|figure| figure.name);
     ALL.iter()
         .copied()
         .find(|figure| figure.name == name)
         .ok_or_else(|| UnknownFigure {
             name: name.to_owned(),
-            suggestion: suggestion(name, ALL.iter().map(|figure| figure.name)),
+            remedy: match nearest(name, names()) {
+                Some(meant) => format!("did you mean {meant:?}?"),
+                None => format!("the figures are {}", names().collect::<Vec<_>>().join(", ")),
+            },
         })
 }
 
@@ -94,53 +98,70 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    /// Octets of the responses' bodies as carried: after content coding, without headers.
+    // HTTP and objects: sizes.
+    /// Bytes of the responses' bodies as carried: after content coding, without headers.
     RESPONSE_BYTES = "response_bytes", "Response size", "B" per "run", Lower;
-    /// Octets that the link carried towards the client: every header and retransmission counts.
+
+    // Link and TCP: bytes.
+    /// Bytes that the link carried towards the client: every header and retransmission counts.
     LINK_BYTES = "link_bytes", "Bytes on the link", "B" per "run", Lower;
-    /// Octets that the link carried from the client, likewise.
+    /// Bytes that the link carried from the client, likewise.
     LINK_BYTES_UP = "link_bytes_up", "Bytes on the link from the client", "B" per "run", Lower;
+
+    // HTTP and objects: times and rates.
     /// From opening the connection to the last object decoded.
     EXTRACT_TIME = "extract_time", "Extracting time", "s" per "run", Lower;
     /// Objects decoded, divided by the extracting time.
-    TRANSFER_RATE = "transfer_rate", "Transfer rate, objects a second", "1/s" per "run", Higher;
-    /// From the first SYN to the connection being open at the client: TCP's, and WebSocket's over it. Of several, the longest.
+    TRANSFER_RATE = "transfer_rate", "Transfer rate, objects per second", "1/s" per "run", Higher;
+
+    // The run: times that the programs of any delivery see.
+    /// From the first SYN to the connection being open at the client: TCP's, and WebSocket's over it. The longest of several.
     HANDSHAKE_TIME = "handshake_time", "Handshake time", "s" per "run", Lower;
-    /// From opening the connection to the first octet read by the client.
+    /// From opening the connection to the first byte read by the client.
     FIRST_BYTE_TIME = "first_byte_time", "Time to the first byte", "s" per "run", Lower;
-    /// From opening the connection to the last octet read by the client; of messages, to the last one complete, whichever way it goes.
+    /// From opening the connection to the last byte read by the client; for messages, to the last complete one in either direction.
     TRANSFER_TIME = "transfer_time", "Transfer time", "s" per "run", Lower;
     /// From a request being due to its response being complete.
     RESPONSE_TIME = "response_time", "Response time", "s" per "request", Lower;
-    /// From a message being due to its being complete, and decompressed, at the receiving program.
+
+    // Pages.
+    /// From the first request of a page to the end of its last response, decompressed.
+    PAGE_TIME = "page_time", "Page time", "s" per "page", Lower;
+
+    // Messages: over a link.
+    /// From a message being due to its being complete and decompressed at the receiving program.
     DELIVERY_TIME = "delivery_time", "Delivery time", "s" per "message", Lower;
-    /// From the first request being due to the last response being complete.
-    PAGE_TIME = "page_time", "Page time", "s" per "run", Lower;
-    /// Octets delivered to the client's program a second, from opening the connection to the last octet.
+
+    // Link and TCP: rates, retransmissions and drops.
+    /// Bits delivered to the client's program per second, from opening the connection to the last byte.
     GOODPUT = "goodput", "Goodput", "bit/s" per "run", Higher;
-    /// Segments that TCP sent again, both directions.
+    /// Segments that TCP retransmitted, both directions.
     RETRANSMISSIONS = "retransmissions", "Retransmissions", "1" per "run", Lower;
-    /// Frames that a full queue of the link refused, both directions.
+    /// Frames that a full queue of the link dropped, both directions.
     QUEUE_DROPS = "queue_drops", "Queue drops", "1" per "run", Lower;
     /// Frames that the link lost by chance, both directions.
     LINK_LOSSES = "link_losses", "Frames lost on the link", "1" per "run", Lower;
-    /// CPU time of the server's program: what it was charged in virtual time, or what all its processes took of real cores.
+
+    // The run: CPU time of the programs.
+    /// CPU time of the server's program: charged in virtual time, or used on real cores by all its processes.
     SERVER_CPU_TIME = "server_cpu_time", "CPU time of the server", "s" per "run", Lower;
     /// CPU time of the client's program, likewise.
     CLIENT_CPU_TIME = "client_cpu_time", "CPU time of the client", "s" per "run", Lower;
+
+    // Messages: sizes, memory, and CPU time of the codec.
     /// Messages of the transcript.
     MESSAGES = "messages", "Messages", "1" per "run", Higher;
-    /// Octets of the messages of the transcript.
+    /// Bytes of the messages of the transcript.
     MESSAGE_BYTES = "message_bytes", "Size of the messages", "B" per "run", Lower;
-    /// Octets of the messages as carried: after compression, without headers of frames.
+    /// Bytes of the messages as carried: after compression, without frame headers.
     COMPRESSED_BYTES = "compressed_bytes", "Size of the compressed messages", "B" per "run", Lower;
-    /// Octets of the messages as carried, divided by those of the messages; headers of frames count on neither side.
+    /// Bytes of the messages as carried, divided by those of the messages; frame headers count on neither side.
     COMPRESSION_RATIO = "compression_ratio", "Compression ratio", "1" per "run", Lower;
-    /// The same of the text messages alone, where there are others beside them.
+    /// The same of the text messages only, where there are also binary ones.
     TEXT_COMPRESSION_RATIO = "text_compression_ratio", "Compression ratio of text", "1" per "run", Lower;
-    /// What the compressor of one direction of a connection takes from its allocator and keeps.
+    /// Memory that the compressor of one direction of a connection allocates and keeps.
     MEMORY_BYTES = "memory_bytes", "Memory of a compressor", "B" per "connection", Lower;
-    /// What the decompressor of one direction of a connection takes, likewise.
+    /// Memory that the decompressor of one direction of a connection allocates and keeps.
     DECODER_MEMORY_BYTES = "decoder_memory_bytes", "Memory of a decompressor", "B" per "connection", Lower;
     /// CPU time of compressing a message.
     COMPRESS_TIME = "compress_time", "Time to compress a message", "s" per "message", Lower;
@@ -155,11 +176,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_figure_is_met_with_the_nearest() {
+    fn an_unknown_figure_is_met_with_the_nearest_or_with_all() {
         assert_eq!(
             find("transfer_tim").unwrap_err().to_string(),
             "unknown figure \"transfer_tim\"; did you mean \"transfer_time\"?"
         );
+        let all = find("xyz").unwrap_err().to_string();
+        assert!(
+            all.starts_with("unknown figure \"xyz\"; the figures are response_bytes, link_bytes, "),
+            "{all}"
+        );
+        assert!(all.ends_with(", pass_time"), "{all}");
     }
 
     #[test]

@@ -1,27 +1,27 @@
-//! What does a study file say? Its shape, and the refusal of what is not in it.
+//! The study file: its structure, and the checks on reading it.
 //!
-//! Reading is strict: an unknown key, a value out of range or a name that means nothing is refused with its line. What follows
-//! from a study (its cells) is in `cell`; its ratios, charts and thresholds are described in `file/` and computed by `summary`.
+//! Reading is strict: an unknown key, a value out of range or an unknown name is refused with its line. `cell` makes the cells of a
+//! study; its ratios, charts and thresholds are described in `file/` and computed by `summary`.
 
 mod chart;
 mod emulation;
 mod error;
-mod published;
+mod overrides;
 mod ratio;
-mod set;
+mod reference_values;
 mod threshold;
 
-pub use chart::{AxisScale, ChartSpec, Horizontal, Place, PublishedPoint, PublishedSeries, Vertical};
+pub use chart::{AxisPosition, AxisScale, ChartSpec, Horizontal, PublishedPoint, PublishedSeries, Vertical};
 pub use emulation::EmuPlan;
 pub use error::StudyError;
-pub use published::PublishedFigure;
-pub use ratio::{Form, PublishedAt, RatioSpec};
-pub use set::{Overriding, OverridingError};
-pub use threshold::{Comparison, Rule, Statistic, Thresholds};
+pub use overrides::{SettingOverride, SettingOverrideError};
+pub use ratio::{PublishedAt, RatioDirection, RatioSpec};
+pub use reference_values::PublishedFigure;
+pub use threshold::{Rule, Thresholds};
 
 use crate::figure::FigureName;
-pub use crate::settings::World;
 use crate::settings::{Factors, KEYS, Settings};
+pub use lastmile_lab::settings::World;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -30,7 +30,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// Its name; run folders are called after it.
+    /// Its name, which also names its run folders.
     pub name: String,
     /// The question it answers.
     pub question: String,
@@ -56,28 +56,28 @@ pub struct Study {
     /// Settings that every cell has.
     #[serde(default)]
     pub fixed: Settings,
-    /// Settings that are varied, every level with every other's.
+    /// Settings that are varied; every level is combined with every level of the others.
     #[serde(default)]
     pub factors: Factors,
-    /// Sub-studies. Where there are any, cells come from them alone.
+    /// Sub-studies. Where there are any, all cells come from them.
     #[serde(default, rename = "part", skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Part>,
-    /// What is measured.
+    pub parts: Vec<SubStudy>,
+    /// The figures to measure.
     #[serde(default)]
     pub measure: Measure,
-    /// What others have published of figures, to be shown beside them.
+    /// Figures that others have published, shown beside ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedFigure>,
-    /// What is compared.
+    /// The ratios.
     #[serde(default, rename = "ratio", skip_serializing_if = "Vec::is_empty")]
     pub ratios: Vec<RatioSpec>,
-    /// What is drawn.
+    /// The charts.
     #[serde(default, rename = "chart", skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<ChartSpec>,
     /// How much of the study is run in the emulated world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emu: Option<EmuPlan>,
-    /// What must hold for the run to count as passed.
+    /// The rules that must hold for the run to pass.
     #[serde(default, skip_serializing_if = "Thresholds::is_empty")]
     pub thresholds: Thresholds,
 }
@@ -85,8 +85,8 @@ pub struct Study {
 /// A sub-study: its settings and factors lie over those of the study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
-    /// A short name, by which ratios and charts refer to it.
+pub struct SubStudy {
+    /// A short name, which ratios and charts use.
     pub name: String,
     /// What it shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -94,10 +94,10 @@ pub struct Part {
     /// How to read it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// The world that it is for, where it is for one alone.
+    /// The world that it is for, if only one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world: Option<World>,
-    /// How often each of its cells runs, where that is not as often as those of the study.
+    /// How often each of its cells runs, where that differs from the study.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<NonZeroU64>,
     /// Settings that all of its cells have.
@@ -108,27 +108,27 @@ pub struct Part {
     pub factors: Factors,
 }
 
-/// What a new world is made for.
+/// When a new world is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fresh {
-    /// For each cell: its repeats follow each other in one world, so the first may differ from the rest.
+    /// One per cell: its repeats follow each other in one world, so the first may differ from the rest.
     #[default]
     Cell,
-    /// For each repeat: none knows of another.
+    /// One per repeat: no repeat influences another.
     Repeat,
 }
 
-/// What is measured.
+/// The figures that a study measures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// The figures that are published; where none is named, all that the experiment gives.
+    /// The figures that are published; where none is named, all that the experiment measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureName>,
 }
 
-// Five repeats by default is our own choice: the fewest that many published evaluations, the five seeds among them, get by with.
+// Five repeats by default is our own choice: the smallest number in many published evaluations, the five seeds among them.
 fn five() -> NonZeroU64 {
     NonZeroU64::new(5).expect("five is not zero")
 }
@@ -141,7 +141,7 @@ impl Study {
     /// Reads a study; `origin` names it in messages (a file, or the name of a built-in study).
     ///
     /// # Errors
-    /// When it is no TOML, has an unknown key or an impossible value (all with line and column), or refers to a part, factor or
+    /// When it is not TOML, has an unknown key or an impossible value (all with line and column), or refers to a part, factor or
     /// ratio that it does not have.
     pub fn parse(origin: &str, toml: &str) -> Result<Self, StudyError> {
         let study: Self = toml::from_str(toml).map_err(|error| StudyError::reading(origin, &error))?;
@@ -149,18 +149,18 @@ impl Study {
         Ok(study)
     }
 
-    /// The study as it is run, every default and override written out: what a run folder keeps.
+    /// The study as it is run, with every default and override written out; run folders store it.
     pub fn expanded(&self) -> String {
         toml::to_string(self).expect("a study consists of what TOML can hold")
     }
 
-    /// The settings of a study whose cells are not divided into parts, or of each of its parts, with its factors.
-    pub(crate) fn layers(&self) -> Vec<(Option<&Part>, Settings, Factors)> {
+    /// The settings and factors of each part, or of the whole study where it has no parts.
+    pub(crate) fn layers(&self) -> Vec<(Option<&SubStudy>, Settings, Factors)> {
         if self.parts.is_empty() {
             return vec![(None, self.fixed.clone(), self.factors.clone())];
         }
         let layer = |part| {
-            let Part { fixed, factors, .. }: &Part = part;
+            let SubStudy { fixed, factors, .. }: &SubStudy = part;
             (
                 Some(part),
                 self.fixed.overlaid(fixed),
@@ -170,7 +170,7 @@ impl Study {
         self.parts.iter().map(layer).collect()
     }
 
-    /// The keys that are varied somewhere in the study, in the order of [`KEYS`]: what tells its cells apart.
+    /// The keys that are varied somewhere in the study, in the order of [`KEYS`]; they distinguish its cells.
     pub fn varied_keys(&self) -> Vec<&'static str> {
         let axes: Vec<_> = self
             .layers()
@@ -195,7 +195,7 @@ impl Study {
             .collect()
     }
 
-    /// References inside the study, which serde does not see.
+    /// Checks references inside the study, which serde does not.
     fn check(&self) -> Result<(), String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if self.name.is_empty() || !self.name.chars().all(plain) || self.name.starts_with('.') {
@@ -206,10 +206,7 @@ impl Study {
         }
         for (at, part) in self.parts.iter().enumerate() {
             if self.parts[..at].iter().any(|earlier| earlier.name == part.name) {
-                return Err(format!(
-                    "two parts are called {:?}; each needs a name of its own",
-                    part.name
-                ));
+                return Err(format!("two parts are called {:?}; give each its own name", part.name));
             }
         }
         for published in &self.published {
@@ -231,14 +228,14 @@ impl Study {
         self.check_parts(emulated).map_err(|problem| format!("emu: {problem}"))
     }
 
-    /// Whether each of `names` is a part.
+    /// Checks that each of `names` is a part.
     fn check_parts<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
         let known = || self.parts.iter().map(|part| part.name.as_str());
         for name in names {
             if !known().any(|part| part == name) {
                 return Err(format!(
                     "no part is called {name:?}{}",
-                    crate::nearest::suggestion(name, known())
+                    lastmile_units::suggest::suggestion(name, known())
                 ));
             }
         }

@@ -1,31 +1,19 @@
-//! Study file -> cells -> runs -> records -> statistics.
+//! Runs studies: study file -> cells -> runs -> records -> statistics.
 //!
-//! A [`file::Study`] is read from TOML, [`cell::expand`]ed into one [`cell::Cell`] a combination of levels, run by a
-//! [`runner::Experiment`] on all cores, kept in a [`run_folder::RunFolder`] line by line, and summed up by [`summary`] into the
-//! record that is published. Nothing here reads a clock but `cost::calibrate`, and `peer`, which starts real programs; nothing opens
-//! a socket.
+//! A [`file::Study`] is read from TOML, [`cell::expand`]ed into one [`cell::Cell`] per combination of levels, run by a
+//! [`delivery::Delivery`] on all cores, stored in a [`run_folder::RunFolder`] line by line, and summarised by [`summary`] into the
+//! record that is published. Deliveries and built-in studies are handed in: this crate knows none of them. It reads no clock and opens no
+//! socket.
 
-pub mod advise;
-pub mod builtin;
+pub mod catalogue;
 pub mod cell;
-pub mod conform;
-pub mod cost;
+pub mod delivery;
 pub mod doubt;
-pub mod experiment;
-pub mod fidelity;
 pub mod figure;
 pub mod file;
-pub mod http;
 pub mod journal;
-mod nearest;
 pub mod observation;
-#[cfg(target_os = "linux")]
-pub mod peer;
 pub mod run_folder;
 pub mod runner;
 pub mod settings;
-mod site;
-pub mod statistics;
 pub mod summary;
-pub mod tune;
-mod websocket;

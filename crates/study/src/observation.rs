@@ -1,22 +1,29 @@
-//! What did one repeat of a cell give?
+//! The result of one repeat of a cell: its figures, or a failure.
 
 use crate::figure::Figure;
+use lastmile_lab::failure::Failure;
+use lastmile_lab::testbed::MeasuredTimes;
 use lastmile_report::record::Doubt;
+use lastmile_units::Instant;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// The figures of one repeat that ran to its end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The samples of each figure, by the figure's name, in its base unit; most figures have one a repeat.
+    /// The samples of each figure, by the figure's name, in its base unit; most figures have one per repeat.
     pub figures: BTreeMap<String, Vec<f64>>,
-    /// What was drawn at random: `calibration`, `loss`, `jitter`, `content`, `start-phase`,
+    /// The random sources that were drawn from: `calibration`, `loss`, `jitter`, `content`, `start-phase`,
     /// `gain-phase` (where BBR's cycle of gains begins).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub varied: BTreeSet<String>,
-    /// What makes the figures suspect.
+    /// The reasons to doubt the figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
+    /// When the samples of times were measured, for the world to judge. They are not kept.
+    #[serde(skip)]
+    pub times: MeasuredTimes,
 }
 
 impl Observation {
@@ -25,12 +32,18 @@ impl Observation {
         self.figures.entry(figure.name.to_owned()).or_default().push(value);
     }
 
-    /// Notes that something was drawn at random.
+    /// Adds a sample that is the length of `span`, in seconds.
+    pub fn sample_time(&mut self, figure: &Figure, span: Range<Instant>) {
+        self.sample(figure, span.end.saturating_since(span.start).as_secs_f64());
+        self.times.entry(figure.name.to_owned()).or_default().push(span);
+    }
+
+    /// Records that a random source was drawn from.
     pub fn vary(&mut self, source: &str) {
         self.varied.insert(source.to_owned());
     }
 
-    /// The figure whose samples are not finite numbers, where there is one: it has no place in a journal or a mean.
+    /// The first figure with a sample that is not finite: such a figure must not enter a journal or a mean.
     pub(crate) fn figure_not_finite(&self) -> Option<&str> {
         let (name, _) = self
             .figures
@@ -40,20 +53,5 @@ impl Observation {
     }
 }
 
-/// Why a repeat gave no figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{reason}")]
-pub struct Failure {
-    /// What went wrong, in a sentence.
-    pub reason: String,
-}
-
-impl Failure {
-    /// A failure for that reason.
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into() }
-    }
-}
-
-/// What became of one repeat.
+/// The outcome of one repeat.
 pub type Outcome = Result<Observation, Failure>;

@@ -1,11 +1,12 @@
-//! Where is a run kept? Its folder: the study as expanded, the cost table, what made it, its journal, its captures.
+//! The folder of a run: the expanded study, the cost table, the run's metadata, its journal and its captures.
 //!
-//! What is written at once is written whole, by a temporary file and a rename; the journal is appended to. So a run that is cut off at
-//! any moment can be resumed, or summed up as far as it came.
+//! Files are written atomically, by a temporary file and a rename; only the journal is appended to. So a run that is interrupted at any
+//! moment can be resumed, or summarised as far as it got.
 
-use crate::cost::{CostError, CostTable};
 use crate::file::{Study, StudyError};
-use crate::journal::{Journal, JournalError, Outcomes};
+use crate::journal::{Journal, Outcomes};
+use lastmile_lab::cpu_cost_model::{CostError, CostTable};
+use lastmile_lab::journal::JournalError;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write as _};
@@ -26,7 +27,7 @@ pub struct RunFolder {
     path: PathBuf,
 }
 
-/// What made a run: `meta.json`.
+/// The metadata of a run: `meta.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// `lastmile/meta/1`.
@@ -41,18 +42,18 @@ pub struct Meta {
     pub seed: u64,
     /// The cost table's name.
     pub cpu: String,
-    /// Where that table was measured.
+    /// The machine on which that table was measured.
     pub cpu_machine: String,
 }
 
 impl Meta {
-    /// The description of a run that begins now, on this machine.
+    /// The metadata of a run that starts now, on this machine.
     pub fn new(study: &Study, costs: &CostTable, version: &str) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
             study: study.name.clone(),
             version: version.to_owned(),
-            machine: crate::cost::this_machine(),
+            machine: lastmile_lab::cpu_cost_model::this_machine(),
             seed: study.seed,
             cpu: costs.name().to_owned(),
             cpu_machine: costs.machine().to_owned(),
@@ -60,16 +61,16 @@ impl Meta {
     }
 }
 
-/// Everything that a run folder holds, read back.
+/// The content of a run folder, read back.
 #[derive(Debug)]
-pub struct Kept {
-    /// The study as expanded.
+pub struct StoredRun {
+    /// The expanded study.
     pub study: Study,
     /// The cost table.
     pub costs: CostTable,
-    /// What made it.
+    /// The run's metadata.
     pub meta: Meta,
-    /// What the journal holds.
+    /// The outcomes in the journal.
     pub outcomes: Outcomes,
 }
 
@@ -84,13 +85,13 @@ pub enum FolderError {
         /// What the system said.
         source: io::Error,
     },
-    /// There is a run in it already.
-    #[error("{} holds a run already; resume it, or name another folder", path.display())]
+    /// It already contains a run.
+    #[error("{} already contains a run; resume it, or name another folder", path.display())]
     Taken {
         /// The folder.
         path: PathBuf,
     },
-    /// It describes another run than the one that is to be resumed.
+    /// It contains a run other than the one to resume.
     #[error("{} cannot be resumed: {difference}", path.display())]
     Differs {
         /// The folder.
@@ -118,36 +119,36 @@ pub enum FolderError {
 }
 
 impl RunFolder {
-    /// The folder at `path`, made where it is not there yet.
+    /// The folder at `path`, which is created if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn at(path: &Path) -> Result<Self, FolderError> {
         fs::create_dir_all(path).map_err(|source| failed(path, source))?;
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where captures go; the folder is made when it is asked for.
+    /// The folder for captures, which is created if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn captures(&self) -> Result<PathBuf, FolderError> {
         let path = self.path.join(CAPTURES);
         fs::create_dir_all(&path).map_err(|source| failed(&path, source))?;
         Ok(path)
     }
 
-    /// Writes down a run that begins, and opens its journal.
+    /// Writes the files of a new run, and opens its journal.
     ///
     /// # Errors
-    /// When there is a run in the folder already, or it cannot be written.
+    /// When the folder already contains a run, or cannot be written.
     pub fn begin(&self, study: &Study, costs: &CostTable, meta: &Meta) -> Result<Journal, FolderError> {
-        // The journal is there from the first moment, and meta.json last of all: a folder with a journal holds a run.
+        // The journal is created last, so a folder with a journal contains a run whose other files are complete.
         if self.path.join(JOURNAL).exists() {
             return Err(FolderError::Taken {
                 path: self.path.clone(),
@@ -161,11 +162,11 @@ impl RunFolder {
         Ok(Journal::open(&self.path.join(JOURNAL))?.0)
     }
 
-    /// Reads the folder back, as far as its run has come. Nothing in it is written.
+    /// Reads the folder back, as far as its run has got. Nothing in it is changed.
     ///
     /// # Errors
     /// When a file of it is missing or damaged.
-    pub fn read(&self) -> Result<Kept, FolderError> {
+    pub fn read(&self) -> Result<StoredRun, FolderError> {
         let path = self.path.join(META);
         let meta: Meta =
             serde_json::from_str(&self.text(META)?).map_err(|source| FolderError::Meta { path, source })?;
@@ -175,7 +176,7 @@ impl RunFolder {
             toml => CostTable::parse(&meta.cpu, &toml)?,
         };
         let outcomes = Journal::read(&self.path.join(JOURNAL))?;
-        Ok(Kept {
+        Ok(StoredRun {
             study,
             costs,
             meta,
@@ -183,22 +184,22 @@ impl RunFolder {
         })
     }
 
-    /// Reads the folder back and opens its journal, to go on with its run, which must be that of `study`, `cpu` and `version`. The cost table is the one that
-    /// the folder holds: a measured one is not measured again.
+    /// Reads the folder back and opens its journal to continue its run, which must be that of `study`, `cpu` and `version`. The cost table
+    /// is the folder's: a measured one is not measured again.
     ///
     /// # Errors
-    /// When the folder holds another run, and how that differs; or as [`RunFolder::read`].
-    pub fn resume(&self, study: &Study, cpu: &str, version: &str) -> Result<(Kept, Journal), FolderError> {
+    /// When the folder contains another run, with the difference; or as for [`RunFolder::read`].
+    pub fn resume(&self, study: &Study, cpu: &str, version: &str) -> Result<(StoredRun, Journal), FolderError> {
         let mut kept = self.read()?;
         let difference = if kept.meta.version != version {
             Some(format!(
-                "it was begun with lastmile {}, and this is {version}",
+                "it was started with lastmile {}, but this is {version}",
                 kept.meta.version
             ))
         } else if kept.study.seed != study.seed {
-            Some(format!("its seed is {}, and not {}", kept.study.seed, study.seed))
+            Some(format!("its seed is {}, not {}", kept.study.seed, study.seed))
         } else if kept.meta.cpu != cpu {
-            Some(format!("its cost table is {:?}, and not {cpu:?}", kept.meta.cpu))
+            Some(format!("its cost table is {:?}, not {cpu:?}", kept.meta.cpu))
         } else {
             difference(&kept.study.expanded(), &study.expanded())
         };
@@ -213,7 +214,7 @@ impl RunFolder {
         Ok((kept, journal))
     }
 
-    /// Writes a file of the folder so that it is there whole or not at all.
+    /// Writes a file of the folder atomically.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -1,32 +1,33 @@
-//! How are the cells of a study run? Side by side on all cores, each outcome journalled as it comes, until all are done or someone
-//! asks to stop.
+//! Runs the cells of a study in parallel on all cores, and writes each outcome to the journal.
 //!
-//! What a cell does is the [`Experiment`]'s business. Results do not depend on which core ran what, or when.
+//! A run ends when all cells are done or when it is interrupted. The [`Experiment`] decides what a cell does. Results do not depend on which core ran which cell, or when.
 
 use crate::cell::{Cell, CellKey, Seeds, expand};
-use crate::cost::CostTable;
 use crate::file::{Fresh, Study, StudyError};
-use crate::journal::{Journal, JournalError, Outcomes};
-use crate::observation::{Failure, Outcome};
-use crate::settings::World;
+use crate::journal::{Journal, Outcomes};
+use crate::observation::Outcome;
+use lastmile_lab::cpu_cost_model::CostTable;
+use lastmile_lab::failure::Failure;
+use lastmile_lab::journal::JournalError;
+use lastmile_lab::settings::World;
 use lastmile_report::number::quantity;
 use lastmile_units::Seed;
+use lastmile_units::workers::Workers;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// What is done in a cell.
+/// What a cell does.
 pub trait Experiment: Sync {
-    /// Makes a new world for `cell`, runs the repeats of `context` in it one after another, and tells what became of each, in
-    /// order. Where a failure makes the rest impossible, the outcomes may end with it.
+    /// Makes a new world for `cell`, runs the repeats of `context` in it one after another, and returns their outcomes in order. If a
+    /// failure makes the remaining repeats impossible, the outcomes may end with it.
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome>;
 
-    /// About how long one repeat of the cell keeps a core busy, asked once a cell: for `--dry-run`. A fifth of a second, where
-    /// nothing better is known, is our own guess.
+    /// The approximate CPU time of one repeat of the cell, called once per cell, for `--dry-run`. The default of a fifth of a second is
+    /// our own guess.
     fn expected_time(&self, cell: &Cell) -> Duration {
         let _ = cell;
         Duration::from_millis(200)
@@ -39,7 +40,7 @@ impl<F: Fn(&Cell, &RunContext<'_>) -> Vec<Outcome> + Sync> Experiment for F {
     }
 }
 
-/// What a cell is run with.
+/// The parameters with which a cell is run.
 #[derive(Debug, Clone)]
 pub struct RunContext<'a> {
     /// The study's seed; see [`RunContext::seeds`].
@@ -48,9 +49,9 @@ pub struct RunContext<'a> {
     pub repeats: Range<u64>,
     /// Virtual idle time between them.
     pub interval: Duration,
-    /// What computing costs.
+    /// The CPU cost of operations.
     pub costs: &'a CostTable,
-    /// Where captures go, where they are wanted.
+    /// The folder for captures, if they are wanted.
     pub captures: Option<&'a Path>,
 }
 
@@ -61,30 +62,30 @@ impl RunContext<'_> {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'a> {
-    /// Repeats done, those that an earlier run had done included.
+    /// Repeats done, including those of an earlier run that this one resumes.
     pub done: u64,
-    /// Repeats asked for.
+    /// Repeats in total.
     pub total: u64,
-    /// The cell whose repeats were done last.
+    /// The cell whose repeats were finished last.
     pub finished: &'a Cell,
 }
 
 /// How a run ended, unless it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunEnd {
     /// Every repeat has an outcome.
     Complete,
-    /// It was asked to stop; what is not in the journal can be run by resuming.
+    /// It was interrupted; resuming runs what the journal lacks.
     Interrupted,
 }
 
 /// Why a study could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Its cells cannot be told apart.
+    /// Its cells cannot be expanded.
     #[error(transparent)]
     Study(#[from] StudyError),
     /// Its journal cannot be written.
@@ -92,27 +93,27 @@ pub enum RunError {
     Journal(#[from] JournalError),
 }
 
-/// One world to be made: a cell's work, and the repeats to run in it.
+/// One world to make: a cell, and the repeats to run in it.
 #[derive(Debug)]
-struct Job {
+struct WorldJob {
     cell: Cell,
     key: CellKey,
     repeats: Range<u64>,
 }
 
-/// Everything besides the study that a run needs.
+/// A study with everything that a run of it needs.
 pub struct Run<'a> {
     /// The study.
     pub study: &'a Study,
-    /// What is done in a cell.
+    /// What a cell does.
     pub experiment: &'a dyn Experiment,
-    /// What computing costs.
+    /// The CPU cost of operations.
     pub costs: &'a CostTable,
-    /// Where captures go, where they are wanted.
+    /// The folder for captures, if they are wanted.
     pub captures: Option<&'a Path>,
-    /// How many cells run at once.
+    /// The number of cells that run at the same time.
     pub threads: NonZeroUsize,
-    /// Set by someone else, stops the run after the cells that are being run.
+    /// When another thread sets it, the run stops after the cells that are running.
     pub interrupt: &'a AtomicBool,
 }
 
@@ -120,14 +121,14 @@ impl Run<'_> {
     /// Runs what `outcomes` lacks, appending to `journal` and `outcomes`, and calling `progress` after each world.
     ///
     /// # Errors
-    /// When the study asks for a world that is not there or its cells cannot be told apart, or the journal cannot be written.
-    /// A cell that fails is no error: it is recorded as failed.
+    /// When the study asks for a world that is not available, its cells cannot be expanded, or the journal cannot be written.
+    /// A cell that fails is not an error: it is recorded as failed.
     pub fn execute(
         &self,
         journal: &mut Journal,
         outcomes: &mut Outcomes,
         progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<Ending, RunError> {
+    ) -> Result<RunEnd, RunError> {
         let jobs = jobs(self.study)?;
         let total = jobs.iter().map(|job| job.repeats.end - job.repeats.start).sum();
         let lacking: Vec<_> = jobs.into_iter().filter(|job| !job.is_done(outcomes)).collect();
@@ -137,43 +138,34 @@ impl Run<'_> {
                 .map(|job| job.repeats.end - job.repeats.start)
                 .sum::<u64>();
 
-        let next = AtomicUsize::new(0);
-        let (finished, arrivals) = mpsc::channel();
-        std::thread::scope(|scope| {
-            for _ in 0..self.threads.get().min(lacking.len()) {
-                let finished = finished.clone();
-                scope.spawn(|| {
-                    let finished = finished;
-                    while !self.interrupt.load(Ordering::Relaxed)
-                        && let Some(job) = lacking.get(next.fetch_add(1, Ordering::Relaxed))
-                        // Whoever listens has left where the journal cannot be written: then there is no use in going on.
-                        && finished.send((job, self.outcomes_of(job))).is_ok()
-                    {}
-                });
+        let workers = Workers {
+            threads: self.threads,
+            interrupt: self.interrupt,
+        };
+        // If the journal cannot be written, there is no point in going on.
+        workers.for_each(&lacking, |job| self.outcomes_of(job), &mut |index, results| {
+            let job = &lacking[index];
+            for (repeat, outcome) in job.repeats.clone().zip(results) {
+                journal.append(&job.key, repeat, &outcome)?;
+                outcomes.entry(job.key.clone()).or_default().insert(repeat, outcome);
+                done += 1;
             }
-            drop(finished);
-            for (job, results) in arrivals {
-                for (repeat, outcome) in job.repeats.clone().zip(results) {
-                    journal.append(&job.key, repeat, &outcome)?;
-                    outcomes.entry(job.key.clone()).or_default().insert(repeat, outcome);
-                    done += 1;
-                }
-                progress(Progress {
-                    done,
-                    total,
-                    finished: &job.cell,
-                });
-            }
-            Ok(if done == total {
-                Ending::Complete
-            } else {
-                Ending::Interrupted
-            })
+            progress(Progress {
+                done,
+                total,
+                finished: &job.cell,
+            });
+            Ok::<_, JournalError>(())
+        })?;
+        Ok(if done == total {
+            RunEnd::Complete
+        } else {
+            RunEnd::Interrupted
         })
     }
 
-    /// One outcome a repeat, whatever the experiment does: a panic and an outcome that is missing are failures.
-    fn outcomes_of(&self, job: &Job) -> Vec<Outcome> {
+    /// One outcome per repeat, whatever the experiment does: a panic and a missing outcome are failures.
+    fn outcomes_of(&self, job: &WorldJob) -> Vec<Outcome> {
         let context = RunContext {
             seed: Seed::new(self.study.seed),
             repeats: job.repeats.clone(),
@@ -181,17 +173,15 @@ impl Run<'_> {
             costs: self.costs,
             captures: self.captures,
         };
-        // A broken invariant in one cell says nothing of the others, whose results are kept; the panic has printed its place.
+        // A broken invariant in one cell does not concern the others, whose results are kept; the panic has printed its location.
         let ran = catch_unwind(AssertUnwindSafe(|| self.experiment.run(&job.cell, &context)));
         let mut outcomes =
-            ran.unwrap_or_else(|panic| vec![Err(Failure::new(format!("it panicked: {}", said(&*panic))))]);
+            ran.unwrap_or_else(|panic| vec![Err(Failure::new(format!("it panicked: {}", panic_message(&*panic))))]);
         for outcome in &mut outcomes {
             if let Ok(observation) = outcome
                 && let Some(figure) = observation.figure_not_finite()
             {
-                *outcome = Err(Failure::new(format!(
-                    "the figure {figure:?} came out as no finite number"
-                )));
+                *outcome = Err(Failure::new(format!("the figure {figure:?} is not a finite number")));
             }
         }
         let wanted = (job.repeats.end - job.repeats.start) as usize;
@@ -204,23 +194,23 @@ impl Run<'_> {
     }
 }
 
-impl Job {
+impl WorldJob {
     fn is_done(&self, outcomes: &Outcomes) -> bool {
         let held = outcomes.get(&self.key);
         held.is_some_and(|held| self.repeats.clone().all(|repeat| held.contains_key(&repeat)))
     }
 }
 
-/// What a panic said.
-fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+/// The message of a panic.
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("without a message")
 }
 
-/// The worlds that a study needs, each work once however many parts ask for it, and as often as any of them asks. What is
-/// simulated comes first: it is soon done, and then leaves the machine to what runs in real time.
-fn jobs(study: &Study) -> Result<Vec<Job>, StudyError> {
+/// The worlds that a study needs. Cells with the same settings in several parts run once, with the most repeats that any part asks for.
+/// Simulated cells come first: they are soon done, and then leave the machine to those that run in real time.
+fn jobs(study: &Study) -> Result<Vec<WorldJob>, StudyError> {
     let mut works: Vec<(CellKey, Cell)> = Vec::new();
     for cell in expand(study)? {
         let key = cell.key();
@@ -234,13 +224,13 @@ fn jobs(study: &Study) -> Result<Vec<Job>, StudyError> {
     for (key, cell) in works {
         let all = 0..cell.repeats.get();
         match study.fresh {
-            Fresh::Cell => jobs.push(Job {
+            Fresh::Cell => jobs.push(WorldJob {
                 cell,
                 key,
                 repeats: all,
             }),
             Fresh::Repeat => {
-                jobs.extend(all.map(|repeat| Job {
+                jobs.extend(all.map(|repeat| WorldJob {
                     cell: cell.clone(),
                     key: key.clone(),
                     repeats: repeat..repeat + 1,
@@ -251,10 +241,10 @@ fn jobs(study: &Study) -> Result<Vec<Job>, StudyError> {
     Ok(jobs)
 }
 
-/// About how long a run of the whole study takes.
+/// The approximate time that a run of the whole study takes.
 ///
 /// # Errors
-/// When the study's cells cannot be told apart.
+/// When the study's cells cannot be expanded.
 pub fn expected_time(
     study: &Study,
     experiment: &dyn Experiment,
@@ -263,12 +253,12 @@ pub fn expected_time(
     Ok(expected(&jobs(study)?, experiment, threads))
 }
 
-/// The work of all jobs, shared by `threads`; but no less than the longest of them.
-fn expected(jobs: &[Job], experiment: &dyn Experiment, threads: NonZeroUsize) -> Duration {
+/// The time of all jobs divided by `threads`, but at least that of the longest job.
+fn expected(jobs: &[WorldJob], experiment: &dyn Experiment, threads: NonZeroUsize) -> Duration {
     let mut of_cell: Duration = Duration::ZERO;
     let (mut busy, mut longest) = (Duration::ZERO, Duration::ZERO);
     for job in jobs {
-        // The jobs of one cell follow each other.
+        // The jobs of one cell are consecutive.
         if job.repeats.start == 0 {
             of_cell = experiment.expected_time(&job.cell);
         }
@@ -279,10 +269,10 @@ fn expected(jobs: &[Job], experiment: &dyn Experiment, threads: NonZeroUsize) ->
     (busy / threads.get() as u32).max(longest)
 }
 
-/// What a run would do, as `--dry-run` prints it: one line a cell, and the expected time.
+/// What a run would do, as `--dry-run` prints it: one line per cell, and the expected time.
 ///
 /// # Errors
-/// When the study's cells cannot be told apart.
+/// When the study's cells cannot be expanded.
 pub fn dry_run(study: &Study, experiment: &dyn Experiment, threads: NonZeroUsize) -> Result<String, StudyError> {
     let cells = expand(study)?;
     let jobs = jobs(study)?;

@@ -1,33 +1,33 @@
-//! What can a study set? The settings of a cell: each key, its type, and how one layer of them lies over another.
+//! The settings of a cell: each key, its type, and how layers of settings are merged.
 //!
-//! A new setting is one line in the list below: the study file, the factors, the levels and the refusal of unknown keys follow
-//! from it. What a setting does is the experiment's business; the types of single settings are in `settings/`.
+//! A new setting is one line in the list below, in the section of its field: the study file, the factors, the levels and the refusal of
+//! unknown keys follow from it. The order of the list is that in which factors are varied, so records depend on it.
+//! Experiments apply the settings; the types of single settings are in `settings/`.
 
-mod choice;
 mod message;
 mod named;
-mod pace;
+mod send_schedule;
+mod values;
 
-pub use choice::{
-    CongestionControl, Delay, Delivery, Filter, Hosts, Nagle, RoundTrip, ServerName, SlowDown, World, Writes,
-};
+pub use lastmile_lab::settings::{Hosts, World};
 pub use message::{Fragment, Level, MemLevel, ResetAfterIdle, Strategy, Takeover, Uncompressed, WindowBits};
 pub use named::{Link, Named};
-pub use pace::Pace;
+pub use send_schedule::Pace;
+pub use values::{CongestionControl, Delay, DeliveryName, Filter, Nagle, RoundTrip, ServerName, SlowDown, Writes};
 
-use lastmile_payload::codec::CodecSpec;
-use lastmile_payload::message_codec::MessageCodec;
-use lastmile_payload::workload::WorkloadSpec;
+use lastmile_codec::content::CodecSpec;
+use lastmile_codec::message::MessageCodec;
 use lastmile_report::record::Levels;
 use lastmile_units::{Bytes, Probability};
+use lastmile_workload::WorkloadSpec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU32;
 
-/// Declares [`Settings`] (each key at most once) and [`Factors`] (each key with a list of levels), and what both can do.
+/// Declares [`Settings`] (each key at most once) and [`Factors`] (each key with a list of levels), with their methods.
 macro_rules! settings {
     ($($(#[$about:meta])+ $key:ident: $type:ty,)+) => {
-        /// The settings of a cell, or one layer of them. What is not given is left to the layer below, and in the end to the
-        /// experiment.
+        /// The settings of a cell, or one layer of them. A missing setting is taken from the layer below, and in the end from the
+        /// experiment's default.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
@@ -45,7 +45,7 @@ macro_rules! settings {
         pub const KEYS: &[&str] = &[$(stringify!($key)),+];
 
         impl Settings {
-            /// These settings with those of `top` over them.
+            /// These settings, overridden by those of `top`.
             #[must_use]
             pub fn overlaid(&self, top: &Self) -> Self {
                 Self { $($key: top.$key.clone().or_else(|| self.$key.clone()),)+ }
@@ -60,7 +60,7 @@ macro_rules! settings {
                 levels
             }
 
-            /// The key of a setting that both give under the same text but with another content, where there is one.
+            /// The key of a setting that has the same text in both but different contents, where there is one.
             pub(crate) fn contradiction(&self, other: &Self) -> Option<&'static str> {
                 $(if let (Some(ours), Some(theirs)) = (&self.$key, &other.$key)
                     && ours.to_string() == theirs.to_string()
@@ -73,13 +73,13 @@ macro_rules! settings {
         }
 
         impl Factors {
-            /// These factors with those of `top` over them; a factor that `fixed` sets is no longer one.
+            /// These factors, overridden by those of `top`; a key that `fixed` sets is no longer a factor.
             #[must_use]
             pub fn overlaid(&self, fixed: &Settings, top: &Self) -> Self {
                 Self { $($key: top.$key.clone().or_else(|| self.$key.clone().filter(|_| fixed.$key.is_none())),)+ }
             }
 
-            /// Each factor with its levels, a level being the one setting it makes; in the order of [`KEYS`].
+            /// Each factor with its levels, in the order of [`KEYS`]; a level is a layer with one setting.
             pub fn axes(&self) -> Vec<Axis> {
                 let mut axes = Vec::new();
                 $(if let Some(LevelsOf(levels)) = &self.$key {
@@ -93,82 +93,94 @@ macro_rules! settings {
 }
 
 settings! {
-    /// In which world it is delivered; in the study's where this is not set.
+    // The run: its world and its workload.
+    /// The world; the study's where this is not set.
     world: World,
-    /// What is delivered.
+    /// The workload that is delivered.
     workload: Named<WorkloadSpec>,
     /// The same as `workload`, for studies whose workloads are numbered cases; a cell has one or the other.
     case: Named<WorkloadSpec>,
-    /// Over what it is delivered.
+
+    // The link.
+    /// The link.
     link: Link,
     /// A round trip that replaces the link's delays, half each way.
     round_trip: RoundTrip,
-    /// How bytes are carried.
-    delivery: Delivery,
-    /// Which program serves; ours where this is not set.
+
+    // The run: its programs.
+    /// How the workload is carried; `http/1.1` where this is not set.
+    delivery: DeliveryName,
+    /// The server program; ours where this is not set.
     server: ServerName,
-    /// Who moves the congestion window, and paces where it does.
+
+    // TCP.
+    /// The congestion control.
     congestion_control: CongestionControl,
-    /// The congestion window that a connection starts with, in segments.
+    /// The initial congestion window, in segments.
     initial_window: NonZeroU32,
     /// Whether a small segment waits for the acknowledgement of the one before.
     nagle: Nagle,
-    /// The largest window that a receiver offers; it grows by itself where this is not set.
+    /// The largest window that a receiver offers; it is tuned automatically where this is not set.
     receive_window: Bytes,
-    /// How long an acknowledgement may wait for a companion; setting it also ends the quick ones at the start.
+    /// The delayed acknowledgement timeout; setting it also disables quick acknowledgements at the start.
     delayed_acknowledgement: Delay,
-    /// How the server hands a response to TCP, where nothing is coded.
+
+    // HTTP and objects.
+    /// How the server writes a response to TCP, where nothing is compressed.
     writes: Writes,
-    /// Whether the filter holds a coded response until it is complete.
+    /// Whether the filter holds a compressed response until it is complete.
     filter: Filter,
-    /// How long the server takes to make an object, besides writing it.
+    /// The time that the server needs to make an object, besides writing it.
     object_time: Delay,
-    /// Whether each program has a virtual CPU of its own.
+
+    // The run: its machines.
+    /// Whether client and server have a virtual CPU each.
     hosts: Hosts,
-    /// How much slower than the reference both virtual CPUs are.
+    /// The slow-down of both virtual CPUs relative to the reference.
     cpu_slowdown: SlowDown,
-    /// How much slower than the reference the client's is, where it differs.
+    /// The slow-down of the client's virtual CPU, where it differs.
     cpu_slowdown_client: SlowDown,
-    /// The share of a virtual CPU that other work takes.
+    /// The share of a virtual CPU that other work uses.
     background_load: Probability,
-    /// How bytes become fewer.
+
+    // HTTP and objects: the content coding.
+    /// The content coding of responses.
     codec: CodecSpec,
-    /// How messages become fewer bytes: deflate where this is not set, with the settings below.
+
+    // Messages.
+    /// The codec of messages: deflate with the settings below where this is not set.
     message_codec: MessageCodec,
     /// Whether a message may refer to those before it.
     context_takeover: Takeover,
-    /// log2 of deflate's window in octets.
+    /// log2 of deflate's window in bytes.
     window_bits: WindowBits,
-    /// How hard deflate looks for repetition.
+    /// How hard deflate searches for repetition.
     compression_level: Level,
-    /// How much memory deflate takes besides its window.
+    /// How much memory deflate uses besides its window.
     mem_level: MemLevel,
-    /// What kind of data deflate is to expect.
+    /// The kind of data that deflate expects.
     strategy: Strategy,
-    /// After how many octets of a message it is flushed, to be sent as a fragment.
+    /// The number of bytes of a message after which it is flushed and sent as a fragment.
     fragment: Fragment,
-    /// Which kind of messages is sent as it is (RSV1 off).
+    /// The kind of messages that is sent uncompressed (RSV1 off).
     uncompressed: Uncompressed,
-    /// Shorter messages are sent as they are.
+    /// Shorter messages are sent uncompressed.
     compression_threshold: Bytes,
-    /// After how long without a message a compressor forgets, so that its memory can be given back.
+    /// The time without a message after which a compressor resets its context, so that its memory can be freed.
     reset_after_idle: ResetAfterIdle,
-    /// When messages are due: as recorded where this is not set.
+    /// When messages are due; as recorded where this is not set.
     message_interval: Pace,
 }
 
 impl Settings {
-    /// What is delivered, under whichever of its two names.
+    /// The workload, under either of its two names.
     pub fn delivered(&self) -> Option<&Named<WorkloadSpec>> {
         self.case.as_ref().or(self.workload.as_ref())
     }
 
-    /// When a small segment may leave: at once over WebSocket, whose libraries set TCP_NODELAY, unless it is set otherwise.
-    pub(crate) fn nagle_of_delivery(&self) -> Nagle {
-        self.nagle.unwrap_or(match self.delivery {
-            Some(Delivery::WebSocket) => Nagle::Off,
-            _ => Nagle::On,
-        })
+    /// The name of the delivery: `http/1.1` where it is not set.
+    pub fn delivery_name(&self) -> DeliveryName {
+        self.delivery.clone().unwrap_or_default()
     }
 }
 
@@ -187,7 +199,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for LevelsOf<T> {
         let levels = Vec::deserialize(from)?;
         if levels.is_empty() {
             return Err(serde::de::Error::custom(
-                "a factor has at least one level; remove it, or give it some",
+                "a factor has at least one level; remove the factor, or give it levels",
             ));
         }
         Ok(Self(levels))
@@ -199,7 +211,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for LevelsOf<T> {
 pub struct Axis {
     /// Its key.
     pub key: &'static str,
-    /// Its levels, in the order written; each holds that one setting.
+    /// Its levels, in the order written; each has that one setting.
     pub levels: Vec<Settings>,
 }
 
@@ -215,7 +227,7 @@ impl<'de> Deserialize<'de> for Key {
             .find(|key| **key == name)
             .map(|key| Self(key))
             .ok_or_else(|| {
-                let suggestion = crate::nearest::suggestion(&name, KEYS.iter().copied());
+                let suggestion = lastmile_units::suggest::suggestion(&name, KEYS.iter().copied());
                 serde::de::Error::custom(format!("unknown setting {name:?}{suggestion}"))
             })
     }

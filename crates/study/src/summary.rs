@@ -1,6 +1,6 @@
-//! What did a study find? From the outcomes of its repeats to the record that is published.
+//! Makes the published record of a study from the outcomes of its repeats.
 //!
-//! A pure function of the study and its journal: a run that was resumed, or run in another order, gives the same record.
+//! It is a pure function of the study and its journal: a run that was resumed, or run in another order, gives the same record.
 
 mod cells;
 mod charts;
@@ -8,18 +8,17 @@ mod ratios;
 mod thresholds;
 
 use crate::cell::{Cell, expand};
-use crate::fidelity;
 use crate::file::{Study, StudyError};
 use crate::journal::Outcomes;
-use crate::observation::{Failure, Observation};
-use crate::settings::World;
-use crate::statistics::mean;
+use crate::observation::Observation;
+use lastmile_lab::failure::Failure;
 use lastmile_report::record::Run;
+use lastmile_statistics::mean;
 use lastmile_units::Seed;
 
-/// What the record says of the run as a whole.
+/// The record's information on the run as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct About {
+pub struct RunInfo {
     /// The cost table's name.
     pub cpu: String,
     /// Where it was measured.
@@ -30,17 +29,17 @@ pub struct About {
     pub run: String,
 }
 
-/// The record of a run; repeats that `outcomes` lacks are left out.
+/// The record of a run, without findings and extra tables; repeats that `outcomes` lacks are left out.
 ///
 /// # Errors
-/// When the study's cells cannot be told apart.
-pub fn summarise(study: &Study, outcomes: &Outcomes, about: About) -> Result<Run, StudyError> {
+/// When the study's cells cannot be distinguished.
+pub fn summarise(study: &Study, outcomes: &Outcomes, about: RunInfo) -> Result<Run, StudyError> {
     let measured: Vec<_> = expand(study)?
         .into_iter()
-        .map(|cell| Measured::of(cell, outcomes))
+        .map(|cell| MeasuredCell::new(cell, outcomes))
         .collect();
     let ratios = ratios::ratios(study, &measured);
-    let mut run = Run {
+    let run = Run {
         schema: Run::SCHEMA.to_owned(),
         study: study.name.clone(),
         question: study.question.clone(),
@@ -55,28 +54,20 @@ pub fn summarise(study: &Study, outcomes: &Outcomes, about: About) -> Result<Run
         ratios: ratios.into_iter().map(|ratio| ratio.record).collect(),
         findings: Vec::new(),
         exhibits: Vec::new(),
-        thresholds: thresholds::held(study, &measured),
+        thresholds: thresholds::test_rules(study, &measured),
     };
-    if let Some(builtin) = crate::builtin::of(study) {
-        run.findings = (builtin.findings)(&run);
-        run.exhibits = (builtin.exhibits)(&run);
-    }
-    let simulated = measured.iter().any(|cell| cell.cell.world() == World::Simulated);
-    if simulated && study.name != fidelity::STUDY {
-        run.exhibits.push(fidelity::exhibit());
-    }
     Ok(run)
 }
 
 /// A cell with the outcomes of its repeats, in their order.
-struct Measured<'a> {
+struct MeasuredCell<'a> {
     cell: Cell,
     observations: Vec<(u64, &'a Observation)>,
     failures: Vec<(u64, &'a Failure)>,
 }
 
-impl<'a> Measured<'a> {
-    fn of(cell: Cell, outcomes: &'a Outcomes) -> Self {
+impl<'a> MeasuredCell<'a> {
+    fn new(cell: Cell, outcomes: &'a Outcomes) -> Self {
         let mut measured = Self {
             observations: Vec::new(),
             failures: Vec::new(),
@@ -93,11 +84,14 @@ impl<'a> Measured<'a> {
 
     /// Every sample of a figure, repeat by repeat.
     fn samples(&self, figure: &str) -> Vec<f64> {
+        self.runs(figure).concat()
+    }
+
+    /// The samples of a figure in each repeat that has it.
+    fn runs(&self, figure: &str) -> Vec<Vec<f64>> {
         self.observations
             .iter()
-            .filter_map(|(_, seen)| seen.figures.get(figure))
-            .flatten()
-            .copied()
+            .filter_map(|(_, seen)| seen.figures.get(figure).cloned())
             .collect()
     }
 
@@ -107,14 +101,14 @@ impl<'a> Measured<'a> {
         self.observations.iter().filter_map(one).collect()
     }
 
-    /// What was drawn at random in some repeat.
+    /// The sources of randomness in some repeat.
     fn varied(&self) -> Vec<String> {
         let all: std::collections::BTreeSet<_> = self.observations.iter().flat_map(|(_, seen)| &seen.varied).collect();
         all.into_iter().cloned().collect()
     }
 }
 
-/// What the bootstrap of a study draws from; the same for every figure, so that no figure's interval depends on the others'.
+/// The seed of a study's bootstrap; the same for every figure, so that no figure's interval depends on the others.
 fn bootstrap_seed(study: &Study) -> Seed {
     Seed::new(study.seed).derive("interval")
 }

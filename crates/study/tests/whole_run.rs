@@ -1,14 +1,14 @@
-//! A run from its file to its record: interrupted, resumed, and no different for it.
+//! A run from its study file to its record: interrupting and resuming it does not change the record.
 
+use lastmile_lab::cpu_cost_model::CostTable;
 use lastmile_study::cell::Cell;
-use lastmile_study::cost::CostTable;
 use lastmile_study::figure;
 use lastmile_study::file::Study;
 use lastmile_study::journal::Journal;
 use lastmile_study::observation::{Observation, Outcome};
-use lastmile_study::run_folder::{Kept, Meta, RunFolder};
-use lastmile_study::runner::{Ending, Run, RunContext};
-use lastmile_study::summary::{About, summarise};
+use lastmile_study::run_folder::{Meta, RunFolder, StoredRun};
+use lastmile_study::runner::{Run, RunContext, RunEnd};
+use lastmile_study::summary::{RunInfo, summarise};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ const VERSION: &str = "0.1.0";
 
 const STUDY: &str = r#"
 name = "whole"
-question = "Does it matter that a run was cut off?"
+question = "Does it matter that a run was interrupted?"
 repeats = 4
 [factors]
 codec = ["identity", "gzip:6"]
@@ -32,7 +32,7 @@ base = "identity"
 treated = "gzip:6"
 "#;
 
-/// A transfer that takes as long as its link's seed has it, and half as long where it is compressed.
+/// A transfer whose time depends on its link's seed, and is halved by compression.
 fn transfer(cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
     let one = |repeat| {
         let plain = (context.seeds(cell, repeat).link.get() % 1000 + 1) as f64 / 100.0;
@@ -45,8 +45,8 @@ fn transfer(cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
     context.repeats.clone().map(one).collect()
 }
 
-/// Runs what the folder lacks, until so many worlds are done.
-fn go_on(kept: &mut Kept, journal: &mut Journal, worlds: usize) -> Ending {
+/// Runs what the folder lacks, until `worlds` worlds are done.
+fn go_on(kept: &mut StoredRun, journal: &mut Journal, worlds: usize) -> RunEnd {
     let interrupt = AtomicBool::new(false);
     let done = AtomicUsize::new(0);
     let counted = |cell: &Cell, context: &RunContext<'_>| {
@@ -66,7 +66,7 @@ fn go_on(kept: &mut Kept, journal: &mut Journal, worlds: usize) -> Ending {
     run.execute(journal, &mut kept.outcomes, &mut |_| ()).unwrap()
 }
 
-/// A run in the folder at `path`, in one go or in pieces of so many worlds; its record.
+/// The record of a run in the folder at `path`, in pieces of `worlds_a_piece` worlds.
 fn record(path: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run {
     let study = Study::parse("whole.toml", STUDY).unwrap();
     let folder = RunFolder::at(path).unwrap();
@@ -76,8 +76,8 @@ fn record(path: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run {
         .unwrap();
     loop {
         let (mut kept, mut journal) = folder.resume(&study, "free", VERSION).unwrap();
-        if go_on(&mut kept, &mut journal, worlds_a_piece) == Ending::Complete {
-            let about = About {
+        if go_on(&mut kept, &mut journal, worlds_a_piece) == RunEnd::Complete {
+            let about = RunInfo {
                 cpu: kept.meta.cpu,
                 cpu_machine: kept.meta.cpu_machine,
                 version: kept.meta.version,
@@ -95,12 +95,12 @@ fn a_run_in_pieces_comes_to_the_record_of_a_run_in_one_go() {
     assert_eq!(record(&parent.path().join("one"), 1), whole);
     assert_eq!(record(&parent.path().join("four"), 4), whole);
     assert_eq!((whole.cells.len(), whole.ratios.len()), (6, 3));
-    // Both cells of a pair meet the same link, so that the treatment alone is left: exactly half, in every repeat.
+    // Both cells of a pair have the same link, so that only the treatment differs: exactly half, in every repeat.
     assert!(
         whole
             .ratios
             .iter()
-            .all(|ratio| ratio.mean == 0.5 && ratio.rms == 0.0 && ratio.ci95.is_none())
+            .all(|ratio| ratio.mean == 0.5 && ratio.population_sd == 0.0 && ratio.ci95.is_none())
     );
     assert!(
         whole

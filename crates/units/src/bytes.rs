@@ -1,4 +1,4 @@
-//! How many octets?
+//! Counts of bytes.
 
 use crate::quantity::{Kind, quantity_from_text, write_scaled};
 use crate::{BitRate, ParseQuantityError};
@@ -7,7 +7,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 use std::time::Duration;
 
-/// A count of octets. Written `"1 MB"` (10^6) or `"1 MiB"` (2^20).
+/// A count of bytes. Written `"1 MB"` (10^6) or `"1 MiB"` (2^20).
 ///
 /// ```
 /// use lastmile_units::{BitRate, Bytes};
@@ -20,10 +20,10 @@ use std::time::Duration;
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// No octets.
+    /// No bytes.
     pub const ZERO: Bytes = Bytes(0);
 
-    /// That many octets.
+    /// That many bytes.
     pub const fn new(count: u64) -> Self {
         Self(count)
     }
@@ -38,13 +38,13 @@ impl Bytes {
         self.0 as f64
     }
 
-    /// `self - other`, or nothing where `other` is larger.
+    /// `self - other`, or zero where `other` is larger.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// Reads `"1 MB"`; a fraction of an octet is rounded to the nearest.
+    /// Reads `"1 MB"`; a fraction of a byte is rounded to the nearest.
     ///
     /// # Errors
     /// When the number or its unit is missing or unknown, with an example.
@@ -127,7 +127,7 @@ impl Sum for Bytes {
 
 impl Div<BitRate> for Bytes {
     type Output = Duration;
-    /// The time it takes to serialise these octets, rounded up to a nanosecond: a frame is never out before its last bit.
+    /// The time to serialise these bytes, rounded up to a nanosecond: a frame never ends before its last bit.
     fn div(self, rate: BitRate) -> Duration {
         let bits_ns = u128::from(self.0) * 8 * 1_000_000_000;
         Duration::from_nanos(bits_ns.div_ceil(u128::from(rate.bits_per_second())) as u64)

@@ -1,11 +1,11 @@
-//! How long? Parses and prints [`Duration`]s: `"50 ms"`, `"2 min"`.
+//! Parses and prints [`Duration`]s: `"50 ms"`, `"2 min"`.
 
 use crate::ParseQuantityError;
 use crate::quantity::Kind;
 use std::time::Duration;
 
 const KIND: Kind = Kind {
-    what: "a length of time",
+    what: "a duration",
     example: "50 ms",
     units: &[
         ("ns", 1.0),
@@ -19,8 +19,8 @@ const KIND: Kind = Kind {
     ],
 };
 
-/// Up to here, some 26 days, what is printed is read back to the nanosecond: number and product are each off by at most a part in
-/// 2^53, which together is less than half a nanosecond.
+/// Up to this limit, some 26 days, a printed duration reads back exactly to the nanosecond: number and product are each
+/// off by at most one part in 2^53, which together is less than half a nanosecond.
 const NANOSECONDS_MAX: f64 = (1_u64 << 51) as f64;
 
 /// Reads `"50 ms"`, rounded to a nanosecond.
@@ -47,7 +47,7 @@ pub fn print(duration: Duration) -> String {
     }
 }
 
-/// Serde by way of the printed form: `#[serde(with = "lastmile_units::duration::text")]`.
+/// Serde through the printed form: `#[serde(with = "crate::duration::text")]`.
 pub mod text {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::time::Duration;

@@ -1,4 +1,4 @@
-//! When, in virtual time?
+//! Points in virtual time.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
@@ -27,7 +27,7 @@ impl Instant {
         Duration::from_nanos(self.0)
     }
 
-    /// The time from `earlier` to here, or none where `earlier` is in fact later.
+    /// The time from `earlier` to here, or zero where `earlier` is in fact later.
     #[must_use]
     pub const fn saturating_since(self, earlier: Instant) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
@@ -49,7 +49,7 @@ impl AddAssign<Duration> for Instant {
 
 impl Sub for Instant {
     type Output = Duration;
-    /// The time from `earlier` to here; panics where `earlier` is later, since that is a fault in a model.
+    /// The time from `earlier` to here; panics where `earlier` is later, since that is a bug in a model.
     fn sub(self, earlier: Self) -> Duration {
         Duration::from_nanos(
             self.0

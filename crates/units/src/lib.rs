@@ -1,18 +1,22 @@
 //! Quantities that carry their unit, so that no bare number crosses a function boundary.
 //!
-//! [`Bytes`] counts octets, [`BitRate`] is bits a second, [`Instant`] a point in virtual time, [`Probability`] a ratio from 0
-//! to 1, [`Seed`] the root of every random choice. All of them are written and read as a person writes them (`"512 kbit/s"`,
-//! `"50 ms"`, `"1 MB"`, `"2 %"`): K is 1000, KiB is 1024, and a number without its unit is refused.
+//! [`Bytes`] counts bytes, [`BitRate`] is bits per second, [`Instant`] a point in virtual time, [`Probability`] a ratio
+//! from 0 to 1, [`Seed`] the root of every random choice. All of them are written and read as a person writes them
+//! (`"512 kbit/s"`, `"50 ms"`, `"1 MB"`, `"2 %"`): K is 1000, KiB is 1024, and a number without its unit is refused.
 //!
-//! Lengths of time are [`std::time::Duration`]; [`duration`] parses and prints them.
+//! Durations are [`std::time::Duration`]; [`duration`] parses and prints them. [`random`] draws from the generator of a seed.
+//! [`workers`] does independent jobs on several threads.
 
 mod bytes;
 pub mod duration;
 mod instant;
 mod probability;
 mod quantity;
+pub mod random;
 mod rate;
 mod seed;
+pub mod suggest;
+pub mod workers;
 
 pub use bytes::Bytes;
 pub use instant::Instant;

@@ -1,4 +1,4 @@
-//! How likely?
+//! Probabilities: ratios from 0 to 1.
 
 use crate::ParseQuantityError;
 use crate::quantity::{Kind, quantity_from_text};
@@ -14,7 +14,7 @@ impl Probability {
     /// Always.
     pub const ALWAYS: Probability = Probability(1.0);
 
-    /// The ratio, where it lies between 0 and 1.
+    /// The probability with this ratio; none where it is not between 0 and 1.
     pub fn new(ratio: f64) -> Option<Self> {
         (0.0..=1.0).contains(&ratio).then_some(Self(ratio))
     }
@@ -27,7 +27,7 @@ impl Probability {
     /// Reads `"2 %"` or `"0.02"`.
     ///
     /// # Errors
-    /// When it is no number, or lies outside 0 to 1.
+    /// When it is not a number, or lies outside 0 to 1.
     pub fn parse(text: &str) -> Result<Self, ParseQuantityError> {
         Self::new(KIND.parse(text)?).ok_or_else(|| KIND.error(text, "it lies outside 0 to 100 %"))
     }

@@ -1,4 +1,4 @@
-//! How is "512 kbit/s" split into a number and a unit, and what is said when it cannot be?
+//! Splits text such as "512 kbit/s" into a number and a unit, and explains the failure where that is not possible.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ pub struct ParseQuantityError {
     example: &'static str,
 }
 
-/// What a kind of quantity is called, its units, and an example.
+/// The name of a kind of quantity, its units, and an example.
 pub(crate) struct Kind {
     pub(crate) what: &'static str,
     pub(crate) example: &'static str,
-    /// Accepted unit and how many base units it stands for.
+    /// Accepted units, and how many base units each stands for.
     pub(crate) units: &'static [(&'static str, f64)],
 }
 
@@ -33,7 +33,7 @@ impl Kind {
         let value: f64 = number
             .replace('_', "")
             .parse()
-            .map_err(|_| self.error(text, "no number at its start"))?;
+            .map_err(|_| self.error(text, "it does not begin with a number"))?;
         if value < 0.0 {
             return Err(self.error(text, "it is negative"));
         }
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// Prints `value` (in base units) in the largest of `units` that leaves it at 1 or more, with as many digits as it needs.
+/// Prints `value` (in base units) in the largest of `units` in which it is at least 1, with as many digits as it needs.
 pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&str, f64)]) -> fmt::Result {
     let (name, scale) = units
         .iter()
@@ -72,7 +72,7 @@ pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: f64, units: &[(&st
     write!(f, "{} {name}", value / scale)
 }
 
-/// Implements `FromStr`, and serde by way of the printed form, for a quantity.
+/// Implements `FromStr`, and serde through the printed form, for a quantity.
 macro_rules! quantity_from_text {
     ($type:ty) => {
         impl std::str::FromStr for $type {

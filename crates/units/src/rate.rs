@@ -1,16 +1,16 @@
-//! How many bits a second?
+//! Bit rates.
 
 use crate::ParseQuantityError;
 use crate::quantity::{Kind, quantity_from_text, write_scaled};
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// Bits a second, at least one. Written `"512 kbit/s"`; K is 1000.
+/// Bits per second, at least one. Written `"512 kbit/s"`; K is 1000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BitRate(NonZeroU64);
 
 impl BitRate {
-    /// That many bits a second; none where it would be zero.
+    /// That many bits per second; none where it would be zero.
     pub const fn new(bits_per_second: u64) -> Option<Self> {
         match NonZeroU64::new(bits_per_second) {
             Some(rate) => Some(Self(rate)),
@@ -23,7 +23,7 @@ impl BitRate {
         self.0.get()
     }
 
-    /// Reads `"512 kbit/s"`, rounded to a whole bit a second.
+    /// Reads `"512 kbit/s"`, rounded to a whole bit per second.
     ///
     /// # Errors
     /// When the number or its unit is missing or unknown, or the rate is below 1 bit/s or above 10 Tbit/s.

@@ -1,4 +1,4 @@
-//! Where does chance come from? From one number, by way of names.
+//! Seeds: every random choice derives from one number, by name.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
@@ -16,7 +16,7 @@ impl Seed {
         Self(seed)
     }
 
-    /// A seed of its own for the part called `name`.
+    /// A separate seed for the part called `name`.
     #[must_use]
     pub fn derive(self, name: &str) -> Self {
         // FNV-1a over the name (Fowler, Noll and Vo), started from the parent, then one SplitMix64 step (Steele et al.,
@@ -28,13 +28,13 @@ impl Seed {
         Self(split_mix(hash))
     }
 
-    /// A seed of its own for the `index`th of many alike.
+    /// A separate seed for the `index`th of many similar parts.
     #[must_use]
     pub const fn derive_index(self, index: u64) -> Self {
         Self(split_mix(self.0 ^ split_mix(index)))
     }
 
-    /// A generator started from this seed.
+    /// A generator that starts from this seed.
     pub fn rng(self) -> Rng {
         Rng::seed_from_u64(self.0)
     }

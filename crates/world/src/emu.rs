@@ -3,13 +3,16 @@
 //!
 //! A host is a network namespace with one interface. Its packets are read by one forwarding thread, offered to the link model,
 //! and written to the receiver's interface when the model says so. Programs of ours run on tokio, in the thread that made the
-//! world; unmodified ones are started inside a host's [`Namespace`], or run there as a [`Tree`] that ends with this process. A [`Gateway`]
+//! world; unmodified ones are started inside a host's [`Namespace`], or run there as a [`ProcessTree`] that ends with this process. A [`Gateway`]
 //! leads out of it, for what is to be reached from inside.
 //!
 //! Nothing outlives the process: namespaces and interfaces are held by its descriptors alone.
 //!
-//! What a real network card does and this does not: the interface takes packets at once, so TCP sees no back-pressure from a
-//! driver's queue; packets are never merged or split on their way (no offloads), so the link sees each as it is.
+//! A router is a host whose kernel forwards: a packet for another host is written to the router's interface, leaves by the same one
+//! again, and goes on over the medium that leads farther. The kernel needs some microseconds of real time for that.
+//!
+//! Differences from a real network card: the interface accepts packets at once, so TCP sees no back-pressure from a driver's queue;
+//! packets are never merged or split on their way (no offloads), so the link sees each one unchanged.
 //!
 //! ```no_run
 //! use lastmile_link::DirectionSpec;
@@ -27,62 +30,71 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod abilities;
 mod clock;
+mod closing_sockets;
 mod command;
-mod disturbance;
+mod cpu_wait;
+mod cpu_watch;
 mod forwarder;
 mod gateway;
 mod host;
 mod interface;
-mod kernel;
 mod lateness;
-mod metered;
 mod namespace;
 mod netlink;
 mod packet;
+mod preflight;
 mod privilege;
-mod settings;
+mod run_queue;
 mod signals;
-mod unfinished;
+mod syscalls;
+mod sysctl;
+mod task_cpu_time;
+mod validity;
 mod veth;
 
-pub use abilities::{Ability, Standing, examine};
-pub use command::{DescriptorLimit, Names, Tree, become_init};
-pub use disturbance::{Disturbance, Invalid, Losses};
-pub use gateway::{Gateway, Reach};
+pub use command::{DescriptorLimit, HostsFiles, ProcessTree, become_init};
+pub use cpu_wait::{CpuWaits, MOVED_SHARE, ProgramsWaited};
+pub use gateway::{Gateway, GatewayReach};
 pub use host::{EmuHost, EmuListener};
 pub use interface::Attachment;
-pub use lateness::{Lateness, LatenessBound, TooLate};
+pub use lateness::{Lateness, LatenessBound, LatenessExceeded};
 pub use namespace::Namespace;
+pub use preflight::{Check, CheckStatus, examine};
 pub use privilege::{Privilege, Unavailable, acquire};
-pub use settings::HostSpec;
-pub use signals::{Signals, Woken};
+pub use signals::{Signals, WakeReason};
+pub use sysctl::HostSpec;
+pub use validity::{Disturbance, InvalidReason, UnmodelledLosses};
 
-use crate::capture::Capture;
+use crate::Halt;
+use crate::topology::{Assembly, HostName, LinkId, MediumId, Topology};
 use crate::world::address_of;
-use crate::{Halt, LinkId};
 use clock::Clock;
+use cpu_watch::{CpuWatch, ThreadWaits};
 use forwarder::Forwarder;
-use lastmile_link::{Counters, DirectionSpec, Link};
+use lastmile_link::{Counters, DirectionSpec};
 use lastmile_units::Seed;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::{self, Write};
 use std::net::SocketAddrV4;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use sysctl::Forwarding;
+use task_cpu_time::Meter;
 use tokio::runtime::Runtime;
 use tokio::task::LocalSet;
 
-/// An emulated world. The thread that makes one is in a network namespace of the world's until it is dropped, and then back where
-/// it was, if it may: an ordinary user's thread may not, and stays in one without a network.
+/// An emulated world. The thread that makes it is in one of the world's network namespaces until the world is dropped, and then returns
+/// to its own, if permitted: an ordinary user's thread is not, and stays in a namespace without a network.
 pub struct World {
-    seed: Seed,
     clock: Clock,
     forwarder: Forwarder,
-    // Tasks are dropped before the runtime they run on.
+    watch: CpuWatch,
+    /// Of the thread that made the world.
+    waits: Rc<RefCell<ThreadWaits>>,
+    // Tasks are dropped before their runtime.
     tasks: Rc<LocalSet>,
     runtime: Runtime,
     came_from: Namespace,
@@ -100,19 +112,19 @@ impl World {
     /// # Errors
     /// When namespaces cannot be made here.
     pub fn new(seed: Seed) -> Result<Self, Unavailable> {
-        Self::attached_by(Attachment::here(), seed)
+        Self::with_attachment(Attachment::best_available(), seed)
     }
 
-    /// An empty world whose hosts are attached by `attachment`, even where this machine has better.
+    /// An empty world whose hosts are attached by `attachment`, even if this machine has a better one.
     ///
     /// # Errors
     /// As [`World::new`].
-    pub fn attached_by(attachment: Attachment, seed: Seed) -> Result<Self, Unavailable> {
+    pub fn with_attachment(attachment: Attachment, seed: Seed) -> Result<Self, Unavailable> {
         let failed = |error: io::Error| {
             Unavailable::new(
                 "making a network namespace",
                 &error,
-                "run as root, or where user namespaces are allowed; `lastmile doctor` says what is missing",
+                "run as root, or on a machine that allows user namespaces; `lastmile doctor` reports what is missing",
             )
         };
         let came_from = Namespace::of_this_thread().map_err(failed)?;
@@ -122,10 +134,13 @@ impl World {
             .enable_all()
             .build()
             .map_err(failed)?;
+        let watch = CpuWatch::start(clock).map_err(failed)?;
+        let network = seed.derive("network");
         Ok(Self {
-            seed: seed.derive("network"),
             clock,
-            forwarder: Forwarder::start(clock).map_err(failed)?,
+            forwarder: Forwarder::start(clock, network, watch.shared().clone()).map_err(failed)?,
+            waits: Rc::new(RefCell::new(ThreadWaits::of_this_thread(watch.shared()))),
+            watch,
             tasks: Rc::new(LocalSet::new()),
             runtime,
             came_from,
@@ -136,23 +151,72 @@ impl World {
         })
     }
 
+    /// A world with the hosts and media of `topology`; `settings` gives the settings of each host. The kernel of a router forwards.
+    ///
+    /// # Errors
+    /// Those of [`World::new`] and [`World::host`].
+    pub fn from_topology(
+        topology: &Topology,
+        seed: Seed,
+        settings: impl FnMut(&HostName) -> HostSpec,
+    ) -> Result<Assembly<Self>, Unavailable> {
+        Self::new(seed)?.with_topology(topology, settings)
+    }
+
+    /// This empty world with the hosts and media of `topology`, as [`World::from_topology`] makes one.
+    ///
+    /// # Errors
+    /// Those of [`World::host`].
+    ///
+    /// # Panics
+    /// Where the world has hosts already.
+    pub fn with_topology(
+        self,
+        topology: &Topology,
+        mut settings: impl FnMut(&HostName) -> HostSpec,
+    ) -> Result<Assembly<Self>, Unavailable> {
+        assert!(
+            self.namespaces.borrow().is_empty(),
+            "the world has no other hosts than those of the topology"
+        );
+        let mut hosts = BTreeMap::new();
+        for entry in topology.hosts() {
+            let forwarding = if entry.is_router {
+                Forwarding::On
+            } else {
+                Forwarding::Off
+            };
+            let host = self.add_host(settings(&entry.name), forwarding)?;
+            hosts.insert(entry.name.clone(), host);
+        }
+        Ok(Assembly::of(topology, self, hosts, |world, link, near, far| {
+            world.link(&link.down, &link.up, near, far)
+        }))
+    }
+
     /// Adds a host.
     ///
     /// # Errors
-    /// When it can have no namespace or interface, or its kernel does not know what `spec` asks for.
+    /// When its namespace or interface cannot be made, or its kernel does not support the settings of `spec`.
     pub fn host(&self, spec: HostSpec) -> Result<EmuHost, Unavailable> {
+        self.add_host(spec, Forwarding::Off)
+    }
+
+    fn add_host(&self, spec: HostSpec, forwarding: Forwarding) -> Result<EmuHost, Unavailable> {
         let failed = |error: io::Error| {
             Unavailable::new(
                 "setting up a host",
                 &error,
-                "`lastmile doctor` says what this machine can do",
+                "run `lastmile doctor` to see what this machine supports",
             )
         };
         let namespace = Namespace::new().map_err(failed)?;
-        let index = self.forwarder.with(|network| network.attached());
+        let index = self.forwarder.with(|network| network.core.hosts());
+        let address = address_of(index);
         let interface =
-            interface::set_up(self.attachment, &self.middle, &namespace, address_of(index), &spec).map_err(failed)?;
-        self.forwarder.with(|network| network.attach(interface));
+            interface::set_up(self.attachment, &self.middle, &namespace, address, &spec, forwarding).map_err(failed)?;
+        self.forwarder
+            .with(|network| network.attach(interface, forwarding == Forwarding::On));
         self.namespaces.borrow_mut().push(namespace.clone());
         Ok(EmuHost::new(
             index,
@@ -161,39 +225,29 @@ impl World {
             self.clock,
             self.runtime.handle().clone(),
             Rc::clone(&self.tasks),
+            Meter::new(Rc::clone(&self.waits)),
         ))
     }
 
     /// Joins every host of `near` with every host of `far` by one wire: `down` is towards `near`, `up` towards `far`. Hosts
     /// of one side share the wire.
     pub fn link(&self, down: &DirectionSpec, up: &DirectionSpec, near: &[&EmuHost], far: &[&EmuHost]) -> LinkId {
-        let bound = LatenessBound::of([down, up]);
+        let bound = LatenessBound::for_directions([down, up]);
         self.bound
             .set(Some(self.bound.get().map_or(bound, |least| least.min(bound))));
-        self.forwarder.with(|network| {
-            // The same chance as in a simulated world of the same seed: what is lost there is lost here.
-            let seed = self.seed.derive("link").derive_index(network.media() as u64);
-            let down = network.add_medium(Link::new(down, seed.derive("down")));
-            let up = network.add_medium(Link::new(up, seed.derive("up")));
-            for near in near {
-                for far in far {
-                    network.add_route(far.index(), near.index(), down);
-                    network.add_route(near.index(), far.index(), up);
-                }
-            }
-            LinkId { down, up }
-        })
+        let near = near.iter().map(|host| host.index());
+        let far: Vec<usize> = far.iter().map(|host| host.index()).collect();
+        self.forwarder
+            .with(|network| network.core.add_link([down, up], near, &far))
     }
 
-    /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on; a packet that finds the queue full
-    /// says so in a comment.
+    /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on; a comment marks a packet
+    /// that the full queue dropped.
     ///
     /// # Errors
-    /// Those of `to`. Later ones stop the capture and are told by [`World::capture_error`].
+    /// Those of `to`. Later ones stop the capture, and [`World::capture_error`] reports them.
     pub fn capture(&self, host: &EmuHost, to: Box<dyn Write + Send>) -> io::Result<()> {
-        let tap = Arc::new(Mutex::new(Capture::new(to)?));
-        self.forwarder.with(|network| network.tap(host.index(), tap));
-        Ok(())
+        self.forwarder.with(|network| network.core.capture(host.index(), to))
     }
 
     /// Writes every packet that `link` drops to `to`, as pcapng with the cause as a comment, from now on.
@@ -201,46 +255,43 @@ impl World {
     /// # Errors
     /// As [`World::capture`].
     pub fn capture_drops(&self, link: LinkId, to: Box<dyn Write + Send>) -> io::Result<()> {
-        let tap = Arc::new(Mutex::new(Capture::new(to)?));
-        self.forwarder.with(|network| {
-            network.tap_drops(link.down, Arc::clone(&tap));
-            network.tap_drops(link.up, tap);
-        });
-        Ok(())
+        self.forwarder
+            .with(|network| network.core.capture_drops(&[link.down, link.up], to))
     }
 
     /// The first error of writing a capture.
     pub fn capture_error(&self) -> Option<io::Error> {
-        self.forwarder.with(forwarder::Network::take_capture_error)
+        self.forwarder.with(|network| network.core.take_capture_error())
     }
 
-    /// Ends every capture, with all of it written.
+    /// Flushes and ends every capture.
     ///
     /// # Errors
-    /// The first of writing any.
+    /// The first error of writing any of them.
     pub fn end_captures(&self) -> io::Result<()> {
-        self.forwarder.with(forwarder::Network::end_captures)
+        self.forwarder.with(|network| network.core.end_captures())
     }
 
-    /// Calls `hook` before a packet that asks `host` for a connection is handed to it, with where the connection leads: time
-    /// for someone to listen there. Packets wait meanwhile, so it must be quick.
+    /// Calls `hook` with the destination of each connection request, before the packet is delivered to `host`, so that a listener can be
+    /// opened in time. Packets wait meanwhile, so it must be quick.
     pub fn on_connection_request(&self, host: &EmuHost, hook: impl FnMut(SocketAddrV4) + Send + 'static) {
         self.forwarder
             .with(|network| network.on_request(host.index(), Box::new(hook)));
     }
 
-    /// How late packets have been delivered so far.
+    /// The lateness of all packets so far.
     pub fn lateness(&self) -> Lateness {
         self.forwarder.with(|network| network.lateness().clone())
     }
 
-    /// What has happened to packets so far that no link did, and whether figures count all the same. Figures taken between two
-    /// points in time are judged by the [difference](Disturbance::since).
+    /// What has happened to packets and programs outside the link model so far, which decides whether figures count. Figures of a span
+    /// of time are judged by the [difference](Disturbance::since).
     pub fn disturbance(&self) -> Disturbance {
+        self.waits.borrow_mut().record();
         let of = |(host, namespace): (usize, &Namespace)| {
-            Losses::of(namespace, &self.forwarder.with(|network| network.interface(host)))
+            UnmodelledLosses::read_counters(namespace, &self.forwarder.with(|network| network.interface(host)))
         };
-        let losses: Losses = self.namespaces.borrow().iter().enumerate().map(of).sum();
+        let losses: UnmodelledLosses = self.namespaces.borrow().iter().enumerate().map(of).sum();
         let (lateness, refused) = self
             .forwarder
             .with(|network| (network.lateness().clone(), network.refused()));
@@ -248,42 +299,39 @@ impl World {
             lateness,
             bound: self.bound.get().unwrap_or_default(),
             losses: losses
-                + Losses {
+                + UnmodelledLosses {
                     before_link: 0,
                     after_link: refused,
                 },
+            waits: self.watch.waits(),
         }
     }
 
-    /// The most packets that have waited at once in each direction of a link, besides the one in service: down and up.
+    /// The longest queue so far in each direction of a link, in packets without the one in service: down and up.
     pub fn longest_queues(&self, link: LinkId) -> (u64, u64) {
-        self.forwarder.with(|network| {
-            (
-                network.link(link.down).longest_queue(),
-                network.link(link.up).longest_queue(),
-            )
-        })
+        let longest = |medium| self.forwarder.with(|network| network.core.longest_queue(medium));
+        (longest(link.down), longest(link.up))
     }
 
-    /// Packets for no host of this world.
-    pub fn packets_astray(&self) -> u64 {
-        self.forwarder.with(|network| network.astray())
+    /// The number of packets for addresses outside this world.
+    pub fn unroutable_packets(&self) -> u64 {
+        self.forwarder.with(|network| network.unroutable_packets())
     }
 
-    /// By what hosts are attached.
+    /// The way in which hosts are attached.
     pub const fn attachment(&self) -> Attachment {
         self.attachment
     }
 
-    /// Whether the forwarding thread runs before every ordinary one, which ordinary users may not ask for.
+    /// Whether the forwarding thread has real-time priority, which ordinary users may not request.
     pub const fn is_real_time(&self) -> bool {
         self.forwarder.is_real_time()
     }
 }
 
-/// Lets the calling thread run before every ordinary one, for programs that must be on time. False where this user may not.
+/// Gives the calling thread real-time priority, for programs that must be on time. False if this user may not.
 pub fn run_before_others() -> bool {
-    kernel::run_before_others().is_ok()
+    syscalls::run_before_others().is_ok()
 }
 
 impl crate::World for World {
@@ -294,18 +342,22 @@ impl crate::World for World {
     }
 
     fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
-        let timed = async move { tokio::time::timeout(limit, program).await };
+        let mut timed = Box::pin(async move { tokio::time::timeout(limit, program).await });
+        let waits = Rc::clone(&self.waits);
+        let timed = std::future::poll_fn(move |context| {
+            waits.borrow_mut().record();
+            timed.as_mut().poll(context)
+        });
         let done = self.runtime.block_on(self.tasks.run_until(timed));
         done.map_err(|_| Halt::OutOfTime { limit })
     }
 
-    fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
-        self.forwarder
-            .with(|network| (network.link(link.down).counters(), network.link(link.up).counters()))
+    fn counters(&self, medium: MediumId) -> Counters {
+        self.forwarder.with(|network| network.core.counters(medium))
     }
 
     fn retransmissions(&self, host: &EmuHost) -> u64 {
-        host.namespace().enter(settings::retransmissions).unwrap_or_default()
+        host.namespace().enter(sysctl::retransmissions).unwrap_or_default()
     }
 
     fn cpu_time(&self, host: &EmuHost) -> Duration {
@@ -315,7 +367,7 @@ impl crate::World for World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // An ordinary user has no way back: see the type.
+        // An ordinary user cannot return: see the type.
         let _ = self.came_from.move_into();
     }
 }

@@ -1,4 +1,4 @@
-//! What can a program do in a world? The contract that lets one program run in any of them.
+//! The [`Host`] trait: what a program does in a world. A program that uses it runs in either world.
 
 use lastmile_units::Instant;
 use std::future::Future;
@@ -23,10 +23,10 @@ pub trait Host: Clone + 'static {
     /// This machine's address with `port`.
     fn address(&self, port: u16) -> SocketAddrV4;
 
-    /// Opens a connection; done when the handshake is.
+    /// Opens a connection, and returns after the handshake.
     ///
     /// # Errors
-    /// `ConnectionRefused`, `TimedOut`, or `NetworkUnreachable` where no link leads there.
+    /// `ConnectionRefused`, `TimedOut`, or `NetworkUnreachable` if there is no route.
     fn connect(&self, to: SocketAddrV4) -> impl Future<Output = io::Result<Self::Stream>>;
 
     /// Listens on `port`.
@@ -35,22 +35,22 @@ pub trait Host: Clone + 'static {
     /// `AddrInUse`.
     fn listen(&self, port: u16) -> io::Result<Self::Listener>;
 
-    /// Sleeps until `at`; done at once where that has passed.
+    /// Sleeps until `at`; returns at once if that has passed.
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + 'static;
 
-    /// Computes for as long as `work` takes on a reference core; this machine's cores may be slower, or busy.
+    /// Computes `work`, a time on a reference core; this machine's cores may be slower, or busy.
     fn compute(&self, work: Duration) -> impl Future<Output = ()> + 'static;
 
     /// Runs `task` beside the caller, on the same thread.
     fn spawn(&self, task: impl Future<Output = ()> + 'static);
 }
 
-/// A socket that connections come in at.
+/// A listening socket.
 pub trait Listener {
-    /// A connection that came in.
+    /// An accepted connection.
     type Stream;
 
-    /// The next connection whose handshake is done.
+    /// The next connection, after its handshake.
     ///
     /// # Errors
     /// None in the simulated world; those of the kernel elsewhere.

@@ -1,16 +1,17 @@
-//! Where programs run.
+//! The worlds in which programs run: simulated and emulated.
 //!
-//! [`Host`] is what a program sees of a world, [`World`] what a study does. [`sim`] is the simulated one: virtual time, one thread,
-//! deterministic. [`emu`] is the emulated one: real kernels in network namespaces, in real time. Both pass every packet through
-//! the same [`lastmile_link`] model.
+//! [`Host`] is the interface of programs, [`World`] that of studies. [`sim`] is the simulated world: virtual time, one thread,
+//! deterministic. [`emu`] is the emulated world: real kernels in network namespaces, in real time. Both are made from the same
+//! [`topology`], and pass every packet through the same [`lastmile_link`] model.
 
-pub mod capture;
 #[cfg(target_os = "linux")]
 pub mod emu;
 mod host;
+pub mod pcapng_writer;
 pub mod sim;
-pub mod tcp;
+pub mod topology;
 mod world;
 
 pub use host::{Host, Listener};
-pub use world::{Halt, LinkId, World};
+pub use topology::{LinkId, MediumId};
+pub use world::{Halt, MeasuredTimes, World};

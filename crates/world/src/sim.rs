@@ -1,7 +1,7 @@
 //! The simulated world: hosts, links and programs on one virtual nanosecond clock, in one thread.
 //!
-//! A world is built (hosts, then links), given programs, and run. Nothing in it reads a clock or draws on chance but its
-//! seed, so the same world run twice does the same to the nanosecond.
+//! A world is built (hosts, then links), given programs, and run. It reads no clock, and all its randomness comes from its seed, so two
+//! runs of the same world are identical to the nanosecond.
 //!
 //! ```
 //! use lastmile_link::{Capacity, DirectionSpec};
@@ -30,26 +30,29 @@
 //! assert_eq!(connected.unwrap().since_start(), 2 * (Duration::from_millis(75) + Duration::from_nanos(8_571_429)));
 //! ```
 
-mod agenda;
 mod cpu;
+mod event_queue;
 mod executor;
 mod host;
 mod network;
+mod packet;
 mod socket;
 mod stream;
 
 pub use cpu::{CpuId, CpuSpec};
-pub use host::{HostSpec, SimHost, SimListener};
+pub use host::{HostSettings, HostSpec, SimHost, SimListener};
 pub use stream::SimStream;
 
-use crate::{Halt, LinkId};
-use agenda::{Agenda, Due};
+use crate::Halt;
+use crate::topology::{Assembly, HostName, LinkId, MediumId, Topology};
 use cpu::Cpus;
+use event_queue::{Event, EventQueue};
 use executor::Executor;
 use lastmile_link::{Counters, DirectionSpec};
 use lastmile_units::{Instant, Seed};
 use network::Network;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::Write;
 use std::rc::Rc;
@@ -60,16 +63,16 @@ pub struct World {
     inner: Rc<Inner>,
 }
 
-/// What hosts and streams share.
+/// The state that hosts and streams share.
 pub(crate) struct Inner {
     executor: Executor,
     state: RefCell<State>,
 }
 
-/// Everything that changes as time passes.
+/// The state that changes as time passes.
 struct State {
     now: Instant,
-    agenda: Agenda,
+    event_queue: EventQueue,
     network: Network,
     cpus: Cpus,
 }
@@ -79,7 +82,7 @@ impl World {
     pub fn new(seed: Seed) -> Self {
         let state = State {
             now: Instant::START,
-            agenda: Agenda::default(),
+            event_queue: EventQueue::default(),
             network: Network::new(seed.derive("network")),
             cpus: Cpus::default(),
         };
@@ -89,6 +92,35 @@ impl World {
                 state: RefCell::new(state),
             }),
         }
+    }
+
+    /// A world with the hosts and media of `topology`; `settings` gives the settings of each host.
+    ///
+    /// A router forwards at once: the forwarding time of a kernel is not modelled.
+    ///
+    /// # Panics
+    /// If a host shares the CPU of a host that does not come before it in the topology.
+    pub fn from_topology<S: Into<HostSettings>>(
+        topology: &Topology,
+        seed: Seed,
+        mut settings: impl FnMut(&HostName) -> S,
+    ) -> Assembly<Self> {
+        let world = Self::new(seed);
+        let mut hosts = BTreeMap::<HostName, SimHost>::new();
+        for entry in topology.hosts() {
+            let HostSettings { spec, cpu_of } = settings(&entry.name).into();
+            let cpu = match cpu_of {
+                Some(other) => hosts
+                    .get(&other)
+                    .expect("the host whose CPU is shared comes first")
+                    .cpu(),
+                None => world.cpu(spec.cpu),
+            };
+            hosts.insert(entry.name.clone(), world.add_host(cpu, spec, entry.is_router));
+        }
+        Assembly::of(topology, world, hosts, |world, link, near, far| {
+            world.link(&link.down, &link.up, near, far)
+        })
     }
 
     /// Adds a CPU that several hosts may share.
@@ -102,9 +134,13 @@ impl World {
         self.host_on(cpu, spec)
     }
 
-    /// Adds a host that computes on `cpu`, whatever `spec` says of CPUs.
+    /// Adds a host that computes on `cpu`; the CPU of `spec` is ignored.
     pub fn host_on(&self, cpu: CpuId, spec: HostSpec) -> SimHost {
-        let index = self.inner.state.borrow_mut().network.add_host(spec.tcp);
+        self.add_host(cpu, spec, false)
+    }
+
+    fn add_host(&self, cpu: CpuId, spec: HostSpec, is_router: bool) -> SimHost {
+        let index = self.inner.state.borrow_mut().network.add_host(spec.tcp, is_router);
         SimHost::new(Rc::clone(&self.inner), index, cpu)
     }
 
@@ -116,20 +152,20 @@ impl World {
             .state
             .borrow_mut()
             .network
-            .add_link(down, up, &indices(near), &indices(far))
+            .add_link([down, up], &indices(near), &indices(far))
     }
 
-    /// What became of the packets of a link, down and up.
+    /// The counters of a link, down and up.
     pub fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
-        self.inner.state.borrow().network.link_counters(link)
+        crate::World::link_counters(self, link)
     }
 
     /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on.
     ///
     /// # Errors
-    /// Those of `to`. Later ones stop the capture and are told by [`World::capture_error`].
+    /// Those of `to`. Later ones stop the capture, and [`World::capture_error`] reports them.
     pub fn capture(&self, host: &SimHost, to: Box<dyn Write>) -> std::io::Result<()> {
-        self.inner.state.borrow_mut().network.add_tap(host.index(), to)
+        self.inner.state.borrow_mut().network.core.capture(host.index(), to)
     }
 
     /// Writes every packet that `link` drops to `to`, as pcapng with the cause as a comment, from now on.
@@ -137,12 +173,13 @@ impl World {
     /// # Errors
     /// As [`World::capture`].
     pub fn capture_drops(&self, link: LinkId, to: Box<dyn Write>) -> std::io::Result<()> {
-        self.inner.state.borrow_mut().network.add_drop_tap(link, to)
+        let network = &mut self.inner.state.borrow_mut().network;
+        network.core.capture_drops(&[link.down, link.up], to)
     }
 
     /// The first error of writing a capture.
     pub fn capture_error(&self) -> Option<std::io::Error> {
-        self.inner.state.borrow_mut().network.take_capture_error()
+        self.inner.state.borrow_mut().network.core.take_capture_error()
     }
 
     /// The time.
@@ -158,7 +195,7 @@ impl World {
     /// Runs the world until `program` is done. Other programs stop where they are, and go on with the next call.
     ///
     /// # Errors
-    /// [`Halt::Stalled`] where the program waits in vain.
+    /// [`Halt::Stalled`] if the program waits for an event that cannot happen.
     pub fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
         self.run_for(Duration::from_nanos(u64::MAX), program)
     }
@@ -182,7 +219,7 @@ impl World {
                 return Ok(value);
             }
             let mut state = self.inner.state.borrow_mut();
-            match state.agenda.next_at() {
+            match state.event_queue.next_at() {
                 None => return Err(Halt::Stalled { at: state.now }),
                 Some(at) if at > ends => {
                     state.now = ends;
@@ -205,8 +242,8 @@ impl crate::World for World {
         World::run_for(self, limit, program)
     }
 
-    fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
-        World::link_counters(self, link)
+    fn counters(&self, medium: MediumId) -> Counters {
+        self.inner.state.borrow().network.core.counters(medium)
     }
 
     fn retransmissions(&self, host: &SimHost) -> u64 {
@@ -219,22 +256,24 @@ impl crate::World for World {
 }
 
 impl Drop for World {
-    /// Programs hold the world that holds them: letting go of them breaks the circle.
+    /// Programs and the world refer to each other: dropping the programs breaks the cycle.
     fn drop(&mut self) {
         self.inner.executor.clear();
     }
 }
 
 impl State {
-    /// Does the next thing on the agenda.
+    /// Handles the next event.
     fn step(&mut self) {
-        let Some((at, due)) = self.agenda.pop() else { return };
+        let Some((at, due)) = self.event_queue.pop() else {
+            return;
+        };
         debug_assert!(self.now <= at, "time never goes back");
         self.now = at;
         match due {
-            Due::Wake(waker) => waker.wake(),
-            Due::Medium(index) => self.network.on_medium(index, at, &mut self.agenda),
-            Due::Socket(id) => self.network.on_socket_deadline(id, at, &mut self.agenda),
+            Event::Wake(waker) => waker.wake(),
+            Event::Medium(medium) => self.network.on_medium(medium, at, &mut self.event_queue),
+            Event::Socket(id) => self.network.on_socket_deadline(id, at, &mut self.event_queue),
         }
     }
 }

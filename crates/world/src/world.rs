@@ -1,14 +1,21 @@
-//! What can a study do with a world, whichever it is? Run programs in it, and ask what became of their packets.
+//! The [`World`] trait: what a study does with a world of either kind. It runs programs and reads the counters of packets.
 
 use crate::Host;
+use crate::topology::{LinkId, MediumId};
 use lastmile_link::Counters;
+use lastmile_units::Instant;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::Ipv4Addr;
+use std::ops::Range;
 use std::time::Duration;
 
-/// Hosts, links and programs. How a world is built is its own; what follows is the same in all.
+/// The times that programs measured: the beginning and the end of each sample, in the world's time, by the figure's name.
+pub type MeasuredTimes = BTreeMap<String, Vec<Range<Instant>>>;
+
+/// Hosts, links and programs. Each world is built in its own way; everything else is the same in both.
 pub trait World {
-    /// A machine in it.
+    /// A host of the world.
     type Host: Host;
 
     /// Adds a program that runs beside the one that [`World::run_for`] waits for.
@@ -18,38 +25,36 @@ pub trait World {
     /// with the next call.
     ///
     /// # Errors
-    /// When the world cannot go on, or the time is over.
+    /// When the world cannot go on, or the limit is reached.
     fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt>;
 
-    /// What became of the packets of a link, down and up.
-    fn link_counters(&self, link: LinkId) -> (Counters, Counters);
+    /// The counters of a medium.
+    fn counters(&self, medium: MediumId) -> Counters;
 
-    /// How many segments that carry data or SYN the TCP of `host` has sent again.
+    /// The counters of a link, down and up.
+    fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
+        (self.counters(link.down), self.counters(link.up))
+    }
+
+    /// The number of segments with data or SYN that the TCP of `host` has retransmitted.
     fn retransmissions(&self, host: &Self::Host) -> u64;
 
-    /// How long cores have worked for the programs of `host`: those that were [spawned](Host::spawn) on it, where programs really
-    /// compute, and whatever was [charged](Host::compute), where computing is simulated.
+    /// The CPU time of the programs of `host`: of those [spawned](Host::spawn) on it, where programs really compute, and the time
+    /// [charged](Host::compute), where computing is simulated.
     fn cpu_time(&self, host: &Self::Host) -> Duration;
-}
-
-/// Which link of a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkId {
-    pub(crate) down: usize,
-    pub(crate) up: usize,
 }
 
 /// A world that cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Halt {
-    /// The program waits, and nothing will ever happen.
-    #[error("at {at} the program waits for something that will never happen")]
+    /// The program waits, and no event is left.
+    #[error("the program is stalled at {at}: it waits, and no event is left that could wake it")]
     Stalled {
-        /// When the last thing happened.
-        at: lastmile_units::Instant,
+        /// The time of the last event.
+        at: Instant,
     },
     /// Time ran out.
-    #[error("the program is not done after {limit:?}")]
+    #[error("the program did not finish within {limit:?}")]
     OutOfTime {
         /// The limit that was set.
         limit: Duration,
@@ -64,7 +69,7 @@ pub(crate) fn address_of(host: usize) -> Ipv4Addr {
     Ipv4Addr::from(NETWORK | (host as u32 + 1))
 }
 
-/// Which host an address in the world's network would be that of.
+/// The number of the host with an address of the world's network.
 pub(crate) fn host_number(address: Ipv4Addr) -> Option<usize> {
     let number = u32::from(address).checked_sub(NETWORK)?;
     (number < 1 << 24).then(|| (number as usize).checked_sub(1))?

@@ -1,5 +1,5 @@
-//! Which of the real programs that tests hold lastmile against are there? Says so, whatever else is shown of the tests' output, so
-//! that nobody takes a check for passed that was left out. `make peers` installs them.
+//! Lists which of the real programs that tests compare lastmile with are installed. It prints them whatever else is shown of the
+//! tests' output, so that a skipped check is not taken for a passed one. `make peers` installs them.
 
 use std::process::Command;
 

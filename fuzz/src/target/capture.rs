@@ -1,7 +1,7 @@
-//! Captures, as a stranger might send them for a second opinion.
+//! The fuzz target of captures, as a stranger might send them for a second opinion.
 
 use super::portions::Portions;
-use lastmile_capture::{Analysis, Segments, Sent, analyse, published};
+use lastmile_capture::{Analysis, Segments, SentStatistics, analyse, record};
 
 pub(super) const WORDS: &[&str] = &[
     "\u{0}",
@@ -18,8 +18,8 @@ pub(super) const WORDS: &[&str] = &[
     "\r\n",
 ];
 
-/// A capture. It reads alike in portions and whole; every packet is in one flow or set aside; nothing is more than what it is a part of. Its
-/// segments are those of its TCP connections, one by one.
+/// A capture. Reading in portions gives the same as reading the whole; every packet is in one flow or set aside; no part is larger than its
+/// whole. Its segments are those of its TCP connections, one by one.
 pub fn capture(input: &[u8]) {
     let whole = analyse(input, "input");
     match (whole, analyse(Portions::new(input), "input")) {
@@ -56,7 +56,7 @@ fn check(analysis: &Analysis, length: u64) {
         assert!(*connection < analysis.tcp.len());
         assert!(transaction.ended.is_none_or(|_| transaction.first_byte.is_some()));
     }
-    let record = published::record(analysis, "input", "0");
+    let record = record::record(analysis, "input", "0");
     assert_eq!(record.connections.len(), analysis.tcp.len());
 }
 
@@ -75,7 +75,7 @@ fn check_segments(analysis: &Analysis, input: &[u8]) {
     assert_eq!(segments.cut_off(), analysis.cut_off);
 }
 
-fn check_sent(sent: &Sent) {
+fn check_sent(sent: &SentStatistics) {
     assert!(sent.headers <= sent.bytes && sent.payload_once <= sent.payload);
     assert!(sent.retransmissions + sent.out_of_order + sent.after_hole <= sent.packets);
     assert!(sent.spurious_retransmissions <= sent.retransmissions);

@@ -1,6 +1,6 @@
-//! Messages as any codec for messages might have them, and as whoever wants to break its decoder.
+//! The fuzz target of compressed messages, in every message codec.
 
-use lastmile_payload::message_codec::{DecodeError, MessageCodec, MessageDecoder, MessageEncoder};
+use lastmile_codec::message::{DecodeError, MessageCodec, MessageDecoder, MessageEncoder};
 use lastmile_units::Bytes;
 
 pub(super) const WORDS: &[&str] = &[
@@ -12,7 +12,7 @@ pub(super) const WORDS: &[&str] = &[
     "\u{0}\u{7f}\u{0}",
 ];
 
-/// What the first octet of an input chooses from.
+/// The codecs that an input's first byte chooses from.
 const CODECS: [&str; 12] = [
     "deflate",
     "deflate/no-takeover",
@@ -28,11 +28,11 @@ const CODECS: [&str; 12] = [
     "identity",
 ];
 
-/// Enough for what small inputs hold, and little enough that a decompression bomb costs no time.
+/// Enough for the content of small inputs, and little enough that a decompression bomb costs no time.
 const MESSAGE_MAX: Bytes = Bytes::new(64 << 10);
 
-/// Coded messages, each behind its length in two octets, the high one first. What does not decode puts out nothing and ends the
-/// connection; no message passes the limit; and what decodes is coded and decoded again as the same.
+/// Compressed messages, each behind its length in two bytes, the high one first. A message that does not decompress yields nothing and ends
+/// the connection; no message exceeds the limit; a message that does can be compressed and decompressed again to the same.
 pub fn coded_messages(input: &[u8]) {
     let Some((&choice, mut rest)) = input.split_first() else {
         return;

@@ -1,11 +1,11 @@
-//! Links as a user writes them, and the recorded traces they follow.
+//! The fuzz targets of links as a user writes them, and of the recorded traces that links follow.
 
 use lastmile_link::{DeliveryTrace, Frame, Link, LinkRequest, LinkSpec, Medium, Station, parse_list};
 use lastmile_units::{Bytes, Instant, Seed};
 
 pub(super) const LINK_WORDS: &[&str] = &[
     "wpt/3g",
-    "seeds/dialup-56k",
+    "published/dialup-56k",
     "mine",
     "+",
     "+rate=",
@@ -36,7 +36,7 @@ pub(super) const LINK_WORDS: &[&str] = &[
     "%",
 ];
 
-/// What stands in every trace that a fuzzed link names.
+/// The content of every trace that a fuzzed link names.
 const TRACE: &str = "1\n2\n2\n5\n";
 
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Document {
     }
 }
 
-/// A link: as a formula, as a list of formulas, and as `link = …` in TOML. What is read prints as a formula that means the same.
+/// A link: as a formula, as a list of formulas, and as `link = …` in TOML. A link that can be read prints as a formula of the same meaning.
 pub fn link(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -93,10 +93,10 @@ pub fn trace(input: &[u8]) {
     carry(Link::new(&spec.down, Seed::new(1)));
 }
 
-/// Frames put on a link, from the smallest to one that no Ethernet carries.
+/// Sizes of frames for a link, from the smallest to one that no Ethernet carries.
 const FRAMES: [u64; 4] = [1, 60, 1500, 9000];
 
-/// Puts frames on a link until each has come to an end. What is offered is delivered or dropped.
+/// Offers frames to a link until each has been delivered or dropped.
 fn carry(mut link: Link<usize>) {
     for (payload, size) in FRAMES.into_iter().enumerate() {
         let frame = Frame {

@@ -1,8 +1,8 @@
-//! How does an input come in portions? As a network might hand it over: of uneven sizes, some of one octet.
+//! Divides an input into portions as a network might: of uneven sizes, some of one byte.
 
 use std::io::{self, Read};
 
-/// Portions of 1, 2, 3, 5, 7, 11, 13 octets, a longer one, and over again: our own choice, coprime to what formats align to.
+/// Portions of 1, 2, 3, 5, 7, 11, 13 bytes, a longer one, and then again: our own choice, coprime to the alignments of formats.
 const SIZES: [usize; 8] = [1, 2, 3, 5, 7, 11, 13, 257];
 
 /// The portions of `input`, in order.

@@ -1,7 +1,7 @@
-//! A user's traffic: what a browser or a proxy saved.
+//! The fuzz targets of a user's traffic, as a browser or a proxy saved it.
 
 use super::portions::Portions;
-use lastmile_payload::traffic::{Body, Traffic, TrafficError, har as har_format, jsonl as jsonl_format};
+use lastmile_traffic::responses::{Body, Traffic, TrafficError, har as har_format, jsonl as jsonl_format};
 
 pub(super) const HAR_WORDS: &[&str] = &[
     "\"log\"",
@@ -65,7 +65,7 @@ pub fn jsonl(input: &[u8]) {
     );
 }
 
-/// What is read in portions is what is read whole; and a response is there, with what its type does not say of it.
+/// Checks that reading in portions gives the same as reading the whole, and what the types do not guarantee about each response.
 fn check(input: &[u8], whole: &Result<Traffic, TrafficError>, in_portions: &Result<Traffic, TrafficError>) {
     assert_eq!(whole, in_portions);
     match whole {
@@ -76,7 +76,7 @@ fn check(input: &[u8], whole: &Result<Traffic, TrafficError>, in_portions: &Resu
                 let _ = response.kind();
                 assert!((100..=999).contains(&response.status));
                 if let Body::Present(octets) = &response.body {
-                    // JSON has no escape that is shorter than what it stands for, and base64 gives three octets for four.
+                    // No JSON escape is shorter than its text, and base64 has four characters for three bytes.
                     assert!(octets.len() <= input.len());
                 }
             }

@@ -1,7 +1,9 @@
-//! A user's messages: lines, lines of JSON, messages with their lengths, and what a browser saved of WebSockets.
+//! The fuzz targets of a user's messages: lines, lines of JSON, messages with their lengths, a browser's HAR of WebSockets, and logs.
 
 use super::portions::Portions;
-use lastmile_payload::transcript::{Format, Message, Reading, Transcript, TranscriptError, jsonl};
+use lastmile_traffic::messages::{
+    Direction, FieldMapping, Format, LogMapping, Message, Reading, Transcript, TranscriptError, jsonl,
+};
 use lastmile_units::Bytes;
 use std::io::Read;
 
@@ -53,10 +55,23 @@ pub(super) const HAR_WORDS: &[&str] = &[
     "\n",
 ];
 
-/// The largest message that is read here, so that what is beyond one is reached by small inputs.
+pub(super) const LOG_WORDS: &[&str] = &[
+    "{\"ts\":1,\"level\":\"info\",\"dir\":\"in\",\"conn\":\"c\",\"data\":\"{}\"}\n",
+    "\"data\":\"{\\\"a\\\":1}\"",
+    "\"dir\":\"out\"",
+    "\"ts\":\"2026-01-31T10:00:00Z\"",
+    "2026-01-31 10:00:00 ",
+    "ws.send ",
+    "conn=c-1 ",
+    "payload={\"a\":1}",
+    "ts,dir,data",
+    "\n",
+];
+
+/// The largest message that is read here, small so that small inputs exceed it too.
 const LARGEST: Bytes = Bytes::new(200);
 
-/// A file that says itself how it is written.
+/// A file whose format is detected.
 pub fn transcript(input: &[u8]) {
     check(input, None);
 }
@@ -76,7 +91,44 @@ pub fn transcript_har(input: &[u8]) {
     check(input, Some(Format::Har));
 }
 
-/// What is read in portions is what is read whole, no message is larger than allowed, and what is written is read again.
+/// The lines of a log, by the mapping that is proposed for them and by two others.
+pub fn transcript_log(input: &[u8]) {
+    let fields = FieldMapping {
+        payload: "data".to_owned(),
+        direction: Some("dir".to_owned()),
+        connection: Some("conn".to_owned()),
+        time: Some("ts".to_owned()),
+    };
+    let pattern = "^(?<time>\\S+ \\S+) .*(?<direction>send|recv).*payload=(?<payload>.*)$";
+    let proposed = Transcript::read(input, "input", reading(None))
+        .ok()
+        .and_then(|mut transcript| {
+            transcript.by_ref().for_each(drop);
+            transcript.proposal().map(|proposal| proposal.mapping.clone())
+        });
+    let fixed = [
+        LogMapping::Fields(fields),
+        LogMapping::Pattern(pattern.parse().expect("it captures a payload")),
+    ];
+    for mapping in fixed.into_iter().chain(proposed) {
+        let whole = read_log(input, mapping.clone());
+        assert_eq!(whole, read_log(Portions::new(input), mapping));
+        assert!(!whole.is_empty());
+        for message in whole.iter().flatten() {
+            assert!(Bytes::from(message.payload.len()) <= LARGEST);
+        }
+    }
+}
+
+fn read_log(from: impl Read + Send, mapping: LogMapping) -> Vec<Result<Message, TranscriptError>> {
+    match Transcript::read_log(from, "input", reading(None), mapping, Direction::Sent) {
+        Ok(transcript) => transcript.collect(),
+        Err(error) => vec![Err(error)],
+    }
+}
+
+/// Checks that reading in portions gives the same as reading the whole, that no message is too large, and that written messages can be read
+/// again.
 fn check(input: &[u8], format: Option<Format>) {
     let whole = read(input, format);
     assert_eq!(whole, read(Portions::new(input), format));
@@ -100,13 +152,16 @@ fn check(input: &[u8], format: Option<Format>) {
 }
 
 fn read(from: impl Read + Send, format: Option<Format>) -> Vec<Result<Message, TranscriptError>> {
-    let reading = Reading {
+    match Transcript::read(from, "input", reading(format)) {
+        Ok(transcript) => transcript.collect(),
+        Err(error) => vec![Err(error)],
+    }
+}
+
+fn reading(format: Option<Format>) -> Reading {
+    Reading {
         format,
         largest_message: LARGEST,
         ..Reading::default()
-    };
-    match Transcript::read(from, "input", reading) {
-        Ok(transcript) => transcript.collect(),
-        Err(error) => vec![Err(error)],
     }
 }

@@ -1,14 +1,15 @@
-//! WebSocket, as a server, a client or whoever stands between might break it: handshakes, frames, captures of both.
+//! The fuzz targets of WebSocket, as a server, a client or a proxy between them might break it: handshakes, frames, captures of both.
 
 use super::portions::{self, Portions};
 use lastmile_capture::websocket::{Conversation, Messages};
-use lastmile_payload::message_codec::{Deflate, DeflateLibrary, WindowBits};
-use lastmile_payload::transcript::Message;
-use lastmile_payload::websocket::{
-    Agreement, Asked, ClientSettings, Compressor, Event, Offer, PERMESSAGE_DEFLATE, Received, Receiver, Request,
-    ServerDeflate, ServerSettings, Session, Violation, accept_offer, read_extensions, take_response,
-};
+use lastmile_codec::message::{Deflate, DeflateLibrary, WindowBits};
+use lastmile_traffic::messages::Message;
 use lastmile_units::{Bytes, Seed};
+use lastmile_websocket::{
+    Agreement, ClientRequest, ClientSettings, CompressorParameters, Event, Offer, PERMESSAGE_DEFLATE, Received,
+    Receiver, Request, ServerDeflate, ServerSettings, Session, Violation, accept_offer, accept_response,
+    read_extensions,
+};
 use std::io::Read;
 
 pub(super) const HANDSHAKE_WORDS: &[&str] = &[
@@ -34,16 +35,16 @@ pub(super) const FRAME_WORDS: &[&str] = &[
     "\u{0}", "\u{1}", "\u{2}", "\u{8}", "\u{9}", "~", "\u{7f}", "H", "A", "\u{fc}",
 ];
 
-/// Enough for what small inputs hold, and little enough that a decompression bomb costs no time.
+/// Enough for the content of small inputs, and little enough that a decompression bomb costs no time.
 const MESSAGE_MAX: Bytes = Bytes::new(64 << 10);
 
-const ANY: Compressor = Compressor {
+const ANY: CompressorParameters = CompressorParameters {
     takeover: true,
     window_bits: WindowBits::MAX,
 };
 
-/// A request, or a response to one of ours. In portions it comes to what it comes to whole; what a server answers, a client that
-/// offered it takes, and both agree; a list of extensions prints as one that reads as the same.
+/// A request, or a response to one of ours. Reading in portions gives the same as reading the whole; the client that made the offer accepts
+/// the server's response, and both agree; a list of extensions prints as one that reads as the same.
 pub fn websocket_handshake(input: &[u8]) {
     for session in [server, client] {
         let (mut whole, mut in_portions) = (session(), session());
@@ -52,7 +53,7 @@ pub fn websocket_handshake(input: &[u8]) {
         assert_eq!(whole.take_output(), in_portions.take_output());
         assert_eq!(events(&mut whole), events(&mut in_portions));
     }
-    if let Ok(asked) = Asked::read(input) {
+    if let Ok(asked) = ClientRequest::read(input) {
         let list = asked.extensions.iter().map(ToString::to_string).collect::<Vec<_>>();
         let again = read_extensions([list.join(", ").as_bytes()]).expect("what prints is a list");
         assert_eq!(again, asked.extensions);
@@ -66,7 +67,7 @@ pub fn websocket_handshake(input: &[u8]) {
                 .iter()
                 .filter(|extension| extension.name == PERMESSAGE_DEFLATE);
             let offers: Vec<Offer> = deflate.filter_map(|extension| Offer::read(extension).ok()).collect();
-            let taken = take_response(&offers[..1], &[response.extension()]);
+            let taken = accept_response(&offers[..1], &[response.extension()]);
             assert_eq!(taken, Ok(Some(agreement)));
         }
     }
@@ -100,13 +101,13 @@ fn events(session: &mut Session) -> Vec<Event> {
     std::iter::from_fn(|| session.next_event()).collect()
 }
 
-/// Frames behind an octet that says from whom: bit 0 a client, bit 1 with deflate, bit 2 without takeover. In portions they tell
-/// what they tell whole, and no message passes the limit.
+/// Frames behind a byte of flags: bit 0 from a client, bit 1 with deflate, bit 2 without takeover. Reading in portions gives the same
+/// as reading the whole, and no message exceeds the limit.
 pub fn websocket_frames(input: &[u8]) {
     let Some((flags, frames)) = input.split_first() else {
         return;
     };
-    let compressor = (flags & 2 != 0).then_some(Compressor {
+    let compressor = (flags & 2 != 0).then_some(CompressorParameters {
         takeover: flags & 4 == 0,
         ..ANY
     });
@@ -133,7 +134,8 @@ fn received<'a>(
     (told, None)
 }
 
-/// A capture with WebSocket connections in it. It reads alike in portions and whole, and each message is of a connection that is told.
+/// A capture with WebSocket connections. Reading in portions gives the same as reading the whole, and each message belongs to a reported
+/// connection.
 pub fn websocket_capture(input: &[u8]) {
     let whole = read(input);
     assert_eq!(whole, read(Portions::new(input)));
@@ -150,7 +152,7 @@ pub fn websocket_capture(input: &[u8]) {
     }
 }
 
-/// Messages, connections, and what the reader says where it fails amid them.
+/// Messages, connections, and the reader's error where it fails among them.
 type Told = (Vec<Message>, Vec<Conversation>, Option<String>);
 
 fn read(from: impl Read) -> Result<Told, String> {

@@ -1,12 +1,11 @@
-//! How does a pcapng file lay out its packets? In blocks, each with its length at both ends; sections begin anew, in an order of
-//! octets of their own, with interfaces of their own.
+//! Reads pcapng files: blocks with their length at both ends, in sections that each have a byte order and interfaces of their own.
 //!
-//! As draft-ietf-opsawg-pcapng has it (sections 3 and 4): section headers, interface descriptions, enhanced, simple and the
-//! obsolete packet blocks. Blocks of other kinds are passed over, however long they are.
+//! As in draft-ietf-opsawg-pcapng (sections 3 and 4): section headers, interface descriptions, enhanced, simple and the obsolete packet
+//! blocks. Blocks of other kinds are skipped, however long they are.
 
-use super::order::Order;
+use super::endianness::Endianness;
 use super::source::Source;
-use super::{Interface, LinkType, Packet, Step};
+use super::{Interface, LinkType, Packet, ReadStep};
 use crate::error::Problem;
 use lastmile_units::Instant;
 use std::io::Read;
@@ -16,59 +15,59 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
-/// What tells a section's order of octets.
+/// Shows a section's byte order.
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 
 /// Type, length, and the length again at the end.
 const FRAME: usize = 12;
-/// The longest block that is read and not passed over. Wireshark's limit too (MAX_BLOCK_SIZE of its pcapng reader).
-const LONGEST: usize = 16 << 20;
-/// A section has no more interfaces than this. Our own choice, so that a damaged file takes no memory.
+/// The longest block that is read and not skipped. Wireshark's limit too (MAX_BLOCK_SIZE of its pcapng reader).
+const BLOCK_LENGTH_MAX: usize = 16 << 20;
+/// The most interfaces of a section. Our own choice, so that a damaged file uses no memory.
 const INTERFACES_MAX: usize = 1 << 16;
-/// A packet's comments beyond these are left out. Our own choice, likewise.
+/// The most comments of a packet; further ones are left out. Our own choice, likewise.
 const COMMENTS_MAX: usize = 16;
 
 const OPTION_COMMENT: u16 = 1;
 const OPTION_TIME_RESOLUTION: u16 = 9;
 const OPTION_TIME_OFFSET: u16 = 14;
 
-/// What is known of the section that is being read.
+/// The state of the section that is being read.
 #[derive(Debug)]
 pub(super) struct Pcapng {
-    order: Order,
-    /// All that were described, of all sections.
+    order: Endianness,
+    /// All interfaces described so far, in all sections.
     interfaces: Vec<Interface>,
     clocks: Vec<Clock>,
-    /// Where this section's begin among them.
+    /// Where this section's interfaces begin among them.
     section: usize,
     comments: Vec<String>,
 }
 
-/// How an interface tells time.
+/// How an interface counts time.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
-    /// Units in a second; 0 where they are more than 64 bits count.
+    /// Units per second; 0 where they exceed 64 bits.
     units: u64,
     /// Added to every time, in seconds.
     offset: i64,
 }
 
-/// A block's octets between its lengths, and where it begins.
+/// A block's bytes between its lengths, and where it begins.
 struct Body<'a> {
     at: u64,
     kind: u32,
-    octets: &'a [u8],
+    bytes: &'a [u8],
 }
 
 impl Pcapng {
-    /// Begins where the file begins as a section does; none where it does not.
+    /// Reads the first section header; none where the file does not begin with one.
     pub(super) fn open<R: Read>(source: &mut Source<R>) -> Result<Option<Self>, Problem> {
         let head = super::read(source, 12)?;
         if !head.starts_with(&SECTION_HEADER.to_le_bytes()) {
             return Ok(None);
         }
         Ok(Some(Self {
-            order: Order::Little,
+            order: Endianness::Little,
             interfaces: Vec::new(),
             clocks: Vec::new(),
             section: 0,
@@ -80,15 +79,15 @@ impl Pcapng {
         &self.interfaces
     }
 
-    /// The next packet; whatever stands before it is read on the way.
-    pub(super) fn next<'a, R: Read>(&'a mut self, source: &'a mut Source<R>) -> Result<Step<'a>, Problem> {
+    /// The next packet; reads the other blocks before it.
+    pub(super) fn next<'a, R: Read>(&'a mut self, source: &'a mut Source<R>) -> Result<ReadStep<'a>, Problem> {
         let (at, kind, length) = loop {
             let at = source.offset();
             let head = super::read(source, 12)?;
             if head.len() < 12 {
-                return Ok(Step::ended(head.is_empty(), source.seen()));
+                return Ok(ReadStep::ended(head.is_empty(), source.bytes_read()));
             }
-            // The type of a section's header reads alike in both orders; its own order stands behind the length.
+            // The type of a section header reads the same in both orders; the section's byte order follows the length.
             let kind = self.order.u32(head, 0);
             if kind == SECTION_HEADER {
                 self.begin_section(at, head)?;
@@ -107,35 +106,40 @@ impl Pcapng {
                 INTERFACE_DESCRIPTION | OBSOLETE_PACKET | SIMPLE_PACKET | ENHANCED_PACKET
             ) {
                 if !self.pass_over(source, at, length)? {
-                    return Ok(Step::ended(false, source.seen()));
+                    return Ok(ReadStep::ended(false, source.bytes_read()));
                 }
                 continue;
             }
             let whole = length as usize;
-            if whole > LONGEST {
-                let wanted = "at most 16 MiB where it describes an interface or holds a packet";
+            if whole > BLOCK_LENGTH_MAX {
+                let wanted = "at most 16 MiB for an interface description or a packet block";
                 return Err(damaged(at, "the length of a block", &length, wanted));
             }
             if super::read(source, whole)?.len() < whole {
-                return Ok(Step::ended(false, source.seen()));
+                return Ok(ReadStep::ended(false, source.bytes_read()));
             }
             if kind != INTERFACE_DESCRIPTION {
                 break (at, kind, length);
             }
             let block = source.take(whole);
-            self.closed(at, length, &block[whole - 4..])?;
+            self.check_trailer(at, length, &block[whole - 4..])?;
             self.describe(at, &block[8..whole - 4])?;
         };
         let (block, trailer) = source.take(length as usize).split_at(length as usize - 4);
-        self.closed(at, length, trailer)?;
+        self.check_trailer(at, length, trailer)?;
         let octets = &block[8..];
-        self.packet(Body { at, kind, octets }).map(Step::Packet)
+        self.packet(Body {
+            at,
+            kind,
+            bytes: octets,
+        })
+        .map(ReadStep::Packet)
     }
 
     fn begin_section(&mut self, at: u64, head: &[u8]) -> Result<(), Problem> {
-        self.order = match (Order::Little.u32(head, 8), Order::Big.u32(head, 8)) {
-            (BYTE_ORDER, _) => Order::Little,
-            (_, BYTE_ORDER) => Order::Big,
+        self.order = match (Endianness::Little.u32(head, 8), Endianness::Big.u32(head, 8)) {
+            (BYTE_ORDER, _) => Endianness::Little,
+            (_, BYTE_ORDER) => Endianness::Big,
             (found, _) => {
                 let found = format!("{found:#010x}");
                 return Err(damaged(
@@ -150,27 +154,27 @@ impl Pcapng {
         Ok(())
     }
 
-    /// Takes a block that says nothing of packets; false where the file ends in it.
+    /// Skips a block that holds no packets; false where the file ends in it.
     fn pass_over<R: Read>(&self, source: &mut Source<R>, at: u64, length: u32) -> Result<bool, Problem> {
         let body = u64::from(length) - 4;
         let taken = source
             .skip(body)
-            .map_err(|error| super::unreadable(source.seen(), error))?;
+            .map_err(|error| super::unreadable(source.bytes_read(), error))?;
         let trailer = super::read(source, 4)?;
         if taken < body || trailer.len() < 4 {
             return Ok(false);
         }
-        self.closed(at, length, trailer)?;
+        self.check_trailer(at, length, trailer)?;
         source.take(4);
         Ok(true)
     }
 
-    /// Whether a block ends with the length it began with, which shows that the next one begins behind it.
-    fn closed(&self, at: u64, length: u32, trailer: &[u8]) -> Result<(), Problem> {
+    /// Checks that a block ends with the length it began with, which shows that the next block follows it.
+    fn check_trailer(&self, at: u64, length: u32, trailer: &[u8]) -> Result<(), Problem> {
         match self.order.u32(trailer, 0) {
             again if again == length => Ok(()),
             again => {
-                let wanted = format!("{length}, as at its beginning");
+                let wanted = format!("{length}, the length at its beginning");
                 Err(damaged(at, "the length at the end of a block", &again, &wanted))
             }
         }
@@ -180,7 +184,7 @@ impl Pcapng {
         if octets.len() < 8 {
             return Err(damaged(
                 at,
-                "the length of an interface's description",
+                "the length of an interface description",
                 &(octets.len() + 12),
                 "20 or more",
             ));
@@ -208,12 +212,19 @@ impl Pcapng {
         Ok(())
     }
 
-    fn packet<'a>(&'a mut self, Body { at, kind, octets }: Body<'a>) -> Result<Packet<'a>, Problem> {
+    fn packet<'a>(
+        &'a mut self,
+        Body {
+            at,
+            kind,
+            bytes: octets,
+        }: Body<'a>,
+    ) -> Result<Packet<'a>, Problem> {
         let head = if kind == SIMPLE_PACKET { 4 } else { 20 };
         if octets.len() < head {
             return Err(damaged(
                 at,
-                "the length of a packet's block",
+                "the length of a packet block",
                 &(octets.len() + FRAME),
                 "longer",
             ));
@@ -227,13 +238,13 @@ impl Pcapng {
         let place = (self.section as u64 + u64::from(interface)) as usize;
         let (Some(described), Some(clock)) = (self.interfaces.get(place), self.clocks.get(place)) else {
             let wanted = format!(
-                "below {}, as many as are described before it",
+                "below {}, the number of interfaces described before it",
                 self.interfaces.len() - self.section
             );
             return Err(damaged(at, "the interface of a packet", &interface, &wanted));
         };
         let (nanoseconds, captured, length) = match kind {
-            // A simple block has no time, and as many octets as the interface lets pass.
+            // A simple block has no time, and as many bytes as the interface lets pass.
             SIMPLE_PACKET => {
                 let snapped = if described.snap_length == 0 {
                     u32::MAX
@@ -250,11 +261,11 @@ impl Pcapng {
         };
         let rest = &octets[head..];
         if captured as usize > rest.len() {
-            let wanted = format!("at most {}, what its block has room for", rest.len());
+            let wanted = format!("at most {}, the room in its block", rest.len());
             return Err(damaged(at, "the length of a packet", &captured, &wanted));
         }
         self.comments.clear();
-        // Writers that do not pad the packet have no options behind it.
+        // Writers that do not pad the packet have no options after it.
         if kind != SIMPLE_PACKET
             && let Some(behind) = rest
                 .get((captured as usize).next_multiple_of(4)..)
@@ -270,14 +281,14 @@ impl Pcapng {
             at: Instant::from_nanos(nanoseconds),
             link_type: described.link_type,
             length: length.max(captured),
-            octets: &rest[..captured as usize],
+            bytes: &rest[..captured as usize],
             comments: &self.comments,
         })
     }
 }
 
 impl Clock {
-    /// A time in nanoseconds, rounded down; what lies before 1970 or after 2554 is moved to the nearest of them.
+    /// A time in nanoseconds, rounded down; times before 1970 or after 2554 are clamped.
     fn nanoseconds(self, time: u64) -> u64 {
         let nanoseconds = match self.units {
             0 => 0,
@@ -288,7 +299,7 @@ impl Clock {
     }
 }
 
-/// `if_tsresol`: a negative power of 2 where the highest bit is set, else of 10; 0 where that is finer than 64 bits count.
+/// `if_tsresol`: a negative power of 2 where the highest bit is set, else of 10; 0 where that exceeds 64 bits.
 fn units_a_second(resolution: u8) -> u64 {
     let power = u32::from(resolution & 0x7f);
     if resolution & 0x80 == 0 {
@@ -298,8 +309,8 @@ fn units_a_second(resolution: u8) -> u64 {
     }
 }
 
-/// A block's options, as far as they are whole: one that reaches beyond its block ends them.
-fn options(order: Order, octets: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+/// A block's complete options: one that reaches beyond its block ends them.
+fn options(order: Endianness, octets: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut left = octets;
     std::iter::from_fn(move || {
         if left.len() < 4 {

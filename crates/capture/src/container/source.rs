@@ -1,21 +1,23 @@
-//! Where in the file are we, and what comes next? A buffer that grows with what arrives, never with what the file promises.
+//! A buffered reader that knows its position in the file.
+//!
+//! Its buffer grows with the data that arrives, never with a length that the file states.
 
 use std::io::{self, ErrorKind, Read};
 
-/// How much is asked of the reader at once, in the end and at first. Our own choice: large enough that system calls cost nothing, and
-/// that a small file takes little.
+/// Bytes requested from the reader at once: finally, and at first. Our own choice: large enough that system calls cost nothing, and small
+/// enough at first for small files.
 const CHUNK: usize = 256 << 10;
 const FIRST_CHUNK: usize = 8 << 10;
 
-/// A reader, and the octets that were read ahead of it.
+/// A reader, and the bytes read ahead from it.
 #[derive(Debug)]
 pub(super) struct Source<R> {
     from: R,
     buffer: Vec<u8>,
-    /// What is not taken yet.
+    /// The bytes of the buffer that are not consumed yet.
     start: usize,
     end: usize,
-    /// The file's octets before `start`.
+    /// The number of the file's bytes before `start`.
     offset: u64,
     ended: bool,
 }
@@ -32,17 +34,17 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Octets taken so far.
+    /// Bytes consumed so far.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Octets read so far: where the file ends, once it has.
-    pub(super) fn seen(&self) -> u64 {
+    /// Bytes read so far: where the file ends, once it has.
+    pub(super) fn bytes_read(&self) -> u64 {
         self.offset + (self.end - self.start) as u64
     }
 
-    /// Looks at the next `count` octets; at fewer where the file ends.
+    /// Peeks at the next `count` bytes; fewer where the file ends.
     ///
     /// # Errors
     /// Those of the reader.
@@ -54,7 +56,7 @@ impl<R: Read> Source<R> {
         Ok(&self.buffer[self.start..self.start + there])
     }
 
-    /// Takes octets that were looked at, and gives them to be read until the next call.
+    /// Consumes bytes that were peeked at, and returns them until the next call.
     pub(super) fn take(&mut self, count: usize) -> &[u8] {
         let taken = self.start..self.start + count;
         self.start += count;
@@ -62,7 +64,7 @@ impl<R: Read> Source<R> {
         &self.buffer[taken]
     }
 
-    /// Takes `count` octets and keeps none of them; tells how many there were.
+    /// Discards `count` bytes; returns how many there were.
     ///
     /// # Errors
     /// Those of the reader.
@@ -85,7 +87,7 @@ impl<R: Read> Source<R> {
             (self.start, self.end) = (0, self.end - self.start);
         }
         if self.end == self.buffer.len() {
-            // All that there is room for has arrived, and it is not enough: as much again.
+            // The buffer is full and holds less than requested: double it.
             self.buffer.resize(self.buffer.len() * 2, 0);
         }
         match self.from.read(&mut self.buffer[self.end..]) {
@@ -122,6 +124,9 @@ mod tests {
         assert_eq!(source.take(5), &file[..5]);
         assert_eq!(source.peek(CHUNK * 2).unwrap(), &file[5..CHUNK * 2 + 5]);
         assert_eq!(source.skip(u64::MAX).unwrap(), (CHUNK * 3 - 5) as u64);
-        assert_eq!((source.offset(), source.seen()), (file.len() as u64, file.len() as u64));
+        assert_eq!(
+            (source.offset(), source.bytes_read()),
+            (file.len() as u64, file.len() as u64)
+        );
     }
 }

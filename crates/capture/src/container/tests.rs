@@ -1,9 +1,9 @@
-//! Both formats, both orders, mild deviations taken, damage refused with its place, cut-off tails read up to.
+//! Tests of both formats: byte orders, accepted deviations, damage refused with its position, cut-off tails read up to the cut.
 
 use super::*;
-use crate::crafted::*;
+use crate::test_packets::*;
 
-/// Every packet: nanoseconds, link type, octets, length on the wire, comments.
+/// Every packet: nanoseconds, link type, bytes, length on the wire, comments.
 type Seen = (u64, u16, Vec<u8>, u32, Vec<String>);
 
 fn read(file: &[u8]) -> (Vec<Seen>, Packets<&[u8]>) {
@@ -13,7 +13,7 @@ fn read(file: &[u8]) -> (Vec<Seen>, Packets<&[u8]>) {
         let Packet {
             at,
             link_type,
-            octets,
+            bytes: octets,
             length,
             comments,
         } = packet;
@@ -26,7 +26,7 @@ fn plain(nanoseconds: u64, link_type: u16, octets: &[u8]) -> Seen {
     (nanoseconds, link_type, octets.to_vec(), octets.len() as u32, Vec::new())
 }
 
-/// A reader that hands over one octet at a time, as a slow pipe may.
+/// A reader that delivers one byte at a time, as a slow pipe may.
 struct Drip<'a>(&'a [u8]);
 
 impl Read for Drip<'_> {
@@ -53,7 +53,7 @@ fn a_pcap_is_read_in_both_orders_and_both_units_of_time() {
         assert_eq!(
             read(&patched).0,
             [plain(2_000_007_000, 1, b"abc")],
-            "records with 8 octets more"
+            "records with 8 more bytes"
         );
     }
 }
@@ -190,13 +190,16 @@ fn a_file_may_be_cut_off_anywhere_and_gives_what_is_whole() {
 #[test]
 fn what_is_no_capture_is_named_with_the_remedy() {
     assert!(refusal(b"").contains("crafted: is empty"));
-    assert!(refusal(&[0x1f, 0x8b, 8, 0]).contains("1f 8b 08 00 (gzip's mark); decompress it first; gunzip -c"));
-    assert!(refusal(b"12:00:00 IP 10.0.0.1").contains("and not what it printed"));
+    assert!(refusal(&[0x1f, 0x8b, 8, 0]).contains("1f 8b 08 00 (gzip's magic number); decompress it first (gunzip -c"));
+    assert!(refusal(b"12:00:00 IP 10.0.0.1").contains("not the text that tcpdump prints"));
     assert!(refusal(&[0xca, 0xfe, 0xba, 0xbe]).contains("begins with ca fe ba be; convert it: editcap"));
     assert!(refusal(&pcap_head(LITTLE, 0xa1b2_c3d4, 1)).contains("holds no packet"));
     assert!(refusal(&nanosecond_pcapng()).contains("holds no packet"));
-    assert!(refusal(&pcap_head(LITTLE, 0xa1b2_c3d4, 1)[..20]).contains("cut off at byte 20, before its first packet"));
-    assert!(refusal(&nanosecond_pcapng()[..30]).contains("cut off at byte 30, before its first packet"));
+    assert!(
+        refusal(&pcap_head(LITTLE, 0xa1b2_c3d4, 1)[..20])
+            .contains("cut off at byte 20, before the end of its first packet")
+    );
+    assert!(refusal(&nanosecond_pcapng()[..30]).contains("cut off at byte 30, before the end of its first packet"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Where does an HTTP/1.1 message end? Its head, and its content by length, in chunks, or until the connection closes (RFC 9112
-//! sections 2, 6 and 7).
+//! Finds where HTTP/1.1 messages end (RFC 9112 sections 2, 6 and 7).
+//!
+//! Content ends by its length, by its last chunk, or where the connection closes.
 
 use crate::stream::Arrival;
 use lastmile_units::Instant;
@@ -7,7 +8,7 @@ use lastmile_units::Instant;
 /// How a message's content is framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// So many octets.
+    /// This many bytes.
     Length(u64),
     /// Chunks, each with its length before it.
     Chunked,
@@ -15,16 +16,16 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// What reading on came to.
+/// The result of reading on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A head is whole; what follows is read when its framing is told.
+    /// A head is complete; the rest is read once its framing is set.
     Head(Vec<u8>),
-    /// So many octets of content.
+    /// This many bytes of content.
     Content(u64),
-    /// The message is whole.
+    /// The message is complete.
     End,
-    /// This is no HTTP, or octets are missing that cannot be missed.
+    /// This is not HTTP, or bytes are missing without which it cannot be followed.
     Lost,
 }
 
@@ -41,19 +42,19 @@ enum State {
     Head(Vec<u8>),
     Length(u64),
     UntilClose,
-    /// The line before a chunk, with its length.
+    /// The line before a chunk, which states its length.
     ChunkLine(Vec<u8>),
     Chunk(u64),
-    /// The end of the line behind a chunk.
+    /// The end of the line after a chunk.
     ChunkEnd,
-    /// A line of what follows the last chunk.
+    /// A line after the last chunk.
     Trailer(Vec<u8>),
-    /// Nothing more, and nobody was told.
+    /// The message is complete, which was not reported yet.
     Whole,
     Lost,
 }
 
-/// Heads and lines that are longer are not read. Our own choice: many times what servers accept.
+/// The longest head and line that are read. Our own choice: many times what servers accept.
 const HEAD_MAX: usize = 256 << 10;
 const LINE_MAX: usize = 8 << 10;
 
@@ -65,7 +66,7 @@ impl Reader {
         }
     }
 
-    /// How the content is framed of the message whose head was given.
+    /// Sets the content framing of the message whose head was returned.
     pub(super) fn frame(&mut self, framing: Framing) {
         self.state = match framing {
             Framing::Length(0) => State::Whole,
@@ -75,53 +76,53 @@ impl Reader {
         };
     }
 
-    /// The head that was given is not the last of its message: an interim response (RFC 9110 section 15.2).
+    /// The returned head is not the last of its message: an interim response (RFC 9110 section 15.2).
     pub(super) fn pass_over(&mut self) {
         self.state = State::Head(Vec::new());
     }
 
-    /// Reads on, one event at a time; none where more is needed.
+    /// Reads on, one event at a time; none where more data is needed.
     pub(super) fn read(&mut self, arrival: &mut Arrival<'_>, at: Instant) -> Option<Event> {
         if let State::Whole = self.state {
             self.state = State::Head(Vec::new());
             return Some(Event::End);
         }
         match *arrival {
-            Arrival::Octets([]) | Arrival::Missing(0) => None,
-            Arrival::Octets(octets) => {
-                let (taken, event) = self.octets(octets, at);
-                *arrival = Arrival::Octets(&octets[taken..]);
+            Arrival::Bytes([]) | Arrival::Missing(0) => None,
+            Arrival::Bytes(bytes) => {
+                let (taken, event) = self.read_bytes(bytes, at);
+                *arrival = Arrival::Bytes(&bytes[taken..]);
                 event
             }
             Arrival::Missing(count) => {
                 *arrival = Arrival::Missing(0);
-                self.missing(count)
+                self.skip_missing(count)
             }
         }
     }
 
-    /// The direction is closed. Tells whether that ends a message as it should.
+    /// The direction is closed. Returns whether that properly ends a message.
     pub(super) fn close(&mut self) -> bool {
         let ends = matches!(self.state, State::UntilClose);
         self.state = State::Head(Vec::new());
         ends
     }
 
-    /// How many octets were taken, and what they came to.
-    fn octets(&mut self, octets: &[u8], at: Instant) -> (usize, Option<Event>) {
+    /// How many bytes were consumed, and the resulting event.
+    fn read_bytes(&mut self, bytes: &[u8], at: Instant) -> (usize, Option<Event>) {
         match &mut self.state {
             State::Head(head) => {
                 if head.is_empty() {
-                    // A server ought to pass over empty lines before a request (RFC 9112 section 2.2).
-                    let blank = octets.iter().take_while(|octet| matches!(octet, b'\r' | b'\n')).count();
+                    // A server should ignore empty lines before a request (RFC 9112 section 2.2).
+                    let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
                     if blank > 0 {
                         return (blank, Some(Event::Content(0)));
                     }
                     self.began = at;
                 }
                 let before = head.len();
-                let room = (HEAD_MAX - before).min(octets.len());
-                head.extend_from_slice(&octets[..room]);
+                let room = (HEAD_MAX - before).min(bytes.len());
+                head.extend_from_slice(&bytes[..room]);
                 match end_of_head(head, before.saturating_sub(3)) {
                     Some(end) => {
                         head.truncate(end);
@@ -132,17 +133,17 @@ impl Reader {
                 }
             }
             State::Length(left) | State::Chunk(left) => {
-                let taken = (*left).min(octets.len() as u64);
+                let taken = (*left).min(bytes.len() as u64);
                 *left -= taken;
                 (taken as usize, Some(self.content(taken)))
             }
-            State::UntilClose => (octets.len(), Some(Event::Content(octets.len() as u64))),
+            State::UntilClose => (bytes.len(), Some(Event::Content(bytes.len() as u64))),
             State::ChunkLine(line) | State::Trailer(line) => {
-                let taken = octets
+                let taken = bytes
                     .iter()
-                    .position(|octet| *octet == b'\n')
-                    .map_or(octets.len(), |end| end + 1);
-                line.extend_from_slice(&octets[..taken]);
+                    .position(|byte| *byte == b'\n')
+                    .map_or(bytes.len(), |end| end + 1);
+                line.extend_from_slice(&bytes[..taken]);
                 if line.ends_with(b"\n") {
                     (taken, Some(self.line()))
                 } else if line.len() > LINE_MAX {
@@ -151,7 +152,7 @@ impl Reader {
                     (taken, None)
                 }
             }
-            State::ChunkEnd => match octets[0] {
+            State::ChunkEnd => match bytes[0] {
                 b'\r' => (1, Some(Event::Content(0))),
                 b'\n' => {
                     self.state = State::ChunkLine(Vec::new());
@@ -160,18 +161,18 @@ impl Reader {
                 _ => (0, Some(self.lost())),
             },
             State::Whole => (0, None),
-            State::Lost => (octets.len(), Some(Event::Lost)),
+            State::Lost => (bytes.len(), Some(Event::Lost)),
         }
     }
 
-    fn missing(&mut self, count: u64) -> Option<Event> {
+    fn skip_missing(&mut self, count: u64) -> Option<Event> {
         Some(match &mut self.state {
             State::Length(left) | State::Chunk(left) if count <= *left => {
                 *left -= count;
                 self.content(count)
             }
             State::UntilClose => Event::Content(count),
-            // Between messages: whether that matters shows when something follows.
+            // Between messages: it matters only if something follows.
             State::Head(head) if head.is_empty() => {
                 self.state = State::Lost;
                 return None;
@@ -191,7 +192,7 @@ impl Reader {
 
     fn line(&mut self) -> Event {
         match &self.state {
-            // The length in hexadecimal, and extensions that nobody uses.
+            // The length in hexadecimal, and extensions, which nobody uses.
             State::ChunkLine(line) => match httparse::parse_chunk_size(line) {
                 Ok(httparse::Status::Complete((_, 0))) => {
                     self.state = State::Trailer(Vec::new());
@@ -220,7 +221,7 @@ impl Reader {
     }
 }
 
-/// Where the empty line ends that ends a head, looking from `from` on. Bare line feeds are taken, as RFC 9112 section 2.2 allows.
+/// The end of the empty line that ends a head, searched from `from` on. Bare line feeds are accepted, as RFC 9112 section 2.2 allows.
 fn end_of_head(head: &[u8], from: usize) -> Option<usize> {
     (from..head.len())
         .filter(|at| head[*at] == b'\n')
@@ -231,9 +232,9 @@ fn end_of_head(head: &[u8], from: usize) -> Option<usize> {
         })
 }
 
-/// Whether a head may begin so: no binary octets in its first line.
+/// Whether a head may begin like this: no binary bytes in its first line.
 fn is_plausible(head: &[u8]) -> bool {
-    let line = head.iter().take_while(|octet| **octet != b'\n');
+    let line = head.iter().take_while(|byte| **byte != b'\n');
     line.take(64)
-        .all(|octet| (b' '..0x7f).contains(octet) || matches!(octet, b'\r' | b'\t' | 0x80..))
+        .all(|byte| (b' '..0x7f).contains(byte) || matches!(byte, b'\r' | b'\t' | 0x80..))
 }

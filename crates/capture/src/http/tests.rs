@@ -1,10 +1,10 @@
-//! Transactions over crafted connections: framing, order, holes, what is not captured, and what is no HTTP.
+//! Tests of transactions over crafted connections: framing, order, holes, missing content, and what is not HTTP.
 
 use crate::Analysis;
-use crate::crafted::*;
+use crate::test_packets::*;
 use lastmile_units::Instant;
 
-/// Segments that carry these texts on a connection that stands, one each 10 ms.
+/// Segments that carry these texts on an open connection, one every 10 ms.
 fn carried(texts: &[(bool, &str)]) -> Analysis {
     let (mut sequences, mut segments) = ([1000, 9000], Vec::new());
     for (n, (from_client, text)) in texts.iter().enumerate() {
@@ -20,7 +20,7 @@ fn carried(texts: &[(bool, &str)]) -> Analysis {
     analysis(&segments)
 }
 
-/// Method, target, status, content up, content down, and milliseconds to the first and to the last octet.
+/// Method, target, status, content up, content down, and milliseconds to the first and to the last byte.
 type Told<'a> = (&'a str, &'a str, Option<u16>, u64, u64, Option<u64>, Option<u64>);
 
 fn told(analysis: &Analysis) -> Vec<Told<'_>> {
@@ -100,7 +100,7 @@ fn a_response_without_a_length_ends_with_the_connection() {
 }
 
 #[test]
-fn a_hole_holds_the_last_octet_up_until_it_is_filled() {
+fn a_hole_delays_the_last_byte_until_it_is_filled() {
     let segments = [
         (0, up(ACK, 1000, 9000, b"GET / HTTP/1.1\r\n\r\n")),
         (

@@ -1,14 +1,14 @@
-//! How long after a segment does its acknowledgement pass? With every acknowledgement, and with those alone that Karn's rule leaves.
+//! Samples round-trip times, from segments to their acknowledgements, with and without Karn's rule.
 //!
-//! A sample is the time from a segment to the first acknowledgement that ends where the segment ends. Without Karn's rule it counts
-//! from the first time that the segment passed, as Wireshark's `tcp.analysis.ack_rtt` does, so that recovering it is in it. Under Karn's
-//! rule (RFC 6298 section 3) no sample is taken where the acknowledgement covers anything that was sent more than once, as Linux
-//! does it (`tcp_clean_rtx_queue`): it is not known which sending it answers.
+//! A sample is the time from a segment to the first acknowledgement that ends where the segment ends. Without Karn's rule it counts from
+//! the first time that the segment passed, as Wireshark's `tcp.analysis.ack_rtt` does, so that it includes loss recovery. Under Karn's rule
+//! (RFC 6298 section 3) there is no sample where the acknowledgement covers anything that was sent more than once, as in Linux
+//! (`tcp_clean_rtx_queue`): it is unknown which transmission it answers.
 //!
-//! Both are times at the place of capture. Near the sender of the data that is the whole round trip; near its receiver, the time
-//! that the receiver takes to answer.
+//! Both are times at the capture point. Near the sender of the data that is the whole round trip; near its receiver, the receiver's
+//! response time.
 
-use crate::distribution::Distribution;
+use crate::streaming_summary::StreamingSummary;
 use lastmile_units::Instant;
 use std::collections::VecDeque;
 
@@ -16,15 +16,15 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RoundTrips {
     /// Under Karn's rule.
-    pub karn: Distribution,
+    pub karn: StreamingSummary,
     /// Without it.
-    pub all: Distribution,
+    pub all: StreamingSummary,
 }
 
-/// What has passed and is not acknowledged.
+/// Segments that have passed and are not acknowledged.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outstanding {
-    /// By their ends, which grow.
+    /// In the order of their ends, which increase.
     segments: VecDeque<Sent>,
 }
 
@@ -36,11 +36,11 @@ struct Sent {
     resent: bool,
 }
 
-/// More are not kept track of, the oldest are forgotten: our own choice. Only a capture that sees no acknowledgements has more.
+/// The most segments that are kept; the oldest are dropped: our own choice. Only a capture without acknowledgements has more.
 const OUTSTANDING_MAX: usize = 1 << 16;
 
 impl Outstanding {
-    /// A segment passes that is not all old.
+    /// A segment passes that is at least partly new.
     pub(super) fn sent(&mut self, from: i64, until: i64, at: Instant) {
         if self.segments.len() == OUTSTANDING_MAX {
             self.segments.pop_front();
@@ -55,7 +55,7 @@ impl Outstanding {
         self.segments.insert(place, sent);
     }
 
-    /// Octets pass again.
+    /// Bytes pass again.
     pub(super) fn resent(&mut self, from: i64, until: i64) {
         let first = self.segments.partition_point(|sent| sent.until <= from);
         for sent in self

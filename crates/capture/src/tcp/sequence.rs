@@ -1,26 +1,25 @@
-//! Where in a direction's stream does a 32-bit sequence number lie, however often the numbers wrapped? And which octets of it
-//! were seen?
+//! Maps 32-bit sequence numbers to positions in a stream across wraps, and records which bytes of it were seen.
 
 use std::collections::BTreeMap;
 
-/// A direction's sequence numbers, laid out on a line of 64 bits that does not wrap.
+/// Maps a direction's sequence numbers to 64-bit positions, which do not wrap.
 ///
-/// A number is taken to be the one nearest to the newest seen, as RFC 9293 section 3.4 compares them: within 2^31 octets.
+/// A number is mapped to the position nearest to the newest seen, as RFC 9293 section 3.4 compares numbers: within 2^31 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct SequenceUnwrapper {
     newest: Option<i64>,
 }
 
-impl Line {
-    /// The place of a sequence number. The first one lies within the second 2^32, so that there is room before it.
-    pub(crate) fn place(self, sequence: u32) -> i64 {
+impl SequenceUnwrapper {
+    /// The position of a sequence number. The first is in the second 2^32, so that there is room before it.
+    pub(crate) fn unwrap_number(self, sequence: u32) -> i64 {
         match self.newest {
             None => i64::from(sequence) + (1 << 32),
             Some(newest) => newest + i64::from(sequence.wrapping_sub(newest as u32) as i32),
         }
     }
 
-    /// The end of what was seen furthest.
+    /// The end of the furthest byte seen.
     pub(crate) fn newest(self) -> Option<i64> {
         self.newest
     }
@@ -30,19 +29,19 @@ impl Line {
     }
 }
 
-/// No more islands are kept than this: our own choice. Only a capture that misses packets, and sees no acknowledgements, has more.
+/// The most islands that are kept: our own choice. Only a capture that misses packets, and sees no acknowledgements, has more.
 const ISLANDS_MAX: usize = 4096;
 
-/// The octets of a stream that were seen: everything from `from` to `until`, and islands beyond.
+/// The bytes of a stream that were seen: everything from `from` to `until`, and islands after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct SeenRanges {
     main: Option<(i64, i64)>,
     /// Beginning and end; they neither overlap nor touch.
     islands: BTreeMap<i64, i64>,
 }
 
-impl Seen {
-    /// Adds octets; tells how many of them had been seen before.
+impl SeenRanges {
+    /// Adds bytes; returns how many of them had been seen before.
     pub(crate) fn add(&mut self, from: i64, until: i64) -> i64 {
         if from >= until {
             return 0;
@@ -51,25 +50,25 @@ impl Seen {
             self.main = Some((from, until));
             return 0;
         };
-        // What lies before the first octet that was seen is not kept track of: it counts as unseen.
+        // Bytes before the first one seen are not tracked: they count as unseen.
         let mut again = (until.min(end) - from.max(first)).max(0);
         if from > end {
             again += self.add_island(from, until);
         } else if until > end {
-            again += self.reach(until);
+            again += self.extend_main(until);
         }
         again
     }
 
-    /// Everything up to `until` counts as seen: the other side has acknowledged it, whether or not it was captured.
+    /// Everything up to `until` counts as seen: the other side has acknowledged it, captured or not.
     pub(crate) fn acknowledged(&mut self, until: i64) {
         if self.main.is_some_and(|(_, end)| until > end) {
-            self.reach(until);
+            self.extend_main(until);
         }
     }
 
-    /// Moves the end of the main part on to `until`, and over the islands that it meets; tells how much of them it covers.
-    fn reach(&mut self, until: i64) -> i64 {
+    /// Moves the end of the main part to `until`, merging the islands that it meets; returns how much of them it covers.
+    fn extend_main(&mut self, until: i64) -> i64 {
         let (first, _) = self.main.unwrap_or((until, until));
         let (mut end, mut again) = (until, 0);
         while let Some(island) = self.islands.first_entry().filter(|island| *island.key() <= end) {
@@ -109,22 +108,22 @@ mod tests {
 
     #[test]
     fn numbers_go_on_where_they_wrap() {
-        let mut line = Line::default();
-        let first = line.place(u32::MAX - 9);
+        let mut line = SequenceUnwrapper::default();
+        let first = line.unwrap_number(u32::MAX - 9);
         line.advance(first);
-        assert_eq!(line.place(5), first + 15);
+        assert_eq!(line.unwrap_number(5), first + 15);
         line.advance(first + 15);
-        assert_eq!(line.place(u32::MAX), first + 9);
+        assert_eq!(line.unwrap_number(u32::MAX), first + 9);
         for step in 1..=10_u32 {
-            let next = line.place(5_u32.wrapping_add(step.wrapping_mul(1 << 30)));
+            let next = line.unwrap_number(5_u32.wrapping_add(step.wrapping_mul(1 << 30)));
             assert_eq!(next, first + 15 + (i64::from(step) << 30));
             line.advance(next);
         }
     }
 
     #[test]
-    fn octets_that_come_again_are_counted_wherever_they_lie() {
-        let mut seen = Seen::default();
+    fn bytes_that_come_again_are_counted_wherever_they_lie() {
+        let mut seen = SeenRanges::default();
         assert_eq!(seen.add(100, 200), 0);
         assert_eq!(seen.add(150, 250), 50);
         assert_eq!(seen.add(300, 400), 0, "an island");
@@ -139,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_is_acknowledged_is_taken_as_seen() {
-        let mut seen = Seen::default();
+        let mut seen = SeenRanges::default();
         seen.add(0, 10);
         seen.add(20, 30);
         seen.add(40, 50);
@@ -150,7 +149,7 @@ mod tests {
 
     #[test]
     fn holes_that_nobody_fills_take_no_memory_without_bound() {
-        let mut seen = Seen::default();
+        let mut seen = SeenRanges::default();
         for n in 0..100_000 {
             seen.add(n * 10, n * 10 + 5);
         }

@@ -1,6 +1,6 @@
-//! Connections made segment by segment, where counting on one's fingers gives the answer.
+//! Tests of connections crafted segment by segment, whose figures can be counted by hand.
 
-use crate::crafted::*;
+use crate::test_packets::*;
 use crate::{Opening, TcpFlow};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn only(segments: &[(u64, Tcp<'_>)]) -> TcpFlow {
 }
 
 #[test]
-fn a_quiet_connection_is_accounted_for_to_the_octet() {
+fn a_quiet_connection_is_accounted_for_to_the_byte() {
     let mut segments = handshake(100, 900);
     segments.extend([
         (60, up(ACK, 101, 901, &[b'x'; 30])),
@@ -59,10 +59,10 @@ fn a_quiet_connection_is_accounted_for_to_the_octet() {
     assert!(up.fin && down.fin && !up.reset && !down.reset);
     // Down: the SYN-ACK (10 ms), and the last segment (49 ms). Up: the SYN (40), the request (40), the FIN (40).
     let samples = [&up.round_trips.karn, &down.round_trips.karn];
-    assert_eq!(samples.map(crate::Distribution::count), [3, 2]);
+    assert_eq!(samples.map(crate::StreamingSummary::count), [3, 2]);
     assert!((samples[0].mean().unwrap() - 0.040).abs() < 1e-12);
     assert!((samples[1].mean().unwrap() - 0.0295).abs() < 1e-12);
-    assert_eq!(down.in_flight.most(), Some(601.0), "the FIN takes a number too");
+    assert_eq!(down.in_flight.max(), Some(601.0), "the FIN takes a number too");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_same_loss_is_a_retransmission_at_the_sender_and_out_of_order_at_the_recei
         ),
         (100, 1)
     );
-    // The SYN-ACK, the first segment, and the third: sent once, and yet acknowledged with one that was sent twice.
+    // The SYN-ACK, the first segment, and the third: sent once, but acknowledged together with one that was sent twice.
     assert_eq!(at_sender.down.round_trips.all.count(), 3);
     assert_eq!(at_sender.down.round_trips.karn.count(), 2);
     let lost = segments.iter().position(|(at, _)| *at == 61).unwrap();
@@ -126,8 +126,8 @@ fn numbers_that_wrap_are_counted_on() {
     segments.push((90, down(ACK, 901, next(160), b"")));
     let up = only(&segments).up;
     assert_eq!((up.payload_once.get(), up.retransmissions, up.after_hole), (160, 1, 0));
-    assert_eq!(up.in_flight.most(), Some(160.0));
-    let drawn = up.drawn.sent.points();
+    assert_eq!(up.in_flight.max(), Some(160.0));
+    let drawn = up.series.sent.points();
     assert_eq!((drawn[0].1, drawn.last().unwrap().1), (0, 160));
 }
 
@@ -183,7 +183,7 @@ fn an_acknowledgement_of_what_was_not_captured_is_counted() {
     ]);
     let down = only(&segments).down;
     assert_eq!(
-        (down.acknowledged_unseen, down.after_hole, down.payload_once.get()),
+        (down.acked_unseen_segments, down.after_hole, down.payload_once.get()),
         (1, 1, 200)
     );
 }

@@ -1,21 +1,21 @@
-//! Sessions of our own, put into crafted segments: what was sent is read, what was not captured is counted, what is none is left alone.
+//! Tests on our own sessions in crafted segments: messages are read, missing ones are counted, and other traffic is left alone.
 
 use super::*;
-use crate::crafted::*;
-use lastmile_payload::message_codec::{Deflate, DeflateLibrary};
-use lastmile_payload::transcript::Kind;
-use lastmile_payload::websocket::{
-    ClientSettings, CloseCode, Form, MESSAGE_LIMIT, Offer, ServerDeflate, ServerSettings, Session,
-};
+use crate::test_packets::*;
+use lastmile_codec::message::Kind;
+use lastmile_codec::message::{Deflate, DeflateLibrary};
 use lastmile_units::Seed;
+use lastmile_websocket::{
+    ClientSettings, CloseCode, MESSAGE_LIMIT, Offer, SendOptions, ServerDeflate, ServerSettings, Session,
+};
 use std::time::Duration;
 
-/// A connection's segments: from whom, and what.
+/// A connection's segments: whether the client sent each, and its bytes.
 type Segments = Vec<(bool, Vec<u8>)>;
 
-/// A chat of one message in each direction so often, on a connection with these offers.
+/// A chat of `times` messages in each direction, on a connection with these offers.
 fn chat(offers: Vec<Offer>, times: usize) -> Segments {
-    let request = lastmile_payload::websocket::Request {
+    let request = lastmile_websocket::Request {
         host: "chat.example".to_owned(),
         target: "/room".to_owned(),
         offers,
@@ -44,8 +44,12 @@ fn chat(offers: Vec<Offer>, times: usize) -> Segments {
     };
     carry(&mut client, &mut server);
     for n in 0..times {
-        client.send(Kind::Text, said(n).as_bytes(), Form::default()).unwrap();
-        server.send(Kind::Binary, said(n).as_bytes(), Form::default()).unwrap();
+        client
+            .send(Kind::Text, said(n).as_bytes(), SendOptions::default())
+            .unwrap();
+        server
+            .send(Kind::Binary, said(n).as_bytes(), SendOptions::default())
+            .unwrap();
         carry(&mut client, &mut server);
     }
     client.close(CloseCode::NORMAL, "").unwrap();
@@ -57,20 +61,20 @@ fn said(n: usize) -> String {
     format!("{{\"says\":\"the same thing again, and again\",\"number\":{n}}}")
 }
 
-/// The capture of it, a segment each 10 ms, with those left out at these places; the other side acknowledges them all the same.
+/// A capture of it, one segment every 10 ms, without the segments at these indices; the other side acknowledges them all the same.
 fn captured(segments: &[(bool, Vec<u8>)], left_out: &[usize]) -> Vec<u8> {
     let (mut sequences, mut passed) = ([1000_u32, 9000_u32], Vec::new());
-    for (n, (from_client, octets)) in segments.iter().enumerate() {
+    for (n, (from_client, bytes)) in segments.iter().enumerate() {
         let [client, server] = sequences;
         let segment = if *from_client {
-            up(ACK, client, server, octets)
+            up(ACK, client, server, bytes)
         } else {
-            down(ACK, server, client, octets)
+            down(ACK, server, client, bytes)
         };
         if !left_out.contains(&n) {
             passed.push((10 * n as u64, segment));
         }
-        sequences[usize::from(!from_client)] += octets.len() as u32;
+        sequences[usize::from(!from_client)] += bytes.len() as u32;
     }
     capture(&passed)
 }
@@ -126,8 +130,8 @@ fn what_both_sides_said_is_read_compressed_or_not() {
         let said_bytes: u64 = (0..20).map(|n| said(n).len() as u64).sum();
         for told in [&conversation.sent, &conversation.received] {
             assert_eq!((told.messages, told.lost), (20, 0));
-            assert_eq!(told.coded_bytes < Bytes::new(said_bytes), is_compressed);
-            assert_eq!(told.ended, Some(Ended::Closed(Close::new(CloseCode::NORMAL, ""))));
+            assert_eq!(told.frame_payload < Bytes::new(said_bytes), is_compressed);
+            assert_eq!(told.ended, Some(ReadingEnd::Closed(Close::new(CloseCode::NORMAL, ""))));
         }
     }
 }
@@ -136,9 +140,9 @@ fn what_both_sides_said_is_read_compressed_or_not() {
 fn messages_in_many_segments_are_read_where_the_first_tells_a_request() {
     let whole = chat(vec![Offer::default()], 5);
     let cut = |size| -> Segments {
-        let portions = |(from_client, octets): &(bool, Vec<u8>)| {
+        let portions = |(from_client, bytes): &(bool, Vec<u8>)| {
             let from_client = *from_client;
-            let portions = octets.chunks(size).map(move |portion| (from_client, portion.to_vec()));
+            let portions = bytes.chunks(size).map(move |portion| (from_client, portion.to_vec()));
             portions.collect::<Vec<_>>()
         };
         whole.iter().flat_map(portions).collect()
@@ -148,7 +152,7 @@ fn messages_in_many_segments_are_read_where_the_first_tells_a_request() {
         messages.map(|message| message.payload).collect::<Vec<_>>()
     };
     assert_eq!(payloads(&captured(&cut(4), &[])), payloads(&captured(&whole, &[])));
-    // One octet does not.
+    // One byte is not enough.
     assert!(payloads(&captured(&cut(1), &[])).is_empty());
 }
 
@@ -157,8 +161,8 @@ fn a_segment_that_was_not_captured_costs_what_refers_to_it() {
     // A message in three segments, the second of which is missing.
     let mut segments = chat(vec![no_takeover()], 6);
     let split = |segments: &mut Segments, place: usize| {
-        let (from_client, octets) = segments.remove(place);
-        let (head, tail) = octets.split_at(octets.len() - 1);
+        let (from_client, bytes) = segments.remove(place);
+        let (head, tail) = bytes.split_at(bytes.len() - 1);
         let (head, midst) = head.split_at(head.len() - 2);
         for part in [tail, midst, head] {
             segments.insert(place, (from_client, part.to_vec()));
@@ -180,7 +184,7 @@ fn a_segment_that_was_not_captured_costs_what_refers_to_it() {
     assert_eq!((conversations[0].sent.messages, conversations[0].sent.lost), (1, 5));
     assert_eq!(
         conversations[0].sent.ended,
-        Some(Ended::Closed(Close::new(CloseCode::NORMAL, "")))
+        Some(ReadingEnd::Closed(Close::new(CloseCode::NORMAL, "")))
     );
 }
 
@@ -190,15 +194,15 @@ fn a_segment_that_is_captured_behind_its_acknowledgement_is_read() {
         let segments = chat(offers, 6);
         let mut file = Vec::new();
         let mut sequences = [1000_u32, 9000_u32];
-        for (n, (from_client, octets)) in segments.iter().enumerate() {
+        for (n, (from_client, bytes)) in segments.iter().enumerate() {
             let [client, server] = sequences;
-            sequences[usize::from(!from_client)] += octets.len() as u32;
+            sequences[usize::from(!from_client)] += bytes.len() as u32;
             let acknowledged = sequences[usize::from(!from_client)];
             let at = 10 * n as u64;
             let (data, acknowledgement) = if *from_client {
-                (up(ACK, client, server, octets), down(ACK, server, acknowledged, b""))
+                (up(ACK, client, server, bytes), down(ACK, server, acknowledged, b""))
             } else {
-                (down(ACK, server, client, octets), up(ACK, client, acknowledged, b""))
+                (down(ACK, server, client, bytes), up(ACK, client, acknowledged, b""))
             };
             file.extend([(at, acknowledgement), (at + 1, data)]);
         }
@@ -213,7 +217,7 @@ fn messages_are_no_sooner_than_those_before_them_where_the_clock_is_put_back() {
     let segments = chat(vec![], 6);
     let mut file = captured(&segments, &[]);
     let whole = read_all(&file).0;
-    // The seventh packet's time, in nanoseconds, behind the section and its interface: its low half, which is all that is used here.
+    // The seventh packet's time, in nanoseconds, after the section and its interface: its low half, which is all that is used here.
     let packets: Vec<usize> = (0..file.len() - 4)
         .filter(|place| file[*place..].starts_with(&[6, 0, 0, 0]) && place % 4 == 0)
         .collect();
@@ -240,7 +244,7 @@ fn what_is_left_out_is_said_with_where() {
     };
     let segments = chat(vec![], 6);
     assert_eq!(left_out(&captured(&segments, &[])), [""; 0]);
-    // The client's second message, whose frame begins what is missing; and a frame of the server's with a bit that nothing gives a meaning.
+    // The hole hides the beginning of the client's second message; and one of the server's frames has a reserved bit set.
     let mut broken = segments.clone();
     broken[9].1[0] |= 0x40;
     let said = left_out(&captured(&broken, &[4]));
@@ -248,19 +252,19 @@ fn what_is_left_out_is_said_with_where() {
         panic!("{said:#?}")
     };
     assert!(
-        hole.starts_with("what the client of connection 0 sent (")
-            && hole.contains("up to its message 1 and no further: packets are missing"),
+        hole.starts_with("messages from the client of connection 0 (")
+            && hole.contains("up to message 1 and no further: packets are missing"),
         "{hole}"
     );
     assert!(
-        violation.starts_with("what the server of connection 0 sent (")
+        violation.starts_with("messages from the server of connection 0 (")
             && violation.contains("message 3 and no further: RSV1 is set"),
         "{violation}"
     );
-    // Another connection, of which there is no handshake; and packets that begin with nothing that is known.
+    // Another connection without a handshake; and packets of an unsupported link type.
     let mut file = captured(&segments, &[]);
     let mut packet = up(ACK, 5, 5, b"something else").ipv4();
-    // The low octet of the source port, behind the head of IPv4.
+    // The low byte of the source port, after the IPv4 header.
     packet[21] += 1;
     file.extend(enhanced(LITTLE, 0, 1, &packet, packet.len() as u32, &[]));
     file.extend(interface(LITTLE, 105, 0, &[]));
@@ -269,8 +273,8 @@ fn what_is_left_out_is_said_with_where() {
     assert_eq!(
         said,
         [
-            "1 packet is of link type 105, which is not read (capture at an interface of IP or Ethernet)",
-            "1 of 2 TCP connections are without a WebSocket handshake in the capture, and left out: begun before it, within TLS, or something else"
+            "1 packet skipped: unsupported link type 105 (capture on an IP or Ethernet interface)",
+            "1 of 2 TCP connections left out: no WebSocket handshake in the capture (begun before it, inside TLS, or another protocol)"
         ]
     );
     let nothing = [
@@ -286,8 +290,8 @@ fn what_is_left_out_is_said_with_where() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "air.pcapng: has no TCP connection that can be read: 1 packet is of link type 105, which is not read (capture at an interface of IP or \
-         Ethernet)"
+        "air.pcapng: has no readable TCP connection: 1 packet skipped: unsupported link type 105 (capture on an IP or Ethernet \
+         interface)"
     );
 }
 
@@ -295,7 +299,7 @@ fn what_is_left_out_is_said_with_where() {
 fn a_hole_that_takes_a_frames_beginning_ends_its_direction() {
     let (messages, conversations) = read_all(&captured(&chat(vec![], 6), &[4]));
     assert_eq!(conversations[0].sent.messages, 1);
-    assert_eq!(conversations[0].sent.ended, Some(Ended::Hole));
+    assert_eq!(conversations[0].sent.ended, Some(ReadingEnd::Hole));
     assert_eq!(conversations[0].received.messages, 6);
     assert_eq!(messages.len(), 7);
 }
@@ -307,7 +311,7 @@ fn what_waits_behind_a_hole_at_the_end_is_told_of() {
     segments.truncate(7);
     segments.push((true, segments[6].1.clone()));
     let (messages, conversations) = read_all(&captured(&segments, &[6]));
-    assert_eq!(conversations[0].sent.ended, Some(Ended::Hole));
+    assert_eq!(conversations[0].sent.ended, Some(ReadingEnd::Hole));
     assert_eq!(messages.len(), 4);
 }
 
@@ -341,7 +345,7 @@ fn frames_that_break_the_protocol_end_their_direction_with_why() {
     let (messages, conversations) = read_all(&captured(&segments, &[]));
     assert!(matches!(
         conversations[0].received.ended,
-        Some(Ended::Broken(Violation::ReservedBit { bit: 1, .. }))
+        Some(ReadingEnd::Broken(Violation::ReservedBit { bit: 1, .. }))
     ));
     assert_eq!(messages.len(), 3);
 }

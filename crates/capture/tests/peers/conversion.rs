@@ -1,8 +1,8 @@
-//! How does a program read our captures that knows neither pcapng nor raw IP? As a pcap of Ethernet frames.
+//! Converts our captures to pcap files of Ethernet frames, for programs that read neither pcapng nor raw IP.
 
 use lastmile_capture::Packets;
 
-/// The same packets behind invented Ethernet heads, with times rounded down to microseconds.
+/// The same packets with invented Ethernet headers, and times rounded down to microseconds.
 pub(crate) fn ethernet_pcap(pcapng: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
     for number in [0xa1b2_c3d4_u32, 2 | 4 << 16, 0, 0, 0x4_0000, 1] {
@@ -14,12 +14,12 @@ pub(crate) fn ethernet_pcap(pcapng: &[u8]) -> Vec<u8> {
             packet.at.as_nanos() / 1_000_000_000,
             packet.at.as_nanos() % 1_000_000_000,
         );
-        let length = packet.octets.len() as u32 + 14;
+        let length = packet.bytes.len() as u32 + 14;
         for number in [seconds as u32, nanoseconds as u32 / 1000, length, length] {
             file.extend(number.to_le_bytes());
         }
         file.extend([2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0]);
-        file.extend(packet.octets);
+        file.extend(packet.bytes);
     }
     file
 }

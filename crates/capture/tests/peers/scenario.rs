@@ -1,5 +1,6 @@
-//! Which lossy captures are compared? Downloads and uploads over several links, with random and with bursty loss, seen from both
-//! ends, one connection after another.
+//! The lossy captures that are compared.
+//!
+//! Downloads and uploads over several links, with random and bursty loss, captured at both ends, one connection after another.
 
 use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
 use lastmile_units::{Probability, Seed};
@@ -11,19 +12,19 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Where a capture was made.
+/// Where a capture was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Client,
     Server,
 }
 
-/// A capture, and what went into it.
+/// A capture, and the traffic that went into it.
 pub(crate) struct Captured {
     pub(crate) name: String,
     pub(crate) place: Place,
     pub(crate) pcapng: Vec<u8>,
-    /// What each connection carried.
+    /// The bytes that each connection carried.
     pub(crate) down_bytes: u64,
     pub(crate) up_bytes: u64,
 }
@@ -35,7 +36,7 @@ struct Link {
     one_way_delay: Duration,
     queue: u64,
     loss: fn() -> Loss,
-    /// How long the client waits before it reads: its window closes meanwhile.
+    /// How long the client waits before it reads, so that its window closes.
     pause: Duration,
 }
 
@@ -112,7 +113,7 @@ pub(crate) fn all() -> impl Iterator<Item = Captured> {
     })
 }
 
-/// One world, seen from both ends.
+/// One world, captured at both ends.
 fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
     let bytes: u64 = if link.rate == "56 kbit/s" { 120_000 } else { 400_000 };
     let (up_bytes, down_bytes) = if up { (bytes, 20) } else { (300, bytes) };
@@ -143,7 +144,7 @@ fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
     [captured(Place::Client, &files[0]), captured(Place::Server, &files[1])]
 }
 
-/// Connections one after another; each sends a request and reads a response, and is closed by the server.
+/// Runs connections one after another; each sends a request and reads a response, and is closed by the server.
 fn carry(world: &World, client: SimHost, server: &SimHost, bytes: [u64; 2], pause: Duration) {
     let [up, down] = bytes.map(|bytes| bytes as usize);
     let mut listener = server.listen(80).unwrap();

@@ -1,11 +1,11 @@
-//! What does tcptrace say of a capture? Its long output, as comma-separated values.
+//! Runs tcptrace on a capture, and reads its long output as comma-separated values.
 
-use lastmile_capture::Sent;
+use lastmile_capture::SentStatistics;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// One direction of a connection, in figures that both have.
+/// One direction of a connection, in figures that both programs have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Direction {
     packets: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    pub(crate) fn of(sent: &Sent) -> Self {
+    pub(crate) fn of(sent: &SentStatistics) -> Self {
         Self {
             packets: sent.packets,
             payload: sent.payload.get(),

@@ -1,10 +1,10 @@
-//! What does Wireshark say of a capture? tshark's fields, packet by packet, summed up by connection and direction.
+//! Runs tshark on a capture, and sums up its fields packet by packet, by connection and direction.
 
-use lastmile_capture::{Sent, TcpFlow};
+use lastmile_capture::{SentStatistics, TcpFlow};
 use std::path::Path;
 use std::process::Command;
 
-/// A connection, in figures that both have.
+/// A connection, in figures that both programs have.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Stream {
     /// From the first packet to the last, in nanoseconds.
@@ -23,8 +23,8 @@ pub(crate) struct Direction {
     spurious: u64,
     duplicate_acknowledgements: u64,
     zero_windows: u64,
-    /// From segments to the acknowledgements that end where they end, in nanoseconds, all together. How many there were is not
-    /// compared: tshark leaves out those of 0 ns, which a simulated host's answers take.
+    /// From segments to the acknowledgements that end where they end, total in nanoseconds. Their number is not compared: tshark leaves out
+    /// those of 0 ns, which a simulated host's answers take.
     round_trips: u64,
 }
 
@@ -39,7 +39,7 @@ impl Stream {
 }
 
 impl Direction {
-    fn of(sent: &Sent) -> Self {
+    fn of(sent: &SentStatistics) -> Self {
         let all = &sent.round_trips.all;
         let seconds = all.mean().unwrap_or(0.0) * all.count() as f64;
         Self {
@@ -67,7 +67,7 @@ const FIELDS: [&str; 10] = [
     "tcp.analysis.ack_rtt",
 ];
 
-/// The port that scenarios serve on.
+/// The port that the scenarios' server uses.
 const SERVER: &str = "80";
 
 pub(crate) fn streams(path: &Path) -> Vec<Stream> {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::NoCost;
-use crate::script::{Given, Meter, Script, Step, read};
+use crate::test_bodies::{BodyOutput, Meter, ScriptedBody, Step, read};
 use http_body_util::Full;
-use lastmile_payload::codec::{Encoder, encode};
+use lastmile_codec::content::{Encoder, encode};
 
 const LIMIT: Length = Length::new(1 << 20);
 
@@ -28,12 +28,12 @@ fn response<B>(lines: &[&str], body: B) -> Response<B> {
         .unwrap()
 }
 
-fn decoded<B: Body>(lines: &[&str], body: B) -> Given<DecodeBodyError<B::Error>> {
+fn decoded<B: Body>(lines: &[&str], body: B) -> BodyOutput<DecodeBodyError<B::Error>> {
     read(decode(response(lines, body), LIMIT, NoCost).unwrap().into_body())
 }
 
 #[test]
-fn every_coding_is_undone_however_its_octets_arrive() {
+fn every_coding_is_undone_however_its_bytes_arrive() {
     for (codec, token) in [
         ("gzip:6", "x-gzip"),
         ("deflate:6", "Deflate"),
@@ -42,7 +42,7 @@ fn every_coding_is_undone_however_its_octets_arrive() {
         ("identity", "identity"),
     ] {
         for size in [1, 1000, 1 << 20] {
-            let given = decoded(&[token], Script::chunks(&coded(&[codec]), size));
+            let given = decoded(&[token], ScriptedBody::chunks(&coded(&[codec]), size));
             assert!(given.error.is_none() && given.data() == text(), "{codec} {size}");
         }
     }
@@ -91,10 +91,10 @@ fn an_unknown_coding_and_too_many_are_refused_by_name() {
     };
     assert_eq!(
         error(&["gzip, compress"]),
-        "Content-Encoding \"compress\" cannot be undone: it is not one of gzip, deflate, br and zstd; leave it out of Accept-Encoding"
+        "Content-Encoding \"compress\" cannot be decoded: it is not one of gzip, deflate, br and zstd; leave it out of Accept-Encoding"
     );
     assert!(
-        error(&["gzip, gzip, gzip, gzip, br"]).contains("\"br\" cannot be undone: it is one of more than 4 codings")
+        error(&["gzip, gzip, gzip, gzip, br"]).contains("\"br\" cannot be decoded: it is one of more than 4 codings")
     );
 }
 
@@ -133,7 +133,7 @@ fn cut_off_content_gives_what_there_was_and_then_an_error() {
 }
 
 #[test]
-fn a_body_of_no_octets_is_empty_whatever_its_head_says() {
+fn a_body_of_no_bytes_is_empty_whatever_its_head_says() {
     let given = decoded(&["gzip, br"], Full::<Bytes>::default());
     assert!(given.error.is_none() && given.frames.is_empty());
 }
@@ -145,12 +145,12 @@ fn an_error_of_the_coded_body_and_its_trailers_are_passed_on() {
         .collect();
     let given = decoded(
         &["gzip"],
-        Script::new([Step::Data(coded(&["gzip:6"])), Step::Trailers(trailers.clone())]),
+        ScriptedBody::new([Step::Data(coded(&["gzip:6"])), Step::Trailers(trailers.clone())]),
     );
     assert_eq!((given.data(), given.trailers), (text(), Some(trailers)));
     let given = decoded(
         &["gzip"],
-        Script::new([Step::Data(coded(&["gzip:6"])), Step::Fail("reset")]),
+        ScriptedBody::new([Step::Data(coded(&["gzip:6"])), Step::Fail("reset")]),
     );
     assert!(matches!(given.error, Some(DecodeBodyError::Body("reset"))));
 }
@@ -212,7 +212,7 @@ fn what_the_server_flushed_is_decoded_before_it_sends_more() {
     encoder.finish(&mut rest);
     let given = decoded(
         &["gzip"],
-        Script::new([Step::Data(flushed), Step::Pause, Step::Data(rest)]),
+        ScriptedBody::new([Step::Data(flushed), Step::Pause, Step::Data(rest)]),
     );
     assert_eq!(given.frames, ["first", "second"]);
     assert_eq!(given.pauses, [5]);

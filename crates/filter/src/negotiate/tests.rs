@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 const OFFERED: [&str; 3] = ["zstd", "br", "gzip"];
 
-/// What is chosen from zstd, br, gzip (our order of preference) for these field lines; `406` where nothing is acceptable.
+/// The choice from zstd, br, gzip (our order of preference) for these field lines; `406` if nothing is acceptable.
 fn chosen(lines: &[&str]) -> &'static str {
     match AcceptEncoding::parse(lines.iter().map(|line| line.as_bytes())).choose(OFFERED) {
         Choice::Coded(place) => OFFERED[place],
@@ -137,7 +137,7 @@ fn a_coding_that_is_named_twice_gets_the_lower_weight() {
     assert_eq!(chosen(&["*, *;q=0"]), "406");
 }
 
-/// A member of the field, well-formed or nearly so.
+/// A member of the field, well-formed or almost.
 fn any_member() -> impl Strategy<Value = String> {
     let coding = prop::sample::select(vec![
         "gzip", "x-gzip", "BR", "zstd", "identity", "*", "compress", "", "g zip",
@@ -150,7 +150,7 @@ fn any_member() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_octets_are_read_without_panic(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..4)) {
+    fn any_bytes_are_read_without_panic(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..4)) {
         let accept = AcceptEncoding::parse(lines.iter().map(Vec::as_slice));
         if let Choice::Coded(place) = accept.choose(OFFERED) {
             prop_assert!(place < OFFERED.len());

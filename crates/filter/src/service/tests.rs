@@ -1,4 +1,4 @@
-//! What do clients get, of handlers that answer this way or that? The harness; the claims are in the files below.
+//! The harness for tests of what clients get from various handlers; the claims are in the files below.
 
 mod content;
 mod cost;
@@ -6,13 +6,13 @@ mod heads;
 mod negotiation;
 
 use super::*;
-use crate::script::{Given, Meter, Script, Step, finish, read};
-use crate::{CompressionLayer, MediaTypes, Operation, Policy, recode};
+use crate::test_bodies::{BodyOutput, Meter, ScriptedBody, Step, finish, read};
+use crate::{CompressionLayer, MediaTypes, Operation, Policy, transform_body};
 use bytes::Bytes;
 use http::Version;
 use http::header::{ACCEPT_RANGES, CONTENT_ENCODING, ETAG, VARY};
 use http_body_util::{Empty, Full};
-use lastmile_payload::codec::{Coding, Decoder, Encoder, decode, encode};
+use lastmile_codec::content::{Coding, Decoder, Encoder, decode, encode};
 use lastmile_units::Bytes as Length;
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -37,11 +37,11 @@ impl<H: FnMut(&Request<()>) -> Response<B>, B> Service<Request<()>> for Handler<
     }
 }
 
-/// What a client got.
+/// A response as the client got it.
 struct Got<E> {
     status: StatusCode,
     headers: HeaderMap,
-    body: Given<E>,
+    body: BodyOutput<E>,
 }
 
 impl<E> Got<E> {
@@ -53,7 +53,7 @@ impl<E> Got<E> {
         self.field(CONTENT_ENCODING).unwrap_or("identity")
     }
 
-    /// The content as the handler made it.
+    /// The content, decoded, as the handler made it.
     fn content(&self) -> Vec<u8> {
         decode(
             Coding::from_token(self.coding()).unwrap(),
@@ -97,7 +97,7 @@ fn head(fields: &[(&str, &str)]) -> Request<()> {
 const GZIP: (&str, &str) = ("accept-encoding", "gzip");
 const ANY: (&str, &str) = ("accept-encoding", "gzip, br, zstd");
 
-/// Text that is worth coding and takes more than one piece.
+/// Text that is worth compressing and longer than one piece.
 fn text() -> Vec<u8> {
     (0..6000_u32)
         .flat_map(|line| format!("line {line}, {}\n", line.wrapping_mul(2_654_435_761)).into_bytes())

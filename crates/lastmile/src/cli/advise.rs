@@ -1,46 +1,74 @@
-//! What can be typed after `lastmile advise`?
+//! The arguments of `lastmile advise`.
 
-use super::{CpuArg, FormatArg, from_one};
-use clap::{Args, ValueEnum};
+use super::{CpuArg, FormatArg, WORLDS, one_of, parse_from_one};
+use clap::Args;
+use lastmile_codec::content::Coding;
+use lastmile_lab::http::Version;
+use lastmile_lab::settings::World;
+use lastmile_report::advise::Server;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 /// Advise on compression: what to set for your traffic on your users' links
 ///
-/// Your traffic is replayed in a simulated network under every setting worth trying. The answer says which to use for each kind of
-/// response, what that saves, where it stops paying, and how nginx, Apache and Caddy are told.
+/// Your traffic is replayed in a simulated network under every setting worth trying. The answer says which setting to use for each kind
+/// of response, what it saves, where it stops paying, and how to configure it in nginx, Apache and Caddy.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile advise shop.har --link wpt/3g              a page that was saved
+  lastmile advise shop.har                            a page that was saved
   lastmile advise dist/ --link wpt/3g,wpt/cable       two links
   lastmile advise shop.har --link 'wpt/3g+loss=1%'    a link with changes
-  lastmile advise shop.har --link wpt/3g --format json > advice.json
+  lastmile advise shop.har --server nginx             only what nginx supports
+  lastmile advise shop.har --link wpt/3g --world sim,emu   in Chromium, too
+  lastmile advise shop.har --format json > advice.json
 
-Save a HAR in a browser's network panel: \"Save all as HAR with content\", caches off.
-`lastmile profiles list` names the links.")]
+Links to begin with: wpt/3g, wpt/4g, wpt/cable, wpt/fios, chrome/slow-3g, published/dialup-56k.
+`lastmile profiles list` names all of them.
+
+How to save a HAR: open the page with the browser's network panel open and caches off, then
+\"Save all as HAR with content\"; or recordHar with content: 'embed' in Playwright.")]
 pub(crate) struct AdviseArgs {
-    /// What is replayed: a HAR, a folder of response bodies, or a file of JSON lines
+    /// The traffic to replay: a HAR, a folder of response bodies, or a file of JSON lines
     #[arg(value_name = "TRAFFIC")]
     pub(crate) traffic: PathBuf,
 
-    /// The links, with commas between: wpt/3g,'seeds/dialup-56k+loss=1%'
-    #[arg(long, value_name = "LINKS", required = true)]
+    /// The links, separated by commas: wpt/3g,'published/dialup-56k+loss=1%' [default: wpt/3g,wpt/4g,wpt/cable]
+    #[arg(long, value_name = "LINKS")]
     pub(crate) link: Vec<String>,
 
-    /// The protocol: HTTP/1.1 over six connections a host, or HTTP/2 over one
-    #[arg(long, value_enum, default_value = "http/1.1")]
-    pub(crate) protocol: Protocol,
+    /// The server that sends your traffic: only settings that it supports are tried, and only its configuration is printed
+    #[arg(long, value_parser = one_of(SERVERS))]
+    pub(crate) server: Option<Server>,
 
-    /// Connections without TLS [default: with TLS]
+    /// The content codings to try, separated by commas [default: gzip,br,zstd]
+    #[arg(long, value_name = "CODINGS", value_delimiter = ',', value_parser = one_of(CODINGS))]
+    pub(crate) encodings: Vec<Coding>,
+
+    /// The protocol: HTTP/1.1 over six connections per host, or HTTP/2 over one
+    #[arg(long, default_value = "http/1.1", value_parser = one_of(PROTOCOLS))]
+    pub(crate) protocol: Version,
+
+    /// Use connections without TLS [default: with TLS]
     #[arg(long)]
     pub(crate) no_tls: bool,
 
-    /// Connections that stand before the first request, their windows grown [default: each is opened when first needed]
+    /// Use connections that are open before the first request, their congestion windows grown [default: each is opened when first needed]
     #[arg(long)]
     pub(crate) warm: bool,
 
-    /// How often each page is loaded under each setting, from 1 [default: 7]
-    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroU64>(text, None))]
+    /// Where pages are loaded: sim in virtual time; sim,emu also in Chromium, over network namespaces in real time [default: sim]
+    ///
+    /// The recording is played back to Chromium as recorded, compressed with the recommended settings, and with gzip:6 and nothing; its
+    /// page times stand beside simulated ones. It has to be a HAR that contains the document, with the bodies.
+    #[arg(long, value_name = "WORLDS", value_parser = one_of(WORLDS), value_delimiter = ',', conflicts_with_all = ["no_tls", "warm"])]
+    pub(crate) world: Vec<World>,
+
+    /// How often Chromium loads each page under each setting, from 1 [default: 3]
+    #[arg(long, value_name = "N", requires = "world", value_parser = |text: &str| parse_from_one::<NonZeroU64>(text, None))]
+    pub(crate) browser_repeats: Option<NonZeroU64>,
+
+    /// How often each page is loaded under each setting, from 1 [default: 7, and up to 28 where that does not decide]
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_from_one::<NonZeroU64>(text, None))]
     pub(crate) repeats: Option<NonZeroU64>,
 
     /// The root of every random choice, from 0 to 2^64 - 1
@@ -50,12 +78,12 @@ pub(crate) struct AdviseArgs {
     #[command(flatten)]
     pub(crate) cpu: CpuArg,
 
-    /// How many times slower than the cost table's machine the client computes [default: 4, a telephone]
+    /// How many times slower than the cost table's machine the client's CPU is [default: 4, a phone]
     #[arg(long, value_name = "FACTOR")]
     pub(crate) slow_client: Option<f64>,
 
     /// How many replays run at once; the figures do not depend on it [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = |text: &str| from_one::<NonZeroUsize>(text, None))]
+    #[arg(long, value_name = "N", value_parser = |text: &str| parse_from_one::<NonZeroUsize>(text, None))]
     pub(crate) threads: Option<NonZeroUsize>,
 
     #[command(flatten)]
@@ -70,13 +98,29 @@ pub(crate) struct AdviseArgs {
     pub(crate) no_report: bool,
 }
 
-/// The protocol between client and server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Protocol {
-    /// HTTP/1.1 over six connections a host, as browsers do
-    #[value(name = "http/1.1")]
-    Http11,
-    /// HTTP/2 over one connection a host
-    #[value(name = "h2")]
-    H2,
-}
+/// The links without `--link`: a phone on a slow network, 4G, and cable.
+pub(crate) const LINKS: &str = "wpt/3g,wpt/4g,wpt/cable";
+
+/// The servers whose configuration is printed.
+const SERVERS: &[(&str, &str, Server)] = &[
+    ("nginx", "gzip and br", Server::Nginx),
+    ("apache", "gzip and br", Server::Apache),
+    ("caddy", "gzip and zstd; br for files only", Server::Caddy),
+];
+
+/// The content codings.
+const CODINGS: &[(&str, &str, Coding)] = &[
+    ("gzip", "RFC 1952", Coding::Gzip),
+    ("br", "Brotli, RFC 7932", Coding::Brotli),
+    ("zstd", "Zstandard, RFC 8878", Coding::Zstd),
+];
+
+/// The protocols between client and server.
+const PROTOCOLS: &[(&str, &str, Version)] = &[
+    (
+        "http/1.1",
+        "HTTP/1.1 over six connections per host, as browsers do",
+        Version::Http11,
+    ),
+    ("h2", "HTTP/2 over one connection per host", Version::H2),
+];

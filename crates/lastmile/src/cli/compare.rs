@@ -1,17 +1,17 @@
-//! What can be typed after `lastmile compare`?
+//! The arguments of `lastmile compare`.
 
 use super::FormatArg;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Compare two runs: what changed, and is it more than noise?
+/// Compare two runs: what changed, and whether it is more than noise
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile compare runs/bulk-20260131-142359 runs/bulk-20260201-091500
   lastmile compare before.json after.json --fail-on 'p95(transfer_time)>+5%'
   lastmile compare before.json after.json --fail-on 'p95>+5%' --format md
 
-The last two exit with 99 where a figure grew by more than 5 %.")]
+The last two exit with 99 where a figure certainly grew by more than 5 %.")]
 pub(crate) struct CompareArgs {
     /// The run to compare with: a folder, or a file that `lastmile run --format json` printed
     #[arg(value_name = "BEFORE")]
@@ -23,10 +23,19 @@ pub(crate) struct CompareArgs {
 
     /// Exit 99 where a figure changed like this, in per cent: STATISTIC(FIGURE)>+5%, or <-5%
     ///
-    /// The statistic is mean, median, p95 or p99. Without (FIGURE), > is held against every figure of which less is better, and <
-    /// against those of which more is. May be given several times.
+    /// A rule is broken where the whole interval of the change lies beyond the bound, so that noise stops no build. The intervals of a rule hold
+    /// together: of a hundred comparisons of equal runs, fewer than three break it, however many cells there are. Repeats are compared pair by
+    /// pair where both runs have one seed. A mean that changed in all cells alike is found in all of them together. Where figures vary and
+    /// have no interval (one repeat, a quantile of messages), their values decide, with a doubt.
+    ///
+    /// The statistic is mean, median, p95 or p99. Without (FIGURE), > applies to every figure that should be low, and <
+    /// to every figure that should be high. May be given several times.
     #[arg(long, value_name = "RULE")]
     pub(crate) fail_on: Vec<lastmile_report::compare::rule::Rule>,
+
+    /// Check the rules of --fail-on on values alone, even where the change may be noise
+    #[arg(long, requires = "fail_on")]
+    pub(crate) strict: bool,
 
     #[command(flatten)]
     pub(crate) format: FormatArg,

@@ -1,9 +1,9 @@
-//! What can be typed after `lastmile completions`?
+//! The arguments of `lastmile completions`.
 
 use clap::Args;
 use clap_complete::Shell;
 
-/// Print what makes a shell complete verbs and flags
+/// Print a shell's completion script
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile completions fish > ~/.config/fish/completions/lastmile.fish

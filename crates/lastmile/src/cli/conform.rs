@@ -1,15 +1,15 @@
-//! What can be typed after `lastmile conform`?
+//! The arguments of `lastmile conform`.
 
 use super::FormatArg;
 use clap::Args;
-use lastmile_study::conform::Target;
+use lastmile_conform::Target;
 use std::time::Duration;
 
-/// Ask a WebSocket server whether it keeps RFC 6455 and RFC 7692 (permessage-deflate)
+/// Test a WebSocket server against RFC 6455 and RFC 7692
 ///
-/// The server must send every message back, as echo servers do. Each rule is asked about over a connection of its own: how a connection
-/// begins and ends, how permessage-deflate is negotiated and kept to, which compressed messages are read, and whether what no endpoint may
-/// send fails the connection. TLS is not spoken: probe the server behind its proxy.
+/// The server must send every message back, as echo servers do. Each rule is tested over a connection of its own: how a connection
+/// begins and ends, how the server negotiates permessage-deflate and keeps to what it agreed, which compressed messages it reads, and
+/// whether it fails the connection on data that no client may send. TLS is not supported: probe the server behind its proxy.
 #[derive(Debug, Args)]
 #[command(after_help = "Exits with 99 where a rule is broken.
 
@@ -21,18 +21,18 @@ pub(crate) struct ConformArgs {
     #[arg(value_name = "URL")]
     pub(crate) target: Target,
 
-    /// How long an answer may take; all that happens on one connection may take ten times as long
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = patience)]
+    /// The timeout of an answer; a connection may last ten times as long
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_timeout)]
     pub(crate) patience: Duration,
 
     #[command(flatten)]
     pub(crate) format: FormatArg,
 }
 
-fn patience(text: &str) -> Result<Duration, String> {
+fn parse_timeout(text: &str) -> Result<Duration, String> {
     let patience = lastmile_units::duration::parse(text).map_err(|error| error.to_string())?;
-    // Nothing is answered in no time: every rule would be broken.
+    // With a timeout of 0, every rule would be broken.
     (!patience.is_zero())
         .then_some(patience)
-        .ok_or_else(|| "no server answers in no time; write it like 5s".to_owned())
+        .ok_or_else(|| "it must be longer than 0; write it like 5s".to_owned())
 }

@@ -1,47 +1,49 @@
-//! What can be typed after `lastmile link`?
+//! The arguments of `lastmile link`.
 
-use crate::verbs::link::{Listen, Remote};
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::str::FromStr;
 
-/// Put a command behind a link: its kernel, its sockets and its packets are real, the link is the model
+/// Put a command behind a link, with real kernels, sockets and packets
 ///
 /// COMMAND runs with its whole tree of processes in network namespaces of its own, as root or as any user, without set-up. down is
-/// towards COMMAND. What listens on this machine's loopback address it reaches as host.lastmile:PORT, by TCP: its packets cross the
-/// link to a host at the far end, whose proxy carries each connection on, without delay. Nothing else is reached, unless --allow-net
-/// is given. Everything that COMMAND started is gone when it ends, and when lastmile does, however it is killed.
+/// towards COMMAND. COMMAND reaches services on this machine's loopback address as host.lastmile:PORT, by TCP: its packets cross the
+/// link to a host at the far end, whose proxy relays each connection without delay. It reaches nothing else, unless --allow-net
+/// is given. When COMMAND or lastmile ends, however it is killed, every process that COMMAND started ends too.
 ///
-/// stdout is COMMAND's alone, and so is the exit code: 128 + n where signal n ended it, 127 where there is no such program, 126 where
-/// it cannot be run. SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 are passed on to it. A line on stderr at the end gives
-/// bytes and packets, drops by cause, the longest queue, and how late packets were handed over; where the 99th percentile of that is
-/// above its bound (5 % of the time that a full packet takes in the faster direction, and at least 0.5 ms), or packets were lost
-/// beside the link, it says INVALID.
+/// stdout and the exit code are COMMAND's: 128 + n where signal n ended it, 127 where there is no such program, 126 where
+/// it cannot be run. COMMAND gets SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2. A line on stderr at the end gives
+/// bytes and packets, drops by cause, the longest queue, how late packets were delivered, and how long programs waited for a CPU; where
+/// the 99th percentile of lateness is above its bound (5 % of the time that a full packet takes in the faster direction, and at least
+/// 0.5 ms), packets were lost outside the link model, or the waits may have made the whole more than 5 % longer, the line says
+/// INVALID. Where no packet crossed the link, it says that.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile link wpt/3g -- curl http://host.lastmile:8000/   a local service
   lastmile link 'wpt/3g+loss=1%' --capture caps -- make it  keep the packets
-  lastmile link wpt/cable --allow-net -- git clone URL      the outside too
+  lastmile link wpt/cable --allow-net -- git clone URL      the Internet too
   lastmile link wpt/3g -- bash                              to try things in
-  lastmile link wpt/3g --listen 8080 --to localhost:80      without wrapping
+  lastmile link wpt/3g --listen 8080 --to localhost:80      a port, no command
 
 `lastmile profiles list` names the links.")]
 pub(crate) struct LinkArgs {
-    /// The link: a profile, with changes or without: wpt/3g, 'wpt/3g+loss=1%'
+    /// The link: a profile, with or without changes: wpt/3g, 'wpt/3g+loss=1%'
     #[arg(value_name = "PROFILE")]
     pub(crate) link: String,
 
-    /// Carry connections instead of running a command: take them here, on 127.0.0.1 where no address is given
+    /// Relay connections instead of running a command: accept them here, on 127.0.0.1 where no address is given
     ///
-    /// Each crosses the link and is carried on to the host and port of --to, until Ctrl-C or SIGTERM. Exit code 0.
+    /// Each crosses the link and is relayed to the host and port of --to, until Ctrl-C or SIGTERM. Exit code 0.
     #[arg(long, value_name = "[ADDRESS:]PORT", requires = "to", conflicts_with = "command")]
     pub(crate) listen: Option<Listen>,
 
-    /// Where the connections of --listen lead, as this machine reaches it
+    /// The destination of --listen's connections, as this machine reaches it
     #[arg(long, value_name = "HOST:PORT", requires = "listen", conflicts_with = "command")]
     pub(crate) to: Option<Remote>,
 
-    /// Write packets to near.pcapng, far.pcapng (what each end sent and received) and drops.pcapng (with causes) in this folder
+    /// Write packets to near.pcapng and far.pcapng (sent and received at each end) and drops.pcapng (with causes) in this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) capture: Option<PathBuf>,
 
@@ -49,36 +51,103 @@ pub(crate) struct LinkArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// How senders at both ends control congestion, by the kernel's name: cubic, bbr, reno
+    /// The congestion control at both ends, by the kernel's name: cubic, bbr, reno
     #[arg(long, value_name = "NAME", default_value = "cubic")]
     pub(crate) congestion_control: String,
 
     /// Let COMMAND reach the outside network too, over the link
     ///
-    /// Carried are TCP to any IPv4 address, and questions for names, to this machine's name servers. No other UDP (so no QUIC), no IPv6,
-    /// and no ICMP: a ping is answered at the link's far end. A connection that is refused outside is first made, and then reset.
+    /// This carries TCP to any IPv4 address, and DNS queries to this machine's name servers. No other UDP (so no QUIC), no IPv6,
+    /// and no ICMP: a ping is answered at the link's far end. A connection that is refused outside is first established, and then reset.
     #[arg(long, conflicts_with = "listen")]
     pub(crate) allow_net: bool,
 
-    /// Say nothing at the end
+    /// Print no summary at the end
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// How the last line on stderr is written
+    /// The format of the last line on stderr
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", conflicts_with = "quiet")]
     pub(crate) format: SummaryFormat,
 
-    /// What is run, with its arguments
+    /// The command to run, with its arguments
     #[arg(last = true, value_name = "COMMAND", required_unless_present = "listen")]
     pub(crate) command: Vec<OsString>,
 }
 
-/// How a summary is written in one line.
+/// The format of a summary in one line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SummaryFormat {
     /// For a person
     #[default]
     Text,
-    /// One JSON object, as its schema has it
+    /// One JSON object, by its schema
     Json,
+}
+
+/// A host, by name or address, and a port: `localhost:80`, `[::1]:80`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remote {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+/// The address that accepts connections: `8080` on the loopback address, or `192.168.1.5:8080`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listen(pub(crate) SocketAddr);
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let port = text
+            .parse()
+            .map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+        port.or_else(|_| text.parse()).map(Self).map_err(|_| {
+            "it is neither a port, like 8080, nor an address with a port, like 192.168.1.5:8080".to_owned()
+        })
+    }
+}
+
+impl FromStr for Remote {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted = || "it is not a host with a port, like localhost:80 or [::1]:80".to_owned();
+        let (host, port) = text.rsplit_once(':').ok_or_else(wanted)?;
+        let port = port.parse().map_err(|_| wanted())?;
+        let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let host = bracketed.unwrap_or(host);
+        if host.is_empty() || port == 0 || (host.contains(':') && bracketed.is_none()) {
+            return Err(wanted());
+        }
+        Ok(Self {
+            host: host.to_owned(),
+            port,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_the_loopback_address() {
+        let listen = |text: &str| text.parse::<Listen>().map(|listen| listen.0.to_string());
+        assert_eq!(listen("8080"), Ok("127.0.0.1:8080".to_owned()));
+        assert_eq!(listen("0.0.0.0:80"), Ok("0.0.0.0:80".to_owned()));
+        assert_eq!(listen("[::1]:80"), Ok("[::1]:80".to_owned()));
+        assert!(listen("localhost:80").is_err() && listen("80000").is_err() && listen("").is_err());
+    }
+
+    #[test]
+    fn a_remote_is_a_host_with_a_port() {
+        let remote = |text: &str| text.parse::<Remote>().map(|remote| (remote.host, remote.port));
+        assert_eq!(remote("localhost:80"), Ok(("localhost".to_owned(), 80)));
+        assert_eq!(remote("[::1]:80"), Ok(("::1".to_owned(), 80)));
+        for wrong in ["localhost", ":80", "a:0", "::1:80", "a:b", "a:70000"] {
+            assert!(remote(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -1,16 +1,16 @@
-//! What can be typed after `lastmile profiles`?
+//! The arguments of `lastmile profiles`.
 
 use super::FormatArg;
 use clap::{Args, Subcommand};
 
-/// List the link profiles, show a link, or tell two apart
+/// List the link profiles, show a link, or compare two
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile profiles list                          all, with their figures
   lastmile profiles list wpt                      those of one set
   lastmile profiles show wpt/3g                   one, with its figures' source
   lastmile profiles show 'wpt/3g+loss=1%'         a profile with changes
-  lastmile profiles diff wpt/3g chrome/slow-3g    in what two differ")]
+  lastmile profiles diff wpt/3g chrome/slow-3g    how two differ")]
 pub(crate) struct ProfilesArgs {
     #[command(subcommand)]
     pub(crate) verb: ProfilesVerb,
@@ -20,21 +20,21 @@ pub(crate) struct ProfilesArgs {
 pub(crate) enum ProfilesVerb {
     /// List the link profiles with their figures
     List {
-        /// Only those of this set: chrome, wpt, seeds ... [default: all]
+        /// Only those of this set: chrome, wpt, published ... [default: all]
         #[arg(value_name = "SET")]
         set: Option<String>,
         #[command(flatten)]
         format: FormatArg,
     },
-    /// Show all there is to know of a link, its figures' source among it
+    /// Show everything about a link, including its figures' source
     Show {
-        /// A profile, with changes or without: wpt/3g, 'wpt/3g+loss=1%'
+        /// A profile, with or without changes: wpt/3g, 'wpt/3g+loss=1%'
         #[arg(value_name = "LINK")]
         link: String,
         #[command(flatten)]
         format: FormatArg,
     },
-    /// Show in what two links differ
+    /// Show how two links differ
     Diff {
         /// One link
         #[arg(value_name = "A")]

@@ -1,4 +1,4 @@
-//! What can be typed after `lastmile report`?
+//! The arguments of `lastmile report`.
 
 use super::FormatArg;
 use clap::Args;
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile report runs/bulk-20260131-142359                 its tables
-  lastmile report runs/bulk-20260131-142359 --format csv    a row a figure
-  lastmile report runs/bulk-20260131-142359 --html          report.html anew
+  lastmile report runs/bulk-20260131-142359 --format csv    a row per figure
+  lastmile report runs/bulk-20260131-142359 --html          report.html again
 
-A run that was cut off is shown as far as it came.")]
+A run that was interrupted is shown as far as it got.")]
 pub(crate) struct ReportArgs {
     /// The run's folder
     #[arg(value_name = "RUN")]
@@ -20,7 +20,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) format: FormatArg,
 
-    /// Write the folder's report.html anew, and print its path
+    /// Rewrite the folder's report.html, and print its path
     #[arg(long, conflicts_with = "format")]
     pub(crate) html: bool,
 }

@@ -1,4 +1,4 @@
-//! What can be typed after `lastmile studies`?
+//! The arguments of `lastmile studies`.
 
 use super::FormatArg;
 use clap::{Args, Subcommand};
@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
     after_help = "Examples:
   lastmile studies                          their names and questions
   lastmile studies show bulk                one, as its TOML file
-  lastmile studies show bulk > mine.toml    the beginning of your own"
+  lastmile studies show bulk > mine.toml    to begin your own with"
 )]
 pub(crate) struct StudiesArgs {
     #[command(subcommand)]

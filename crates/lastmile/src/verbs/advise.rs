@@ -1,46 +1,86 @@
-//! `lastmile advise`: which compression should this traffic have, on these links?
+//! `lastmile advise`: recommends compression for given traffic on given links.
 
-use crate::cli::advise::{AdviseArgs, Protocol};
+use crate::cli::advise::{AdviseArgs, LINKS};
 use crate::clock::Utc;
 use crate::exit::Exit;
-use crate::{costs, interrupt, links, output, progress, runs};
-use lastmile_payload::traffic::Traffic;
+#[cfg(target_os = "linux")]
+use crate::exit::UnavailableError;
+use crate::{cost_table, interrupt, links, output, privileges, progress, run_store};
+use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress};
+use lastmile_codec::content::CodecSpec;
+use lastmile_experiments::fidelity;
+use lastmile_lab::cpu_cost_model::this_machine;
+use lastmile_lab::settings::World;
+use lastmile_page::LoadOptions;
+#[cfg(target_os = "linux")]
+use lastmile_page::chromium::{self, BrowserError, BrowserOptions};
+#[cfg(target_os = "linux")]
+use lastmile_page::{Page, playback::Playback};
 use lastmile_report::advise::{Advice, Connections};
 use lastmile_report::page::{self, Provenance};
-use lastmile_study::advise::{self, AdviseError, Options, Phase, Progress};
-use lastmile_study::cost::this_machine;
-use lastmile_study::http::Version;
 use lastmile_study::run_folder::RunFolder;
-use std::path::PathBuf;
+use lastmile_traffic::responses::Traffic;
+use std::path::{Path, PathBuf};
 
-/// Replays traffic, and says what to use.
+/// Replays traffic, and prints the recommendation.
 ///
 /// # Errors
-/// When the traffic, a link or an option is not understood, there is nothing to replay, or the report cannot be written.
+/// When the traffic, a link or an option is not understood, there is nothing to replay or to compress, or the report cannot be written.
 pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
-    let links = links::list(&args.link)?;
+    refuse_address(&args.traffic)?;
+    let named = !args.link.is_empty();
+    let links = if named {
+        links::list(&args.link)?
+    } else {
+        links::list(&[LINKS.to_owned()])?
+    };
     let traffic = Traffic::open(&args.traffic)?;
-    let costs = costs::load(&args.cpu)?;
-    // The place of the report is made first: what takes long is not done in vain.
-    let page = if args.no_report { None } else { Some(Page::open(args)?) };
+    let costs = cost_table::load(&args.cpu)?;
+    if args.world.contains(&World::Emulated) {
+        check_browser(&traffic)?;
+    }
+    // The report's folder is made first, so that a wrong path does not cost a long calculation.
+    let page = if args.no_report {
+        None
+    } else {
+        Some(ReportPath::open(args)?)
+    };
+    if !named {
+        output::note(&format!(
+            "links: {LINKS}; name your users' with --link (`lastmile profiles list` has them)"
+        ));
+    }
     let defaults = Options::default();
+    let tried = |codec: &CodecSpec| args.encodings.is_empty() || args.encodings.contains(&codec.coding());
     let options = Options {
         links: links.into_iter().map(|link| (link.name(), link)).collect(),
-        protocol: match args.protocol {
-            Protocol::Http11 => Version::Http11,
-            Protocol::H2 => Version::H2,
+        load: LoadOptions {
+            protocol: args.protocol,
+            tls: !args.no_tls,
+            connections: if args.warm {
+                Connections::Warm
+            } else {
+                Connections::Cold
+            },
+            slow_client: args.slow_client.unwrap_or(defaults.load.slow_client),
+            ..defaults.load
         },
-        tls: !args.no_tls,
-        connections: if args.warm {
-            Connections::Warm
-        } else {
-            Connections::Cold
-        },
+        #[cfg(target_os = "linux")]
+        browser: args.world.contains(&World::Emulated).then(|| {
+            let defaults = BrowserOptions::default();
+            BrowserOptions {
+                protocol: args.protocol,
+                repeats: args.browser_repeats.unwrap_or(defaults.repeats),
+                ..defaults
+            }
+        }),
         repeats: args.repeats.unwrap_or(defaults.repeats),
+        repeats_max: args.repeats.unwrap_or(defaults.repeats_max),
+        levels: defaults.levels.iter().copied().filter(tried).collect(),
+        server: args.server,
         seed: args.seed,
-        slow_client: args.slow_client.unwrap_or(defaults.slow_client),
         threads: args.threads.unwrap_or(defaults.threads),
-        interrupt: interrupt::listen(
+        interrupt: interrupt::install_handler(
             "stopping; press Ctrl-C again to stop at once",
             "stopped at once".to_owned(),
         )?,
@@ -50,18 +90,21 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     let mut on_progress = |progress: Progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.done as u64);
-        bar.set_message(doing(progress.phase));
+        bar.set_message(phase_label(progress.phase));
     };
     let advised = advise::advise(&traffic, &options, &costs, &mut on_progress);
     bar.finish_and_clear();
     let advice = match advised {
-        Ok(advice) => advice,
+        Ok(mut advice) => {
+            advice.exhibits.push(fidelity::accuracy_table());
+            advice
+        }
         Err(error) => {
             if let Some(page) = page {
-                page.give_up();
+                page.remove_empty_folder();
             }
             if error == AdviseError::Interrupted {
-                output::remark("stopped; nothing was kept");
+                output::note("stopped; nothing was kept");
                 return Ok(Exit::Interrupted);
             }
             return Err(error.into());
@@ -70,62 +113,93 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     if let Some(page) = page {
         page.write(&advice)?;
     }
-    output::record(&advice, args.format.format)?;
+    output::print_record(&advice, args.format.format)?;
     Ok(Exit::Done)
 }
 
-const fn doing(phase: Phase) -> &'static str {
+/// Checks that Chromium can load the traffic here. Acquires the right to make the emulated world, before any thread is started.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "Chromium is loaded on Linux only")
+)]
+fn check_browser(traffic: &Traffic) -> anyhow::Result<()> {
+    privileges::acquire("loading pages in Chromium", "use --world sim")?;
+    #[cfg(target_os = "linux")]
+    {
+        chromium::is_installed().map_err(|missing| UnavailableError(format!("{missing}; or use --world sim")))?;
+        let page = Page::from_traffic(traffic);
+        if Playback::new(&page, traffic, &[]).document().is_none() {
+            anyhow::bail!("{}: {}; or use --world sim", traffic.source, BrowserError::NoDocument);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a web address, and says how to make a recording of it.
+fn refuse_address(traffic: &Path) -> anyhow::Result<()> {
+    let name = traffic.to_string_lossy();
+    anyhow::ensure!(
+        !name.starts_with("http://") && !name.starts_with("https://"),
+        "{name}: this is an address, and advise reads a recording; load the page in a browser with the network panel open and caches off, \
+         \"Save all as HAR with content\", and give that file's path"
+    );
+    Ok(())
+}
+
+const fn phase_label(phase: Phase) -> &'static str {
     match phase {
-        Phase::Coding => "coding the bodies at every level",
+        Phase::Compressing => "compressing the bodies at every level",
         Phase::Choosing => "replaying each response under each setting",
         Phase::Replaying => "replaying the page under each setting",
-        Phase::Checking => "replaying it with what is recommended",
-        Phase::BreakEven => "searching the bandwidth at which they stop paying",
+        Phase::Improving => "replaying the page with mixes of settings",
+        Phase::Checking => "replaying the page more often with the best settings",
+        Phase::LoadingInChromium => "loading the page in Chromium",
+        Phase::BreakEven => "searching the bandwidth at which settings stop paying",
     }
 }
 
-/// Where the report goes.
-struct Page {
+/// The report's path.
+struct ReportPath {
     folder: RunFolder,
     name: String,
 }
 
-impl Page {
+impl ReportPath {
     /// The file that was named, or else report.html in a folder of its own under `runs/`.
     fn open(args: &AdviseArgs) -> anyhow::Result<Self> {
         const NAME: &str = "report.html";
         let Some(path) = &args.report else {
             return Ok(Self {
-                folder: runs::create_dated(
+                folder: run_store::create_dated(
                     "advise",
-                    "a report goes into a folder; name its file with --report FILE, or say --no-report",
+                    "a report needs a folder; name its file with --report FILE, or use --no-report",
                 )?,
                 name: NAME.to_owned(),
             });
         };
-        let (folder, name) = runs::named(path, "--report")?;
+        let (folder, name) = run_store::output_file(path, "--report")?;
         Ok(Self { folder, name })
     }
 
     fn path(&self) -> PathBuf {
-        runs::within(&self.folder, &self.name)
+        run_store::path_in(&self.folder, &self.name)
     }
 
     fn write(&self, advice: &Advice) -> anyhow::Result<()> {
         let provenance = Provenance {
-            command: runs::typed(),
+            command: run_store::command_line(),
             machine: this_machine(),
-            finished: Some(Utc::now().words()),
+            finished: Some(Utc::now().readable()),
             study: None,
         };
         self.folder
-            .write_whole(&self.name, page::advice_page(advice, &provenance).as_bytes())?;
-        output::remark(&format!("report: {}", self.path().display()));
+            .write_whole(&self.name, page::render(advice, &provenance).as_bytes())?;
+        output::note(&format!("report: {}", self.path().display()));
         Ok(())
     }
 
-    /// There will be no report: a folder that was made for it goes, where nothing else is in it.
-    fn give_up(self) {
+    /// Removes the folder that was made for the report, where it is empty.
+    fn remove_empty_folder(self) {
         let _ = std::fs::remove_dir(self.folder.path());
     }
 }

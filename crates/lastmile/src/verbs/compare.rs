@@ -1,8 +1,8 @@
-//! `lastmile compare`: what changed between two runs?
+//! `lastmile compare`: compares two runs, and checks rules on the changes.
 
 use crate::cli::compare::CompareArgs;
 use crate::exit::Exit;
-use crate::{output, runs};
+use crate::{output, run_store};
 use anyhow::bail;
 use lastmile_report::compare;
 
@@ -11,9 +11,9 @@ use lastmile_report::compare;
 /// # Errors
 /// When one of them cannot be read, or they have no cell in common.
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
-    let before = runs::recorded(&args.before)?;
-    let after = runs::recorded(&args.after)?;
-    let comparison = compare::compare(&before, &after, &args.fail_on);
+    let before = run_store::read_record(&args.before)?;
+    let after = run_store::read_record(&args.after)?;
+    let comparison = compare::compare(&before, &after, &args.fail_on, args.strict);
     if comparison.cells.is_empty() {
         bail!(
             "{} and {} have no cell in common: they are of the studies {:?} and {:?}",
@@ -23,7 +23,10 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
             after.study
         );
     }
-    output::record(&comparison, args.format.format)?;
+    output::print_record(&comparison, args.format.format)?;
+    for broken in comparison.broken_rules() {
+        output::note(&format!("broken: {broken}"));
+    }
     Ok(if comparison.breaks_a_rule() {
         Exit::Broken
     } else {

@@ -1,4 +1,4 @@
-//! `lastmile completions`: what makes a shell complete verbs and flags?
+//! `lastmile completions`: prints a shell's completion script.
 
 use crate::cli::Cli;
 use crate::cli::completions::CompletionsArgs;
@@ -13,6 +13,6 @@ use clap::CommandFactory as _;
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "lastmile", &mut script);
-    output::data(&String::from_utf8(script)?)?;
+    output::print_data(&String::from_utf8(script)?)?;
     Ok(Exit::Done)
 }

@@ -1,14 +1,14 @@
-//! `lastmile conform`: does a WebSocket server keep the rules?
+//! `lastmile conform`: tests a WebSocket server's conformance.
 
 use crate::cli::conform::ConformArgs;
 use crate::exit::Exit;
 use crate::{output, progress};
-use lastmile_study::conform;
+use lastmile_conform as conform;
 
-/// Asks a server about every rule, and says how it stood.
+/// Tests a server on every rule, and prints the results.
 ///
 /// # Errors
-/// When nobody listens there, or what listens does not switch to WebSocket.
+/// When nothing listens there, or the server does not switch to WebSocket.
 pub(crate) fn conform(args: &ConformArgs) -> anyhow::Result<Exit> {
     let bar = progress::bar("rules");
     let mut done = 0;
@@ -25,7 +25,7 @@ pub(crate) fn conform(args: &ConformArgs) -> anyhow::Result<Exit> {
     );
     bar.finish_and_clear();
     let conformance = probed?;
-    output::record(&conformance, args.format.format)?;
+    output::print_record(&conformance, args.format.format)?;
     Ok(if conformance.broken == 0 {
         Exit::Done
     } else {

@@ -1,38 +1,38 @@
-//! `lastmile doctor`: what can this machine do, and what is to be done where it cannot?
+//! `lastmile doctor`: checks what this machine can do for the emulated world, with remedies.
 
 use crate::cli::doctor::DoctorArgs;
-use crate::exit::{Exit, Unable};
+use crate::exit::{Exit, UnavailableError};
 use crate::output;
-use lastmile_report::doctor::{Ability, Examination};
+use lastmile_report::doctor::{Check, DoctorReport};
 
 /// Examines this machine. Must run before any thread is started.
 ///
 /// # Errors
-/// When the emulated world does not work here, after that was shown.
+/// When the emulated world does not work here; the record is printed first.
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
-    let examination = Examination::new(env!("CARGO_PKG_VERSION"), here::machine(), here::peers());
-    output::record(&examination, args.format.format)?;
+    let examination = DoctorReport::new(env!("CARGO_PKG_VERSION"), here::machine(), here::peers());
+    output::print_record(&examination, args.format.format)?;
     if !examination.emulated_world {
-        let unable = "the emulated world does not work here: what is missing stands above, with its remedy";
-        return Err(Unable(unable.to_owned()).into());
+        let unable = "the emulated world does not work here: what is missing is listed above, with its remedy";
+        return Err(UnavailableError(unable.to_owned()).into());
     }
     Ok(Exit::Done)
 }
 
 #[cfg(target_os = "linux")]
 mod here {
-    use super::Ability;
-    use lastmile_report::doctor::Standing;
-    use lastmile_study::peer::{self, PeerSpec};
+    use super::Check;
+    use lastmile_lab::peer::{self, PeerSpec};
+    use lastmile_report::doctor::CheckStatus;
     use lastmile_world::emu;
 
-    pub(super) fn machine() -> Vec<Ability> {
-        let told = |ability: emu::Ability| Ability {
+    pub(super) fn machine() -> Vec<Check> {
+        let told = |ability: emu::Check| Check {
             name: ability.name,
-            standing: match ability.standing {
-                emu::Standing::Ready => Standing::Ready,
-                emu::Standing::Limited => Standing::Limited,
-                emu::Standing::Missing => Standing::Missing,
+            standing: match ability.status {
+                emu::CheckStatus::Ready => CheckStatus::Ready,
+                emu::CheckStatus::Limited => CheckStatus::Limited,
+                emu::CheckStatus::Missing => CheckStatus::Missing,
             },
             found: ability.found,
             remedy: ability.remedy,
@@ -40,24 +40,24 @@ mod here {
         emu::examine().into_iter().map(told).collect()
     }
 
-    pub(super) fn peers() -> Vec<Ability> {
+    pub(super) fn peers() -> Vec<Check> {
         match peer::folder().and_then(|folder| PeerSpec::all(&folder)) {
             Ok(peers) => peers.iter().map(told).collect(),
-            Err(error) => vec![Ability {
+            Err(error) => vec![Check {
                 name: "peers".to_owned(),
-                standing: Standing::Limited,
+                standing: CheckStatus::Limited,
                 found: error.to_string(),
                 remedy: Some("name the folder of the peers in LASTMILE_PEERS".to_owned()),
             }],
         }
     }
 
-    fn told(peer: &PeerSpec) -> Ability {
+    fn told(peer: &PeerSpec) -> Check {
         let (standing, found, remedy) = match peer.is_installed() {
-            Ok(version) => (Standing::Ready, version.to_string(), None),
-            Err(missing) => (Standing::Limited, missing.what, Some(missing.remedy)),
+            Ok(version) => (CheckStatus::Ready, version.to_string(), None),
+            Err(missing) => (CheckStatus::Limited, missing.what, Some(missing.remedy)),
         };
-        Ability {
+        Check {
             name: peer.name.clone(),
             standing,
             found,
@@ -68,19 +68,19 @@ mod here {
 
 #[cfg(not(target_os = "linux"))]
 mod here {
-    use super::Ability;
-    use lastmile_report::doctor::Standing;
+    use super::Check;
+    use lastmile_report::doctor::CheckStatus;
 
-    pub(super) fn machine() -> Vec<Ability> {
-        vec![Ability {
+    pub(super) fn machine() -> Vec<Check> {
+        vec![Check {
             name: "network namespaces".to_owned(),
-            standing: Standing::Missing,
+            standing: CheckStatus::Missing,
             found: format!("{} has none", std::env::consts::OS),
-            remedy: Some("run lastmile on Linux, in a virtual machine at need".to_owned()),
+            remedy: Some("run lastmile on Linux, if need be in a virtual machine".to_owned()),
         }]
     }
 
-    pub(super) fn peers() -> Vec<Ability> {
+    pub(super) fn peers() -> Vec<Check> {
         Vec::new()
     }
 }

@@ -1,51 +1,51 @@
-//! `lastmile inspect`: what does a capture say?
+//! `lastmile inspect`: analyses a capture.
 
 use crate::cli::inspect::InspectArgs;
 use crate::clock::Utc;
 use crate::exit::Exit;
 use crate::output::Format;
-use crate::{output, progress, runs};
+use crate::{output, progress, run_store};
 use anyhow::{Context as _, bail};
-use lastmile_capture::{Segments, analyse, published};
+use lastmile_capture::{Segments, analyse, record};
+use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_report::page::{self, Provenance};
-use lastmile_report::segment::Segment;
-use lastmile_study::cost::this_machine;
+use lastmile_report::segment_line::Segment;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads a capture, and says what passed.
+/// Reads a capture, and prints the analysis.
 ///
 /// # Errors
-/// When it cannot be read or is no whole capture, or the page cannot be written.
+/// When it cannot be read or is not a capture, or the page cannot be written.
 pub(crate) fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     let source = args.file.display().to_string();
     if args.segments {
         return segments(&args.file, &source, args.format.format);
     }
-    // The place of the page is looked at first: what takes long is not done in vain.
+    // The page's folder is made first, so that a wrong path does not cost a long analysis.
     let html = args
         .html
         .as_deref()
-        .map(|path| runs::named(path, "--html"))
+        .map(|path| run_store::output_file(path, "--html"))
         .transpose()?;
     let analysis = read(&args.file, &source, |octets, name| Ok(analyse(octets, name)?))?;
-    let inspection = published::record(&analysis, &source, runs::VERSION);
+    let inspection = record::record(&analysis, &source, run_store::VERSION);
     if let Some((folder, name)) = html {
         let provenance = Provenance {
-            command: runs::typed(),
+            command: run_store::command_line(),
             machine: this_machine(),
-            finished: Some(Utc::now().words()),
+            finished: Some(Utc::now().readable()),
             study: None,
         };
-        folder.write_whole(&name, page::inspection_page(&inspection, &provenance).as_bytes())?;
-        output::remark(&format!("report: {}", runs::within(&folder, &name).display()));
+        folder.write_whole(&name, page::render(&inspection, &provenance).as_bytes())?;
+        output::note(&format!("report: {}", run_store::path_in(&folder, &name).display()));
     }
-    output::record(&inspection, args.format.format)?;
+    output::print_record(&inspection, args.format.format)?;
     Ok(Exit::Done)
 }
 
-/// Has a capture read: the file, or standard input.
+/// Calls `read` with the capture: the file, or standard input.
 fn read<T>(
     file: &Path,
     source: &str,
@@ -64,16 +64,16 @@ fn read<T>(
     ended
 }
 
-/// How much text is printed at once, in octets: our own choice.
-const PRINTED: usize = 64 << 10;
+/// How much text is printed at once, in bytes: our own choice.
+const PRINT_CHUNK_BYTES: usize = 64 << 10;
 
-/// Prints a line a segment.
+/// Prints one line per segment.
 fn segments(file: &Path, source: &str, format: Format) -> anyhow::Result<Exit> {
     let line: fn(&Segment) -> String = match format {
         Format::Table => Segment::to_string,
         Format::Json => |segment| serde_json::to_string(segment).expect("a record has text for keys"),
         Format::Csv | Format::Md => {
-            bail!("--segments prints lines of text, or of JSON: --format table or --format json")
+            bail!("--segments prints lines of text or JSON: use --format table or --format json")
         }
     };
     read(file, source, |octets, name| {
@@ -85,22 +85,22 @@ fn segments(file: &Path, source: &str, format: Format) -> anyhow::Result<Exit> {
         while let Some(segment) = segments.next()? {
             text.push_str(&line(&segment));
             text.push('\n');
-            if text.len() > PRINTED {
-                if !output::some_data(&text)? {
+            if text.len() > PRINT_CHUNK_BYTES {
+                if !output::print_chunk(&text)? {
                     return Ok(Exit::Done);
                 }
                 text.clear();
             }
         }
-        output::data(&text)?;
+        output::print_data(&text)?;
         if segments.others() > 0 {
-            output::remark(&format!(
-                "{} packets carry no TCP segment whose head is whole",
+            output::note(&format!(
+                "{} packets carry no TCP segment with a complete header",
                 segments.others()
             ));
         }
         if let Some(at) = segments.cut_off() {
-            output::remark(&format!(
+            output::note(&format!(
                 "{source} is cut off at byte {at}; it was read as far as it goes"
             ));
         }

@@ -1,4 +1,4 @@
-//! `lastmile man`: the manual page of the whole tool, a section a verb.
+//! `lastmile man`: prints the manual page of the whole tool, one section per verb.
 
 use crate::cli::Cli;
 use crate::exit::Exit;
@@ -12,13 +12,13 @@ use std::io;
 /// # Errors
 /// When stdout cannot be written.
 pub(crate) fn man() -> anyhow::Result<Exit> {
-    output::data(&String::from_utf8(page()?)?)?;
+    output::print_data(&String::from_utf8(page()?)?)?;
     Ok(Exit::Done)
 }
 
 fn page() -> io::Result<Vec<u8>> {
     let mut command = Cli::command();
-    // Gives every verb its full name for the synopsis.
+    // This gives every verb its full name for the synopsis.
     command.build();
     let mut page = Vec::new();
     let whole = Man::new(command.clone()).manual("lastmile manual");
@@ -33,7 +33,7 @@ fn page() -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// A verb's sections, as parts of one: `.SH` for the verb, and `.SS` for what it consists of; then the verbs below it.
+/// A verb's sections: `.SH` for the verb, `.SS` for its parts; then the verbs below it.
 fn verb_sections(verb: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let name = verb.get_bin_name().unwrap_or(verb.get_name()).to_uppercase();
     page.extend(format!(".SH \"{name}\"\n").bytes());
@@ -50,15 +50,15 @@ fn verb_sections(verb: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// What stands below the help of a command, its lines kept: examples, exit codes.
+/// The text below a command's help (examples, exit codes), with its line breaks.
 fn verbatim(heading: &str, command: &Command, page: &mut Vec<u8>) {
     let Some(text) = command.get_after_help().map(ToString::to_string) else {
         return;
     };
     page.extend(format!("{heading}\n.nf\n").bytes());
-    // The first line says what the heading says.
+    // The first line repeats the heading.
     for line in text.lines().skip(1) {
-        // A hyphen is one that can be copied and a quote is straight; no line begins with what roff obeys.
+        // Hyphens stay ones that can be copied, quotes stay straight, and no line begins with a roff command.
         let line = line
             .replace('\\', "\\e")
             .replace('-', "\\-")

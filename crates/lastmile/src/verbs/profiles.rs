@@ -1,9 +1,9 @@
-//! `lastmile profiles`: which links are known, what is one like, and in what do two differ?
+//! `lastmile profiles`: lists the link profiles, shows a link, or compares two.
 
 use crate::cli::profiles::ProfilesVerb;
 use crate::exit::Exit;
 use crate::links;
-use crate::output::{self, Lookup};
+use crate::output::{self, TableRecord};
 use anyhow::bail;
 use lastmile_link::{LinkSpec, all_profiles, describe, diff};
 use lastmile_report::record::Table;
@@ -19,7 +19,7 @@ pub(crate) fn profiles(verb: ProfilesVerb) -> anyhow::Result<Exit> {
         ProfilesVerb::Show { link, format } => (show(&links::link(&link)?), format),
         ProfilesVerb::Diff { a, b, format } => (differences(&links::link(&a)?, &links::link(&b)?), format),
     };
-    output::record(&Lookup::from(table), format.format)?;
+    output::print_record(&TableRecord::from(table), format.format)?;
     Ok(Exit::Done)
 }
 
@@ -31,7 +31,7 @@ fn list(set: Option<&str>) -> anyhow::Result<Table> {
         let sets: BTreeSet<_> = all_profiles().map(|profile| profile.set.as_str()).collect();
         let sets = sets.into_iter().collect::<Vec<_>>().join(", ");
         bail!(
-            "no set of profiles is called {:?}; there are {sets}",
+            "there is no set of profiles {:?}; the sets are {sets}",
             set.unwrap_or_default()
         );
     }
@@ -51,9 +51,9 @@ fn list(set: Option<&str>) -> anyhow::Result<Table> {
     Ok(Table {
         title: "Link profiles".to_owned(),
         note:
-            "`lastmile profiles show NAME` gives everything, with its source; `NAME+loss=1%+jitter=20ms` changes one."
+            "`lastmile profiles show NAME` shows one in full, with its source; `NAME+loss=1%+jitter=20ms` changes one."
                 .to_owned(),
-        columns: ["name", "rate down", "rate up", "round trip", "loss down", "known how"]
+        columns: ["name", "rate down", "rate up", "round trip", "loss down", "certainty"]
             .map(str::to_owned)
             .to_vec(),
         rows: profiles.into_iter().map(row).collect(),

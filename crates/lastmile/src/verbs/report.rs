@@ -1,23 +1,23 @@
-//! `lastmile report`: a run is shown again.
+//! `lastmile report`: shows a run again.
 
 use crate::cli::report::ReportArgs;
 use crate::exit::Exit;
-use crate::{output, runs};
+use crate::{output, run_store};
 
 /// Shows a run.
 ///
 /// # Errors
 /// When the folder holds no run, is damaged, or cannot be written.
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
-    let folder = runs::existing(&args.run)?;
+    let folder = run_store::open_run(&args.run)?;
     let kept = folder.read()?;
-    runs::remark_on_lacking(&folder, &kept)?;
-    let run = runs::record(&folder, &kept, &kept.study)?;
+    run_store::note_missing_repeats(&folder, &kept)?;
+    let run = run_store::record(&folder, &kept, &kept.study)?;
     if args.html {
-        let page = runs::write_page(&folder, &kept, &run)?;
-        output::data(&format!("{}\n", page.display()))?;
+        let page = run_store::write_page(&folder, &kept, &run)?;
+        output::print_data(&format!("{}\n", page.display()))?;
     } else {
-        output::record(&run, args.format.format)?;
+        output::print_record(&run, args.format.format)?;
     }
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! `lastmile advise`: the answer, its report, and what is said of traffic and links that cannot be used.
+//! Tests of `lastmile advise`: the answer, its report, and the errors on unusable traffic and links.
 
 use crate::place::{Place, parsed};
 
@@ -25,7 +25,7 @@ fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
         "advise",
         site(&place),
         "--link",
-        "wpt/3g,seeds/dialup-56k",
+        "wpt/3g,published/dialup-56k",
         "--repeats",
         "2",
         "--format",
@@ -40,7 +40,7 @@ fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
         .iter()
         .map(|link| link["name"].clone())
         .collect();
-    assert_eq!(links, ["wpt/3g", "seeds/dialup-56k"]);
+    assert_eq!(links, ["wpt/3g", "published/dialup-56k"]);
     assert_eq!(advice["traffic"]["responses"], 3);
     assert_ne!(
         advice["links"][1]["kinds"][0]["recommended"]["setting"], "identity",
@@ -53,7 +53,7 @@ fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
     assert!(
         place
             .read(&page)
-            .contains("lastmile advise site --link wpt/3g,seeds/dialup-56k --repeats 2")
+            .contains("lastmile advise site --link wpt/3g,published/dialup-56k --repeats 2")
     );
     assert_eq!(place.data(&words), ended.stdout, "the same every time");
 }
@@ -88,11 +88,12 @@ fn the_example_gets_an_answer_in_a_terminal_too() {
 #[test]
 fn every_flag_is_in_the_record() {
     let place = Place::new();
-    let all = "--protocol h2 --no-tls --warm --repeats 1 --seed 7 --cpu free --slow-client 2 --threads 1 --no-report";
+    let all = "--protocol h2 --no-tls --warm --repeats 1 --seed 7 --cpu free --slow-client 2 --threads 1 --no-report --server nginx --encodings br,gzip";
     let words = ["advise", site(&place), "--link", "wpt/cable", "--format", "json"];
     let advice = place.json(&[&words[..], &all.split(' ').collect::<Vec<_>>()].concat());
     let options = serde_json::json!({
-        "protocol": "h2", "connections_per_host": 1, "tls": false, "connections": "warm", "repeats": 1, "slow_client": 2.0
+        "protocol": "h2", "connections_per_host": 1, "tls": false, "connections": "warm", "repeats": 1, "repeats_max": 1,
+        "encodings": ["gzip", "br"], "server": "nginx", "slow_client": 2.0
     });
     assert_eq!(advice["options"], options);
     assert_eq!((&advice["seed"], &advice["cpu"]), (&7.into(), &"free".into()));
@@ -126,21 +127,112 @@ fn what_is_not_said_is_as_the_help_states() {
         "json",
     ]);
     let options = serde_json::json!({
-        "protocol": "http/1.1", "connections_per_host": 6, "tls": true, "connections": "cold", "repeats": 7, "slow_client": 4.0
+        "protocol": "http/1.1", "connections_per_host": 6, "tls": true, "connections": "cold", "repeats": 7, "repeats_max": 28,
+        "encodings": ["gzip", "br", "zstd"], "server": null, "slow_client": 4.0
     });
     assert_eq!(advice["options"], options);
     assert_eq!((&advice["seed"], &advice["cpu"]), (&1.into(), &"reference".into()));
     let help = place.data(&["advise", "-h"]);
     for default in [
-        "from 1 [default: 7]",
-        "[default: 4, a telephone]",
+        "[default: 7, and up to 28 where that does not decide]",
+        "[default: 4, a phone]",
         "[default: http/1.1]",
+        "[default: wpt/3g,wpt/4g,wpt/cable]",
+        "[default: gzip,br,zstd]",
     ] {
         assert!(
             help.split_whitespace().collect::<Vec<_>>().join(" ").contains(default),
             "{default}: {help}"
         );
     }
+}
+
+#[test]
+fn without_a_link_three_are_used_and_that_is_said() {
+    let place = Place::new();
+    let words = [
+        "advise",
+        site(&place),
+        "--repeats",
+        "1",
+        "--no-report",
+        "--format",
+        "json",
+    ];
+    let ended = place.run(&words);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let links = parsed(&ended.stdout)["links"].clone();
+    let names: Vec<&str> = links
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|link| link["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["wpt/3g", "wpt/4g", "wpt/cable"]);
+    assert!(
+        ended
+            .stderr
+            .starts_with("links: wpt/3g,wpt/4g,wpt/cable; name your users' with --link"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// A page of which the archive has no body, and one of which it lacks the larger ones.
+#[test]
+fn a_har_without_bodies_is_refused_and_one_without_most_says_so_before_its_answer() {
+    let place = Place::new();
+    let entry = |path: &str, media_type: &str, size: usize, text: &str| {
+        serde_json::json!({
+            "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 10,
+            "request": {"method": "GET", "url": format!("https://a.example{path}"), "headers": []},
+            "response": {"status": 200, "headers": [], "bodySize": size, "content": if text.is_empty() {
+                serde_json::json!({"size": size, "mimeType": media_type})
+            } else {
+                serde_json::json!({"size": size, "mimeType": media_type, "text": text})
+            }}
+        })
+    };
+    let har = |entries: Vec<serde_json::Value>| {
+        serde_json::json!({"log": {"version": "1.2", "entries": entries}}).to_string()
+    };
+    let script = entry("/a.js", "text/javascript", 90_000, "");
+    let nobody = har(vec![entry("/", "text/html", 5_000, ""), script.clone()]);
+    place
+        .run(&["advise", place.file("nobody.har", nobody), "--link", "wpt/cable"])
+        .refused(
+            2,
+            &[
+                "nobody.har: none of 2 responses has its body",
+                "Save all as HAR with content",
+            ],
+        );
+    assert!(place.runs().is_empty());
+    let document = "<p>A paragraph of the page.</p>\n".repeat(200);
+    let few = har(vec![entry("/", "text/html", document.len(), &document), script]);
+    let file = place.file("few.har", few);
+    for format in ["table", "md"] {
+        let words = [
+            "advise",
+            file,
+            "--link",
+            "wpt/cable",
+            "--repeats",
+            "1",
+            "--report",
+            "few.html",
+            "--format",
+            format,
+        ];
+        let text = place.data(&words);
+        let (doubt, answer) = (text.find("most-bodies-missing"), text.find("On wpt/cable"));
+        assert!(doubt.is_some() && doubt < answer, "{text}");
+    }
+    let page = place.read("few.html");
+    assert!(
+        page.find("most-bodies-missing") < page.find("On wpt/cable: "),
+        "and in the report"
+    );
 }
 
 #[test]
@@ -170,7 +262,12 @@ fn a_link_or_an_option_that_cannot_be_used_is_refused() {
     link("wpt/3g+los=1%").refused(2, &["wpt/3g+los=1%", "los", "loss"]);
     link("wpt/3g+loss=1").refused(2, &["loss"]);
     link("").refused(2, &["lastmile profiles list"]);
-    place.run(&["advise", site]).refused(2, &["--link"]);
+    place
+        .run(&["advise", site, "--server", "iis"])
+        .refused(2, &["iis", "nginx"]);
+    place
+        .run(&["advise", "https://shop.example/"])
+        .refused(2, &["https://shop.example/", "Save all as HAR with content"]);
     place
         .run(&["advise", site, "--link", "wpt/3g", "--slow-client", "0"])
         .refused(2, &["slow-down is 0", "above 0"]);

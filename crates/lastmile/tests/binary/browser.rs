@@ -1,20 +1,20 @@
-//! Do reports open in a real browser, offline, without an error, and with nothing beyond their edges?
+//! Tests that reports open in a real browser, offline, without an error, and with nothing beyond their edges.
 //!
-//! A headless Chromium opens each page in frames as wide as telephones and desks are, and a script beside them looks into the frames. Where there
-//! is no Chromium this is left out, and said (`make peers` installs it).
+//! A headless Chromium opens each page in frames of the widths of phones and desktops, and a script beside them inspects the frames. Without a
+//! Chromium, the tests are skipped with a note (`make peers` installs one).
 
 use crate::place::Place;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What Debian, others and Google call it.
+/// Its name in Debian, elsewhere, and Google's.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// CSS px: a small telephone, a common one, a window on a desk.
+/// CSS px: a small phone, a common one, a desktop window.
 const WIDTHS: [u32; 3] = [320, 390, 1280];
 
-/// Opens each page at each width, and writes what is wrong with it.
+/// Opens each page at each width, and writes its problems.
 const LOOK: &str = r#"
 const { pages, widths } = JSON.parse(document.getElementById("asked").textContent);
 const listen = `<script>
@@ -66,7 +66,7 @@ fn chromium() -> Option<&'static str> {
     NAMES.iter().find(there).copied()
 }
 
-/// What is wrong with pages, by name, each with its text.
+/// The problems of pages, by name, each with its text.
 fn problems(chromium: &str, place: &Place, pages: &Value) -> Vec<Value> {
     let asked = json!({"pages": pages, "widths": WIDTHS})
         .to_string()
@@ -78,7 +78,7 @@ fn problems(chromium: &str, place: &Place, pages: &Value) -> Vec<Value> {
     place.file("look.html", around);
     let folder = |name: &str| place.path().join(name).display().to_string();
     let output = Command::new(chromium)
-        // Without its sandbox it starts as root too; what it opens here is ours.
+        // Without its sandbox it starts as root too; the pages that it opens are ours.
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
         .arg(format!("--user-data-dir={}", folder("chromium")))
         .arg(format!("file://{}", folder("look.html")))
@@ -110,7 +110,14 @@ fn reports(place: &Place) -> Value {
         "advise.html",
     ]);
     let strategies = ["--strategy", "default,filtered", "--timing", "0s"];
-    let tune = ["tune", messages, "--link", "seeds/dialup-56k", "--report", "tune.html"];
+    let tune = [
+        "tune",
+        messages,
+        "--link",
+        "published/dialup-56k",
+        "--report",
+        "tune.html",
+    ];
     place.data(&[&tune[..], &strategies].concat());
     let captures = std::fs::read_dir(place.path().join("bulk/captures")).unwrap();
     let mut captures: Vec<PathBuf> = captures.map(|entry| entry.unwrap().path()).collect();
@@ -135,7 +142,7 @@ fn reports_open_offline_without_an_error_and_overflow_at_no_width() {
     };
     let place = Place::new();
     let mut pages = reports(&place);
-    // What is looked for is found where it is.
+    // The script finds each kind of problem in a page that has it.
     let broken = "<html><head></head><body><script>fail()</script><p style=\"width: 2000px\">a</p>\
                   <svg width=\"50\" height=\"20\"><text x=\"40\" y=\"10\">out of it</text></svg></body></html>";
     pages["broken"] = broken.into();

@@ -1,10 +1,10 @@
-//! Does a bulk transfer take as long as it takes a kernel? The eight profiles, by the built-in study and by a user's own files.
+//! Tests that a bulk transfer takes as long as with a kernel: the eight profiles, by the built-in study and by a user's own files.
 
 use crate::place::Place;
 use serde_json::Value;
 
 /// A profile, and how long the transfer took over it: from connect() to the last byte read. Figures: kernel 6.18 Cubic, measured over
-/// an emulated link; one run each, timestamps on, MTU 1500, the same rate and delay both ways.
+/// an emulated link; one run each, timestamps on, MTU 1500, the same rate and delay in both directions.
 struct Profile {
     /// Its link in the built-in study.
     builtin: &'static str,
@@ -94,7 +94,7 @@ const PROFILES: [Profile; 8] = [
     ),
 ];
 
-/// Holds a cell against the kernel: within 1 % where nothing is dropped, within 10 % elsewhere.
+/// Compares a cell with the kernel: within 1 % where nothing is dropped, within 10 % elsewhere.
 #[track_caller]
 fn held(profile: &Profile, cell: &Value) {
     let mean = |figure: &str| {
@@ -121,7 +121,7 @@ fn held(profile: &Profile, cell: &Value) {
         (took / kernel - 1.0).abs() <= tolerance,
         "{name}: {took} s, and the kernel {kernel} s"
     );
-    // A handshake is one round trip; its two segments (60 B, with options) take less than a tenth more to serialise.
+    // A handshake is one round trip; serialising its two segments (60 B, with options) adds less than a tenth.
     let delay_ms: f64 = profile.one_way_delay.trim_end_matches(" ms").parse().unwrap();
     let round_trips = mean("handshake_time") / (2.0 * delay_ms / 1e3);
     assert!(

@@ -1,4 +1,4 @@
-//! `lastmile compare`: runs in folders and in files, and the gate that a pull request passes.
+//! Tests of `lastmile compare`: runs in folders and in files, and the rules of a CI gate.
 
 use crate::place::Place;
 
@@ -36,6 +36,69 @@ fn a_regression_exits_99_and_an_improvement_does_not() {
     place.data(&["compare", "before", "after"]);
 }
 
+/// The built-in study `bulk` with a hundredth of all frames lost, ten repeats, a quarter of its sizes, and links slower by this factor.
+fn lossy_bulk(place: &Place, factor: f64) -> String {
+    let shown = place.data(&["studies", "show", "bulk"]);
+    let mut study = String::new();
+    for line in shown.lines() {
+        let mut line = line.replace("one_way_delay", "loss = \"1 %\", one_way_delay");
+        if line.starts_with("repeats = ") {
+            "repeats = 10".clone_into(&mut line);
+        }
+        for (key, by) in [("rate = \"", 1.0 / factor), ("bytes = \"", 0.25)] {
+            if let Some((before, after)) = line.split_once(key) {
+                let (number, unit) = after.split_once(' ').unwrap();
+                line = format!("{before}{key}{} {unit}", number.parse::<f64>().unwrap() * by);
+            }
+        }
+        study += &line;
+        study.push('\n');
+    }
+    study
+}
+
+/// Twenty comparisons with and without a true change, as `docs/studies.md` promises. `cargo test -p lastmile --test binary -- gate --nocapture` prints the
+/// counts.
+#[test]
+fn a_gate_is_broken_by_one_of_twenty_equal_comparisons_at_most_and_by_nineteen_of_slower_ones() {
+    let place = Place::new();
+    place.file("same.toml", lossy_bulk(&place, 1.0));
+    place.file("slower.toml", lossy_bulk(&place, 1.08));
+    let run = |study: &str, seed: usize| {
+        let folder = format!("{study}-{seed}");
+        let (file, seed) = (format!("{study}.toml"), seed.to_string());
+        place.data(&["run", &file, "--seed", &seed, "--out", &folder, "--no-report"]);
+        folder
+    };
+    let breaks = |before: &str, after: &str, more: &[&str]| {
+        let rule = ["compare", before, after, "--fail-on", "mean(transfer_time)>+5%"];
+        let ended = place.run(&[&rule, more].concat());
+        assert!(matches!(ended.code, Some(0 | 99)), "{}", ended.stderr);
+        assert_eq!(
+            ended.stderr.contains("broken: mean(transfer_time)>+5%: "),
+            ended.code == Some(99),
+            "{}",
+            ended.stderr
+        );
+        usize::from(ended.code == Some(99))
+    };
+    let (mut by_chance, mut by_value, mut found, mut found_of_one_seed) = (0, 0, 0, 0);
+    for seed in 1..=20 {
+        let before = run("same", seed);
+        let again = run("same", 100 + seed);
+        by_chance += breaks(&before, &again, &[]);
+        by_value += breaks(&before, &again, &["--strict"]);
+        found += breaks(&before, &run("slower", 200 + seed), &[]);
+        found_of_one_seed += breaks(&before, &run("slower", seed), &[]);
+    }
+    eprintln!(
+        "of 20: {by_chance} equal runs break the rule, {by_value} by their values alone; {found} of those that take 8 % longer, {found_of_one_seed} of one seed"
+    );
+    assert!(by_chance <= 1, "{by_chance}");
+    assert!(by_value >= 5, "values alone cry wolf: {by_value}");
+    assert!(found >= 19 && found_of_one_seed >= 19, "{found} {found_of_one_seed}");
+}
+
 #[test]
 fn a_folder_and_the_record_that_was_printed_of_it_are_the_same() {
     let place = Place::new();
@@ -62,7 +125,7 @@ fn what_cannot_be_compared_is_refused() {
     let foreign = place.file("foreign.json", "{}");
     place
         .run(&["compare", "before", foreign])
-        .refused(2, &["foreign.json is no record of a run"]);
+        .refused(2, &["foreign.json is not the record of a run"]);
     place
         .run(&["compare", "before", "after", "--fail-on", "p95>5"])
         .refused(2, &["is not a rule", "p95(transfer_time)>+5%"]);

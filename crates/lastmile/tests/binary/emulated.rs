@@ -1,5 +1,5 @@
-//! Do studies run over real kernels, and with real servers? Where this machine has no network namespaces for this user, or lacks a server,
-//! that is said, and nothing is checked for it.
+//! Tests of studies over real kernels and with real servers. Where this machine has no network namespaces for this user, or lacks a server,
+//! they are skipped with a note.
 
 use crate::place::{Ended, Place, parsed};
 use serde_json::Value;
@@ -49,7 +49,7 @@ repeats = 2
 world = "emu"
 
 [fixed]
-link = "seeds/intranet-100m"
+link = "published/intranet-100m"
 case = { name = "G", kind = "test-executions", case = "G" }
 
 [factors]
@@ -80,8 +80,8 @@ context_takeover = ["on", "off"]
 figures = ["delivery_time", "transfer_time", "compressed_bytes", "link_bytes"]
 "#;
 
-/// Messages that the application codes, each once the one before has been decoded. The link is slow enough that a program which waits
-/// some milliseconds for a core changes little.
+/// Messages that the application compresses, each sent when the one before has been decompressed. The link is so slow that a program that
+/// waits some milliseconds for a core changes little.
 const CODED_BY_APPLICATION: &str = r#"
 name = "coded-by-application"
 question = "Do codecs that WebSocket has not deliver in both worlds?"
@@ -101,7 +101,7 @@ message_codec = ["zstd:3/w17", "brotli:5/w16/no-takeover", "lz4:1", "zlib-rs:6/w
 figures = ["delivery_time", "compressed_bytes", "link_bytes"]
 "#;
 
-/// The same messages from each server, as it can be set.
+/// The same messages from each server, with the settings that it supports.
 const MESSAGE_SERVERS: &str = r#"
 name = "message-servers"
 question = "Does every server deliver the messages?"
@@ -112,7 +112,7 @@ world = "emu"
 delivery = "websocket"
 workload = { kind = "chat", messages = 60 }
 message_interval = "0 s"
-link = "seeds/intranet-100m"
+link = "published/intranet-100m"
 
 [factors]
 server = ["lastmile", "python-websockets", "node-ws"]
@@ -122,7 +122,7 @@ message_codec = ["identity", "deflate:6/w15/m8", "deflate:1/w9/m4", "deflate:9/w
 figures = ["messages", "message_bytes", "compressed_bytes", "delivery_time", "server_cpu_time"]
 "#;
 
-/// What a run printed; none where this machine cannot.
+/// The output of a run; none where this machine cannot run it.
 fn ran(ended: &Ended) -> Option<Value> {
     if ended.code == Some(3) {
         eprintln!("skipped: {}", ended.stderr);
@@ -156,7 +156,7 @@ fn one_study_runs_in_both_worlds_and_they_agree() {
         let real = cell["levels"]["world"] == "emu";
         let varied = cell["figures"]["transfer_time"]["varied"].as_array().unwrap();
         assert_eq!(varied.iter().any(|source| source == "machine"), real, "{cell}");
-        // A kernel that is made to wait by a busy machine is late, and never early.
+        // A busy machine makes a kernel late, and never early.
         if cell["levels"]["workload"] == "bulk" {
             assert!(
                 figure(cell, "transfer_time") > 50e3 * 8.0 / 1e6,
@@ -213,20 +213,20 @@ fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known
 #[test]
 fn a_study_that_is_killed_leaves_no_server_running() {
     let place = Place::new();
-    // Slow enough that servers are always at work.
+    // So slow that servers are always at work.
     let study = place.file(
         "servers.toml",
-        SERVERS.replace("seeds/intranet-100m", "seeds/dialup-56k"),
+        SERVERS.replace("published/intranet-100m", "published/dialup-56k"),
     );
     let mut command = place.command(&["run", study, "--no-report"]);
-    // Where servers keep their state, which is how they are known.
+    // The folder of the servers' state, by which their processes are recognised.
     command.env("TMPDIR", place.path()).stderr(Stdio::piped());
     let mut lastmile = command.spawn().unwrap();
     let began = Instant::now();
     while servers(place.path()) == 0 {
         assert!(began.elapsed() < PATIENCE, "no server was started");
         if lastmile.try_wait().unwrap().is_some() {
-            // Without a world or a server there is nobody to be left.
+            // Without a world or a server, no process can be left.
             let ended = Ended::of(lastmile.wait_with_output().unwrap());
             return eprintln!("skipped: {}", ended.stderr);
         }
@@ -241,12 +241,12 @@ fn a_study_that_is_killed_leaves_no_server_running() {
     }
 }
 
-/// How many processes have been told to keep their state below a folder.
+/// How many processes have their state below a folder.
 fn servers(folder: &Path) -> usize {
     let state = format!("LASTMILE_STATE={}", folder.display());
     let is_told = |process: &fs::DirEntry| {
         let environment = fs::read(process.path().join("environ")).unwrap_or_default();
-        let mut variables = environment.split(|&octet| octet == 0);
+        let mut variables = environment.split(|&byte| byte == 0);
         variables.any(|variable| variable.starts_with(state.as_bytes()))
     };
     fs::read_dir("/proc").unwrap().flatten().filter(is_told).count()
@@ -282,7 +282,7 @@ fn messages_are_there_at_the_same_times_in_both_worlds() {
     }
 }
 
-/// Of a cell's messages; a program that waits for a core makes single ones late.
+/// The figure of a cell's messages; a program that waits for a core makes single messages late.
 fn median(cell: &Value, figure: &str) -> f64 {
     cell["figures"][figure]["quantiles"]["0.5"].as_f64().unwrap()
 }
@@ -362,7 +362,7 @@ fn a_tuning_delivers_at_the_same_times_in_both_worlds() {
         assert_eq!(simulated["setting"], real["setting"]);
         assert_eq!(real["delivery_time"]["n"], 2 * 25, "each message, each time");
         let median = |outcome: &Value| outcome["delivery_time"]["quantiles"]["0.5"].as_f64().unwrap();
-        // On a quiet machine they are within 1 %; a program that waits for a core makes messages late, which no doubt tells.
+        // On a quiet machine they are within 1 %; a program that waits for a core makes messages late, which no doubt reports.
         let ratio = median(simulated) / median(&real);
         assert!((ratio - 1.0).abs() < 0.05, "{ratio}: {simulated} {real}");
         let ratio = simulated["link_bytes"]["mean"].as_f64().unwrap() / real["link_bytes"]["mean"].as_f64().unwrap();
@@ -397,7 +397,7 @@ fn every_server_of_messages_that_is_installed_delivers_them_as_it_is_set() {
             assert_eq!(theirs["failed"], 0, "{theirs}");
             assert_eq!(figure(ours, "message_bytes"), figure(theirs, "message_bytes"));
             assert!(figure(theirs, "server_cpu_time") > 0.0, "{theirs}");
-            // Zlibs differ by an octet or two a message.
+            // Builds of zlib differ by a byte or two per message.
             let more = figure(theirs, "compressed_bytes") - figure(ours, "compressed_bytes");
             assert!(more.abs() <= 2.0 * figure(theirs, "messages"), "{ours} {theirs}");
         }

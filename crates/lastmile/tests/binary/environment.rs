@@ -1,11 +1,11 @@
-//! Where nobody listens, nobody lives or nothing can be written.
+//! Tests with a closed stdout, a user without a home, and files that cannot be written.
 
 use crate::place::{Ended, LASTMILE, Place};
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
-/// A reader that has seen enough is no error: `| head`. The record is longer than any pipe holds (64 KiB on Linux), so that writing it
+/// A reader that closes the pipe is not an error: `| head`. The record is longer than a pipe's buffer (64 KiB on Linux), so that writing it
 /// must meet the closed end.
 #[test]
 fn a_reader_that_leaves_is_no_error() {
@@ -49,7 +49,7 @@ fn stderr_that_nobody_reads_is_no_error_either() {
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
 
-/// /dev/full refuses every octet, as a full disk does.
+/// /dev/full refuses every byte, as a full disk does.
 #[cfg(target_os = "linux")]
 #[test]
 fn where_stdout_cannot_be_written_the_run_is_kept_with_its_report() {
@@ -69,7 +69,7 @@ fn no_home_and_no_terminal_are_needed() {
     assert!(ended.stdout.contains("16.4 s"));
 }
 
-/// Runs as nobody where the tests run as root, whom nothing keeps from writing.
+/// Runs as the user nobody where the tests run as root, since root may write everywhere.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_written_is_said_with_the_way_out() {
@@ -78,7 +78,7 @@ fn a_folder_that_cannot_be_written_is_said_with_the_way_out() {
     const NOBODY: u32 = 65_534;
 
     let place = Place::new();
-    // The binary may stand where nobody may not go.
+    // The binary may be in a folder that the user nobody may not enter.
     let binary = place.path().join("lastmile");
     std::fs::copy(LASTMILE, &binary).unwrap();
     std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o555)).unwrap();

@@ -1,10 +1,10 @@
-//! `lastmile inspect`: captures of our own in every form, cut off, damaged, and through a pipe.
+//! Tests of `lastmile inspect`: captures of our own in every format, cut off, damaged, and through a pipe.
 
 use crate::place::{Ended, Place, parsed};
 use std::io::Write as _;
 use std::process::Stdio;
 
-/// A capture of a lossy download, as the server saw it; its name.
+/// Makes a capture of a lossy download, at the server; returns its name.
 fn captured(place: &Place) -> String {
     let study = "name = 'mine'\nquestion = ''\nrepeats = 1\nseed = 3\n[fixed]\nworkload = { kind = 'bulk', bytes = '300 kB' }\n\
                  delivery = 'tcp'\n[factors]\nlink = [{ name = 'own', rate = '2 Mbit/s', one_way_delay = '30 ms', loss = '2 %' }]";
@@ -28,7 +28,7 @@ fn a_capture_is_told_in_every_form_with_the_same_figures() {
     let table = place.data(&["inspect", &file]);
     assert!(table.contains(&format!("{retransmissions} retransmissions")), "{table}");
     let csv = place.data(&["inspect", &file, "--format", "csv"]);
-    assert_eq!(csv.lines().count(), 3, "a head, and a row a direction");
+    assert_eq!(csv.lines().count(), 3, "a head, and a row per direction");
     assert!(
         place
             .data(&["inspect", &file, "--format", "md"])
@@ -43,7 +43,7 @@ fn the_page_is_written_whole_and_draws_time_and_sequence() {
     let ended = place.run(&["inspect", &file, "--html", "page/p.html"]);
     assert_eq!((ended.code, ended.stderr.trim()), (Some(0), "report: page/p.html"));
     let page = place.read("page/p.html");
-    assert!(page.contains("<svg") && page.contains("sent again") && page.ends_with("</html>\n"));
+    assert!(page.contains("<svg") && page.contains("retransmitted") && page.ends_with("</html>\n"));
     place
         .run(&["inspect", &file, "--html", "page"])
         .refused(2, &["--html page", "names no file"]);

@@ -1,7 +1,7 @@
-//! Is a command behind a link as well off as in front of it, and is everything gone afterwards? With real namespaces, as the user that
-//! the tests run as, and as an ordinary one where that is root.
+//! Tests that a command works behind a link as without one, and that nothing is left afterwards. With real namespaces, as the user that
+//! the tests run as, and also as an ordinary user where that is root.
 //!
-//! Where this machine has no network namespaces for a user, that is said, and nothing is checked for them.
+//! Where this machine has no network namespaces for a user, the tests are skipped for that user with a note.
 
 mod behind;
 mod client;
@@ -20,21 +20,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// No privilege, and a number that is nobody's on every system.
+/// A user id without privileges, which no system assigns.
 const NOBODY: u32 = 65_534;
-/// What adds next to nothing.
-const FAST: &str = "seeds/local-host";
+/// A link that adds almost no delay.
+const FAST: &str = "published/local-host";
 
 /// A user, with a folder and binaries that they may use.
 struct User {
     uid: u32,
-    /// Whether the tests run as another.
+    /// Whether the tests run as another user.
     other: bool,
     folder: TempDir,
 }
 
 impl User {
-    /// Everyone that commands can be run as.
+    /// All users that commands can be run as.
     fn all() -> Vec<Self> {
         let uid = fs::metadata("/proc/self").unwrap().uid();
         let users = if uid == 0 { vec![uid, NOBODY] } else { vec![uid] };
@@ -53,7 +53,7 @@ impl User {
 
     fn new(uid: u32, other: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        // The binaries may stand where others may not go.
+        // The binaries may be in a folder that others may not enter.
         fs::copy(LASTMILE, folder.path().join("lastmile")).unwrap();
         fs::copy(std::env::current_exe().unwrap(), folder.path().join("client")).unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
@@ -102,7 +102,7 @@ impl User {
     }
 }
 
-/// Lets `serve` have every connection to a port of the loopback address, each in a thread of its own; for as long as the tests run.
+/// Passes every connection to a port of the loopback address to `serve`, each in a thread of its own, for as long as the tests run.
 fn service(serve: impl Fn(TcpStream) + Clone + Send + 'static) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -115,27 +115,27 @@ fn service(serve: impl Fn(TcpStream) + Clone + Send + 'static) -> u16 {
     port
 }
 
-/// Gives back what it is given.
+/// Sends back what it receives.
 fn echo(mut stream: TcpStream) {
     let mut other = stream.try_clone().unwrap();
     let _ = std::io::copy(&mut stream, &mut other);
     let _ = other.shutdown(Shutdown::Write);
 }
 
-/// A port that nobody listens on.
+/// A port that no program listens on.
 fn nobodys_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     listener.local_addr().unwrap().port()
 }
 
-/// Bytes of which every run of a few is told from every other.
+/// Bytes in which every run of a few is different from every other.
 fn pattern(length: usize) -> Vec<u8> {
     (0..length as u64)
         .map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
         .collect()
 }
 
-/// Sends a pattern and ends, whatever comes.
+/// Sends a pattern and ends, whatever it receives.
 fn send_pattern(mut stream: TcpStream, length: usize) {
     stream.write_all(&pattern(length)).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();

@@ -1,9 +1,10 @@
-//! Does the binary keep its promises? Every verb end to end, as a shell runs it: stdout, stderr, exit code, files.
+//! Tests of the binary: every verb end to end, as a shell runs it: stdout, stderr, exit code, files.
 
 mod advise;
 mod browser;
 mod bulk;
 mod compare;
+mod doubts;
 #[cfg(target_os = "linux")]
 mod emulated;
 mod environment;

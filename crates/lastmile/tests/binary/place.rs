@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the binary run in it.
+//! Runs the binary for a test, in a folder of its own.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The binary that is tested.
+/// The binary under test.
 pub(crate) const LASTMILE: &str = env!("CARGO_BIN_EXE_lastmile");
 
 /// An empty folder to run in.
 pub(crate) struct Place(TempDir);
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -29,7 +29,7 @@ impl Place {
         self.0.path()
     }
 
-    /// Writes a file, and tells its name.
+    /// Writes a file, and returns its name.
     pub(crate) fn file<'a>(&self, name: &'a str, content: impl AsRef<[u8]>) -> &'a str {
         std::fs::write(self.path().join(name), content).unwrap();
         name
@@ -51,7 +51,7 @@ impl Place {
         Ended::of(self.command(words).output().unwrap())
     }
 
-    /// Runs it, and takes stdout, where all must go well.
+    /// Runs it, and returns stdout; it must succeed.
     pub(crate) fn data(&self, words: &[&str]) -> String {
         let ended = self.run(words);
         assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.stderr);
@@ -81,13 +81,13 @@ impl Ended {
         }
     }
 
-    /// It was refused: this exit code, nothing on stdout, all of these on stderr, and no panic.
+    /// Asserts that it was refused: this exit code, nothing on stdout, all of these words on stderr, and no panic.
     #[track_caller]
     pub(crate) fn refused(&self, code: i32, said: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.stderr);
         assert_eq!(self.stdout, "");
         for words in said {
-            assert!(self.stderr.contains(words), "{words:?} is not said: {}", self.stderr);
+            assert!(self.stderr.contains(words), "{words:?} is not in: {}", self.stderr);
         }
         assert!(
             !self.stderr.contains("panicked") && !self.stderr.contains("RUST_BACKTRACE"),
@@ -115,7 +115,7 @@ pub(crate) fn parsed(text: &str) -> Value {
     record
 }
 
-/// A record without the line that names its folder: all else must be the same in every run.
+/// A record without the line that names its folder: everything else must be the same in every run.
 pub(crate) fn without_run(text: &str) -> String {
     let kept = text.lines().filter(|line| !line.starts_with("  \"run\":"));
     assert_eq!(text.lines().count(), kept.clone().count() + 1);

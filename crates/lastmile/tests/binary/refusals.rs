@@ -1,4 +1,4 @@
-//! What of a study that cannot be read? Exit 2, nothing on stdout, and the file, the place and the remedy on stderr.
+//! Tests of studies that cannot be read: exit 2, nothing on stdout, and the file, the position and the remedy on stderr.
 
 use crate::place::Place;
 use crate::run::LOSSY;
@@ -21,7 +21,7 @@ fn a_file_that_is_no_study_is_refused() {
     let place = Place::new();
     let run = |content: &[u8]| place.run(&["run", place.file("mine.toml", content)]);
     run(b"").refused(2, &["mine.toml", "empty"]);
-    run(b"\x7fELF\x02\x01\xff\xfe\x00").refused(2, &["mine.toml", "no text"]);
+    run(b"\x7fELF\x02\x01\xff\xfe\x00").refused(2, &["mine.toml", "not text"]);
     run(b"name = 'x").refused(2, &["mine.toml", "line 1"]);
     run(b"name = 'x'").refused(2, &["mine.toml", "question"]);
     run(LOSSY.replace("[factors]", "[factors").as_bytes()).refused(2, &["mine.toml", "line "]);
@@ -47,12 +47,46 @@ fn a_study_that_lacks_a_setting_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn a_figure_that_no_cell_measures_is_refused_before_anything_runs_with_those_that_are_measured() {
+    let place = Place::new();
+    let asking = |figures: &str| {
+        let study = format!(
+            "name = 'mine'\nquestion = ''\n[fixed]\ndelivery = 'tcp'\nlink = 'wpt/3g'\n\
+             workload = {{ kind = 'bulk', bytes = '1 kB' }}\n[measure]\nfigures = [{figures}]"
+        );
+        place.file("mine.toml", study);
+    };
+    let measured = "its cells measure link_bytes, handshake_time, first_byte_time, transfer_time, goodput, ";
+    asking("'transfer_time', 'delivery_time', 'response_time'");
+    for more in [[].as_slice(), &["--dry-run"]] {
+        place.run(&[&["run", "mine.toml"], more].concat()).refused(
+            2,
+            &["no cell measures \"delivery_time\" or \"response_time\"", measured],
+        );
+    }
+    asking("'xyz'");
+    place
+        .run(&["run", "mine.toml"])
+        .refused(2, &["unknown figure", "xyz", "the figures are response_bytes, "]);
+    asking("'transfer_tme'");
+    place
+        .run(&["run", "mine.toml"])
+        .refused(2, &["did you mean", "transfer_time"]);
+    assert!(place.runs().is_empty());
+    asking("'transfer_time'");
+    place.data(&["run", "mine.toml"]);
+}
+
+#[test]
 fn a_setting_that_cannot_be_set_is_refused_before_anything_runs() {
     let place = Place::new();
     let set = |text| place.run(&["run", "bulk", "--set", text]);
-    set("delivry=tcp").refused(2, &["--set", "\"delivry\" is no setting", "did you mean \"delivery\"?"]);
+    set("delivry=tcp").refused(
+        2,
+        &["--set", "\"delivry\" is not a setting", "did you mean \"delivery\"?"],
+    );
     set("delivery").refused(2, &["--set", "has no \"=\"", "window_bits=12"]);
-    set("delivery=pigeon").refused(2, &["delivery is pigeon", "websocket"]);
+    set("delivery=pigeon").refused(2, &["unknown delivery \"pigeon\"", "websocket"]);
     set("link=wpt/3g").refused(
         2,
         &[
@@ -65,7 +99,7 @@ fn a_setting_that_cannot_be_set_is_refused_before_anything_runs() {
         2,
         &[
             "transcript nowhere.txt: No such file",
-            "from the folder that lastmile is run in",
+            "relative to the folder that lastmile is run in",
         ],
     );
     assert!(place.runs().is_empty());
@@ -95,6 +129,6 @@ fn what_the_emulated_world_cannot_do_is_refused_before_anything_runs() {
     let study = place.file("emu.toml", LOSSY.replace("[fixed]", "[fixed]\nnagle = 'classic'"));
     place
         .run(&["run", study, "--world", "emu"])
-        .refused(2, &["lossy", "nagle = \"classic\"", "simulated world alone"]);
+        .refused(2, &["lossy", "nagle = \"classic\"", "only in the simulated world"]);
     place.data(&["run", study, "--world", "sim"]);
 }

@@ -1,4 +1,4 @@
-//! Can a run that was cut off go on? After a journal that ends anywhere, and after Ctrl-C.
+//! Tests that an interrupted run resumes: after a journal that ends anywhere, and after Ctrl-C.
 
 use crate::place::{Place, parsed, without_run};
 use crate::run::LOSSY;
@@ -6,12 +6,12 @@ use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Cuts the journal of a run off after so many octets.
-fn cut(place: &Place, folder: &str, octets: usize) {
+/// Cuts the journal of a run off after this many bytes.
+fn cut(place: &Place, folder: &str, bytes: usize) {
     let path = place.path().join(folder).join("journal.jsonl");
     let journal = std::fs::read(&path).unwrap();
-    assert!(octets < journal.len());
-    std::fs::write(path, &journal[..octets]).unwrap();
+    assert!(bytes < journal.len());
+    std::fs::write(path, &journal[..bytes]).unwrap();
 }
 
 #[test]
@@ -22,12 +22,12 @@ fn a_run_cut_off_anywhere_is_resumed_to_the_same_record() {
     let journal = place.read("run/journal.jsonl");
     let second_line = journal.find('\n').unwrap() + 1;
     // Nothing yet; a whole line; in the middle of a line.
-    for octets in [0, second_line, journal.len() / 2, journal.len() - 1] {
-        place.file("run/journal.jsonl", &journal[..octets]);
+    for bytes in [0, second_line, journal.len() / 2, journal.len() - 1] {
+        place.file("run/journal.jsonl", &journal[..bytes]);
         let ended = place.run(&["run", "--resume", "run", "--format", "json"]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        assert_eq!(ended.stdout, whole, "cut after {octets}");
-        let kept = journal[..octets].rfind('\n').map_or(0, |at| at + 1);
+        assert_eq!(ended.stdout, whole, "cut after {bytes}");
+        let kept = journal[..bytes].rfind('\n').map_or(0, |at| at + 1);
         assert!(
             place.read("run/journal.jsonl").starts_with(&journal[..kept]),
             "what was there is not run again"
@@ -63,7 +63,7 @@ fn a_run_that_differs_is_not_resumed_and_nothing_is_run() {
         .refused(2, &["run cannot be resumed", "repeats = 8"]);
     place
         .run(&["run", study, "--out", "run"])
-        .refused(2, &["run holds a run already"]);
+        .refused(2, &["run already contains a run"]);
     assert_eq!(place.read("run/journal.jsonl").len(), line);
 }
 
@@ -73,7 +73,7 @@ fn where_there_is_nothing_to_resume_that_is_said() {
     place
         .run(&["run", "bulk", "--resume"])
         .refused(2, &["no run of bulk", "--resume RUN"]);
-    place.run(&["run", "--resume"]).refused(2, &["which run is to go on?"]);
+    place.run(&["run", "--resume"]).refused(2, &["name the run to resume"]);
     place
         .run(&["run", "--resume", "nowhere"])
         .refused(2, &["nowhere does not exist"]);
@@ -93,7 +93,7 @@ fn a_run_that_was_cut_off_is_reported_as_far_as_it_came() {
     assert!(
         ended
             .stderr
-            .contains("5 of 12 repeats are there; go on with: lastmile run --resume run"),
+            .contains("5 of 12 repeats are done; continue with: lastmile run --resume run"),
         "{}",
         ended.stderr
     );
@@ -140,7 +140,7 @@ fn ctrl_c_stops_in_good_order_and_says_how_to_go_on() {
     assert_eq!(ended.status.code(), Some(130), "{said}");
     assert!(ended.stdout.is_empty(), "no record of a part");
     assert!(
-        said.contains("Ctrl-C again") && said.contains("go on with: lastmile run --resume long"),
+        said.contains("Ctrl-C again") && said.contains("continue with: lastmile run --resume long"),
         "{said}"
     );
     let journal = place.read("long/journal.jsonl");

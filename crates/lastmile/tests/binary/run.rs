@@ -1,8 +1,8 @@
-//! `lastmile run`: the record, its formats, the folder, thresholds, and that it is the same every time.
+//! Tests of `lastmile run`: the record, its formats, the folder, thresholds, and reproducibility.
 
 use crate::place::{Place, parsed, without_run};
 
-/// A study with everything that varies: loss, jitter and computing; two parts of a second.
+/// A study with everything that varies: loss, jitter and CPU times; it takes two parts of a second.
 pub(crate) const LOSSY: &str = r#"
 name = "lossy"
 question = "Is it the same every time?"
@@ -14,7 +14,7 @@ workload = { kind = "bulk", bytes = "50 kB" }
 delivery = "tcp"
 
 [factors]
-link = ["wpt/3g+loss=2%+jitter=20ms", "wpt/cable+loss=0.5%", "seeds/dialup-56k+loss=1%"]
+link = ["wpt/3g+loss=2%+jitter=20ms", "wpt/cable+loss=0.5%", "published/dialup-56k+loss=1%"]
 "#;
 
 #[test]
@@ -207,10 +207,10 @@ fn a_rule_that_is_broken_exits_99_and_one_that_holds_does_not() {
         broken.stderr
     );
     assert_eq!(run("p95(transfer_time)>60s").code, Some(0));
-    let unchecked = run("mean(page_time)>1s");
+    let unchecked = run("mean(compress_time)>1s");
     assert_eq!(unchecked.code, Some(99), "a gate that checks nothing passes nothing");
     assert!(
-        unchecked.stderr.contains("no cell has the figure page_time"),
+        unchecked.stderr.contains("no cell has the figure compress_time"),
         "{}",
         unchecked.stderr
     );

@@ -1,14 +1,14 @@
-//! Does the simulated TCP send what a kernel's TCP sent, segment by segment?
+//! Compares the simulated TCP with a kernel's TCP, segment by segment.
 //!
-//! `tests/traces` holds a study, and of each of its parts what passed the server, which sends the data, over a kernel; `make traces`
-//! records it anew. Here the same study runs in the simulated world, and is held against that.
+//! `tests/traces` holds a study, and for each of its parts a trace of a kernel, recorded at the server, which sends the data; `make traces`
+//! records them again. Here the same study runs in the simulated world, and its traces are compared with those.
 //!
-//! Compared are, in order, all that the server sends and all that the client sends but plain acknowledgements: SYN, FIN and RST, sequence and
-//! acknowledgement numbers, payload, SACK blocks, what is resent, which frames the queue drops, and when each passes. Of plain
-//! acknowledgements, how far they reach and when: the kernel itself does not always let the same ones wait. Not compared are
-//! - PSH, which says how a program's writes fell to segments;
-//! - the window that is announced: it depends on how much memory the kernel's buffers take beside the data in them;
-//! - what comes after the last segment with data: a world ends when the client has it all.
+//! The tests compare, in order, everything that the server sends, and everything that the client sends except pure acknowledgements: SYN, FIN and
+//! RST, sequence and acknowledgement numbers, payload, SACK blocks, retransmissions, the frames that the queue drops, and the time of each. For
+//! pure acknowledgements, they compare the acknowledged numbers over time: the kernel does not always delay the same ones. Not compared are
+//! - PSH, which depends on how a program's writes fall into segments;
+//! - the announced window: it depends on the memory overhead of the kernel's buffers;
+//! - what comes after the last segment with data: a world ends when the client has all data.
 
 mod agreement;
 mod trace;
@@ -19,12 +19,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use trace::Trace;
 
-/// A part of the study, with what passed its server.
+/// A part of the study, with the trace at its server.
 struct Traced {
     name: String,
-    /// The seed, and the part, as the study has them.
+    /// The seed and the part, from the study.
     settings: String,
-    /// As `lastmile inspect --segments` prints it.
+    /// The trace, as `lastmile inspect --segments` prints it.
     segments: String,
 }
 
@@ -59,7 +59,7 @@ impl Traced {
         *known.unwrap_or_else(|| panic!("the study has a part {:?}, and `agreement` has none", self.name))
     }
 
-    /// Holds a trace of the same part against this one; says what came of it.
+    /// Compares a trace of the same part with this one; returns the result.
     fn compared(&self, segments: &str, agreement: &Agreement) -> Result<String, String> {
         let (ours, theirs) = (Trace::read(&self.segments, agreement), Trace::read(segments, agreement));
         let named = |text: String| format!("{}: {text}", self.name);
@@ -73,14 +73,14 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces")
 }
 
-/// Runs the study in a world, with something besides that is fixed; none where this machine has no such world.
+/// Runs the study in a world, with a further fixed setting; none where this machine has no such world.
 fn run(world: &str, fixed: &str) -> Option<Vec<Traced>> {
     let place = Place::new();
     let study = fs::read_to_string(folder().join("study.toml"))
         .unwrap()
         .replace("\r\n", "\n");
     let file = place.file("study.toml", study.replace("[fixed]\n", &format!("[fixed]\n{fixed}\n")));
-    // One cell at a time: what is recorded does not wait for another cell's packets.
+    // One cell at a time, so that no packet waits for those of another cell.
     let how = "--capture --no-report --threads 1 --cpu free --out run --format json --world";
     let ended = place.run(
         &["run", file]
@@ -142,7 +142,7 @@ fn a_tcp_that_begins_with_one_segment_less_is_told_from_the_kernels_in_every_tra
     }
 }
 
-/// Records the traces of this machine's kernel, which must be the same twice: what it sends by chance is nothing to be held against.
+/// Records the traces of this machine's kernel, which must be the same twice: what it sends by chance is no reference.
 fn record() {
     let (Some(traces), Some(again)) = (run("emu", ""), run("emu", "")) else {
         panic!("this machine has no emulated world to record in; `lastmile doctor` says why");
@@ -154,7 +154,7 @@ fn record() {
         }
     }
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
-    // What follows a hyphen is whoever built it.
+    // The text after a hyphen names the builder.
     let kernel = release.trim().split('-').next().unwrap();
     for part in &traces {
         let head = format!(

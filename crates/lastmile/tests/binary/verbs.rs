@@ -1,4 +1,4 @@
-//! The verbs that look things up, and what the help says.
+//! Tests of the verbs that look things up, and of the help.
 
 use crate::place::Place;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn profiles_are_listed_shown_and_told_apart() {
     for format in FORMATS {
         let list = place.data(&["profiles", "list", "--format", format]);
         assert!(
-            list.contains("wpt/3g") && list.contains("seeds/dialup-56k"),
+            list.contains("wpt/3g") && list.contains("published/dialup-56k"),
             "{format}: {list}"
         );
         let shown = place.data(&["profiles", "show", "wpt/3g+loss=1%", "--format", format]);
@@ -135,7 +135,7 @@ fn the_manual_page_has_a_section_a_verb_with_its_examples() {
     assert!(page.contains(".SH \"EXIT CODES\""));
 }
 
-/// The verbs that the help names, each with its purpose in one line, `help` itself apart.
+/// The verbs that the help lists, each with its purpose in one line, except `help` itself.
 fn verbs(place: &Place) -> Vec<String> {
     let help = place.data(&["--help"]);
     let list = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
@@ -177,7 +177,7 @@ fn an_unknown_verb_or_flag_is_met_with_the_nearest() {
     place.run(&[]).refused(2, &["Usage: lastmile"]);
 }
 
-/// Whether the emulated world works is this machine's affair; that it is told the same in the record and by the exit code is ours.
+/// Whether the emulated world works depends on the machine; the test is that the record and the exit code agree on it.
 #[test]
 fn doctor_says_what_this_machine_can_do_and_the_remedy_where_it_cannot() {
     let place = Place::new();

@@ -11,7 +11,8 @@ fn control() -> CoDelControl {
     CoDelControl::new(CoDel::default())
 }
 
-/// Serves one frame at `milliseconds` from a standing queue of `sojourn` ms; says how many were dropped on the way.
+/// Serves one frame at `milliseconds` from a standing queue of `sojourn` ms; returns how many frames were dropped
+/// before it.
 fn dequeue(control: &mut CoDelControl, milliseconds: u64, sojourn: u64, backlog: Bytes) -> u32 {
     let mut drops = 0;
     while control.judge(at(milliseconds), Duration::from_millis(sojourn), FRAME, backlog) == Verdict::Drop {

@@ -11,7 +11,7 @@ fn delays(jitter: &str) -> Vec<f64> {
     (0..DRAWS).map(|_| process.draw().0.as_nanos() as f64).collect()
 }
 
-/// Mean and spread, with the tolerances that the sample's size gives: the mean's standard error is sd / sqrt(n), the
+/// Checks mean and deviation, with tolerances from the sample size: the mean's standard error is sd / sqrt(n), the
 /// deviation's is sd x sqrt((kurtosis - 1) / 4n).
 fn assert_mean_and_deviation(jitter: &str, mean: f64, deviation: f64, kurtosis: f64) {
     let delays = delays(jitter);
@@ -67,8 +67,7 @@ fn no_draw_leaves_its_bounds_and_all_of_the_width_is_used() {
         let least = delays.iter().copied().fold(f64::INFINITY, f64::min) / MILLISECOND;
         let most = delays.iter().copied().fold(0.0, f64::max) / MILLISECOND;
         assert!(least >= from && most <= to, "{jitter}: {least} to {most} ms");
-        // The outermost thousandth of a uniform width is hit by 400 draws on the mean; the normal's by about one in
-        // 10,000.
+        // The outermost thousandth of a uniform width gets 400 draws on average; the normal's gets about one in 10,000.
         assert!(
             least < from + (to - from) / 20.0 && most > to - (to - from) / 20.0,
             "{jitter}: {least} to {most} ms"

@@ -255,16 +255,16 @@ fn codel_leaves_a_burst_alone_and_thins_a_standing_queue() {
         queue: "codel(limit=10000 packets)".parse().unwrap(),
         ..DirectionSpec::IDEAL
     };
-    // A burst of 100 frames is gone within the interval of 100 ms: one frame a millisecond.
+    // A burst of 100 frames has left within the interval of 100 ms: one frame per millisecond.
     let mut link = Link::new(&direction, Seed::new(1));
     for number in 0..100 {
         link.offer(Instant::START, frame(1500, number)).unwrap();
     }
     drain(&mut link);
     assert_eq!(link.counters().dropped(), 0);
-    // Twice the rate for 2 s: the first drop comes an interval after the delay first passed the target. Frame n comes
-    // at n/2 ms and enters service at n ms while nothing is dropped, so frame 10 is the first to have waited 5 ms, and
-    // the drop is at 110 ms.
+    // Twice the rate for 2 s: the first drop comes one interval after the delay first exceeded the target. Frame n
+    // arrives at n/2 ms and enters service at n ms while nothing is dropped, so frame 10 is the first to have waited 5
+    // ms, and the drop is at 110 ms.
     let mut link = Link::new(&direction, Seed::new(1));
     let mut drops = Vec::new();
     for number in 0..4000 {

@@ -2,7 +2,7 @@ use super::*;
 
 const FRAMES: usize = 1_000_000;
 
-/// How many standard errors an estimate may be off: by chance alone one in 1.7 million would be.
+/// How many standard errors an estimate may be off: more would occur by chance once in 1.7 million.
 const STANDARD_ERRORS: f64 = 5.0;
 
 fn models() -> Vec<Loss> {
@@ -26,7 +26,7 @@ fn models() -> Vec<Loss> {
 
 fn lost(loss: &Loss, seed: u64) -> Vec<bool> {
     let mut process = LossProcess::new(loss, Seed::new(seed));
-    (0..FRAMES).map(|_| process.takes()).collect()
+    (0..FRAMES).map(|_| process.next_is_lost()).collect()
 }
 
 /// The lengths of the runs of lost frames.
@@ -85,11 +85,11 @@ fn every_model_loses_bursts_of_its_mean_length() {
 
 #[test]
 fn the_loss_rate_holds_from_the_first_frame() {
-    // 2,000 seeds, the first frame of each: a chain that always began good would lose none of them.
+    // 2,000 seeds, the first frame of each: a chain that always started good would lose none of them.
     let loss: Loss = "bursty(rate=20 %, burst=100)".parse().unwrap();
     let seeds = 2_000;
     let lost = (0..seeds)
-        .filter(|seed| LossProcess::new(&loss, Seed::new(*seed)).takes())
+        .filter(|seed| LossProcess::new(&loss, Seed::new(*seed)).next_is_lost())
         .count() as f64;
     let standard_error = (0.2 * 0.8 / seeds as f64).sqrt();
     assert!(

@@ -1,18 +1,18 @@
-//! How are a jitter and a reordering written? `20 ms`, `normal(5 ms)`; `1 % by 20 ms`.
+//! The notation of jitter and reordering: `20 ms`, `normal(5 ms)`; `1 % by 20 ms`.
 
-use super::{ParsePartError, Part, compact, exact, inside};
+use super::{ParsePartError, ValueGrammar, compact, inside, print_exactly};
 use crate::{Jitter, Reordering};
 use lastmile_units::{Probability, duration};
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-const JITTER: Part = Part {
+const JITTER: ValueGrammar = ValueGrammar {
     what: "a jitter",
-    examples: r#""20 ms" (evenly, plus or minus), "normal(5 ms)", "added(40 ms)" or "none""#,
+    examples: r#""20 ms" (uniform, plus or minus), "normal(5 ms)", "added(40 ms)" or "none""#,
 };
 
-const REORDERING: Part = Part {
+const REORDERING: ValueGrammar = ValueGrammar {
     what: "a reordering",
     examples: r#""1 % by 20 ms", "jitter" or "none""#,
 };
@@ -36,7 +36,7 @@ impl FromStr for Jitter {
                 half_width: time(&text)?,
             }
         };
-        // No jitter has one form, so that equal links are equal.
+        // Zero jitter has one form, so that equal links are equal.
         Ok(if jitter.is_nothing() { Self::None } else { jitter })
     }
 }
@@ -77,7 +77,7 @@ impl FromStr for Reordering {
         }
         let (probability, extra_delay) = text
             .split_once("by")
-            .ok_or_else(|| REORDERING.error(found, "it says not by how much frames are late"))?;
+            .ok_or_else(|| REORDERING.error(found, "it does not say by how much frames are late"))?;
         let probability: Probability = REORDERING.argument(found, probability.parse())?;
         let extra_delay: Duration = REORDERING.argument(found, duration::parse(extra_delay))?;
         let nothing = probability == Probability::NEVER || extra_delay.is_zero();
@@ -101,7 +101,12 @@ impl fmt::Display for Reordering {
                 probability,
                 extra_delay,
             } => {
-                write!(f, "{} by {}", exact(*probability), duration::print(*extra_delay))
+                write!(
+                    f,
+                    "{} by {}",
+                    print_exactly(*probability),
+                    duration::print(*extra_delay)
+                )
             }
         }
     }

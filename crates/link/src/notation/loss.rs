@@ -1,12 +1,12 @@
-//! How is a loss written? `1 %`, `bursty(rate=1 %, burst=3)`, `gilbert-elliott(p=1 %, r=30 %)`.
+//! The notation of loss: `1 %`, `bursty(rate=1 %, burst=3)`, `gilbert-elliott(p=1 %, r=30 %)`.
 
-use super::{ParsePartError, Part, compact, exact, inside};
+use super::{ParsePartError, ValueGrammar, compact, inside, print_exactly};
 use crate::{GilbertElliott, Loss};
 use lastmile_units::Probability;
 use std::fmt;
 use std::str::FromStr;
 
-const LOSS: Part = Part {
+const LOSS: ValueGrammar = ValueGrammar {
     what: "a loss",
     examples: r#""1 %", "bursty(rate=1 %, burst=3)" or "gilbert-elliott(p=1 %, r=30 %, loss_good=0 %, loss_bad=100 %)""#,
 };
@@ -25,12 +25,12 @@ impl FromStr for Loss {
             let rate = probability(rate)?;
             let burst: f64 = LOSS.argument(found, burst.parse())?;
             if !(1.0..=1e9).contains(&burst) {
-                return Err(LOSS.error(found, "a burst is from 1 to 10^9 frames long on the mean"));
+                return Err(LOSS.error(found, "its mean burst must be 1 to 10^9 frames long"));
             }
             if rate.get() > burst / (1.0 + burst) {
                 return Err(LOSS.error(
                     found,
-                    "bursts this short cannot lose so much: good frames lie between bursts",
+                    "bursts this short cannot lose this many frames: good frames lie between bursts",
                 ));
             }
             return Ok(Self::Bursty { rate, burst });
@@ -59,16 +59,16 @@ impl FromStr for Loss {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Bernoulli(rate) => write!(f, "{}", exact(*rate)),
-            Self::Bursty { rate, burst } => write!(f, "bursty(rate={}, burst={burst})", exact(*rate)),
+            Self::Bernoulli(rate) => write!(f, "{}", print_exactly(*rate)),
+            Self::Bursty { rate, burst } => write!(f, "bursty(rate={}, burst={burst})", print_exactly(*rate)),
             Self::GilbertElliott(channel) => {
-                let (p, r) = (exact(channel.good_to_bad), exact(channel.bad_to_good));
+                let (p, r) = (print_exactly(channel.good_to_bad), print_exactly(channel.bad_to_good));
                 write!(f, "gilbert-elliott(p={p}, r={r}")?;
                 if channel.loss_in_good != Probability::NEVER {
-                    write!(f, ", loss_good={}", exact(channel.loss_in_good))?;
+                    write!(f, ", loss_good={}", print_exactly(channel.loss_in_good))?;
                 }
                 if channel.loss_in_bad != Probability::ALWAYS {
-                    write!(f, ", loss_bad={}", exact(channel.loss_in_bad))?;
+                    write!(f, ", loss_bad={}", print_exactly(channel.loss_in_bad))?;
                 }
                 f.write_str(")")
             }

@@ -1,12 +1,12 @@
-//! How is a queue written? `20 packets`, `64 kB`, `codel`.
+//! The notation of queues: `20 packets`, `64 kB`, `codel`.
 
-use super::{ParsePartError, Part, compact, inside};
+use super::{ParsePartError, ValueGrammar, compact, inside};
 use crate::{CoDel, Queue};
 use lastmile_units::{Bytes, duration};
 use std::fmt;
 use std::str::FromStr;
 
-const QUEUE: Part = Part {
+const QUEUE: ValueGrammar = ValueGrammar {
     what: "a queue",
     examples: r#""20 packets", "64 kB", "unlimited", "auto", "codel" or "codel(target=5 ms, interval=100 ms, limit=1000 packets)""#,
 };
@@ -24,7 +24,7 @@ impl FromStr for Queue {
         }
         let count = |text: &str| {
             let count = packets(text).and_then(|count| count.parse().ok());
-            count.ok_or_else(|| QUEUE.error(found, format!("{text:?} is no whole number of packets")))
+            count.ok_or_else(|| QUEUE.error(found, format!("{text:?} is not a whole number of packets")))
         };
         if let Some(arguments) = inside(&text, "codel") {
             let [target, interval, limit] = QUEUE.arguments(found, arguments, ["target", "interval", "limit"])?;

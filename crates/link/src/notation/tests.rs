@@ -94,10 +94,10 @@ fn a_wrong_loss_is_told_what_is_wrong_with_it() {
     assert!(problem("101 %").contains("outside 0 to 100 %"));
     assert!(problem("bursty(rate=1 %)").contains("both a rate and a burst"));
     assert!(problem("bursty(rate=1 %, burst=0.5)").contains("1 to 10^9 frames"));
-    assert!(problem("bursty(rate=60 %, burst=1)").contains("cannot lose so much"));
+    assert!(problem("bursty(rate=60 %, burst=1)").contains("cannot lose this many frames"));
     assert!(problem("gilbert-elliott(p=1 %)").contains("both p and r"));
     assert!(problem("gilbert-elliott(p=0, r=0)").contains("never changes"));
-    assert!(problem("gilbert-elliott(q=1 %, r=2 %)").contains("\"q\" is none of p, r, loss_good, loss_bad"));
+    assert!(problem("gilbert-elliott(q=1 %, r=2 %)").contains("\"q\" is not one of p, r, loss_good, loss_bad"));
 }
 
 #[test]

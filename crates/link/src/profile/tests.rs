@@ -18,8 +18,8 @@ fn every_set_is_there() {
         "lighthouse",
         "lora",
         "lpwan",
+        "published",
         "satellite",
-        "seeds",
         "sitespeed",
         "wpt",
     ];
@@ -49,7 +49,7 @@ fn every_profile_states_rate_and_delay() {
     for profile in all_profiles() {
         let unlimited = profile.spec.down.capacity == Capacity::Unlimited;
         assert!(
-            !unlimited || ["seeds/local-host"].contains(&profile.id.as_str()) || profile.set == "g1050",
+            !unlimited || ["published/local-host"].contains(&profile.id.as_str()) || profile.set == "g1050",
             "{}",
             profile.id
         );
@@ -71,7 +71,7 @@ fn figures_are_those_of_their_tools() {
         ("browserstack/hspa-good", 1_800_000, 400_000, 100),
         ("satellite/geo", 20_000_000, 2_000_000, 600),
         ("lora/dr0", 250, 250, 1050),
-        ("seeds/adsl-512k", 512_000, 128_000, 250),
+        ("published/adsl-512k", 512_000, 128_000, 250),
     ];
     for (id, down, up, round_trip) in figures {
         let link = resolve(id).unwrap();
@@ -91,7 +91,7 @@ fn figures_are_those_of_their_tools() {
 
 #[test]
 fn the_inferred_round_trip_is_labelled_so() {
-    for id in ["seeds/adsl-512k", "seeds/broadband-10m"] {
+    for id in ["published/adsl-512k", "published/broadband-10m"] {
         let profile = find(id).unwrap();
         assert_eq!(profile.certainty, Certainty::Inferred);
         assert!(profile.note.as_ref().unwrap().contains("inferred, not printed"));
@@ -113,7 +113,7 @@ fn a_profile_without_a_source_does_not_load() {
         .to_string();
     assert_eq!(
         empty,
-        "profiles in own.toml: own/x has no source, and a profile without a source is not a profile"
+        "profiles in own.toml: own/x has no source; every profile must name one"
     );
     assert!(parse_set("own.toml", &format!("source = \"here\"\n{HEAD}{profile}")).is_ok());
 }
@@ -126,7 +126,7 @@ fn what_is_wrong_in_a_set_is_named() {
             .to_string()
     };
     let twice = "[[profile]]\nname = \"x\"\nlink = { rate = \"1 Mbit/s\" }\n".repeat(2);
-    assert!(with(&twice).contains("own/x stands there twice"));
+    assert!(with(&twice).contains("own/x is defined twice"));
     let key = with("[[profile]]\nname = \"x\"\nlink = { rat = \"1 Mbit/s\" }\n");
     assert!(key.contains("line 9") && key.contains("did you mean rate?"), "{key}");
     assert!(with("[[profile]]\nname = \"x\"\nspeed = 1\nlink = {}\n").contains("unknown field `speed`"));

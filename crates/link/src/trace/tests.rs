@@ -44,7 +44,7 @@ fn windows_line_ends_and_spaces_are_read() {
 
 #[test]
 fn the_mean_rate_is_the_opportunities_over_the_period() {
-    // 12 Mbit/s in mahimahi's terms: one opportunity a millisecond.
+    // 12 Mbit/s in mahimahi's terms: one opportunity per millisecond.
     assert_eq!(trace("1\n").rate_mean().bits_per_second(), 1504 * 8 * 1000);
     assert_eq!(trace("0\n5\n10\n").rate_mean().bits_per_second(), 3 * 1504 * 8 * 100);
 }
@@ -83,7 +83,7 @@ fn an_opportunity_at_0_ms_falls_on_the_end_of_the_repetition_before() {
     let mut cursor = TraceCursor::new(trace("0\n10\n"));
     let ends: Vec<_> = (0..5).map(|_| cursor.serialise(Instant::START, full())).collect();
     assert_eq!(ends, [0, 10, 10, 20, 20].map(ms));
-    // A cursor that comes late finds both of an instant.
+    // A cursor that comes late finds both opportunities of one instant.
     let mut cursor = TraceCursor::new(trace("0\n10\n"));
     assert_eq!(
         [0, 0, 0].map(|_| cursor.serialise(ms(10), full())),

@@ -1,17 +1,17 @@
-//! Where along an axis does a value lie, and which values are named?
+//! Maps values to positions along an axis, and chooses its ticks.
 //!
 //! An axis runs from 0 (where it begins) to 1 (where it ends); the chart turns that into coordinates.
 
-use crate::number::{Prefixed, plain, prefix};
+use crate::number::{Prefixed, prefix, with_decimals};
 use crate::record::{Axis, Scale};
 
 /// An axis fitted to the values it shows.
 #[derive(Debug)]
-pub(super) struct Fitted {
+pub(super) struct FittedAxis {
     kind: Kind,
     /// Position and text of each named value.
     pub(super) ticks: Vec<Tick>,
-    /// What is on the axis, with the unit that tick texts are in.
+    /// The axis label, with the unit of the tick texts.
     pub(super) title: String,
 }
 
@@ -39,7 +39,7 @@ enum Kind {
     },
 }
 
-impl Fitted {
+impl FittedAxis {
     /// Fits `axis` to `values`, with about `wanted` ticks; `from_zero` asks a linear axis to begin at 0 where no value is below.
     pub(super) fn new(axis: &Axis, values: &[f64], wanted: usize, from_zero: bool) -> Self {
         match &axis.scale {
@@ -62,16 +62,16 @@ impl Fitted {
         }
     }
 
-    /// Where `value` lies, from 0 to 1; none where it has no place (0 on a logarithmic axis, no such name).
-    pub(super) fn place(&self, value: f64) -> Option<f64> {
-        // Ends are rounded outwards, but by a hair less where a value is an end.
+    /// Where `value` lies, from 0 to 1; none where the axis does not have it (0 on a logarithmic axis, no such name).
+    pub(super) fn position(&self, value: f64) -> Option<f64> {
+        // Ends are rounded outwards, but floating point may put an end just inside its value.
         (-1e-6..=1.0 + 1e-6)
             .contains(&self.share(value))
             .then(|| self.share(value))
     }
 
-    /// The place of `value`, or the end that it lies beyond: for the ends of spreads.
-    pub(super) fn nearest(&self, value: f64) -> f64 {
+    /// The position of `value`, or the end that it lies beyond: for the ends of spreads.
+    pub(super) fn clamped_position(&self, value: f64) -> f64 {
         let share = self.share(value);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
@@ -114,7 +114,7 @@ impl Fitted {
                 let value = n as f64 * step;
                 Tick {
                     at: (value - low) / (high - low),
-                    text: plain(value / shown.size, places),
+                    text: with_decimals(value / shown.size, places),
                 }
             })
             .collect();
@@ -127,7 +127,7 @@ impl Fitted {
 
     fn log(axis: &Axis, values: &[f64], wanted: usize) -> Self {
         let (low, high) = range(values.iter().copied().filter(|v| v.is_finite() && *v > 0.0)).unwrap_or((1.0, 10.0));
-        // Ends lie on 1, 2 or 5 times a power of ten, with room for one step where there is but one value.
+        // Ends lie on 1, 2 or 5 times a power of ten, with room for one step where there is only one value.
         let steps: Vec<f64> = (-30..=30)
             .flat_map(|power| [1.0, 2.0, 5.0].map(|lead| lead * exp10(power)))
             .collect();
@@ -166,7 +166,7 @@ impl Fitted {
     }
 }
 
-/// The prefix that an axis up to `largest` takes; a ratio is shown in per cent.
+/// The prefix for an axis up to `largest`; a ratio is shown in per cent.
 fn shown_unit(unit: &str, largest: f64) -> Prefixed {
     match unit {
         "1" => Prefixed {
@@ -181,13 +181,13 @@ fn shown_unit(unit: &str, largest: f64) -> Prefixed {
     }
 }
 
-/// No quantity we measure comes near; beyond it, differences and steps would overflow.
+/// No quantity that we measure comes near this; beyond it, differences and steps would overflow.
 const LARGEST: f64 = 1e100;
 
 /// Values of a logarithmic axis span prefixes, so each tick has its own unit: `500 ms`, `1 s`.
 fn log_text(value: f64, unit: &str) -> String {
     let shown = shown_unit(unit, value);
-    let text = plain(value / shown.size, places_of(value / shown.size));
+    let text = with_decimals(value / shown.size, places_of(value / shown.size));
     if shown.unit.is_empty() {
         text
     } else {
@@ -210,7 +210,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The least of 1, 2, 5 times a power of ten that is no less than `rough`.
+/// The smallest of 1, 2, 5 times a power of ten that is at least `rough`.
 fn nice_step(rough: f64) -> f64 {
     let mut power = 1.0;
     while power > rough {
@@ -226,7 +226,7 @@ fn nice_step(rough: f64) -> f64 {
         .unwrap_or(power)
 }
 
-/// Decimal places that `step` needs to be told from its neighbours.
+/// Decimal places that distinguish multiples of `step`.
 fn places_of(step: f64) -> usize {
     let (mut places, mut step) = (0, step.abs());
     while places < 9 && step < 0.9995 {
@@ -251,7 +251,7 @@ mod tests {
             unit: unit.to_owned(),
             scale,
         };
-        let fitted = Fitted::new(&axis, values, 5, true);
+        let fitted = FittedAxis::new(&axis, values, 5, true);
         (fitted.title, fitted.ticks.into_iter().map(|tick| tick.text).collect())
     }
 
@@ -287,10 +287,10 @@ mod tests {
             unit: "s".to_owned(),
             scale: Scale::Log,
         };
-        let fitted = Fitted::new(&axis, &[1.0, 100.0], 5, false);
-        assert_eq!(fitted.place(10.0), Some(0.5));
+        let fitted = FittedAxis::new(&axis, &[1.0, 100.0], 5, false);
+        assert_eq!(fitted.position(10.0), Some(0.5));
         assert_eq!(
-            (fitted.place(0.0), fitted.place(-1.0), fitted.place(f64::NAN)),
+            (fitted.position(0.0), fitted.position(-1.0), fitted.position(f64::NAN)),
             (None, None, None)
         );
     }

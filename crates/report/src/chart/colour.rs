@@ -1,8 +1,8 @@
-//! Which colour has a value? A scale that is even to the eye, and as readable in grey: it only ever gets lighter.
+//! The colour scale of heat maps: even to the eye, and as readable in grey, since it only gets lighter.
 //!
-//! From dark violet over blue and green to light yellow, the way viridis goes (S. van der Walt and N. Smith, 2015), which can be told apart with
-//! any of the common colour blindnesses. The stops are our own: lightness from 0.28 to 0.92 and hue from 300° to 105° in OKLCH, as much chroma
-//! as sRGB has there and 0.155 at most, placed at equal distances in OKLab (B. Ottosson, 2020).
+//! From dark violet over blue and green to light yellow, as in viridis (S. van der Walt and N. Smith, 2015), which readers with any of the
+//! common colour blindnesses can distinguish. The stops are our own: lightness from 0.28 to 0.92 and hue from 300° to 105° in OKLCH, as much
+//! chroma as sRGB has there and 0.155 at most, placed at equal distances in OKLab (B. Ottosson, 2020).
 
 /// A colour in sRGB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ const STOPS: [[u8; 3]; 17] = [
 ];
 
 impl Rgb {
-    /// The colour at `share` of the scale, from 0 (dark) to 1 (light); what lies beyond has the end's.
+    /// The colour at `share` of the scale, from 0 (dark) to 1 (light); values beyond have the end's colour.
     pub(super) fn at(share: f64) -> Self {
         let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
         let below = (place as usize).min(STOPS.len() - 2);
@@ -47,7 +47,7 @@ impl Rgb {
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
-    /// Whether white is read better on it than black, by contrast.
+    /// Whether white has more contrast on it than black.
     pub(super) fn wants_white_text(self) -> bool {
         self.contrast_with(1.0) > self.contrast_with(0.0)
     }

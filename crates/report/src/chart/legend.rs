@@ -1,9 +1,9 @@
-//! What do the marks stand for?
+//! The legend of a chart.
 
-use super::label::{shorten, text_width};
-use super::mark::{Style, legend_name};
+use super::label_placement::{shorten, text_width};
+use super::markers::{SeriesStyle, legend_name};
 use super::{LINE, px};
-use crate::markup::Text;
+use crate::escape::Text;
 use crate::record::{Chart, Series, Source};
 use std::fmt::Write;
 
@@ -25,8 +25,8 @@ struct Item {
 }
 
 impl Legend {
-    /// Lays items from left to right, up to `right`. One series needs no legend where it is this run's own: the title says what it is.
-    pub(super) fn lay(chart: &Chart, right: f64) -> Self {
+    /// Lays items from left to right, up to `right`. A single series of this run's own needs no legend: the title names it.
+    pub(super) fn lay_out(chart: &Chart, right: f64) -> Self {
         let (mut left, mut row, mut items) = (0.0, 0, Vec::new());
         let alone = matches!(chart.series.as_slice(), [only] if only.source == Source::Measured);
         for series in chart.series.iter().filter(|_| !alone) {
@@ -41,14 +41,14 @@ impl Legend {
         Self { items }
     }
 
-    /// What it takes of the drawing's top.
+    /// The height it needs at the drawing's top.
     pub(super) fn height(&self) -> f64 {
         self.items
             .last()
             .map_or(0.0, |item| (item.row + 1) as f64 * LINE + 10.0)
     }
 
-    pub(super) fn write(&self, out: &mut String, series: &[Series], styles: &[Style]) -> std::fmt::Result {
+    pub(super) fn write(&self, out: &mut String, series: &[Series], styles: &[SeriesStyle]) -> std::fmt::Result {
         for (item, (series, style)) in self.items.iter().zip(series.iter().zip(styles)) {
             let middle = item.row as f64 * LINE + 11.0;
             write!(out, "<g class=\"{}\">", style.class)?;

@@ -1,4 +1,4 @@
-//! Drawings, small enough to be read.
+//! Tests of drawings that are small enough to read.
 
 use super::*;
 use crate::record::Source;
@@ -130,7 +130,7 @@ fn a_point_without_a_place_is_counted_and_not_drawn() {
         vec![point(0.0, 0.4), point(7.0, 0.1), point(1.0, f64::NAN)],
     )]);
     let drawn = svg(&chart, Layout::Wide, "a");
-    assert!(drawn.contains("no place for them: 2."));
+    assert!(drawn.contains("are not shown: 2."));
     assert!(!drawn.contains("NaN") && !drawn.contains("inf"));
     chart.series.clear();
     assert!(

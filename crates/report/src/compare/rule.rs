@@ -1,15 +1,23 @@
-//! What may a caller demand of the changes? `p95>+5%`, `mean(transfer_time)>+5%`, `median<-10%`: what must not be.
+//! Rules on the changes between two runs: `p95>+5%`, `mean(transfer_time)>+5%`, `median<-10%`. A rule names a change that must not happen.
+//!
+//! Of thirty changes that are noise, one in forty or so lies wholly beyond a bound in its own 95 % interval, so that a gate would stop most builds.
+//! Therefore the intervals of a rule hold together: for k of them, each leaves 2.5 % / k in either tail (Bonferroni's inequality). A change
+//! that all cells share, too small to be certain in any of them, shows in their mean, which has an interval of its own.
 
-use super::{Better, better, relative};
-use crate::record::{Cell, Figure, Levels};
+use super::interval::{CellPair, Difference, TAIL_95, joint_change};
+use super::{Better, better, relative, relative_interval};
+use crate::record::{Doubt, DoubtKind, Figure, Levels};
+use crate::rules::{Comparison, RuleText, Statistic, split_brackets};
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// A change that must not be: `p95(transfer_time)>+5%` is broken where the 95th percentile grew by more than 5 %.
+/// A change that must not happen: `p95(transfer_time)>+5%` is broken where the 95th percentile grew by more than 5 %: where the whole interval of
+/// its change lies beyond that.
 ///
-/// Without a figure's name it is held against those for which the change would be for the worse: `>` against figures of which less
-/// is better, `<` against figures of which more is.
+/// Without a figure's name, it applies to the figures for which the change would be for the worse: `>` to figures that should be low,
+/// `<` to figures that should be high.
 ///
 /// ```
 /// use lastmile_report::compare::rule::Rule;
@@ -22,7 +30,7 @@ pub struct Rule {
     text: String,
     statistic: Statistic,
     figure: Option<String>,
-    side: Side,
+    comparison: Comparison,
     /// The change at which it begins to be broken: 0.05 for 5 %.
     bound: f64,
 }
@@ -36,18 +44,40 @@ pub struct ParseRuleError {
 }
 
 /// What became of a rule.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct RuleOutcome {
     /// As written.
     pub rule: String,
-    /// How many figures it was held against; 0 where no valid cell has such a figure.
+    /// How many figures it was checked on; 0 where no valid cell has such a figure.
     pub checked: u64,
+    /// How many of those that broke it varied and have no interval, so that their values decided.
+    pub without_interval: u64,
     /// What broke it.
     pub breaches: Vec<Breach>,
+    /// Changes beyond the bound whose intervals are not: they may be noise, and break nothing.
+    pub unproven: Vec<Breach>,
+    /// The change of the figure over all its cells together, where there are several that varied.
+    pub joint: Option<JointChange>,
 }
 
-/// A figure that broke a rule.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The mean change of a figure over several cells, each weighing as much as it is certain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct JointChange {
+    /// How many cells.
+    pub cells: u64,
+    /// The weighted mean of `(after - before) / before`.
+    pub change: f64,
+    /// Its interval, at the level of the rule's others.
+    pub interval: [f64; 2],
+    /// Whether the rule is broken by it: then some cell changed by more than the bound, whichever it is.
+    pub broken: bool,
+}
+
+/// A figure that changed by more than the bound of a rule.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Breach {
     /// The part of the study the cell belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,19 +94,36 @@ pub struct Breach {
     pub after: f64,
     /// `(after - before) / |before|`; none where that is not a number, `before` being 0.
     pub change: Option<f64>,
+    /// The interval of `change`; all intervals of a rule hold together with 95 %. None where nothing varied, or the records give none.
+    pub interval: Option<[f64; 2]>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Statistic {
-    Mean,
-    /// The key of a figure's quantiles: `0.95`.
-    Quantile(String),
+impl RuleOutcome {
+    /// Whether the rule was broken. One that found nothing to check counts as broken: a gate that checks nothing passes everything.
+    pub fn is_broken(&self) -> bool {
+        self.checked == 0 || !self.breaches.is_empty() || self.joint.as_ref().is_some_and(|joint| joint.broken)
+    }
+
+    /// The doubt about changes that were checked without an interval.
+    pub(super) fn doubt(&self) -> Option<Doubt> {
+        let text = || {
+            format!(
+                "{}: {} of the changes that break it have no interval, though their figures vary, and may be noise: a mean has one from two \
+                 repeats on, a quantile where it is of one sample per repeat",
+                self.rule, self.without_interval
+            )
+        };
+        (self.without_interval > 0).then(|| Doubt::new(DoubtKind::NoInterval, text()))
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Above,
-    Below,
+/// A figure that a rule is checked on.
+struct CheckedFigure<'a> {
+    pair: CellPair<'a>,
+    name: &'a str,
+    figures: [&'a Figure; 2],
+    /// The rule's statistic before and after.
+    values: [f64; 2],
 }
 
 impl FromStr for Rule {
@@ -87,110 +134,124 @@ impl FromStr for Rule {
             found: text.to_owned(),
             problem,
         };
-        let at = text
-            .find(['<', '>'])
-            .ok_or_else(|| fail("it has neither > nor <".to_owned()))?;
-        let side = if text[at..].starts_with('>') {
-            Side::Above
-        } else {
-            Side::Below
-        };
-        let (what, bound) = (text[..at].trim(), text[at + 1..].trim());
-        let number = bound
+        let rule = RuleText::parse(text).map_err(|error| fail(error.to_string()))?;
+        let number = rule
+            .bound
             .strip_suffix('%')
             .ok_or_else(|| fail("the change has no %".to_owned()))?
             .trim();
         let percent = number.parse::<f64>().ok().filter(|percent| percent.is_finite());
         let percent = percent.ok_or_else(|| fail(format!("{number:?} is not a number")))?;
-        let (statistic, figure) = match what.split_once('(') {
-            None => (what, None),
-            Some((statistic, rest)) => {
-                let figure = rest
-                    .strip_suffix(')')
-                    .ok_or_else(|| fail("its bracket is not closed".to_owned()))?;
-                (statistic.trim(), Some(figure.trim().to_owned()))
-            }
-        };
-        let statistic = Statistic::named(statistic)
-            .ok_or_else(|| fail(format!("{statistic:?} is no statistic (mean, median, p50, p95, p99)")))?;
+        let (statistic, figure) = split_brackets(rule.subject).map_err(|error| fail(error.to_string()))?;
+        let statistic = Statistic::parse_recorded(statistic).map_err(|error| fail(error.to_string()))?;
         Ok(Self {
             text: text.to_owned(),
             statistic,
-            figure,
-            side,
+            figure: figure.map(str::to_owned),
+            comparison: rule.comparison,
             bound: percent / 100.0,
         })
     }
 }
 
-impl Statistic {
-    fn named(name: &str) -> Option<Self> {
-        match name {
-            "mean" => Some(Self::Mean),
-            "median" | "p50" => Some(Self::Quantile("0.5".to_owned())),
-            "p95" => Some(Self::Quantile("0.95".to_owned())),
-            "p99" => Some(Self::Quantile("0.99".to_owned())),
-            _ => None,
-        }
-    }
-
-    fn of(&self, figure: &Figure) -> Option<f64> {
-        match self {
-            Self::Mean => Some(figure.mean),
-            Self::Quantile(probability) => figure.quantiles.get(probability).copied(),
-        }
-    }
-}
-
 impl Rule {
-    /// Holds the rule against cells, before and after; invalid ones have no figures to hold it against.
-    pub(super) fn hold(&self, cells: &[(&Cell, &Cell)]) -> RuleOutcome {
+    /// Checks the rule on cells, except invalid ones.
+    pub(super) fn check(&self, cells: &[CellPair<'_>], strict: bool) -> RuleOutcome {
+        let checked: Vec<CheckedFigure<'_>> = cells.iter().flat_map(|pair| self.checked_figures(*pair)).collect();
+        let difference =
+            |figure: &CheckedFigure<'_>, tail| figure.pair.difference(self.statistic, figure.figures, tail);
+        let varying: Vec<_> = checked
+            .iter()
+            .filter(|figure| difference(figure, TAIL_95).interval().is_some())
+            .map(|figure| (figure.pair, figure.figures))
+            .collect();
+        let is_joint = self.statistic == Statistic::Mean && self.figure.is_some() && varying.len() > 1;
+        let tail = TAIL_95 / (varying.len() + usize::from(is_joint)).max(1) as f64;
         let mut outcome = RuleOutcome {
             rule: self.text.clone(),
-            checked: 0,
+            checked: checked.len() as u64,
+            without_interval: 0,
             breaches: Vec::new(),
+            unproven: Vec::new(),
+            joint: None,
         };
-        for (before, after) in cells.iter().filter(|(before, after)| before.valid && after.valid) {
-            for (name, figure) in before
-                .figures
-                .iter()
-                .filter(|(name, figure)| self.is_about(name, figure))
-            {
-                let Some(other) = after.figures.get(name) else { continue };
-                let (Some(old), Some(new)) = (self.statistic.of(figure), self.statistic.of(other)) else {
-                    continue;
-                };
-                outcome.checked += 1;
-                let change = relative(old, new);
-                // From 0, any growth is more than any share of it.
-                let size = change.unwrap_or(if new > old { f64::INFINITY } else { f64::NEG_INFINITY });
-                let broken = match self.side {
-                    Side::Above => size > self.bound,
-                    Side::Below => size < self.bound,
-                };
-                if broken {
-                    outcome.breaches.push(Breach {
-                        part: before.part.clone(),
-                        levels: before.levels.clone(),
-                        figure: name.clone(),
-                        unit: figure.unit.clone(),
-                        before: old,
-                        after: new,
-                        change,
-                    });
-                }
+        for figure in &checked {
+            let [old, new] = figure.values;
+            let difference = difference(figure, tail);
+            if !self.is_beyond(old, new - old) {
+                continue;
             }
+            outcome.without_interval += u64::from(difference == Difference::Unknown);
+            let is_proven = match difference {
+                Difference::Interval(ends) => ends.into_iter().all(|end| self.is_beyond(old, end)),
+                Difference::Exact | Difference::Unknown => true,
+            };
+            let list = if is_proven || strict {
+                &mut outcome.breaches
+            } else {
+                &mut outcome.unproven
+            };
+            list.push(figure.breach(difference));
+        }
+        if is_joint && let Some((change, interval)) = joint_change(&varying, tail) {
+            let is_broken = interval.into_iter().all(|end| self.is_beyond(1.0, end));
+            outcome.joint = Some(JointChange {
+                cells: varying.len() as u64,
+                change,
+                interval,
+                broken: is_broken && !strict,
+            });
         }
         outcome
     }
 
-    fn is_about(&self, name: &str, figure: &Figure) -> bool {
+    /// The figures of a cell that both runs have and that the rule is about.
+    fn checked_figures<'a>(&self, pair: CellPair<'a>) -> Vec<CheckedFigure<'a>> {
+        if !(pair.before.valid && pair.after.valid) {
+            return Vec::new();
+        }
+        let checked = |(name, figure): (&'a String, &'a Figure)| {
+            let other = pair.after.figures.get(name)?;
+            let values = [self.statistic.of_figure(figure)?, self.statistic.of_figure(other)?];
+            self.applies_to(name, figure).then_some(CheckedFigure {
+                pair,
+                name,
+                figures: [figure, other],
+                values,
+            })
+        };
+        pair.before.figures.iter().filter_map(checked).collect()
+    }
+
+    /// Whether a difference from a value is beyond the bound. From 0, any growth exceeds every bound in per cent.
+    fn is_beyond(&self, old: f64, difference: f64) -> bool {
+        let size = if difference == 0.0 { 0.0 } else { difference / old.abs() };
+        self.comparison.holds(size, self.bound)
+    }
+
+    fn applies_to(&self, name: &str, figure: &Figure) -> bool {
         match &self.figure {
             Some(wanted) => wanted == name,
-            None => match self.side {
-                Side::Above => better(name, figure) == Better::Lower,
-                Side::Below => better(name, figure) == Better::Higher,
+            None => match self.comparison {
+                Comparison::Above | Comparison::AtLeast => better(name, figure) == Better::Lower,
+                Comparison::Below | Comparison::AtMost => better(name, figure) == Better::Higher,
             },
+        }
+    }
+}
+
+impl CheckedFigure<'_> {
+    fn breach(&self, difference: Difference) -> Breach {
+        let [old, new] = self.values;
+        Breach {
+            part: self.pair.before.part.clone(),
+            levels: self.pair.before.levels.clone(),
+            figure: self.name.to_owned(),
+            unit: self.figures[0].unit.clone(),
+            before: old,
+            after: new,
+            change: relative(old, new),
+            interval: difference.interval().and_then(|ends| relative_interval(old, ends)),
         }
     }
 }

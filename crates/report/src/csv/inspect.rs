@@ -1,10 +1,10 @@
-//! How does a capture become rows?
+//! Renders a capture as CSV.
 
-use super::{Rows, kinds, number};
+use super::{Rows, doubt_kinds, number};
 use crate::inspect::{Connection, Inspection, Sent};
 
-/// A capture: one row a direction of a connection or UDP flow; what UDP does not have is empty.
-pub fn inspection(inspection: &Inspection) -> String {
+/// A capture: one row per direction of a connection or UDP flow; columns of TCP alone are empty for UDP.
+pub(crate) fn inspection(inspection: &Inspection) -> Rows {
     let fixed = [
         "protocol",
         "number",
@@ -62,7 +62,7 @@ pub fn inspection(inspection: &Inspection) -> String {
             rows.row(row);
         }
     }
-    rows.text
+    rows
 }
 
 fn connection(at: usize, flow: &Connection, way: &str, sent: &Sent) -> Vec<String> {
@@ -109,6 +109,6 @@ fn connection(at: usize, flow: &Connection, way: &str, sent: &Sent) -> Vec<Strin
     row.push(karn.map_or_else(String::new, |figure| figure.n.to_string()));
     row.push(number(karn.map(|figure| figure.mean)));
     row.extend(["0.5", "0.95"].map(|p| number(karn.and_then(|figure| figure.quantiles.get(p).copied()))));
-    row.push(kinds(&flow.doubts));
+    row.push(doubt_kinds(&flow.doubts));
     row
 }

@@ -1,12 +1,12 @@
-//! How does a tuning become rows?
+//! Renders a tuning as CSV.
 
-use super::{Rows, ends, number};
+use super::{Rows, interval_ends, number};
 use crate::tune::{CodecPoint, Deflate, DeliveryOutcome, Direction, LinkDelivery, Point, Tuning};
 
-/// A tuning: one row a point of the grid (scope `grid`), and one a codec, dictionary or policy beyond it (scope `beyond`), which has none of the
-/// grid's parameters. What was measured on other messages than all is told by `measured_on`, `messages` and `bytes`. What was delivered over a
-/// link has a row a setting, link and world (scope `delivery`), which has the last columns alone.
-pub fn tuning(tuning: &Tuning) -> String {
+/// A tuning: one row per point of the grid (scope `grid`), and one per codec, dictionary or policy beyond it (scope `beyond`), without the
+/// grid's parameters. `measured_on`, `messages` and `bytes` say on which messages a row was measured. Delivery over a
+/// link has one row per setting, link and world (scope `delivery`), with only the last columns filled.
+pub(crate) fn tuning(tuning: &Tuning) -> Rows {
     let mut rows = Rows::default();
     rows.row([
         "direction",
@@ -32,7 +32,7 @@ pub fn tuning(tuning: &Tuning) -> String {
         "decompressor_memory_bytes",
         "cpu_seconds_n",
         "cpu_seconds_mean",
-        "cpu_seconds_rms",
+        "cpu_seconds_population_sd",
         "cpu_seconds_ci95_low",
         "cpu_seconds_ci95_high",
         "frontier",
@@ -57,7 +57,7 @@ pub fn tuning(tuning: &Tuning) -> String {
             .iter()
             .for_each(|outcome| rows.row(delivery(link, outcome)));
     }
-    rows.text
+    rows
 }
 
 fn point(tuning: &Tuning, point: &Point) -> Vec<String> {
@@ -91,13 +91,13 @@ fn point(tuning: &Tuning, point: &Point) -> Vec<String> {
         point.compressed_bytes.to_string(),
         point.ratio.to_string(),
     ]);
-    row.extend(ends(point.ratio_ci95));
+    row.extend(interval_ends(point.ratio_ci95));
     row.extend([
         point.exact.to_string(),
         point.memory_bytes.to_string(),
         point.decompressor_memory_bytes.to_string(),
     ]);
-    row.extend(computing(point.cpu_seconds.as_ref()));
+    row.extend(cpu_columns(point.cpu_seconds.as_ref()));
     row.push(point.frontier.to_string());
     row.push(recommended(
         tuning,
@@ -106,7 +106,7 @@ fn point(tuning: &Tuning, point: &Point) -> Vec<String> {
         None,
         None,
     ));
-    row.extend(NO_DELIVERY.map(str::to_owned));
+    row.extend(EMPTY_DELIVERY_COLUMNS.map(str::to_owned));
     row
 }
 
@@ -126,25 +126,25 @@ fn codec(tuning: &Tuning, point: &CodecPoint) -> Vec<String> {
         point.compressed_bytes.to_string(),
         point.ratio.to_string(),
     ]);
-    row.extend(ends(point.ratio_ci95));
+    row.extend(interval_ends(point.ratio_ci95));
     row.extend([
         point.exact.to_string(),
         point.memory_bytes.to_string(),
         point.decompressor_memory_bytes.to_string(),
     ]);
-    row.extend(computing(point.cpu_seconds.as_ref()));
+    row.extend(cpu_columns(point.cpu_seconds.as_ref()));
     row.push(point.frontier.to_string());
     let (dictionary, policy) = (point.dictionary.as_deref(), point.policy.as_deref());
     row.push(recommended(tuning, point.direction, &point.codec, dictionary, policy));
-    row.extend(NO_DELIVERY.map(str::to_owned));
+    row.extend(EMPTY_DELIVERY_COLUMNS.map(str::to_owned));
     row
 }
 
-/// What a row has in the columns of a delivery where it is none.
-const NO_DELIVERY: [&str; 8] = [""; 8];
+/// The columns of a delivery, in rows that are none.
+const EMPTY_DELIVERY_COLUMNS: [&str; 8] = [""; 8];
 
 /// The columns that a delivery leaves empty: everything between its setting and its link.
-const OF_SIZES: usize = 25;
+const DELIVERY_EMPTY_COLUMNS: usize = 25;
 
 fn delivery(link: &LinkDelivery, outcome: &DeliveryOutcome) -> Vec<String> {
     let time = &outcome.delivery_time;
@@ -154,7 +154,7 @@ fn delivery(link: &LinkDelivery, outcome: &DeliveryOutcome) -> Vec<String> {
         "delivery".to_owned(),
         outcome.setting.clone(),
     ];
-    row.extend(std::iter::repeat_n(String::new(), OF_SIZES));
+    row.extend(std::iter::repeat_n(String::new(), DELIVERY_EMPTY_COLUMNS));
     row.extend([
         link.name.clone(),
         link.world.clone(),
@@ -168,15 +168,15 @@ fn delivery(link: &LinkDelivery, outcome: &DeliveryOutcome) -> Vec<String> {
     row
 }
 
-fn computing(figure: Option<&crate::record::Figure>) -> [String; 5] {
+fn cpu_columns(figure: Option<&crate::record::Figure>) -> [String; 5] {
     let Some(figure) = figure else {
         return Default::default();
     };
-    let [low, high] = ends(figure.ci95);
+    let [low, high] = interval_ends(figure.ci95);
     [
         figure.n.to_string(),
         number(Some(figure.mean)),
-        number(Some(figure.rms)),
+        number(Some(figure.population_sd)),
         low,
         high,
     ]
@@ -201,12 +201,12 @@ fn recommended(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::csv::render;
 
     #[test]
     fn every_row_is_as_wide_as_the_head_and_a_delivery_names_its_link_and_world() {
-        let record = crate::sample::tuning();
-        let text = tuning(&record);
+        let record = crate::fixtures::tuning();
+        let text = render(&record);
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
         let plain = rows.iter().filter(|row| !row.join(",").contains('"'));
         plain.for_each(|row| assert_eq!(row.len(), rows[0].len(), "{row:?}"));

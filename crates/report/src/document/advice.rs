@@ -1,36 +1,38 @@
-//! Which tables and sentences show an advice?
+//! The tables and sentences of an advice.
 
-use super::{Block, Grid, Tone};
+use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
 use crate::advise::{
     Advice, BreakEven, Candidate, Connections, KindAdvice, LinkAdvice, LinkDescription, Origin, Saving,
 };
-use crate::advise::{Options, PageOutcome, Protocol, Server, TrafficKind};
+use crate::advise::{BrowserComparison, Options, PageOutcome, Protocol, Server, TrafficKind};
+use crate::csv::{self, Rows};
 use crate::number::{interval, mean_and_spread, percent, quantity, signed_percent};
-use crate::record::{Axis, Chart, Doubt, Point, Scale, Series, Source};
+use crate::record::{Axis, Chart, Doubt, DoubtKind, Point, Scale, Series, Source};
 
-/// The advice in the order of a terminal: the answer first, then what it is made of, as far as it fits on a few screens.
-pub(crate) fn for_terminal(advice: &Advice) -> Vec<Block> {
-    in_order(advice, Detail::Answer)
+impl Record for Advice {
+    fn document(&self, detail: Detail) -> Document {
+        blocks(self, detail).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::advice(self)
+    }
 }
 
-/// The same with every setting that no other one beats.
-pub(crate) fn for_markdown(advice: &Advice) -> Vec<Block> {
-    in_order(advice, Detail::Frontier)
-}
-
-fn in_order(advice: &Advice, detail: Detail) -> Vec<Block> {
+/// The answer first, then its grounds: on a terminal, as far as they fit on a few screens; else, every setting that no other one dominates.
+fn blocks(advice: &Advice, detail: Detail) -> Vec<Block> {
     let mut blocks = answer(advice);
     blocks.push(recommendations(advice, detail));
     for link in &advice.links {
         blocks.push(Block::Heading(link.name.clone()));
-        blocks.extend(link_blocks(link, detail));
+        blocks.extend(link_blocks(advice, link, detail));
     }
     blocks.extend(advice.findings.iter().cloned().map(Block::Finding));
     blocks.extend(snippets(advice));
-    blocks.push(Block::Text(replayed_how(advice)));
-    if detail == Detail::Answer {
+    blocks.push(Block::Text(provenance_text(advice)));
+    if detail == Detail::Short {
         blocks.push(Block::Text(
-            "Why, kind by kind, with every setting tried, is in the report, and in the forms json, csv and md."
+            "The reasons for each kind, with every setting tried, are in the report, and in the formats json, csv and md."
                 .to_owned(),
         ));
     }
@@ -38,42 +40,45 @@ fn in_order(advice: &Advice, detail: Detail) -> Vec<Block> {
     blocks
 }
 
-/// The answer, a paragraph a link.
+/// The answer, one paragraph per link; before it, what voids it.
 pub(crate) fn answer(advice: &Advice) -> Vec<Block> {
-    advice
-        .links
+    let voiding: Vec<Note> = advice
+        .doubts
         .iter()
-        .map(|link| Block::Answer(link.summary.clone()))
-        .collect()
+        .filter(|doubt| voids(doubt))
+        .map(Note::from)
+        .collect();
+    let mut blocks: Vec<Block> = Vec::new();
+    if !voiding.is_empty() {
+        blocks.push(Block::Doubts(voiding));
+    }
+    let links = advice.links.iter();
+    blocks.extend(links.map(|link| Block::Answer(link.summary.clone())));
+    blocks.extend(advice.model_error.iter().map(|error| Block::Text(error.sentence())));
+    blocks
 }
 
-/// The settings that a short answer shows the page under: what is advised, what there is, and what servers have as they come.
+/// Whether a doubt is about most of what the answer should be about.
+fn voids(doubt: &Doubt) -> bool {
+    doubt.kind == DoubtKind::MostBodiesMissing
+}
+
+/// The settings for which a short answer shows the page: the recommended one, the recorded one, and servers' defaults.
 const KNOWN_SETTINGS: [&str; 7] = ["recommended", "today", "identity", "gzip:6", "br:5", "br:11", "zstd:3"];
 
-/// How much is said of each link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// The page under the settings that people know, and no kinds.
-    Answer,
-    /// Settings that another one beats are left out, and counted.
-    Frontier,
-    /// Everything, with drawings.
-    All,
-}
-
-/// One line a link and kind: what to use, and what it buys; the intervals where there is room.
+/// One line per link and kind: the setting to use, and what it saves; with intervals where there is room.
 pub(crate) fn recommendations(advice: &Advice, detail: Detail) -> Block {
     let saved = |seconds: f64, ci95: Option<[f64; 2]>| match detail {
-        Detail::Answer | Detail::Frontier => quantity(seconds, "s"),
+        Detail::Short | Detail::Long => quantity(seconds, "s"),
         Detail::All => with_interval(seconds, ci95),
     };
     let mut grid = Grid::new(
         "What to use",
-        "Savings are in transfer time a response, against no compression.",
+        "Savings are in transfer time per response, compared with no compression.",
     )
-    .words(["link", "kind", "origin", "use"])
-    .figures(["share saved", "median saved", "p95 saved"])
-    .words(["stops paying above"]);
+    .word_columns(["link", "kind", "origin", "use"])
+    .figure_columns(["share saved", "median saved", "p95 saved"])
+    .word_columns(["stops paying above"]);
     for link in &advice.links {
         for kind in &link.kinds {
             let buys = &kind.recommended.buys;
@@ -85,16 +90,16 @@ pub(crate) fn recommendations(advice: &Advice, detail: Detail) -> Block {
                 percent(buys.share),
                 saved(buys.median_s, buys.median_ci95_s),
                 saved(buys.p95_s, buys.p95_ci95_s),
-                kind.break_even.as_ref().map_or_else(String::new, stops_paying),
+                kind.break_even.as_ref().map_or_else(String::new, break_even_text),
             ];
-            grid.row(cells, Tone::Plain, &kind.doubts);
+            grid.row(cells, RowEmphasis::Plain, &kind.doubts);
         }
     }
     Block::Grid(grid)
 }
 
 /// A link: the page under each setting, then kind by kind.
-pub(crate) fn link_blocks(link: &LinkAdvice, detail: Detail) -> Vec<Block> {
+pub(crate) fn link_blocks(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Vec<Block> {
     let mut blocks = vec![Block::Text(describe(&link.description))];
     if detail == Detail::All {
         blocks.push(Block::Text(link.summary.clone()));
@@ -102,13 +107,22 @@ pub(crate) fn link_blocks(link: &LinkAdvice, detail: Detail) -> Vec<Block> {
     if detail == Detail::All && !link.page.is_empty() {
         blocks.push(Block::Chart(page_chart(link)));
     }
-    blocks.push(Block::Grid(page_grid(link, detail)));
+    blocks.push(Block::Grid(page_grid(advice, link, detail)));
+    if let Some(browser) = &link.browser {
+        blocks.push(Block::Grid(browser_grid(browser)));
+    }
+    if detail == Detail::All && !link.screened.is_empty() {
+        blocks.push(Block::Folded {
+            summary: format!("{} more settings, replayed less often", link.screened.len()),
+            blocks: vec![Block::Grid(screened_grid(link))],
+        });
+    }
     for kind in &link.kinds {
         let grid = Block::Grid(frontier(kind, detail));
-        let why = Block::Text(why(kind));
+        let why = Block::Text(reason_text(kind));
         match detail {
-            Detail::Answer => {}
-            Detail::Frontier => blocks.extend([grid, why]),
+            Detail::Short => {}
+            Detail::Long => blocks.extend([grid, why]),
             Detail::All => {
                 let summary = format!("{} ({}): {}", kind.kind, kind.origin.name(), kind.recommended.setting);
                 blocks.push(Block::Folded {
@@ -131,18 +145,19 @@ pub(crate) fn snippets(advice: &Advice) -> Vec<Block> {
     advice.snippets.iter().map(block).collect()
 }
 
-/// What makes the whole suspect, and what was assumed in reading the traffic; none where nothing is.
+/// The other doubts about the whole advice, and what was assumed in reading the traffic; none where there are none.
 pub(crate) fn doubts(advice: &Advice) -> Option<Block> {
-    let notes = advice.traffic.notes.iter().map(|text| Doubt {
-        kind: "traffic".to_owned(),
+    let notes = advice.traffic.notes.iter().map(|text| Note {
+        name: "traffic",
         text: text.clone(),
     });
-    let all: Vec<Doubt> = advice.doubts.iter().cloned().chain(notes).collect();
+    let others = advice.doubts.iter().filter(|doubt| !voids(doubt));
+    let all: Vec<Note> = others.map(Note::from).chain(notes).collect();
     (!all.is_empty()).then_some(Block::Doubts(all))
 }
 
 /// What was replayed, and how.
-pub(crate) fn replayed_how(advice: &Advice) -> String {
+pub(crate) fn provenance_text(advice: &Advice) -> String {
     let Advice { traffic, options, .. } = advice;
     let Options {
         protocol,
@@ -150,6 +165,9 @@ pub(crate) fn replayed_how(advice: &Advice) -> String {
         tls,
         connections,
         repeats,
+        repeats_max,
+        encodings,
+        server: asked,
         slow_client,
     } = options;
     let kind = match traffic.kind {
@@ -165,14 +183,28 @@ pub(crate) fn replayed_how(advice: &Advice) -> String {
         Connections::Cold => "cold",
         Connections::Warm => "warm",
     };
+    let repeats = if repeats_max > repeats {
+        format!("{repeats} to {repeats_max}")
+    } else {
+        repeats.to_string()
+    };
+    let asked = asked.map_or_else(String::new, |asked| format!(" that {} supports", server(asked)));
+    let sizes = match (advice.sizes.exact.len(), advice.sizes.estimated.len()) {
+        (_, 0) => "All sizes are exact.".to_owned(),
+        (exact, estimated) => format!(
+            "The sizes under {exact} settings are exact; those under {estimated} others are estimated, and these were neither replayed nor \
+             recommended."
+        ),
+    };
     format!(
-        "Replayed {} responses, {} without compression, of {} hosts from {} ({kind}), {repeats} times a setting and link: {protocol}, \
-         {connections_per_host} {connections} connections a host, {} TLS, a client {slow_client} times slower than the cost table. \
-         Simulated with seed {}, cost table {} ({}), lastmile {}.",
+        "Replayed {} responses, {} without compression, of {} hosts from {} ({kind}), {repeats} times per setting and link, with the settings of \
+         {}{asked}: {protocol}, {connections_per_host} {connections} connections per host, {} TLS, a client {slow_client} times slower than the \
+         cost table's machine. {sizes} Simulated with seed {}, cost table {} ({}), lastmile {}.",
         traffic.responses,
         quantity(traffic.identity_bytes as f64, "B"),
         traffic.hosts,
         traffic.source,
+        encodings.join(", "),
         if *tls { "with" } else { "without" },
         advice.seed,
         advice.cpu,
@@ -181,7 +213,7 @@ pub(crate) fn replayed_how(advice: &Advice) -> String {
     )
 }
 
-/// A link's figures, and where they are from.
+/// A link's figures, and their source.
 pub(super) fn describe(link: &LinkDescription) -> String {
     let rate = |rate: Option<f64>| rate.map_or_else(|| "as traced".to_owned(), |rate| quantity(rate, "bit/s"));
     format!(
@@ -195,41 +227,125 @@ pub(super) fn describe(link: &LinkDescription) -> String {
     )
 }
 
-fn page_grid(link: &LinkAdvice, detail: Detail) -> Grid {
-    let mut grid = Grid::new(
-        "The whole page",
-        "From the first request to the last response decoded: mean ± population deviation. Savings are of paired pages, with 95 % intervals.",
-    )
-    .words(["setting"])
-    .figures(["page time", "median", "p95", "bytes down", "saved against identity", "saved against today"]);
-    let known = |outcome: &&PageOutcome| detail != Detail::Answer || KNOWN_SETTINGS.contains(&outcome.setting.as_str());
-    for outcome in link.page.iter().filter(known) {
+fn page_grid(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Grid {
+    let note = format!(
+        "From the first request to the last response decoded: mean ± population deviation of {} repeats. Savings compare paired pages, with \
+         95 % intervals; a setting is as good as the recommended one where the interval includes 0.",
+        link.repeats
+    );
+    let mut grid = Grid::new("The whole page", note)
+        .word_columns(["setting"])
+        .figure_columns(["page time"]);
+    let quantiles: &[(&str, &str)] = if detail == Detail::Short {
+        &[]
+    } else {
+        &[("median", "0.5"), ("p95", "0.95")]
+    };
+    grid = grid
+        .figure_columns(quantiles.iter().map(|(name, _)| *name))
+        .figure_columns([
+            "bytes down",
+            "saved against identity",
+            "saved against today",
+            "recommended saves",
+        ]);
+    let known = |outcome: &&PageOutcome| detail != Detail::Short || KNOWN_SETTINGS.contains(&outcome.setting.as_str());
+    let as_pasted = advice.snippets.iter().flat_map(|snippet| &snippet.replays);
+    let as_pasted = as_pasted.filter(|replay| replay.link == link.name).map(|replay| {
+        let name = format!("{}, as below", replay.page.setting);
+        (name, &replay.page)
+    });
+    let rows = link
+        .page
+        .iter()
+        .filter(known)
+        .map(|outcome| (outcome.setting.clone(), outcome));
+    for (name, outcome) in rows.chain(as_pasted) {
         let time = &outcome.page_time;
-        let quantile = |p: &str| {
+        let quantile = |(_, p): &(&str, &str)| {
             time.quantiles
-                .get(p)
+                .get(*p)
                 .map_or_else(String::new, |value| quantity(*value, &time.unit))
         };
-        let cells = vec![
-            outcome.setting.clone(),
-            mean_and_spread(time),
-            quantile("0.5"),
-            quantile("0.95"),
+        let saving = |saving: &Option<Saving>| saving.as_ref().map_or_else(String::new, saving_text);
+        let mut cells = vec![name, mean_and_spread(time)];
+        cells.extend(quantiles.iter().map(quantile));
+        cells.extend([
             quantity(outcome.bytes_down.mean, &outcome.bytes_down.unit),
-            outcome.saving_against_identity.as_ref().map_or_else(String::new, saved),
-            outcome.saving_against_today.as_ref().map_or_else(String::new, saved),
-        ];
+            saving(&outcome.saving_against_identity),
+            saving(&outcome.saving_against_today),
+            outcome
+                .recommended_saves
+                .as_ref()
+                .map_or_else(String::new, recommended_saves_text),
+        ]);
         grid.row(
             cells,
             if outcome.setting == "recommended" {
-                Tone::Good
+                RowEmphasis::Good
             } else {
-                Tone::Plain
+                RowEmphasis::Plain
             },
             &link.doubts,
         );
     }
     grid
+}
+
+/// Each setting in simulation and in the browser.
+fn browser_grid(comparison: &BrowserComparison) -> Grid {
+    let note = format!(
+        "Page times in {}, behind the same link in the emulated world, and in simulations of it: mean ± population deviation. In both, \
+         client and servers compute at full speed. A ratio above 1 means that the simulation is slower.",
+        comparison.browser
+    );
+    let mut grid = Grid::new("Simulated against Chromium", note)
+        .word_columns(["setting"])
+        .figure_columns(["simulated", "in Chromium", "simulated / Chromium"]);
+    for outcome in &comparison.outcomes {
+        let ratio = match outcome.ratio_ci95 {
+            Some([low, high]) => format!("{:.2} ({low:.2} to {high:.2})", outcome.ratio),
+            None => format!("{:.2}", outcome.ratio),
+        };
+        let cells = vec![
+            outcome.setting.clone(),
+            mean_and_spread(&outcome.simulated),
+            mean_and_spread(&outcome.emulated),
+            ratio,
+        ];
+        grid.row(cells, RowEmphasis::Plain, &comparison.doubts);
+    }
+    grid
+}
+
+/// The settings that were replayed in the first repeats only.
+fn screened_grid(link: &LinkAdvice) -> Grid {
+    let mut grid = Grid::new(
+        "Settings replayed less often",
+        "They are not among the best after the first repeats; the recommended setting is compared in these repeats.",
+    )
+    .word_columns(["setting"])
+    .figure_columns(["repeats", "page time", "recommended saves"]);
+    for screened in &link.screened {
+        let cells = vec![
+            screened.setting.clone(),
+            screened.page_time.n.to_string(),
+            mean_and_spread(&screened.page_time),
+            recommended_saves_text(&screened.recommended_saves),
+        ];
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+/// The saving, or that the two are equally good as far as one can tell.
+fn recommended_saves_text(saving: &Saving) -> String {
+    let [low, high] = saving.mean_ci95_s.unwrap_or([saving.mean_s; 2]);
+    match saving.mean_ci95_s {
+        Some(_) if low <= 0.0 && high >= 0.0 => format!("as good\n({})", interval([low, high], "s")),
+        None if low == 0.0 => "as good".to_owned(),
+        _ => saving_text(saving),
+    }
 }
 
 fn frontier(kind: &KindAdvice, detail: Detail) -> Grid {
@@ -241,31 +357,31 @@ fn frontier(kind: &KindAdvice, detail: Detail) -> Grid {
     };
     let title = format!("{}, {}", kind.kind, kind.origin.name());
     let computing = match kind.origin {
-        Origin::Static => "Compressing is done once, before anyone asks.",
-        Origin::Dynamic => "Compressing is done on every request.",
+        Origin::Static => "They are compressed once, before the first request.",
+        Origin::Dynamic => "They are compressed on every request.",
     };
     let left_out = kind.frontier.len() - kind.frontier.iter().filter(shown).count();
     let left_out = if left_out == 0 {
         String::new()
     } else {
-        format!(" {left_out} settings that others beat are left out.")
+        format!(" {left_out} dominated settings are left out.")
     };
     let note = format!(
-        "{} responses, {} as identity. {computing}{left_out}",
+        "{} responses, {} uncompressed. {computing}{left_out}",
         kind.responses,
         quantity(kind.identity_bytes as f64, "B")
     );
-    let mut grid = Grid::new(title, note).words(["setting"]).figures([
+    let mut grid = Grid::new(title, note).word_columns(["setting"]).figure_columns([
         "size",
         "of identity",
-        "server computing",
-        "client computing",
+        "server CPU time",
+        "client CPU time",
         "transfer time",
         "median",
         "p95",
     ]);
     if detail == Detail::All {
-        grid = grid.words(["beaten by another"]);
+        grid = grid.word_columns(["dominated"]);
     }
     for candidate in kind.frontier.iter().filter(shown) {
         let time = &candidate.transfer_time;
@@ -288,7 +404,15 @@ fn frontier(kind: &KindAdvice, detail: Detail) -> Grid {
             cells.push(if candidate.dominated { "yes" } else { "" }.to_owned());
         }
         let recommended = candidate.setting == kind.recommended.setting;
-        grid.row(cells, if recommended { Tone::Good } else { Tone::Plain }, &kind.doubts);
+        grid.row(
+            cells,
+            if recommended {
+                RowEmphasis::Good
+            } else {
+                RowEmphasis::Plain
+            },
+            &kind.doubts,
+        );
     }
     grid
 }
@@ -297,10 +421,10 @@ fn is_baseline(kind: &KindAdvice, candidate: &Candidate) -> bool {
     candidate.setting == "identity" || kind.today.as_deref() == Some(candidate.setting.as_str())
 }
 
-fn why(kind: &KindAdvice) -> String {
+fn reason_text(kind: &KindAdvice) -> String {
     let recommended = &kind.recommended;
     let mut text = format!(
-        "Use {}. {} Against no compression a response saves {} at the median and {} at the 95th percentile, {} on average.",
+        "Use {}. {} Compared with no compression, a response saves {} at the median and {} at the 95th percentile, {} on average.",
         recommended.setting,
         recommended.why,
         with_interval(recommended.buys.median_s, recommended.buys.median_ci95_s),
@@ -308,12 +432,12 @@ fn why(kind: &KindAdvice) -> String {
         percent(recommended.buys.share),
     );
     if let Some(today) = &recommended.buys_against_today {
-        text += &format!(" Against today it saves {}.", saved(today));
+        text += &format!(" Compared with today, it saves {}.", saving_text(today));
     }
     if let Some(break_even) = &kind.break_even {
         text += &format!(
             " Break-even: {}; by formula: {}. {}",
-            stops_paying(break_even),
+            break_even_text(break_even),
             by_formula(break_even),
             break_even.formula
         );
@@ -321,8 +445,8 @@ fn why(kind: &KindAdvice) -> String {
     text.replace('\n', " ")
 }
 
-/// Where simulated, that; else by formula: `320 to 480 Mbit/s`, `never (to 1 Gbit/s)`.
-fn stops_paying(break_even: &BreakEven) -> String {
+/// The simulated break-even, or else that of the formula: `320 to 480 Mbit/s`, `never (to 1 Gbit/s)`.
+fn break_even_text(break_even: &BreakEven) -> String {
     match &break_even.by_simulation {
         None => format!("{} (formula)", by_formula(break_even)),
         Some(search) => match search.between_bit_per_second {
@@ -339,7 +463,7 @@ fn by_formula(break_even: &BreakEven) -> String {
 }
 
 /// `5.58 s, +62 %`, and on a line of its own `(5.19 to 5.97 s)`.
-fn saved(saving: &Saving) -> String {
+fn saving_text(saving: &Saving) -> String {
     let time = format!("{}, {}", quantity(saving.mean_s, "s"), signed_percent(saving.share));
     saving
         .mean_ci95_s
@@ -413,23 +537,21 @@ fn frontier_chart(kind: &KindAdvice) -> Chart {
     let recommended = |candidate: &Candidate| candidate.setting == kind.recommended.setting;
     let all = [
         series("recommended", &recommended),
-        series("beaten by none", &|candidate| {
+        series("not dominated", &|candidate| {
             !candidate.dominated && !recommended(candidate)
         }),
-        series("beaten by another", &|candidate| {
-            candidate.dominated && !recommended(candidate)
-        }),
+        series("dominated", &|candidate| candidate.dominated && !recommended(candidate)),
     ];
     Chart {
         title: format!("Size and time of {}", kind.kind),
         note: "Bars are 95 % intervals of the mean; lower and further left is better.".to_owned(),
         x: Axis {
-            label: "Size of all".to_owned(),
+            label: "Total size".to_owned(),
             unit: "B".to_owned(),
             scale: Scale::Log,
         },
         y: Axis {
-            label: "Transfer time of one".to_owned(),
+            label: "Transfer time of a response".to_owned(),
             unit: "s".to_owned(),
             scale: Scale::Log,
         },

@@ -1,17 +1,28 @@
-//! Which tables and sentence show how a WebSocket server stood?
+//! The tables and sentence on a WebSocket server's conformance.
 
-use super::{Block, Grid, Tone};
-use crate::conform::{Conformance, Standing};
+use super::{Block, Detail, Document, Grid, Record, RowEmphasis};
+use crate::conform::{Conformance, RuleStatus};
+use crate::csv::{self, Rows};
 
-/// The answer, then every rule: those that are broken first, since they are what is to be mended.
-pub(crate) fn for_terminal(conformance: &Conformance) -> Vec<Block> {
+impl Record for Conformance {
+    fn document(&self, _: Detail) -> Document {
+        blocks(self).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::conformance(self)
+    }
+}
+
+/// The answer, then every rule: the broken ones first, since those need mending.
+fn blocks(conformance: &Conformance) -> Vec<Block> {
     let stood = [
-        (Standing::Broken, "Broken", Tone::Bad),
-        (Standing::Held, "Held", Tone::Good),
-        (Standing::NotAsked, "Not asked", Tone::Plain),
+        (RuleStatus::Broken, "Broken", RowEmphasis::Bad),
+        (RuleStatus::Held, "Held", RowEmphasis::Good),
+        (RuleStatus::NotApplicable, "Not applicable", RowEmphasis::Plain),
     ];
     let tables = stood.into_iter().filter_map(|(standing, title, tone)| {
-        let mut grid = Grid::new(title, "").words(["rule", "what it asks", "what the server did", "source"]);
+        let mut grid = Grid::new(title, "").word_columns(["rule", "requirement", "what the server did", "source"]);
         for verdict in conformance
             .verdicts
             .iter()
@@ -34,35 +45,36 @@ fn answer(conformance: &Conformance) -> String {
     let broken: Vec<_> = conformance
         .verdicts
         .iter()
-        .filter(|verdict| verdict.standing == Standing::Broken)
+        .filter(|verdict| verdict.standing == RuleStatus::Broken)
         .map(|verdict| verdict.name.as_str())
         .collect();
     let kept = match &broken[..] {
-        [] => format!("keeps all {held} rules that it was asked about"),
+        [] => format!("keeps all {held} rules that apply to it"),
         broken => {
             let asked = held + broken.len() as u64;
             format!(
-                "breaks {} of the {asked} rules that it was asked about: {}",
+                "breaks {} of the {asked} rules that apply to it: {}",
                 broken.len(),
                 broken.join(", ")
             )
         }
     };
-    let not_asked = match conformance.not_asked {
+    let not_applicable = match conformance.not_applicable {
         0 => String::new(),
-        count => format!(" {count} could not be asked about: it has not what they are about, as it may."),
+        1 => " 1 rule does not apply: the server does not offer the optional feature it tests.".to_owned(),
+        count => format!(" {count} rules do not apply: the server does not offer the optional features they test."),
     };
-    format!("{target}{server} {kept}.{not_asked}")
+    format!("{target}{server} {kept}.{not_applicable}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
     fn what_is_broken_comes_before_what_is_held() {
-        let blocks = for_terminal(&sample::conformance());
+        let blocks = blocks(&fixtures::conformance());
         let titles: Vec<&str> = blocks
             .iter()
             .filter_map(|block| match block {
@@ -70,14 +82,14 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(titles, ["Broken", "Held", "Not asked"]);
+        assert_eq!(titles, ["Broken", "Held", "Not applicable"]);
     }
 
     #[test]
     fn what_is_broken_is_named_in_the_answer() {
         assert_eq!(
-            answer(&sample::conformance()),
-            "ws://127.0.0.1:9001/ (ws 8) breaks 1 of the 2 rules that it was asked about: rsv2. 1 could not be asked about: it has not what they are about, as it may."
+            answer(&fixtures::conformance()),
+            "ws://127.0.0.1:9001/ (ws 8) breaks 1 of the 2 rules that apply to it: rsv2. 1 rule does not apply: the server does not offer the optional feature it tests."
         );
     }
 }

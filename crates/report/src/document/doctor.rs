@@ -1,12 +1,23 @@
-//! Which tables and sentences show what a machine can do?
+//! The tables and sentences on what a machine can do.
 
-use super::{Block, Grid, Tone};
-use crate::doctor::{Ability, Examination, Standing};
+use super::{Block, Detail, Document, Grid, Record, RowEmphasis};
+use crate::csv::{self, Rows};
+use crate::doctor::{Check, CheckStatus, DoctorReport};
+
+impl Record for DoctorReport {
+    fn document(&self, _: Detail) -> Document {
+        blocks(self).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::examination(self)
+    }
+}
 
 /// The answer, then what was found, with remedies.
-pub(crate) fn for_terminal(examination: &Examination) -> Vec<Block> {
+fn blocks(examination: &DoctorReport) -> Vec<Block> {
     let machine = grid("This machine", "", &examination.machine);
-    let peers = "Real servers and clients that studies drive in the emulated world; none is needed for anything else.";
+    let peers = "Real servers and clients that studies run in the emulated world; nothing else needs them.";
     let peers = grid("Peers", peers, &examination.peers);
     vec![
         Block::Answer(answer(examination)),
@@ -15,7 +26,7 @@ pub(crate) fn for_terminal(examination: &Examination) -> Vec<Block> {
     ]
 }
 
-fn answer(examination: &Examination) -> String {
+fn answer(examination: &DoctorReport) -> String {
     let named = |standing| {
         let of = examination
             .machine
@@ -23,23 +34,23 @@ fn answer(examination: &Examination) -> String {
             .filter(|ability| ability.standing == standing);
         of.map(|ability| ability.name.as_str()).collect::<Vec<_>>()
     };
-    match (&named(Standing::Missing)[..], &named(Standing::Limited)[..]) {
-        ([], []) => "The emulated world works here, with all that it can use.".to_owned(),
+    match (&named(CheckStatus::Missing)[..], &named(CheckStatus::Limited)[..]) {
+        ([], []) => "The emulated world works here, with everything that it can use.".to_owned(),
         ([], limited) => format!("The emulated world works here. Limited: {}.", limited.join(", ")),
         (missing, _) => format!(
-            "The emulated world does not work here, for want of {}; the simulated one does.",
+            "The emulated world does not work here, since this machine lacks {}; the simulated world does.",
             missing.join(", ")
         ),
     }
 }
 
-fn grid(title: &str, note: &str, abilities: &[Ability]) -> Grid {
-    let mut grid = Grid::new(title, note).words(["what", "standing", "found", "remedy"]);
+fn grid(title: &str, note: &str, abilities: &[Check]) -> Grid {
+    let mut grid = Grid::new(title, note).word_columns(["check", "status", "found", "remedy"]);
     for ability in abilities {
         let tone = match ability.standing {
-            Standing::Ready => Tone::Good,
-            Standing::Limited => Tone::Plain,
-            Standing::Missing => Tone::Bad,
+            CheckStatus::Ready => RowEmphasis::Good,
+            CheckStatus::Limited => RowEmphasis::Plain,
+            CheckStatus::Missing => RowEmphasis::Bad,
         };
         let cells = vec![
             ability.name.clone(),
@@ -55,19 +66,19 @@ fn grid(title: &str, note: &str, abilities: &[Ability]) -> Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
     fn one_thing_missing_is_enough_for_no_emulated_world() {
-        let sample = sample::examination();
+        let sample = fixtures::examination();
         assert!(sample.emulated_world);
         assert_eq!(answer(&sample), "The emulated world works here. Limited: SCHED_FIFO.");
         let mut machine = sample.machine;
-        machine[0].standing = Standing::Missing;
-        let without = Examination::new("0.1.0", machine, Vec::new());
+        machine[0].standing = CheckStatus::Missing;
+        let without = DoctorReport::new("0.1.0", machine, Vec::new());
         assert!(!without.emulated_world);
         assert!(
-            answer(&without).contains("for want of user namespaces"),
+            answer(&without).contains("since this machine lacks user namespaces"),
             "{}",
             answer(&without)
         );

@@ -1,19 +1,30 @@
-//! Which tables and sentences show a capture?
+//! The tables and sentences of a capture.
 
-use super::{Block, Grid, Tone};
+use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use crate::csv::{self, Rows};
 use crate::inspect::{Comment, Connection, Handshake, Http, Inspection, Opening, Sent, Transaction};
-use crate::number::{percent, plain, quantity};
+use crate::number::{percent, quantity, with_decimals};
 use crate::record::Figure;
 
-/// The capture in the order of a terminal: what it is, then the tables, as far as they fit on a few screens.
-pub(crate) fn for_terminal(inspection: &Inspection) -> Vec<Block> {
+impl Record for Inspection {
+    fn document(&self, _: Detail) -> Document {
+        blocks(self).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::inspection(self)
+    }
+}
+
+/// The capture in the order of a terminal: a summary, then the tables, as far as they fit on a few screens.
+fn blocks(inspection: &Inspection) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(answer(inspection))];
     blocks.extend(tables(inspection, ROWS_SHORT));
     blocks.extend(doubts(inspection));
     blocks
 }
 
-/// How many flows or transactions a terminal and a page are shown: our own choice. The other forms have all.
+/// How many flows or transactions a terminal and a page show: our own choice. The other formats have all.
 const ROWS_SHORT: usize = 20;
 pub(crate) const ROWS_LONG: usize = 500;
 
@@ -36,24 +47,24 @@ pub(crate) fn answer(inspection: &Inspection) -> String {
     let mut text = format!(
         "{}: {} in {}, on {} and {}.",
         capture.source,
-        counted(capture.packets, "packet"),
+        with_plural(capture.packets, "packet"),
         quantity(capture.duration_s, "s"),
-        counted(connections.len() as u64, "TCP connection"),
-        counted(udp.len() as u64, "UDP flow"),
+        with_plural(connections.len() as u64, "TCP connection"),
+        with_plural(udp.len() as u64, "UDP flow"),
     );
     if payload > 0 {
         text += &format!(
-            " TCP carried {}, with {} ({} of the payload sent again) and {} out of order.",
+            " TCP carried {}, with {} ({} of the payload retransmitted) and {} out of order.",
             quantity(once as f64, "B"),
-            counted(sum(|sent| sent.retransmissions), "retransmission"),
+            with_plural(sum(|sent| sent.retransmissions), "retransmission"),
             percent((payload - once.min(payload)) as f64 / payload as f64),
-            counted(sum(|sent| sent.out_of_order), "segment"),
+            with_plural(sum(|sent| sent.out_of_order), "segment"),
         );
     }
     if let Some(time) = &http.time_to_last_byte {
         text += &format!(
-            " HTTP: {}, whole after {} on average.",
-            counted(http.transactions, "transaction"),
+            " HTTP: {}, complete after {} on average.",
+            with_plural(http.transactions, "transaction"),
             quantity(time.mean, &time.unit)
         );
     }
@@ -80,26 +91,26 @@ pub(crate) fn tables(inspection: &Inspection, rows: usize) -> Vec<Block> {
         .collect()
 }
 
-/// What makes the whole suspect; none where nothing is.
+/// Doubts about the whole capture; none where there are none.
 pub(crate) fn doubts(inspection: &Inspection) -> Option<Block> {
-    (!inspection.doubts.is_empty()).then(|| Block::Doubts(inspection.doubts.clone()))
+    (!inspection.doubts.is_empty()).then(|| Block::Doubts(inspection.doubts.iter().map(Note::from).collect()))
 }
 
-/// The file, and what it was captured at.
-pub(crate) fn captured_how(inspection: &Inspection) -> String {
+/// The file, and where it was captured.
+pub(crate) fn provenance_text(inspection: &Inspection) -> String {
     let capture = &inspection.capture;
     let interface = |interface: &crate::inspect::Interface| match interface.snap_length_bytes {
-        Some(length) => format!("{} ({length} octets of a packet at most)", interface.link_type),
+        Some(length) => format!("{} ({length} bytes of each packet at most)", interface.link_type),
         None => interface.link_type.clone(),
     };
     let interfaces: Vec<String> = capture.interfaces.iter().map(interface).collect();
     format!(
-        "Read from {}, {} of {}: {}, captured at {}. Times are those of the place of capture. A retransmission holds an octet that \
-         passed before; what fills a hole is out of order. lastmile {}.",
+        "Read from {}, {} of {}: {}, captured at {}. Times are those at the capture point. A retransmission holds a byte that \
+         passed before; a segment that fills a hole is out of order. lastmile {}.",
         capture.source,
         quantity(capture.file_bytes as f64, "B"),
         capture.format,
-        counted(capture.packets, "packet"),
+        with_plural(capture.packets, "packet"),
         interfaces.join(", "),
         inspection.version,
     )
@@ -107,14 +118,14 @@ pub(crate) fn captured_how(inspection: &Inspection) -> String {
 
 fn connections(shown: &[Connection], left_out: &str) -> Grid {
     let note = format!(
-        "Each begins so long after the capture's first packet. A handshake is a whole round trip; up and down are goodput, each octet counted \
-         once; idle is the time in gaps of a second or longer.{left_out}"
+        "Begins: time since the capture's first packet. Handshake: a whole round trip. Up and down: goodput, each byte counted \
+         once. Idle: the time in gaps of a second or longer.{left_out}"
     );
     let mut grid = Grid::new("TCP connections", note)
-        .figures(["no."])
-        .words(["client", "server"])
-        .figures(["begins", "duration", "handshake", "up", "down", "idle"])
-        .words(["ended"]);
+        .figure_columns(["no."])
+        .word_columns(["client", "server"])
+        .figure_columns(["begins", "duration", "handshake", "up", "down", "idle"])
+        .word_columns(["ended"]);
     for (at, flow) in shown.iter().enumerate() {
         let goodput = |sent: &Sent| match sent.goodput_bit_per_second {
             Some(rate) if sent.payload_once_bytes > 0 => quantity(rate, "bit/s"),
@@ -126,18 +137,18 @@ fn connections(shown: &[Connection], left_out: &str) -> Grid {
             flow.server.clone(),
             quantity(flow.began_s, "s"),
             quantity(flow.duration_s, "s"),
-            opened(flow.opening, flow.handshake.as_ref()),
+            handshake_text(flow.opening, flow.handshake.as_ref()),
             goodput(&flow.up),
             goodput(&flow.down),
-            some(flow.idle.gaps, || quantity(flow.idle.time_s, "s")),
-            ended(flow).to_owned(),
+            unless_zero(flow.idle.gaps, || quantity(flow.idle.time_s, "s")),
+            end_text(flow).to_owned(),
         ];
-        grid.row(cells, Tone::Plain, &flow.doubts);
+        grid.row(cells, RowEmphasis::Plain, &flow.doubts);
     }
     grid
 }
 
-fn opened(opening: Opening, handshake: Option<&Handshake>) -> String {
+fn handshake_text(opening: Opening, handshake: Option<&Handshake>) -> String {
     match (opening, handshake) {
         (_, Some(handshake)) => quantity(handshake.round_trip_s, "s"),
         (Opening::Unanswered, _) => "unanswered".to_owned(),
@@ -145,7 +156,7 @@ fn opened(opening: Opening, handshake: Option<&Handshake>) -> String {
     }
 }
 
-fn ended(flow: &Connection) -> &'static str {
+fn end_text(flow: &Connection) -> &'static str {
     match (flow.up.reset || flow.down.reset, flow.up.fin, flow.down.fin) {
         (true, ..) => "reset",
         (_, true, true) => "closed",
@@ -154,19 +165,19 @@ fn ended(flow: &Connection) -> &'static str {
     }
 }
 
-/// One row a direction.
+/// One row per direction.
 fn sent(shown: &[Connection], left_out: &str) -> Grid {
     let note = format!(
-        "Up is what the client sent. Headers are those of IP and TCP, as a share of all that was sent.{left_out}"
+        "Up is from the client to the server. Headers are those of IP and TCP, as a share of all bytes sent.{left_out}"
     );
     let mut grid = Grid::new("What each side sent", note)
-        .figures(["no."])
-        .words(["way"])
-        .figures([
+        .figure_columns(["no."])
+        .word_columns(["way"])
+        .figure_columns([
             "packets",
             "payload",
             "headers",
-            "sent again",
+            "retransmitted",
             "spurious",
             "out of order",
             "duplicate ACKs",
@@ -176,47 +187,50 @@ fn sent(shown: &[Connection], left_out: &str) -> Grid {
         let cells = vec![
             (at + 1).to_string(),
             way.to_owned(),
-            whole(sent.packets),
+            count_text(sent.packets),
             quantity(sent.payload_once_bytes as f64, "B"),
             sent.header_share.map_or_else(String::new, percent),
-            whole(sent.retransmissions),
-            whole(sent.spurious_retransmissions),
-            whole(sent.out_of_order),
-            whole(sent.duplicate_acknowledgements),
-            some(sent.zero_windows, || {
+            count_text(sent.retransmissions),
+            count_text(sent.spurious_retransmissions),
+            count_text(sent.out_of_order),
+            count_text(sent.duplicate_acknowledgements),
+            unless_zero(sent.zero_windows, || {
                 format!(
                     "{}, {}",
-                    whole(sent.zero_windows),
+                    count_text(sent.zero_windows),
                     quantity(sent.zero_window_time_s, "s")
                 )
             }),
         ];
-        grid.row(cells, Tone::Plain, &[]);
+        grid.row(cells, RowEmphasis::Plain, &[]);
     }
     grid
 }
 
-/// One row a direction that carried data which was acknowledged.
+/// One row per direction that carried acknowledged data.
 fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
     let note = format!(
-        "From a side's segments to their acknowledgements, at the place of capture: under Karn's rule, and with every acknowledgement. In \
-         flight is what was sent and not acknowledged.{left_out}"
+        "From a side's segments to their acknowledgements, at the capture point: under Karn's rule, and with every acknowledgement. In \
+         flight: sent and not yet acknowledged.{left_out}"
     );
-    let mut grid = Grid::new("Round trips", note).figures(["no."]).words(["way"]).figures([
-        "samples",
-        "median",
-        "p95",
-        "all samples",
-        "all median",
-        "all p95",
-        "in flight",
-        "most in flight",
-    ]);
+    let mut grid = Grid::new("Round trips", note)
+        .figure_columns(["no."])
+        .word_columns(["way"])
+        .figure_columns([
+            "samples",
+            "median",
+            "p95",
+            "all samples",
+            "all median",
+            "all p95",
+            "in flight",
+            "most in flight",
+        ]);
     let quantile = |figure: Option<&Figure>, p: &str| {
         let found = figure.and_then(|figure| Some((figure.quantiles.get(p)?, &figure.unit)));
         found.map_or_else(String::new, |(value, unit)| quantity(*value, unit))
     };
-    let count = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| whole(figure.n));
+    let count = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| count_text(figure.n));
     for (at, way, sent) in directions(shown).filter(|(.., sent)| sent.round_trip.is_some()) {
         let (karn, all) = (sent.round_trip_karn.as_ref(), sent.round_trip.as_ref());
         let in_flight = sent.in_flight.as_ref();
@@ -233,7 +247,7 @@ fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
             sent.in_flight_max_bytes
                 .map_or_else(String::new, |most| quantity(most as f64, "B")),
         ];
-        grid.row(cells, Tone::Plain, &[]);
+        grid.row(cells, RowEmphasis::Plain, &[]);
     }
     grid
 }
@@ -246,9 +260,9 @@ fn directions(shown: &[Connection]) -> impl Iterator<Item = (usize, &'static str
 fn udp(inspection: &Inspection, rows: usize) -> Grid {
     let note = format!("Bytes are those of IP packets.{}", left_out(inspection.udp.len(), rows));
     let mut grid = Grid::new("UDP flows", note)
-        .figures(["no."])
-        .words(["client", "server"])
-        .figures([
+        .figure_columns(["no."])
+        .word_columns(["client", "server"])
+        .figure_columns([
             "first packet",
             "duration",
             "packets up",
@@ -263,18 +277,18 @@ fn udp(inspection: &Inspection, rows: usize) -> Grid {
             flow.server.clone(),
             quantity(flow.began_s, "s"),
             quantity(flow.duration_s, "s"),
-            whole(flow.up.packets),
+            count_text(flow.up.packets),
             quantity(flow.up.bytes as f64, "B"),
-            whole(flow.down.packets),
+            count_text(flow.down.packets),
             quantity(flow.down.bytes as f64, "B"),
         ];
-        grid.row(cells, Tone::Plain, &[]);
+        grid.row(cells, RowEmphasis::Plain, &[]);
     }
     grid
 }
 
 fn http(http: &Http, rows: usize) -> Grid {
-    let mut note = "HTTP/1.1 in clear, in the order of requests. Times are from the request's first octet to the response's first and last."
+    let mut note = "HTTP/1.1 in clear text, in the order of requests. Times are from the request's first byte to the response's first and last."
         .to_owned();
     let times = [
         ("first byte", &http.time_to_first_byte),
@@ -292,11 +306,11 @@ fn http(http: &Http, rows: usize) -> Grid {
     }
     note += &left_out(http.transactions as usize, rows);
     let mut grid = Grid::new("HTTP transactions", note)
-        .figures(["TCP no."])
-        .words(["method", "target", "status"])
-        .figures(["request", "response", "first byte", "last byte"]);
+        .figure_columns(["TCP no."])
+        .word_columns(["method", "target", "status"])
+        .figure_columns(["request", "response", "first byte", "last byte"]);
     for transaction in http.listed.iter().take(rows) {
-        grid.row(transaction_cells(transaction), Tone::Plain, &[]);
+        grid.row(transaction_cells(transaction), RowEmphasis::Plain, &[]);
     }
     grid
 }
@@ -315,7 +329,7 @@ fn transaction_cells(transaction: &Transaction) -> Vec<String> {
     ]
 }
 
-/// Long targets are queries that nobody reads in a table.
+/// Cuts long targets: they are queries that nobody reads in a table.
 fn shortened(target: &str) -> String {
     const LENGTH: usize = 60;
     match target.char_indices().nth(LENGTH) {
@@ -325,19 +339,21 @@ fn shortened(target: &str) -> String {
 }
 
 fn comments(all: &[Comment]) -> Grid {
-    let mut grid = Grid::new("Comments", "What the writer of the capture remarks on packets.")
-        .words(["comment"])
-        .figures(["packets"]);
+    let mut grid = Grid::new("Comments", "Comments that the capture's writer attached to packets.")
+        .word_columns(["comment"])
+        .figure_columns(["packets"]);
     for Comment { text, packets } in all {
-        grid.row(vec![text.clone(), whole(*packets)], Tone::Plain, &[]);
+        grid.row(vec![text.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
     }
     grid
 }
 
 fn set_aside(inspection: &Inspection) -> Grid {
-    let mut grid = Grid::new("Packets in no flow", "").words(["why"]).figures(["packets"]);
+    let mut grid = Grid::new("Packets in no flow", "")
+        .word_columns(["reason"])
+        .figure_columns(["packets"]);
     for (why, packets) in &inspection.capture.set_aside {
-        grid.row(vec![why.clone(), whole(*packets)], Tone::Plain, &[]);
+        grid.row(vec![why.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
     }
     grid
 }
@@ -345,19 +361,19 @@ fn set_aside(inspection: &Inspection) -> Grid {
 fn left_out(there: usize, rows: usize) -> String {
     match there.saturating_sub(rows) {
         0 => String::new(),
-        more => format!(" {} more are in the forms json and csv.", whole(more as u64)),
+        more => format!(" {} more are in the formats json and csv.", count_text(more as u64)),
     }
 }
 
-fn whole(count: u64) -> String {
-    plain(count as f64, 0)
+fn count_text(count: u64) -> String {
+    with_decimals(count as f64, 0)
 }
 
-fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", whole(count), if count == 1 { "" } else { "s" })
+fn with_plural(count: u64, what: &str) -> String {
+    format!("{} {what}{}", count_text(count), if count == 1 { "" } else { "s" })
 }
 
-/// What there is to say where the count is not 0.
-fn some(count: u64, text: impl FnOnce() -> String) -> String {
+/// The text where the count is not 0, or else nothing.
+fn unless_zero(count: u64, text: impl FnOnce() -> String) -> String {
     if count == 0 { String::new() } else { text() }
 }

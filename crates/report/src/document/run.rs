@@ -1,42 +1,49 @@
-//! Which tables and sentences show a run?
+//! The tables and sentences of a run.
 
-use super::{Block, Grid, Tone, factors, levels_text, readable, with_shared};
-use crate::number::{interval, mean_and_spread, percent, plain, quantity};
+use super::{Block, Detail, Document, Grid, Record, RowEmphasis, factors, levels_text, readable, with_shared};
+use crate::csv::{self, Rows};
+use crate::number::{interval, mean_and_spread, percent, quantity, with_decimals};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The run in the order of a terminal, where the end is what is seen: tables first, what follows from them last.
-pub(crate) fn for_terminal(run: &Run) -> Vec<Block> {
-    in_order(run, CELLS_IN_A_TERMINAL)
+impl Record for Run {
+    fn document(&self, detail: Detail) -> Document {
+        let cells_at_most = match detail {
+            Detail::Short => CELLS_IN_A_TERMINAL,
+            Detail::Long | Detail::All => usize::MAX,
+        };
+        blocks(self, cells_at_most).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::run(self)
+    }
 }
 
-/// The same with all cells, however many.
-pub(crate) fn for_markdown(run: &Run) -> Vec<Block> {
-    in_order(run, usize::MAX)
-}
-
-fn in_order(run: &Run, cells_at_most: usize) -> Vec<Block> {
+/// The run in the order of a terminal, whose last lines stay in sight: tables first, findings last.
+fn blocks(run: &Run, cells_at_most: usize) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(run.study.clone()), Block::Text(run.question.clone())];
     if run.cells.len() <= cells_at_most {
         blocks.extend(cells(run));
     } else {
         let all = run.cells.len();
         blocks.push(Block::Text(format!(
-            "The figures of its {all} cells, more than {cells_at_most}, are in the report, and in the forms json, csv and md."
+            "The run has {all} cells, too many to show here (more than {cells_at_most}): their figures are in the report, and in the formats json, \
+             csv and md."
         )));
     }
     blocks.extend(ratios(run));
     blocks.extend(exhibits(run));
     blocks.extend(thresholds(run));
     blocks.extend(findings(run));
-    blocks.push(Block::Text(measured_how(run)));
+    blocks.push(Block::Text(provenance_text(run)));
     blocks
 }
 
-/// More cells than that are not shown in a terminal, where they would push everything else out of sight. Our own choice.
+/// A terminal shows no more cells than this: more would push everything else out of sight. Our own choice.
 const CELLS_IN_A_TERMINAL: usize = 40;
 
-/// What follows from the figures.
+/// The findings.
 pub(crate) fn findings(run: &Run) -> Vec<Block> {
     run.findings.iter().cloned().map(Block::Finding).collect()
 }
@@ -46,7 +53,7 @@ pub(crate) fn exhibits(run: &Run) -> Vec<Block> {
     run.exhibits.iter().map(|table| Block::Grid(table.into())).collect()
 }
 
-/// Tables of each part: factors, then figures with their spread, as many side by side as can be read.
+/// Tables of each part: factors, then figures with their spread, as many side by side as stay readable.
 pub(crate) fn cells(run: &Run) -> Vec<Block> {
     const SIDE_BY_SIDE: usize = 5;
     let mut blocks = Vec::new();
@@ -66,7 +73,7 @@ pub(crate) fn cells(run: &Run) -> Vec<Block> {
     blocks
 }
 
-/// Every statistic of every figure, for who wants to know.
+/// Every statistic of every figure.
 pub(crate) fn statistics(run: &Run) -> Vec<Block> {
     let names: BTreeSet<&String> = run.cells.iter().flat_map(|cell| cell.figures.keys()).collect();
     names
@@ -75,7 +82,7 @@ pub(crate) fn statistics(run: &Run) -> Vec<Block> {
         .collect()
 }
 
-/// Ratios, with what was published beside what was measured: a table for all of one name that are told apart by the same factors.
+/// Ratios, measured beside published: one table for all ratios of one name that differ in the same factors.
 pub(crate) fn ratios(run: &Run) -> Vec<Block> {
     let mut groups: Vec<(&str, Vec<&String>, Vec<&Ratio>)> = Vec::new();
     for ratio in &run.ratios {
@@ -99,10 +106,10 @@ fn ratios_grid(name: &str, ratios: &[&Ratio]) -> Grid {
     let note = with_shared("Mean over pairs of repeats, ± population deviation.", &shared);
     let any_published = ratios.iter().any(|ratio| ratio.published.is_some());
     let mut grid = Grid::new(format!("Ratio: {}", readable(name)), note)
-        .words(&differ)
-        .figures(["measured", "95 % interval"]);
+        .word_columns(&differ)
+        .figure_columns(["measured", "95 % interval"]);
     if any_published {
-        grid = grid.figures(["published", "measured - published"]);
+        grid = grid.figure_columns(["published", "measured - published"]);
     }
     for ratio in ratios {
         let mut cells: Vec<String> = differ
@@ -112,7 +119,7 @@ fn ratios_grid(name: &str, ratios: &[&Ratio]) -> Grid {
         cells.push(if ratio.n < 2 {
             quantity(ratio.mean, "1")
         } else {
-            crate::number::spread(ratio.mean, ratio.rms, "1")
+            crate::number::spread(ratio.mean, ratio.population_sd, "1")
         });
         cells.push(
             ratio
@@ -123,12 +130,12 @@ fn ratios_grid(name: &str, ratios: &[&Ratio]) -> Grid {
             cells.push(ratio.published.map_or_else(String::new, published));
             cells.push(difference(ratio));
         }
-        grid.row(cells, Tone::Plain, &[]);
+        grid.row(cells, RowEmphasis::Plain, &[]);
     }
     grid
 }
 
-/// Thresholds, and whether they held; none where none was set.
+/// The thresholds, and whether they held; none where none was set.
 pub(crate) fn thresholds(run: &Run) -> Option<Block> {
     if run.thresholds.is_empty() {
         return None;
@@ -136,16 +143,16 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
     let any_part = run.thresholds.iter().any(|threshold| threshold.part.is_some());
     let part_head = any_part.then_some("part");
     let mut grid = Grid::new("Thresholds", "")
-        .words(["rule"].into_iter().chain(part_head).chain(["cell"]))
-        .figures(["found"])
-        .words(["held"]);
+        .word_columns(["rule"].into_iter().chain(part_head).chain(["cell"]))
+        .figure_columns(["found"])
+        .word_columns(["held"]);
     for threshold in &run.thresholds {
         let (held, tone) = if threshold.held {
-            ("yes", Tone::Plain)
+            ("yes", RowEmphasis::Plain)
         } else {
-            ("no", Tone::Bad)
+            ("no", RowEmphasis::Bad)
         };
-        // A threshold is of one figure, which its rule names and the cells give a unit.
+        // A threshold is on one figure: the rule names it, and the cells give its unit.
         let figure = threshold.rule.split(['(', ')']).nth(1).unwrap_or_default();
         let unit = run.cells.iter().find_map(|cell| Some(&cell.figures.get(figure)?.unit));
         let found = quantity(threshold.found, unit.map_or("1", String::as_str));
@@ -159,15 +166,15 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
     Some(Block::Grid(grid))
 }
 
-/// In which world, with which seed and cost table, by which version.
-pub(crate) fn measured_how(run: &Run) -> String {
+/// The world, seed, cost table and version of the run.
+pub(crate) fn provenance_text(run: &Run) -> String {
     format!(
         "World {}, seed {}, cost table {} ({}), lastmile {}.",
         run.world, run.seed, run.cpu, run.cpu_machine, run.version
     )
 }
 
-/// What a figure's authors printed, on a line of its own, where they did.
+/// The published value of a figure, if there is one, on a line of its own.
 fn published_of(figure: &Figure) -> String {
     match figure.published {
         None => String::new(),
@@ -184,13 +191,17 @@ fn published(published: Published) -> String {
     }
 }
 
-/// Measured less published, to the published value's precision and one digit more; against a range, whether it is inside.
+/// Measured minus published, to the published value's precision and one digit more; for a range, whether it lies inside.
 fn difference(ratio: &Ratio) -> String {
     match ratio.published {
         None => String::new(),
         Some(Published::Value(value)) => {
             let difference = ratio.mean - value;
-            format!("{}{}", if difference > 0.0 { "+" } else { "" }, plain(difference, 3))
+            format!(
+                "{}{}",
+                if difference > 0.0 { "+" } else { "" },
+                with_decimals(difference, 3)
+            )
         }
         Some(Published::Range([low, high])) if (low..=high).contains(&ratio.mean) => "inside".to_owned(),
         Some(Published::Range([low, high])) => {
@@ -202,7 +213,7 @@ fn difference(ratio: &Ratio) -> String {
             format!(
                 "{}{} outside",
                 if distance > 0.0 { "+" } else { "" },
-                plain(distance, 3)
+                with_decimals(distance, 3)
             )
         }
     }
@@ -225,9 +236,9 @@ fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
     let (differ, shared) = factors(cells.iter().map(|cell| &cell.levels));
     let per: BTreeMap<&String, &Figure> = cells.iter().flat_map(|cell| &cell.figures).collect();
     let mut grid = Grid::new(title, with_shared("Mean ± population deviation.", &shared))
-        .words(&differ)
-        .figures(["repeats"])
-        .figures(
+        .word_columns(&differ)
+        .figure_columns(["repeats"])
+        .figure_columns(
             names
                 .iter()
                 .map(|name| format!("{} / {}", readable(name), per[*name].per)),
@@ -254,7 +265,15 @@ fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
             };
             shown + &published_of(figure)
         }));
-        grid.row(row, if cell.valid { Tone::Plain } else { Tone::Invalid }, &cell.doubts);
+        grid.row(
+            row,
+            if cell.valid {
+                RowEmphasis::Plain
+            } else {
+                RowEmphasis::Invalid
+            },
+            &cell.doubts,
+        );
     }
     grid
 }
@@ -267,30 +286,37 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
         .collect();
     let (differ, shared) = factors(having.iter().map(|(cell, _)| &cell.levels));
     let parts = having.iter().any(|(cell, _)| cell.part.is_some());
-    let mut grid = Grid::new(readable(name), with_shared("rms divides by n, sd by n - 1.", &shared))
-        .words(parts.then_some("part"))
-        .words(&differ)
-        .figures([
-            "n",
-            "mean",
-            "rms",
-            "sd",
-            "rms / mean",
-            "median",
-            "p95",
-            "p99",
-            "95 % interval of the mean",
-            "first run",
-            "the rest",
-        ])
-        .words(["varied"]);
+    let mut grid = Grid::new(
+        readable(name),
+        with_shared("The population sd divides by n, the sd by n - 1.", &shared),
+    )
+    .word_columns(parts.then_some("part"))
+    .word_columns(&differ)
+    .figure_columns([
+        "n",
+        "mean",
+        "population sd",
+        "sd",
+        "population sd / mean",
+        "median",
+        "p95",
+        "p99",
+        "95 % interval of the mean",
+        "first run",
+        "the rest",
+    ])
+    .word_columns(["varied"]);
     for (cell, figure) in having {
         let mut row = super::row_head(parts.then_some(&cell.part), &cell.levels, &differ);
         let show = |value: Option<f64>| value.map_or_else(String::new, |value| quantity(value, &figure.unit));
         let quantile = |p: &str| show(figure.quantiles.get(p).copied());
         row.push(figure.n.to_string());
-        row.extend([show(Some(figure.mean)), show(Some(figure.rms)), show(figure.sd)]);
-        row.push(figure.rms_ratio.map_or_else(String::new, percent));
+        row.extend([
+            show(Some(figure.mean)),
+            show(Some(figure.population_sd)),
+            show(figure.sd),
+        ]);
+        row.push(figure.population_sd_ratio.map_or_else(String::new, percent));
         row.extend(["0.5", "0.95", "0.99"].map(quantile));
         row.push(figure.ci95.map_or_else(String::new, |ci| interval(ci, &figure.unit)));
         row.extend([0, 1].map(|at| show(figure.first_against_rest.map(|pair| pair[at]))));
@@ -299,7 +325,15 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
         } else {
             figure.varied.join(", ")
         });
-        grid.row(row, if cell.valid { Tone::Plain } else { Tone::Invalid }, &cell.doubts);
+        grid.row(
+            row,
+            if cell.valid {
+                RowEmphasis::Plain
+            } else {
+                RowEmphasis::Invalid
+            },
+            &cell.doubts,
+        );
     }
     grid
 }

@@ -1,7 +1,7 @@
-//! Which tables and sentences show a tuning?
+//! The tables and sentences that show a tuning.
 //!
-//! A grid has 1,440 points a direction: people are shown the frontier, the answer and the settings that have a name; the rest is in `maps`, in
-//! CSV and in JSON.
+//! A grid has 1,440 points per direction: the tables show the frontier, the answer and the settings that have a name; `maps`, CSV and JSON
+//! have the rest.
 
 mod frontier;
 mod maps;
@@ -9,39 +9,41 @@ mod settings;
 
 pub(crate) use settings::{beyond, settings};
 
-use super::{Block, Grid, Tone};
-use crate::number::{mean_and_spread, percent, plain, quantity};
-use crate::record::{Doubt, Figure};
+use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use crate::csv::{self, Rows};
+use crate::number::{mean_and_spread, percent, quantity, with_decimals};
+use crate::record::Figure;
 use crate::tune::{Choice, Direction, LinkDelivery, Options, Sampling, Scope, Stream, Tuning};
 
-/// How much is said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// What fits on a few screens.
-    Short,
-    /// Every row.
-    All,
+impl Record for Tuning {
+    fn document(&self, detail: Detail) -> Document {
+        blocks(self, detail).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::tuning(self)
+    }
 }
 
 /// The tuning in the order of a terminal: the answer first, then what it was chosen from.
-pub(crate) fn for_terminal(tuning: &Tuning, detail: Detail) -> Vec<Block> {
+fn blocks(tuning: &Tuning, detail: Detail) -> Vec<Block> {
     let mut blocks = answer(tuning);
     blocks.extend(thresholds(tuning));
     for stream in &tuning.directions {
         blocks.push(Block::Heading(heading(stream)));
         blocks.extend(settings(tuning, stream, detail));
-        blocks.extend(maps::in_numbers(tuning, stream.direction, detail));
+        blocks.extend(maps::ratio_table(tuning, stream.direction, detail));
         blocks.extend(beyond(tuning, stream.direction, detail));
     }
     for link in &tuning.links {
-        blocks.push(Block::Heading(format!("On {}", tuning.place(link))));
+        blocks.push(Block::Heading(format!("On {}", tuning.link_label(link))));
         blocks.extend(link_blocks(link));
     }
     blocks.extend(tuning.findings.iter().cloned().map(Block::Finding));
     blocks.extend(snippets(tuning));
-    blocks.push(Block::Text(compressed_how(tuning)));
-    if detail == Detail::Short {
-        let everything = "Every point is in the report, with --all, and in the forms json and csv.";
+    blocks.push(Block::Text(provenance_text(tuning)));
+    if detail != Detail::All {
+        let everything = "The report, --all, and the formats json and csv show every point.";
         blocks.push(Block::Text(everything.to_owned()));
     }
     blocks.extend(doubts(tuning));
@@ -53,17 +55,17 @@ pub(crate) fn answer(tuning: &Tuning) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(tuning.answer.text.clone())];
     let Options { connections, .. } = tuning.options;
     let note = format!(
-        "A ratio is compressed over raw payload; memory is that of one compressing context, computing the compressing of one message: its mean ± \
-         population deviation, and in sentences its median. \"Of {}\" is what as many connections take together, both ways: a pair of contexts each, \
-         or one pair a core where nothing is kept between messages.",
-        plain(connections as f64, 0)
+        "The ratio is compressed over raw payload; memory is that of one compressing context; CPU time is that of compressing one message: here its \
+         mean ± population deviation, in sentences its median. \"Of {}\" is the memory of that many connections in both directions: one pair of \
+         contexts each, or one pair per core where nothing is kept between messages.",
+        with_decimals(connections as f64, 0)
     );
     let mut grid = Grid::new("What to use", note)
-        .words(["direction", "among", "setting", "with"])
-        .figures(["ratio", "memory", &of_all(connections), "computing"])
-        .words(["fits"]);
+        .word_columns(["direction", "scope", "setting", "with"])
+        .figure_columns(["ratio", "memory", &connections_label(connections), "CPU time"])
+        .word_columns(["fits"]);
     for choice in &tuning.answer.choices {
-        grid.row(choice_cells(choice), Tone::Good, &[]);
+        grid.row(choice_cells(choice), RowEmphasis::Good, &[]);
     }
     if !grid.rows.is_empty() {
         blocks.push(Block::Grid(grid.without_empty_columns()));
@@ -79,7 +81,7 @@ pub(crate) fn answer(tuning: &Tuning) -> Vec<Block> {
     let choices = &tuning.answer.choices;
     for (at, choice) in choices.iter().enumerate() {
         let is_same = |earlier: &&Choice| (earlier.direction, &earlier.setting) == (choice.direction, &choice.setting);
-        // Where nothing beats the best of permessage-deflate, the same setting is chosen twice, for the same reason.
+        // If nothing beats the best setting of permessage-deflate, that setting is chosen in both scopes, for the same reason.
         if !choice.why.is_empty() && !choices[..at].iter().any(|earlier| is_same(&earlier)) {
             blocks.push(why(choice));
         }
@@ -115,7 +117,7 @@ fn choice_cells(choice: &Choice) -> Vec<String> {
     ]
 }
 
-/// `sent: 666 messages, 87.9 kB; half are no longer than 118 B`.
+/// `Sent: 666 messages, 87.9 kB; the median is 118 B, the longest 514 B`.
 pub(crate) fn heading(stream: &Stream) -> String {
     let name = match stream.direction {
         Direction::Sent => "Sent",
@@ -137,22 +139,17 @@ pub(crate) fn heading(stream: &Stream) -> String {
     )
 }
 
-/// A link: what it is, what the answer buys there, delivery under each setting.
+/// A link: its description, what the answer gains there, delivery under each setting.
 pub(crate) fn link_blocks(link: &LinkDelivery) -> Vec<Block> {
     let mut blocks = vec![
         Block::Text(super::advice::describe(&link.description)),
         Block::Text(link.summary.clone()),
     ];
-    let note = "From the moment a message was to be sent until the other side has it decoded: mean ± population deviation. What the link carried \
-                has every layer's headers in it. Savings are of paired messages, in the mean.";
-    let mut grid = Grid::new("Delivery", note).words(["direction", "setting"]).figures([
-        "delivery time",
-        "median",
-        "p95",
-        "carried",
-        "saved",
-        "share saved",
-    ]);
+    let note = "Delivery time runs from when a message was due to be sent until the other side has decoded it: mean ± population deviation. The bytes \
+                carried include the headers of every layer. Savings are means over paired messages.";
+    let mut grid = Grid::new("Delivery", note)
+        .word_columns(["direction", "setting"])
+        .figure_columns(["delivery time", "median", "p95", "carried", "saved", "share saved"]);
     for outcome in &link.outcomes {
         let time = &outcome.delivery_time;
         let quantile = |p: &str| {
@@ -170,22 +167,22 @@ pub(crate) fn link_blocks(link: &LinkDelivery) -> Vec<Block> {
             saving.map_or_else(String::new, |saving| quantity(saving.mean_s, "s")),
             saving.map_or_else(String::new, |saving| percent(saving.share)),
         ];
-        grid.row(cells, Tone::Plain, &link.doubts);
+        grid.row(cells, RowEmphasis::Plain, &link.doubts);
     }
     if grid.rows.is_empty() {
-        blocks.extend((!link.doubts.is_empty()).then(|| Block::Doubts(link.doubts.clone())));
+        blocks.extend((!link.doubts.is_empty()).then(|| Block::Doubts(link.doubts.iter().map(Note::from).collect())));
     } else {
         blocks.push(Block::Grid(grid));
     }
     blocks
 }
 
-/// Rules that the figures were held against; none where there were none.
+/// The rules that the figures were checked against; none without rules.
 pub(crate) fn thresholds(tuning: &Tuning) -> Option<Block> {
     let mut grid = Grid::new("Thresholds", "")
-        .words(["rule", "held against"])
-        .figures(["found"])
-        .words(["held"]);
+        .word_columns(["rule", "checked on"])
+        .figure_columns(["found"])
+        .word_columns(["held"]);
     for threshold in &tuning.thresholds {
         let found = found(&threshold.rule, threshold.found);
         let cells = vec![
@@ -194,18 +191,22 @@ pub(crate) fn thresholds(tuning: &Tuning) -> Option<Block> {
             found,
             if threshold.held { "yes" } else { "no" }.to_owned(),
         ];
-        let tone = if threshold.held { Tone::Plain } else { Tone::Bad };
+        let tone = if threshold.held {
+            RowEmphasis::Plain
+        } else {
+            RowEmphasis::Bad
+        };
         grid.row(cells, tone, &[]);
     }
     (!grid.rows.is_empty()).then_some(Block::Grid(grid))
 }
 
-/// What was found, in the unit of the figure that a rule names.
+/// The value found, in the unit of the figure that a rule names.
 fn found(rule: &str, value: f64) -> String {
     if rule.starts_with("memory") {
         memory(value as u64)
     } else if rule.starts_with("ratio") {
-        plain(value, 4)
+        with_decimals(value, 4)
     } else {
         quantity(value, "s")
     }
@@ -214,25 +215,25 @@ fn found(rule: &str, value: f64) -> String {
 /// Configuration to paste.
 pub(crate) fn snippets(tuning: &Tuning) -> Vec<Block> {
     let block = |snippet: &crate::tune::Snippet| Block::Code {
-        title: snippet.implementation.words().to_owned(),
+        title: snippet.implementation.label().to_owned(),
         text: snippet.text.clone(),
         note: snippet.note.clone(),
     };
     tuning.snippets.iter().map(block).collect()
 }
 
-/// What makes the whole suspect, and what was assumed in reading the transcript; none where nothing is.
+/// Doubts about the tuning as a whole, and assumptions made in reading the transcript; none if there are none.
 pub(crate) fn doubts(tuning: &Tuning) -> Option<Block> {
-    let notes = tuning.transcript.notes.iter().map(|text| Doubt {
-        kind: "transcript".to_owned(),
+    let notes = tuning.transcript.notes.iter().map(|text| Note {
+        name: "transcript",
         text: text.clone(),
     });
-    let all: Vec<Doubt> = tuning.doubts.iter().cloned().chain(notes).collect();
+    let all: Vec<Note> = tuning.doubts.iter().map(Note::from).chain(notes).collect();
     (!all.is_empty()).then_some(Block::Doubts(all))
 }
 
-/// What was compressed, by what, and where computing was timed.
-pub(crate) fn compressed_how(tuning: &Tuning) -> String {
+/// What was compressed, with which libraries, and where CPU time was measured.
+pub(crate) fn provenance_text(tuning: &Tuning) -> String {
     let Tuning {
         transcript,
         options,
@@ -249,12 +250,14 @@ pub(crate) fn compressed_how(tuning: &Tuning) -> String {
         format!(" (and {})", others.join(", "))
     };
     let sampling = match options.sampling {
-        Sampling::Exact => "every octet at every point",
-        Sampling::Auto => "every octet, or as many as tell points apart: those carry an interval",
+        Sampling::Exact => "every byte at every point",
+        Sampling::Auto => {
+            "every byte, or as many as it takes to tell points apart; points from such a sample carry an interval"
+        }
     };
     let timed = match &tuning.cpu_machine {
         Some(machine) => format!(
-            " Computing was timed on {machine}, in turns over {}.",
+            " CPU time was measured on {machine}, in turns over {}.",
             counted(options.connections, "context")
         ),
         None => String::new(),
@@ -272,7 +275,7 @@ pub(crate) fn compressed_how(tuning: &Tuning) -> String {
     )
 }
 
-/// A direction on a page: its settings, maps of the grid, the frontier drawn, what lies beyond.
+/// A direction on a page: its settings, the chart of the frontier, maps of the grid, the codecs and policies beyond it.
 pub(crate) fn direction_blocks(tuning: &Tuning, stream: &Stream) -> Vec<Block> {
     let mut blocks = vec![Block::Text(format!("{}.", heading(stream)))];
     blocks.extend(settings(tuning, stream, Detail::Short));
@@ -288,11 +291,16 @@ pub(crate) fn direction_blocks(tuning: &Tuning, stream: &Stream) -> Vec<Block> {
     blocks
 }
 
-/// `0.3045`, and its interval in a line of its own.
+/// `0.3045`, and its interval on a line of its own.
 fn ratio(value: f64, ci95: Option<[f64; 2]>) -> String {
     match ci95 {
-        Some([low, high]) => format!("{}\n{} to {}", plain(value, 4), plain(low, 4), plain(high, 4)),
-        None => plain(value, 4),
+        Some([low, high]) => format!(
+            "{}\n{} to {}",
+            with_decimals(value, 4),
+            with_decimals(low, 4),
+            with_decimals(high, 4)
+        ),
+        None => with_decimals(value, 4),
     }
 }
 
@@ -304,10 +312,14 @@ fn computing(figure: Option<&Figure>) -> String {
     figure.map_or_else(String::new, mean_and_spread)
 }
 
-fn of_all(connections: u64) -> String {
-    format!("of {}", plain(connections as f64, 0))
+fn connections_label(connections: u64) -> String {
+    format!("of {}", with_decimals(connections as f64, 0))
 }
 
 fn counted(count: u64, what: &str) -> String {
-    format!("{} {what}{}", plain(count as f64, 0), if count == 1 { "" } else { "s" })
+    format!(
+        "{} {what}{}",
+        with_decimals(count as f64, 0),
+        if count == 1 { "" } else { "s" }
+    )
 }

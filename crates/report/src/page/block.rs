@@ -1,18 +1,18 @@
-//! How does a piece of a document look on a page?
+//! Renders the pieces of a document as HTML.
 
-use crate::chart::heat::{self, HeatMap};
+use crate::chart::heatmap::{self, HeatMap};
 use crate::chart::{self, Layout};
-use crate::document::{Block, Grid, Tone};
-use crate::markup::Text;
-use crate::record::{Chart, Doubt, Finding};
+use crate::document::{Block, Grid, Note, RowEmphasis};
+use crate::escape::Text;
+use crate::record::{Chart, Finding};
 use std::fmt::Write;
 
-/// Writes blocks, and gives each foot note and each chart a name of its own.
+/// Writes blocks, and gives each footnote and each chart an id of its own.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     grids: usize,
     charts: usize,
-    /// The head above; a table of that name does not say it again.
+    /// The section's head; a table of the same title does not repeat it.
     head: String,
 }
 
@@ -51,7 +51,7 @@ impl Blocks {
         self.charts += 1;
         let id = format!("chart{}", self.charts);
         write!(out, "<figure class=\"drawing\">{}", caption(&chart.title, &chart.note))?;
-        // Both are in the page and the style shows one, so that no script has to measure the window.
+        // The page has both layouts and the style shows one, so that no script has to measure the window.
         out.push_str(&chart::svg(chart, Layout::Wide, &id));
         out.push_str(&chart::svg(chart, Layout::Narrow, &id));
         writeln!(out, "</figure>")
@@ -61,15 +61,15 @@ impl Blocks {
         self.charts += 1;
         let id = format!("chart{}", self.charts);
         write!(out, "<figure class=\"drawing\">{}", caption(&map.title, &map.note))?;
-        out.push_str(&heat::svg(map, Layout::Wide, &id));
-        out.push_str(&heat::svg(map, Layout::Narrow, &id));
+        out.push_str(&heatmap::svg(map, Layout::Wide, &id));
+        out.push_str(&heatmap::svg(map, Layout::Narrow, &id));
         writeln!(out, "</figure>")
     }
 
     fn write_grid(&mut self, out: &mut String, grid: &Grid) -> std::fmt::Result {
         self.grids += 1;
         let id = self.grids;
-        // A table wider than the window scrolls by itself; the name and the tab stop are for those who scroll by keyboard.
+        // A table wider than the window scrolls by itself; the name and the tab stop are for readers who scroll by keyboard.
         let title = if grid.title == self.head { "" } else { &grid.title };
         write!(out, "<figure class=\"table\">{}", caption(title, &grid.note))?;
         write!(
@@ -91,10 +91,10 @@ impl Blocks {
         out.push_str("</tr></thead>\n<tbody>");
         for row in &grid.rows {
             let tone = match row.tone {
-                Tone::Plain => "",
-                Tone::Good => " class=\"good\"",
-                Tone::Bad => " class=\"bad\"",
-                Tone::Invalid => " class=\"invalid\"",
+                RowEmphasis::Plain => "",
+                RowEmphasis::Good => " class=\"good\"",
+                RowEmphasis::Bad => " class=\"bad\"",
+                RowEmphasis::Invalid => " class=\"invalid\"",
             };
             write!(out, "<tr{tone}>")?;
             for (cell, column) in row.cells.iter().zip(&grid.columns) {
@@ -104,7 +104,7 @@ impl Blocks {
                 out.push_str("<td class=\"doubt\">");
                 for (nth, at) in row.doubts.iter().enumerate() {
                     let comma = if nth > 0 { ", " } else { "" };
-                    let (kind, mark) = (Text(&grid.doubts[*at].kind), at + 1);
+                    let (kind, mark) = (Text(grid.doubts[*at].kind.name()), at + 1);
                     write!(
                         out,
                         "{comma}<a href=\"#doubt{id}-{mark}\">{kind}\u{a0}<sup>{mark}</sup></a>"
@@ -122,7 +122,7 @@ impl Blocks {
                     out,
                     "<li id=\"doubt{id}-{}\"><b>{}</b>: {}</li>",
                     at + 1,
-                    Text(&doubt.kind),
+                    Text(doubt.kind.name()),
                     Text(&doubt.text)
                 )?;
             }
@@ -158,10 +158,10 @@ fn write_finding(out: &mut String, finding: &Finding) -> std::fmt::Result {
     )
 }
 
-fn write_doubts(out: &mut String, doubts: &[Doubt]) -> std::fmt::Result {
+fn write_doubts(out: &mut String, doubts: &[Note]) -> std::fmt::Result {
     out.push_str("<ul class=\"doubts\">");
     for doubt in doubts {
-        write!(out, "<li><b>{}</b>: {}</li>", Text(&doubt.kind), Text(&doubt.text))?;
+        write!(out, "<li><b>{}</b>: {}</li>", Text(doubt.name), Text(&doubt.text))?;
     }
     writeln!(out, "</ul>")
 }

@@ -1,7 +1,7 @@
-//! A page is safe, whole and the same every time.
+//! Tests: a page is safe, complete and reproducible.
 
 use super::*;
-use crate::sample;
+use crate::fixtures;
 
 fn provenance() -> Provenance {
     Provenance {
@@ -15,30 +15,30 @@ fn provenance() -> Provenance {
 #[test]
 fn one_record_gives_the_same_page_twice() {
     assert_eq!(
-        run_page(&sample::run(), &provenance()),
-        run_page(&sample::run(), &provenance())
+        render(&fixtures::run(), &provenance()),
+        render(&fixtures::run(), &provenance())
     );
     assert_eq!(
-        advice_page(&sample::advice(), &provenance()),
-        advice_page(&sample::advice(), &provenance())
+        render(&fixtures::advice(), &provenance()),
+        render(&fixtures::advice(), &provenance())
     );
     assert_eq!(
-        inspection_page(&sample::inspection(), &provenance()),
-        inspection_page(&sample::inspection(), &provenance())
+        render(&fixtures::inspection(), &provenance()),
+        render(&fixtures::inspection(), &provenance())
     );
     assert_eq!(
-        tuning_page(&sample::tuning(), &provenance()),
-        tuning_page(&sample::tuning(), &provenance())
+        render(&fixtures::tuning(), &provenance()),
+        render(&fixtures::tuning(), &provenance())
     );
 }
 
 #[test]
 fn nothing_is_fetched_and_the_script_is_short() {
     for page in [
-        run_page(&sample::run(), &provenance()),
-        advice_page(&sample::advice(), &provenance()),
-        inspection_page(&sample::inspection(), &provenance()),
-        tuning_page(&sample::tuning(), &provenance()),
+        render(&fixtures::run(), &provenance()),
+        render(&fixtures::advice(), &provenance()),
+        render(&fixtures::inspection(), &provenance()),
+        render(&fixtures::tuning(), &provenance()),
     ] {
         for word in ["src=", "url(", "@import", "<link", "fetch("] {
             assert!(!page.contains(word), "{word}");
@@ -51,20 +51,23 @@ fn nothing_is_fetched_and_the_script_is_short() {
 
 #[test]
 fn no_text_of_a_record_becomes_markup() {
-    let hostile = || sample::HOSTILE.to_owned();
+    let hostile = || fixtures::HOSTILE.to_owned();
     let provenance = Provenance {
         command: hostile(),
         machine: hostile(),
         finished: Some(hostile()),
         study: Some(hostile()),
     };
-    let (run, advice) = (sample::hostile(&sample::run()), sample::hostile(&sample::advice()));
-    let inspection = sample::hostile(&sample::inspection());
+    let (run, advice) = (
+        fixtures::hostile(&fixtures::run()),
+        fixtures::hostile(&fixtures::advice()),
+    );
+    let inspection = fixtures::hostile(&fixtures::inspection());
     for page in [
-        run_page(&run, &provenance),
-        advice_page(&advice, &provenance),
-        inspection_page(&inspection, &provenance),
-        tuning_page(&sample::hostile(&sample::tuning()), &provenance),
+        render(&run, &provenance),
+        render(&advice, &provenance),
+        render(&inspection, &provenance),
+        render(&fixtures::hostile(&fixtures::tuning()), &provenance),
     ] {
         assert_eq!(
             (page.matches("<script").count(), page.matches("</script").count()),
@@ -80,24 +83,24 @@ fn no_text_of_a_record_becomes_markup() {
 
 #[test]
 fn a_run_of_nothing_is_still_a_page_and_a_table() {
-    let mut nothing = sample::run();
+    let mut nothing = fixtures::run();
     nothing.cells.clear();
     nothing.ratios.clear();
     nothing.exhibits[0].columns.clear();
     nothing.charts[0].series.clear();
-    assert!(!run_page(&nothing, &provenance()).contains("<h2>Figures</h2>"));
-    let look = crate::terminal::Look {
+    assert!(!render(&nothing, &provenance()).contains("<h2>Figures</h2>"));
+    let look = crate::terminal::TerminalStyle {
         width: 80,
         colour: false,
     };
-    assert!(crate::terminal::run(&nothing, look).starts_with("gzip-filter\n"));
-    assert!(crate::markdown::run(&nothing).starts_with("## gzip-filter\n"));
+    assert!(crate::terminal::render(&nothing, Detail::Short, look).starts_with("gzip-filter\n"));
+    assert!(crate::markdown::render(&nothing, Detail::Long).starts_with("## gzip-filter\n"));
 }
 
 #[test]
 fn the_data_in_the_page_is_the_record() {
-    let run = sample::hostile(&sample::run());
-    let page = run_page(&run, &provenance());
+    let run = fixtures::hostile(&fixtures::run());
+    let page = render(&run, &provenance());
     let data = page
         .split("id=\"data\">")
         .nth(1)
@@ -108,8 +111,8 @@ fn the_data_in_the_page_is_the_record() {
 
 #[test]
 fn every_doubt_is_beside_its_figures_and_explained() {
-    let page = run_page(&sample::run(), &provenance());
-    for doubt in sample::run().cells.iter().flat_map(|cell| &cell.doubts) {
+    let page = render(&fixtures::run(), &provenance());
+    for doubt in fixtures::run().cells.iter().flat_map(|cell| &cell.doubts) {
         let link = format!("{}\u{a0}<sup>", doubt.kind);
         assert!(page.contains(&link) && page.contains(&format!("<b>{}</b>: {}", doubt.kind, doubt.text)));
     }
@@ -124,10 +127,10 @@ fn every_doubt_is_beside_its_figures_and_explained() {
 #[expect(clippy::disallowed_methods, reason = "a test writes what a person asked to see")]
 fn pages_can_be_looked_at() {
     let pages = [
-        ("run", run_page(&sample::run(), &provenance())),
-        ("advice", advice_page(&sample::advice(), &provenance())),
-        ("inspection", inspection_page(&sample::inspection(), &provenance())),
-        ("tuning", tuning_page(&sample::tuning(), &provenance())),
+        ("run", render(&fixtures::run(), &provenance())),
+        ("advice", render(&fixtures::advice(), &provenance())),
+        ("inspection", render(&fixtures::inspection(), &provenance())),
+        ("tuning", render(&fixtures::tuning(), &provenance())),
     ];
     for (name, page) in pages {
         assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
@@ -139,16 +142,16 @@ fn pages_can_be_looked_at() {
 
 #[test]
 fn a_threshold_tells_its_part_where_there_are_parts() {
-    let mut run = sample::run();
+    let mut run = fixtures::run();
     run.thresholds[0].part = Some("far-away".to_owned());
-    let look = crate::terminal::Look {
+    let look = crate::terminal::TerminalStyle {
         width: 120,
         colour: false,
     };
     for shown in [
-        run_page(&run, &provenance()),
-        crate::terminal::run(&run, look),
-        crate::markdown::run(&run),
+        render(&run, &provenance()),
+        crate::terminal::render(&run, Detail::Short, look),
+        crate::markdown::render(&run, Detail::Long),
     ] {
         assert!(shown.contains("far-away"), "{shown}");
     }
@@ -156,8 +159,8 @@ fn a_threshold_tells_its_part_where_there_are_parts() {
 
 #[test]
 fn a_grid_is_drawn_with_every_value_in_a_tool_tip_and_the_setting_to_use_framed() {
-    let page = tuning_page(&sample::tuning(), &provenance());
-    let tool_tip = "<title>deflate:6/w13/m6 (to use, frontier): ratio 0.369000, 32,437 B, context 71,504 B, 6.70 µs a message</title>";
+    let page = render(&fixtures::tuning(), &provenance());
+    let tool_tip = "<title>deflate:6/w13/m6 (to use, frontier): ratio 0.369000, 32,437 B, context 71,504 B, 6.70 µs CPU per message</title>";
     assert!(page.contains(tool_tip), "{page}");
     assert!(page.contains("class=\"frame\""));
     for title in [
@@ -171,13 +174,13 @@ fn a_grid_is_drawn_with_every_value_in_a_tool_tip_and_the_setting_to_use_framed(
 
 #[test]
 fn a_tuning_of_one_point_or_none_is_still_a_page() {
-    let mut tuning = sample::tuning();
+    let mut tuning = fixtures::tuning();
     tuning.points.truncate(1);
-    let page = tuning_page(&tuning, &provenance());
+    let page = render(&tuning, &provenance());
     assert!(!page.contains("NaN") && !page.contains("inf "));
     tuning.points.clear();
     tuning.codecs.clear();
     tuning.directions.clear();
     tuning.answer.choices.clear();
-    assert!(tuning_page(&tuning, &provenance()).ends_with("</html>\n"));
+    assert!(render(&tuning, &provenance()).ends_with("</html>\n"));
 }

@@ -1,25 +1,27 @@
 //! The parameters of permessage-deflate (RFC 7692), and how they are named in text.
 
+#[cfg(test)]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The parameters of permessage-deflate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 pub struct Deflate {
     /// Whether a message may refer to earlier ones (context takeover, RFC 7692 section 7.1.1).
     pub takeover: bool,
-    /// The window asked for, as a power of two octets: 8 to 15.
+    /// The window requested, as a power of two bytes: 8 to 15.
     pub window_bits: u8,
     /// How hard to search: 0 (stored) to 9.
     pub level: u8,
-    /// How large hash table and symbol buffer are: 1 to 9.
+    /// The size of hash table and symbol buffer: 1 to 9.
     pub mem_level: u8,
     /// What kind of matches to look for.
     pub strategy: Strategy,
 }
 
 impl Deflate {
-    /// What zlib does unless told otherwise: takeover, 15 window bits, level 6, mem level 8.
+    /// zlib's default: takeover, 15 window bits, level 6, mem level 8.
     pub const DEFAULT: Self = Self {
         takeover: true,
         window_bits: 15,
@@ -43,7 +45,8 @@ impl Deflate {
 }
 
 /// zlib's strategies (zlib.h, `deflateInit2`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// For most data.
@@ -54,12 +57,12 @@ pub enum Strategy {
     HuffmanOnly,
     /// Matches at distance one only.
     Rle,
-    /// No codes made for the data.
+    /// Fixed Huffman codes, none made for the data.
     Fixed,
 }
 
 impl Strategy {
-    /// As in JSON.
+    /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",

@@ -1,4 +1,4 @@
-//! What is drawn? A chart as a study describes it; `summary::charts` fills it.
+//! A chart as a study file describes it; `summary::charts` fills it.
 
 use super::Study;
 use crate::figure::FigureName;
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// How to read it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// What lies along the horizontal axis.
+    /// The horizontal axis.
     pub x: Horizontal,
-    /// What lies along the vertical axis.
+    /// The vertical axis.
     pub y: Vertical,
-    /// The factors whose levels make a series each.
+    /// The factors whose levels make one series each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Key>,
-    /// The factor whose levels stand beside the points.
+    /// The factor whose levels label the points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<Key>,
     /// The parts whose cells are drawn; where none is named, all.
@@ -34,35 +34,35 @@ pub struct ChartSpec {
     /// Whether neighbouring points are joined.
     #[serde(default)]
     pub joined: bool,
-    /// What has been published, drawn beside.
+    /// Published points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedSeries>,
 }
 
-/// What lies along a horizontal axis: `{ figure = "response_bytes", scale = "log" }` or `{ factor = "link" }`.
+/// The quantity on a horizontal axis: `{ figure = "response_bytes", scale = "log" }` or `{ factor = "link" }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "WrittenAxis", into = "WrittenAxis")]
+#[serde(try_from = "RawAxis", into = "RawAxis")]
 pub enum Horizontal {
     /// A figure's mean: of the cell itself, or, where a ratio is drawn, of the ratio's base cell.
     Figure(FigureName, AxisScale),
-    /// A factor's levels; side by side as `named`, or else read as quantities.
+    /// A factor's levels: side by side on the scale `named`, otherwise read as quantities.
     Factor(Key, AxisScale),
 }
 
-/// What lies along a vertical axis: `{ figure = "transfer_rate" }` or `{ ratios = ["rssdr", "etdr"] }`.
+/// The quantity on a vertical axis: `{ figure = "transfer_rate" }` or `{ ratios = ["rssdr", "etdr"] }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "WrittenAxis", into = "WrittenAxis")]
+#[serde(try_from = "RawAxis", into = "RawAxis")]
 pub enum Vertical {
     /// A figure's mean.
     Figure(FigureName, AxisScale),
-    /// Ratios, by name, a series each; what has been published of them is drawn beside.
+    /// Ratios, by name, one series each; their published values are drawn too.
     Ratios(Vec<String>, AxisScale),
 }
 
 /// An axis as it is written.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenAxis {
+struct RawAxis {
     #[serde(skip_serializing_if = "Option::is_none")]
     figure: Option<FigureName>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,23 +73,23 @@ struct WrittenAxis {
     scale: Option<AxisScale>,
 }
 
-impl TryFrom<WrittenAxis> for Horizontal {
+impl TryFrom<RawAxis> for Horizontal {
     type Error = &'static str;
 
-    fn try_from(written: WrittenAxis) -> Result<Self, Self::Error> {
+    fn try_from(written: RawAxis) -> Result<Self, Self::Error> {
         match written {
-            WrittenAxis {
+            RawAxis {
                 figure: Some(_),
                 scale: Some(AxisScale::Named),
                 ..
-            } => Err("a figure has no names to lay side by side: its scale is linear or log"),
-            WrittenAxis {
+            } => Err("the axis of a figure cannot have the scale \"named\"; use linear or log"),
+            RawAxis {
                 figure: Some(figure),
                 factor: None,
                 ratios: None,
                 scale,
             } => Ok(Self::Figure(figure, scale.unwrap_or(AxisScale::Linear))),
-            WrittenAxis {
+            RawAxis {
                 figure: None,
                 factor: Some(factor),
                 ratios: None,
@@ -100,7 +100,7 @@ impl TryFrom<WrittenAxis> for Horizontal {
     }
 }
 
-impl From<Horizontal> for WrittenAxis {
+impl From<Horizontal> for RawAxis {
     fn from(axis: Horizontal) -> Self {
         match axis {
             Horizontal::Figure(figure, scale) => Self {
@@ -117,22 +117,22 @@ impl From<Horizontal> for WrittenAxis {
     }
 }
 
-impl TryFrom<WrittenAxis> for Vertical {
+impl TryFrom<RawAxis> for Vertical {
     type Error = &'static str;
 
-    fn try_from(written: WrittenAxis) -> Result<Self, Self::Error> {
+    fn try_from(written: RawAxis) -> Result<Self, Self::Error> {
         match written {
-            WrittenAxis {
+            RawAxis {
                 scale: Some(AxisScale::Named),
                 ..
-            } => Err("a vertical axis has no names: its scale is linear or log"),
-            WrittenAxis {
+            } => Err("a vertical axis cannot have the scale \"named\"; use linear or log"),
+            RawAxis {
                 figure: Some(figure),
                 factor: None,
                 ratios: None,
                 scale,
             } => Ok(Self::Figure(figure, scale.unwrap_or(AxisScale::Linear))),
-            WrittenAxis {
+            RawAxis {
                 figure: None,
                 factor: None,
                 ratios: Some(names),
@@ -143,7 +143,7 @@ impl TryFrom<WrittenAxis> for Vertical {
     }
 }
 
-impl From<Vertical> for WrittenAxis {
+impl From<Vertical> for RawAxis {
     fn from(axis: Vertical) -> Self {
         match axis {
             Vertical::Figure(figure, scale) => Self {
@@ -160,15 +160,15 @@ impl From<Vertical> for WrittenAxis {
     }
 }
 
-/// How values are laid along an axis.
+/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxisScale {
-    /// Equal steps, equal distances.
+    /// Equal differences are equal distances.
     Linear,
-    /// Equal factors, equal distances.
+    /// Equal factors are equal distances.
     Log,
-    /// Side by side, whatever they are.
+    /// Levels side by side, whatever they are.
     Named,
 }
 
@@ -187,8 +187,8 @@ pub struct PublishedSeries {
 #[serde(deny_unknown_fields)]
 pub struct PublishedPoint {
     /// A level of the factor on the horizontal axis, or a number in the base unit of the figure there.
-    pub x: Place,
-    /// A number in the base unit of what is on the vertical axis.
+    pub x: AxisPosition,
+    /// A number in the base unit of the vertical axis.
     pub y: f64,
     /// A short name beside the point.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -198,7 +198,7 @@ pub struct PublishedPoint {
 /// Where a published point lies along the horizontal axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Place {
+pub enum AxisPosition {
     /// At that value.
     At(f64),
     /// At that level.
@@ -206,7 +206,7 @@ pub enum Place {
 }
 
 impl ChartSpec {
-    /// Whether the study has what the chart refers to.
+    /// Checks that the study has what the chart refers to.
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
         study.check_parts(&self.parts)?;
         let varied = study.varied_keys();
@@ -217,8 +217,8 @@ impl ChartSpec {
         let named = x.into_iter().chain(&self.series).chain(&self.label).map(|key| key.0);
         for key in named.chain(self.only.keys().map(String::as_str)) {
             if !varied.contains(&key) {
-                let suggestion = crate::nearest::suggestion(key, varied.iter().copied());
-                return Err(format!("{key:?} is no factor of this study{suggestion}"));
+                let suggestion = lastmile_units::suggest::suggestion(key, varied.iter().copied());
+                return Err(format!("{key:?} is not a factor of this study{suggestion}"));
             }
         }
         let places = self
@@ -228,17 +228,22 @@ impl ChartSpec {
             .map(|point| &point.x);
         for place in places {
             match (x, place) {
-                (Some(key), Place::Level(level)) => {
+                (Some(key), AxisPosition::Level(level)) => {
                     let levels = study.levels_of(key.0);
                     if !levels.contains(level) {
-                        let suggestion = crate::nearest::suggestion(level, levels.iter().map(String::as_str));
-                        return Err(format!("published: {level:?} is no level of {:?}{suggestion}", key.0));
+                        let suggestion = lastmile_units::suggest::suggestion(level, levels.iter().map(String::as_str));
+                        return Err(format!(
+                            "published: {level:?} is not a level of {:?}{suggestion}",
+                            key.0
+                        ));
                     }
                 }
-                (None, Place::Level(level)) => {
-                    return Err(format!("published: x is {level:?}, and a figure is a number"));
+                (None, AxisPosition::Level(level)) => {
+                    return Err(format!(
+                        "published: x is {level:?}, but the axis shows a figure; give a number"
+                    ));
                 }
-                (_, Place::At(_)) => (),
+                (_, AxisPosition::At(_)) => (),
             }
         }
         let known = || study.ratios.iter().map(|ratio| ratio.name.as_str());
@@ -246,7 +251,7 @@ impl ChartSpec {
             Vertical::Ratios(names, _) => match names.iter().find(|name| !known().any(|ratio| ratio == *name)) {
                 Some(name) => Err(format!(
                     "no ratio is called {name:?}{}",
-                    crate::nearest::suggestion(name, known())
+                    lastmile_units::suggest::suggestion(name, known())
                 )),
                 None => Ok(()),
             },

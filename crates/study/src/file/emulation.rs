@@ -1,9 +1,10 @@
-//! What of a study runs in the emulated world, where an hour takes an hour?
+//! The part of a study that runs in the emulated world, where an hour takes an hour.
 //!
-//! A study states a plan that ends within about twenty minutes; whoever has the time asks for all of it.
+//! A study states a plan that takes about twenty minutes at most; the full study runs on request.
 
-use super::{Part, Study};
-use crate::settings::{ServerName, World};
+use super::{Study, SubStudy};
+use crate::settings::ServerName;
+use lastmile_lab::settings::World;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -18,17 +19,17 @@ pub struct EmuPlan {
     /// The parts that run there; where none is named, all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
-    /// Set by whoever wants every part, every repeat and every idle wait, however long it takes.
+    /// Whether every part, every repeat and every idle wait is run, however long that takes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
-    /// Servers whose cells are left out, as those are that a machine has not installed.
+    /// Servers whose cells are left out, for example because they are not installed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<ServerName>,
 }
 
 impl Study {
-    /// Sets `world` as where cells run that name none. In the emulated world the plan's repeats hold and nobody waits idly, unless
-    /// everything is asked for.
+    /// Sets `world` as the default of cells. In the emulated world the plan's repeats apply and there are no idle waits, unless `full`
+    /// is set.
     #[must_use]
     pub fn in_world(mut self, world: World, full: bool) -> Self {
         self.world = world;
@@ -44,7 +45,7 @@ impl Study {
     }
 
     /// Leaves out the cells of a server.
-    pub fn leave_out(&mut self, server: ServerName) {
+    pub fn exclude_server(&mut self, server: ServerName) {
         let plan = self.emu.get_or_insert_default();
         if !plan.without.contains(&server) {
             plan.without.push(server);
@@ -52,13 +53,13 @@ impl Study {
     }
 
     /// Whether the cells of a server are left out.
-    pub(crate) fn leaves_out(&self, server: Option<&ServerName>) -> bool {
+    pub(crate) fn excludes_server(&self, server: Option<&ServerName>) -> bool {
         let left_out = self.emu.iter().flat_map(|plan| &plan.without);
         server.is_some_and(|server| left_out.into_iter().any(|other| other == server))
     }
 
-    /// Whether a part is run as the study stands.
-    pub(crate) fn runs(&self, part: &Part) -> bool {
+    /// Whether a part is run in the study's world and plan.
+    pub(crate) fn includes_part(&self, part: &SubStudy) -> bool {
         let planned = |plan: &EmuPlan| plan.full || plan.parts.is_empty() || plan.parts.contains(&part.name);
         let in_plan = self.world == World::Simulated || self.emu.as_ref().is_none_or(planned);
         in_plan && part.world.is_none_or(|only| only == self.world)

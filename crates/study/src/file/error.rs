@@ -1,8 +1,8 @@
-//! What is said when a study cannot be read?
+//! The error of a study that cannot be read.
 
-use crate::nearest::toml_problem;
+use lastmile_lab::toml_error::toml_problem;
 
-/// A study that could not be read: where it is from, the place in it, and the remedy.
+/// A study that could not be read: its origin, the position in it, and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}: {problem}")]
 pub struct StudyError {
@@ -11,14 +11,15 @@ pub struct StudyError {
 }
 
 impl StudyError {
-    pub(crate) fn new(origin: &str, problem: impl Into<String>) -> Self {
+    /// An error of `origin`, a file or a study, with what is wrong and the remedy.
+    pub fn new(origin: &str, problem: impl Into<String>) -> Self {
         Self {
             origin: origin.to_owned(),
             problem: problem.into(),
         }
     }
 
-    /// What the TOML reader found, with its line and caret, and the key that was probably meant.
+    /// The error of the TOML reader, with its line and caret, and the key that was probably meant.
     pub(super) fn reading(origin: &str, error: &toml::de::Error) -> Self {
         Self::new(origin, toml_problem(error))
     }

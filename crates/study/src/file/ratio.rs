@@ -1,4 +1,4 @@
-//! Which cells are compared, and how? A ratio as a study describes it; `summary::ratios` computes it.
+//! A ratio as a study file describes it; `summary::ratios` computes it.
 
 use super::Study;
 use crate::figure::FigureName;
@@ -6,18 +6,18 @@ use crate::settings::Key;
 use lastmile_report::record::{Levels, Published};
 use serde::{Deserialize, Serialize};
 
-/// A comparison of cells that differ in one factor alone, pair by pair of repeats.
+/// A comparison of cells that differ in one factor only, for each pair of repeats.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RatioSpec {
     /// Its name: `rssdr`.
     pub name: String,
-    /// Its name in full.
+    /// Its full name.
     pub title: String,
     /// The figure that is compared.
     pub figure: FigureName,
-    /// What is made of a pair.
-    pub form: Form,
+    /// The formula for a pair.
+    pub form: RatioDirection,
     /// The factor in which the two cells differ.
     pub factor: Key,
     /// The level compared against.
@@ -27,27 +27,27 @@ pub struct RatioSpec {
     /// The parts in which it is computed; where none is named, all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
-    /// The factors whose levels tell one such ratio from the next; where none is named, all but `factor`.
+    /// The factors whose levels distinguish ratios of this name; where none is named, all but `factor`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Key>,
-    /// What has been published of it.
+    /// Published values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedAt>,
 }
 
-/// What is made of a pair.
+/// The formula for a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// How much less: `1 - treated / base`.
+pub enum RatioDirection {
+    /// The decrease: `1 - treated / base`.
     Decrease,
-    /// How many times as much: `treated / base`.
+    /// The quotient: `treated / base`.
     Quotient,
 }
 
-impl Form {
+impl RatioDirection {
     /// The ratio of a pair; none where the base is 0.
-    pub fn of(self, base: f64, treated: f64) -> Option<f64> {
+    pub fn ratio_of_pair(self, base: f64, treated: f64) -> Option<f64> {
         let quotient = (base != 0.0).then(|| treated / base)?;
         Some(match self {
             Self::Decrease => 1.0 - quotient,
@@ -56,12 +56,12 @@ impl Form {
     }
 }
 
-/// A published value, and the levels it was published for.
+/// A published value, and the levels that it was published for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PublishedAt {
     /// As printed.
     pub value: Published,
-    /// The levels: every other key beside `value`.
+    /// The levels: every key other than `value`.
     #[serde(flatten)]
     pub levels: Levels,
 }
@@ -75,15 +75,15 @@ impl PublishedAt {
 }
 
 impl RatioSpec {
-    /// Whether the study has what the ratio refers to.
+    /// Checks that the study has what the ratio refers to.
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
         study.check_parts(&self.parts)?;
         let key = self.factor.0;
         let levels = study.levels_of(key);
         for level in [&self.base, &self.treated] {
             if !levels.contains(level) {
-                let suggestion = crate::nearest::suggestion(level, levels.iter().map(String::as_str));
-                return Err(format!("{level:?} is no level of the factor {key:?}{suggestion}"));
+                let suggestion = lastmile_units::suggest::suggestion(level, levels.iter().map(String::as_str));
+                return Err(format!("{level:?} is not a level of the factor {key:?}{suggestion}"));
             }
         }
         let varied = study.varied_keys();
@@ -94,8 +94,8 @@ impl RatioSpec {
         );
         for key in named {
             if !varied.contains(&key) {
-                let suggestion = crate::nearest::suggestion(key, varied.iter().copied());
-                return Err(format!("{key:?} is no factor of this study{suggestion}"));
+                let suggestion = lastmile_units::suggest::suggestion(key, varied.iter().copied());
+                return Err(format!("{key:?} is not a factor of this study{suggestion}"));
             }
         }
         Ok(())

@@ -131,15 +131,15 @@ fn a_value_out_of_place_is_refused_with_its_line() {
 fn a_reference_to_what_the_study_lacks_is_refused() {
     assert_eq!(
         refusal("base = \"identity\"", "base = \"identty\""),
-        "bulk.toml: ratio \"rssdr\": \"identty\" is no level of the factor \"codec\"; did you mean \"identity\"?"
+        "bulk.toml: ratio \"rssdr\": \"identty\" is not a level of the factor \"codec\"; did you mean \"identity\"?"
     );
     assert!(refusal("parts = [\"cases\"]\nlevels", "parts = [\"case\"]\nlevels").contains("did you mean \"cases\"?"));
     assert!(
         refusal("levels = [\"link\"]", "levels = [\"round_trip\"]")
-            .contains("\"round_trip\" is no factor of this study")
+            .contains("\"round_trip\" is not a factor of this study")
     );
     assert!(refusal("{ ratios = [\"rssdr\"] }", "{ ratios = [\"etdr\"] }").contains("no ratio is called \"etdr\""));
-    assert!(refusal("{ x = 27769,", "{ x = \"B\",").contains("x is \"B\", and a figure is a number"));
+    assert!(refusal("{ x = 27769,", "{ x = \"B\",").contains("x is \"B\", but the axis shows a figure; give a number"));
     assert!(refusal("name = \"links\"", "name = \"cases\"").contains("two parts are called \"cases\""));
 }
 

@@ -1,7 +1,7 @@
-//! What must hold? Rules such as `"p95(transfer_time)" = "< 20 s"`, each held against every cell.
+//! Thresholds: rules such as `"p95(transfer_time)" = "< 20 s"`, each tested on every cell.
 
 use crate::figure::{self, Figure};
-use lastmile_units::{BitRate, Bytes, duration};
+use lastmile_report::rules::{Comparison, Statistic, in_base_unit, split_brackets};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,54 +13,16 @@ pub struct Thresholds(pub Vec<Rule>);
 /// A bound on a statistic of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// Of the figure's samples.
+    /// The statistic of the figure's samples.
     pub statistic: Statistic,
     /// The figure.
     pub figure: &'static Figure,
-    /// On which side of the bound it must lie.
+    /// The side of the bound on which it must lie.
     pub comparison: Comparison,
-    /// In the figure's base unit.
+    /// The bound in the figure's base unit.
     pub bound: f64,
     statistic_written: String,
     bound_written: String,
-}
-
-/// What is taken of the samples.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Statistic {
-    /// `mean(…)`.
-    Mean,
-    /// `min(…)`.
-    Least,
-    /// `max(…)`.
-    Greatest,
-    /// `p95(…)`: the quantile of that probability.
-    Quantile(f64),
-}
-
-/// On which side of a bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
-}
-
-impl Comparison {
-    /// Whether `found` lies on the right side of `bound`.
-    pub fn holds(self, found: f64, bound: f64) -> bool {
-        match self {
-            Self::Below => found < bound,
-            Self::AtMost => found <= bound,
-            Self::Above => found > bound,
-            Self::AtLeast => found >= bound,
-        }
-    }
 }
 
 impl Rule {
@@ -69,41 +31,16 @@ impl Rule {
     /// # Errors
     /// A message for the writer of the study, where the statistic, the figure, the comparison or the bound is not understood.
     pub fn parse(statistic_written: &str, bound_written: &str) -> Result<Self, String> {
-        let unread =
-            || format!("threshold {statistic_written:?} is not understood; write it like \"p95(transfer_time)\"");
-        let (statistic, figure) = statistic_written
-            .trim()
-            .strip_suffix(')')
-            .and_then(|text| text.split_once('('))
-            .ok_or_else(unread)?;
-        let statistic = match statistic.trim() {
-            "mean" | "avg" => Statistic::Mean,
-            "min" => Statistic::Least,
-            "max" => Statistic::Greatest,
-            quantile => {
-                let per_cent = quantile.strip_prefix('p').and_then(|digits| digits.parse::<f64>().ok());
-                let per_cent = per_cent.filter(|value| (0.0..=100.0).contains(value));
-                Statistic::Quantile(
-                    per_cent.ok_or_else(|| {
-                        format!("unknown statistic {quantile:?}; there are mean, min, max and p0 to p100")
-                    })? / 100.0,
-                )
-            }
+        let Ok((statistic, Some(figure))) = split_brackets(statistic_written) else {
+            return Err(format!(
+                "threshold {statistic_written:?} is not understood; write it like \"p95(transfer_time)\""
+            ));
         };
-        let figure = figure::find(figure.trim()).map_err(|error| error.to_string())?;
-        let bound = bound_written.trim();
-        let comparisons = [
-            ("<=", Comparison::AtMost),
-            (">=", Comparison::AtLeast),
-            ("<", Comparison::Below),
-            (">", Comparison::Above),
-        ];
-        let (comparison, bound) = comparisons
-            .iter()
-            .find_map(|(sign, comparison)| Some((*comparison, bound.strip_prefix(sign)?.trim())))
-            .ok_or_else(|| {
-                format!("bound {bound_written:?} starts with none of <, <=, >, >=; write it like \"< 20 s\"")
-            })?;
+        let statistic = Statistic::parse(statistic).map_err(|error| error.to_string())?;
+        let figure = figure::find(figure).map_err(|error| error.to_string())?;
+        let (comparison, bound) = Comparison::strip_from(bound_written).ok_or_else(|| {
+            format!("bound {bound_written:?} starts with none of <, <=, >, >=; write it like \"< 20 s\"")
+        })?;
         Ok(Self {
             statistic,
             figure,
@@ -121,31 +58,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A quantity of that base unit, as a number.
-pub(super) fn in_base_unit(unit: &str, text: &str) -> Result<f64, String> {
-    match unit {
-        "s" => duration::parse(text)
-            .map(|time| time.as_secs_f64())
-            .map_err(|error| error.to_string()),
-        "B" => Bytes::parse(text).map(Bytes::as_f64).map_err(|error| error.to_string()),
-        "bit/s" => BitRate::parse(text)
-            .map(|rate| rate.bits_per_second() as f64)
-            .map_err(|error| error.to_string()),
-        _ => {
-            // A count is written without a unit, and its last digit is none.
-            let unit = if unit == "1" { "" } else { unit };
-            let number = text.strip_suffix(unit).unwrap_or(text).trim();
-            number
-                .parse()
-                .ok()
-                .filter(|value: &f64| value.is_finite())
-                .ok_or_else(|| format!("{text:?} is not a number"))
-        }
-    }
-}
-
 impl Thresholds {
-    /// Whether there is none.
+    /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -199,11 +113,5 @@ mod tests {
     #[test]
     fn the_last_digit_of_a_count_is_no_unit() {
         assert_eq!(Rule::parse("max(queue_drops)", "< 21").unwrap().bound, 21.0);
-    }
-
-    #[test]
-    fn a_bound_itself_lies_on_the_side_that_is_written() {
-        assert!(!Comparison::Below.holds(1.0, 1.0) && Comparison::AtMost.holds(1.0, 1.0));
-        assert!(!Comparison::Above.holds(1.0, 1.0) && Comparison::AtLeast.holds(1.0, 1.0));
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::cost::Choice;
-use crate::observation::Failure;
+use lastmile_lab::cpu_cost_model::Choice;
+use lastmile_lab::failure::Failure;
 
 fn study(more: &str) -> Study {
     let toml = format!("{more}\nname = 'test'\nquestion = ''\n[factors]\ncodec = ['identity', 'gzip:6']\n");
@@ -39,14 +39,14 @@ fn another_run_is_not_resumed_and_the_difference_is_told() {
         let error = folder.resume(study, cpu, version).unwrap_err().to_string();
         error.split_once("cannot be resumed: ").unwrap().1.to_owned()
     };
-    assert_eq!(refusal(&study("seed = 7"), "free", "0.1.0"), "its seed is 1, and not 7");
+    assert_eq!(refusal(&study("seed = 7"), "free", "0.1.0"), "its seed is 1, not 7");
     assert_eq!(
         refusal(&study(""), "reference", "0.1.0"),
-        "its cost table is \"free\", and not \"reference\""
+        "its cost table is \"free\", not \"reference\""
     );
     assert_eq!(
         refusal(&study(""), "free", "0.2.0"),
-        "it was begun with lastmile 0.1.0, and this is 0.2.0"
+        "it was started with lastmile 0.1.0, but this is 0.2.0"
     );
     assert_eq!(
         refusal(&study("repeats = 9"), "free", "0.1.0"),
@@ -63,7 +63,7 @@ fn a_folder_with_a_run_is_not_written_over() {
     let error = again
         .begin(&study(""), &costs, &Meta::new(&study(""), &costs, "0.1.0"))
         .unwrap_err();
-    assert!(error.to_string().contains("holds a run already"), "{error}");
+    assert!(error.to_string().contains("already contains a run"), "{error}");
 }
 
 #[test]
@@ -105,5 +105,5 @@ fn a_run_that_is_read_or_refused_to_be_resumed_is_left_as_it_is() {
     fs::remove_file(&journal).unwrap();
     let error = folder.read().unwrap_err().to_string();
     assert!(error.contains("journal.jsonl: "), "{error}");
-    assert!(!journal.exists(), "it is not made either");
+    assert!(!journal.exists(), "it is not created either");
 }

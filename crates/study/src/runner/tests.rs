@@ -3,6 +3,7 @@ use crate::figure;
 use crate::observation::Observation;
 use rand_core::Rng as _;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 const STUDY: &str = "name = 'test'\nquestion = ''\nrepeats = 3\ninterval = '2 min'\n\
                      [factors]\ncodec = ['identity', 'gzip:1', 'gzip:6', 'gzip:9']\nlink = ['wpt/3g', 'wpt/cable']";
@@ -11,7 +12,7 @@ fn study(more: &str) -> Study {
     Study::parse("test.toml", &format!("{more}\n{STUDY}")).unwrap()
 }
 
-/// One sample a repeat, drawn from its seeds, so that it tells whether a result depends on anything else.
+/// One sample per repeat, drawn from its seeds, so that any other influence on a result shows.
 fn draw(cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
     let one = |repeat| {
         let mut observation = Observation::default();
@@ -23,7 +24,7 @@ fn draw(cell: &Cell, context: &RunContext<'_>) -> Vec<Outcome> {
 }
 
 struct Ran {
-    ending: Ending,
+    ending: RunEnd,
     outcomes: Outcomes,
     journal: String,
 }
@@ -56,7 +57,7 @@ fn results_do_not_depend_on_how_many_cells_run_at_once() {
     let go = AtomicBool::new(false);
     let alone = run(&study(""), &draw, 1, "", &go);
     let together = run(&study(""), &draw, 4, "", &go);
-    assert_eq!(alone.ending, Ending::Complete);
+    assert_eq!(alone.ending, RunEnd::Complete);
     assert_eq!(alone.outcomes.len(), 8);
     assert_eq!(alone.outcomes, together.outcomes);
     let sorted = |journal: &str| {
@@ -97,7 +98,7 @@ fn resuming_runs_what_the_journal_lacks_and_comes_to_the_same_result() {
     let go = AtomicBool::new(false);
     let whole = run(&study(""), &draw, 2, "", &go);
     let lines: Vec<_> = whole.journal.lines().collect();
-    // Five lines are one whole world and two repeats of another, which is run again from its start.
+    // Five lines are one complete world and two repeats of another, which is run again from its start.
     let cut = lines[..5].join("\n") + "\n";
     let ran = Mutex::new(0);
     let count = |cell: &Cell, context: &RunContext<'_>| {
@@ -117,12 +118,8 @@ fn an_interrupt_ends_the_run_after_the_cells_that_are_running() {
         draw(cell, context)
     };
     let stopped = run(&study(""), &halfway, 1, "", &stop);
-    assert_eq!(stopped.ending, Ending::Interrupted);
-    assert_eq!(
-        stopped.journal.lines().count(),
-        3,
-        "the running cell was brought to its end"
-    );
+    assert_eq!(stopped.ending, RunEnd::Interrupted);
+    assert_eq!(stopped.journal.lines().count(), 3, "the running cell was finished");
 }
 
 #[test]
@@ -156,7 +153,7 @@ fn a_failure_a_panic_a_missing_outcome_and_a_figure_that_is_no_number_are_record
     );
     assert_eq!(
         reason("gzip:9", "wpt/3g", 0).as_deref(),
-        Some("the figure \"goodput\" came out as no finite number")
+        Some("the figure \"goodput\" is not a finite number")
     );
     assert_eq!(
         reason("identity", "wpt/cable", 0).as_deref(),

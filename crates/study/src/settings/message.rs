@@ -1,9 +1,10 @@
-//! How is a message compressed? The settings of a message codec one by one, so that each can be a factor of its own, and the codec
-//! that they make together. Whoever carries messages, and over what, finds them here.
+//! The settings of message compression, one by one, so that each can be a factor, and the codec that they make together.
+//!
+//! They apply to every delivery that carries messages.
 
 use super::Settings;
-use lastmile_payload::message_codec::{self, Deflate, MessageCodec, Policy};
-use lastmile_payload::transcript::Kind;
+use lastmile_codec::message::Kind;
+use lastmile_codec::message::{self, Deflate, MessageCodec, Policy};
 use lastmile_units::{Bytes, duration};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -68,7 +69,7 @@ macro_rules! number {
                     .map(Self)
                     .ok_or_else(|| {
                         serde::de::Error::custom(format!(concat!(
-                            "{} is no ", $name, "; it is a whole number from ", $least, " to ", $most
+                            "{} is not a valid ", $name, "; use a whole number from ", $least, " to ", $most
                         ), found))
                     })
             }
@@ -77,23 +78,23 @@ macro_rules! number {
 }
 
 number! {
-    /// log2 of deflate's window in octets, as RFC 7692 negotiates it; 8 runs as 9.
+    /// log2 of deflate's window in bytes, as RFC 7692 negotiates it; 8 runs as 9.
     WindowBits, 8 to 15, "number of window bits"
 }
 
 number! {
-    /// How hard deflate looks for repetition; 0 only stores.
+    /// How hard deflate searches for repetition; 0 only stores.
     Level, 0 to 9, "compression level"
 }
 
 number! {
-    /// How much memory deflate takes for finding repetition and for the symbols of a block.
+    /// How much memory deflate uses for finding repetition and for the symbols of a block.
     MemLevel, 1 to 9, "mem level"
 }
 
-/// What kind of data deflate is to expect: `"default"`, `"filtered"`, `"huffman-only"`, `"rle"`, `"fixed"`.
+/// The kind of data that deflate expects: `"default"`, `"filtered"`, `"huffman-only"`, `"rle"`, `"fixed"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Strategy(pub message_codec::Strategy);
+pub struct Strategy(pub message::Strategy);
 
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,20 +111,20 @@ impl Serialize for Strategy {
 impl<'de> Deserialize<'de> for Strategy {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
-        let known = message_codec::Strategy::ALL;
+        let known = message::Strategy::ALL;
         known
             .into_iter()
             .find(|strategy| strategy.to_string() == name)
             .map(Self)
             .ok_or_else(|| {
                 let names = known.map(|strategy| strategy.to_string());
-                serde::de::Error::custom(format!("{name:?} is no strategy; there are {}", names.join(", ")))
+                serde::de::Error::custom(format!("{name:?} is not a strategy; use one of {}", names.join(", ")))
             })
     }
 }
 
-/// After how many octets of a message it is flushed, so that they can be sent and read before the rest is there; `"none"` where each
-/// message is one frame.
+/// The number of bytes of a message after which it is flushed, so that they can be sent and read before the rest arrives; `"none"`
+/// where each message is one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment(pub Option<Bytes>);
 
@@ -149,7 +150,7 @@ impl<'de> Deserialize<'de> for Fragment {
             "none" => Ok(Self(None)),
             text => match Bytes::parse(text) {
                 Ok(Bytes::ZERO) => Err(refused(
-                    "a fragment has an octet at least; write \"none\" for whole messages".into(),
+                    "a fragment has at least one byte; write \"none\" for whole messages".into(),
                 )),
                 Ok(bytes) => Ok(Self(Some(bytes))),
                 Err(error) => Err(refused(format!("{error}, or \"none\" for whole messages"))),
@@ -158,8 +159,8 @@ impl<'de> Deserialize<'de> for Fragment {
     }
 }
 
-/// After how long without a message a compressor forgets all before it, so that its memory can be given back meanwhile; `"never"` where it
-/// is kept for as long as the connection is.
+/// The time without a message after which a compressor resets its context, so that its memory can be freed meanwhile; `"never"` where
+/// it is kept for as long as the connection lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResetAfterIdle(pub Option<Duration>);
 
@@ -184,27 +185,27 @@ impl<'de> Deserialize<'de> for ResetAfterIdle {
             "never" => Ok(Self(None)),
             text => match duration::parse(text) {
                 Ok(Duration::ZERO) => Err(serde::de::Error::custom(
-                    "no time passes before a compressor forgets; write context_takeover = \"off\" where it is to forget each message",
+                    "an idle time of 0 would reset the context at every message; write context_takeover = \"off\" for that",
                 )),
                 Ok(idle) => Ok(Self(Some(idle))),
                 Err(error) => Err(serde::de::Error::custom(format!(
-                    "{error}, or \"never\" where it is kept"
+                    "{error}, or \"never\" to keep the context"
                 ))),
             },
         }
     }
 }
 
-/// Which kind of messages is sent as it is: `"none"`, `"binary"`, `"text"`.
+/// The kind of messages that is sent uncompressed: `"none"`, `"binary"`, `"text"`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Uncompressed {
     /// Every message is compressed.
     #[default]
     None,
-    /// Binary messages are not, as they often hold media that are compressed already.
+    /// Binary messages are not compressed, since they often hold media that are already compressed.
     Binary,
-    /// Text is not.
+    /// Text messages are not compressed.
     Text,
 }
 
@@ -234,7 +235,7 @@ impl Settings {
     ///
     /// # Errors
     /// A message for the writer of the study, where a setting of deflate is given for another codec.
-    pub(crate) fn codec_of_messages(&self) -> Result<MessageCodec, String> {
+    pub fn resolve_message_codec(&self) -> Result<MessageCodec, String> {
         let mut codec = self.message_codec.unwrap_or(MessageCodec::Deflate(Deflate::default()));
         if let Some(Takeover(takeover)) = self.context_takeover {
             codec = codec.with_takeover(takeover);
@@ -247,10 +248,7 @@ impl Settings {
         ];
         match &mut codec {
             MessageCodec::Deflate(deflate) | MessageCodec::ZlibRs(deflate) => {
-                if let Some(bits) = self
-                    .window_bits
-                    .and_then(|bits| message_codec::WindowBits::new(bits.get()))
-                {
+                if let Some(bits) = self.window_bits.and_then(|bits| message::WindowBits::new(bits.get())) {
                     deflate.window_bits = bits;
                 }
                 deflate.level = self.compression_level.map_or(deflate.level, Level::get);
@@ -260,7 +258,7 @@ impl Settings {
             other => {
                 if let Some((key, _)) = of_deflate.iter().find(|(_, given)| *given) {
                     return Err(format!(
-                        "{key} is a setting of deflate, and message_codec is {other}; leave it away, or write it into message_codec"
+                        "{key} is a setting of deflate, but message_codec is {other}; remove it, or write it into message_codec"
                     ));
                 }
             }
@@ -268,8 +266,8 @@ impl Settings {
         Ok(codec)
     }
 
-    /// What a sender decides by, message by message.
-    pub(crate) fn policy_of_messages(&self) -> Policy {
+    /// The sender's policy, which decides message by message.
+    pub fn sender_policy(&self) -> Policy {
         Policy {
             skip: self.uncompressed.unwrap_or_default().kind(),
             threshold: self.compression_threshold.unwrap_or(Bytes::ZERO),
@@ -293,7 +291,7 @@ mod tests {
 
     #[test]
     fn single_settings_lie_over_those_of_the_codec_as_it_is_written() {
-        let codec = |toml| settings(toml).codec_of_messages().unwrap().to_string();
+        let codec = |toml| settings(toml).resolve_message_codec().unwrap().to_string();
         assert_eq!(codec(""), "deflate:6/w15/m8");
         assert_eq!(
             codec("message_codec = 'zlib-rs:1'\nwindow_bits = 11"),
@@ -312,10 +310,10 @@ mod tests {
     #[test]
     fn a_setting_of_deflate_is_refused_for_another_codec() {
         let error = settings("message_codec = 'identity'\nmem_level = 4")
-            .codec_of_messages()
+            .resolve_message_codec()
             .unwrap_err();
         assert!(
-            error.contains("mem_level is a setting of deflate, and message_codec is identity"),
+            error.contains("mem_level is a setting of deflate, but message_codec is identity"),
             "{error}"
         );
     }
@@ -340,7 +338,8 @@ mod tests {
     #[test]
     fn a_wrong_value_is_refused_with_what_would_be_right() {
         assert!(
-            refusal("window_bits = 7").contains("7 is no number of window bits; it is a whole number from 8 to 15")
+            refusal("window_bits = 7")
+                .contains("7 is not a valid number of window bits; use a whole number from 8 to 15")
         );
         assert!(refusal("mem_level = 0").contains("from 1 to 9"));
         assert!(refusal("compression_level = -1").contains("from 0 to 9"));
@@ -348,20 +347,20 @@ mod tests {
         assert!(refusal("context_takeover = 'yes'").contains("neither \"on\" nor \"off\""));
         assert!(refusal("fragment = '0 B'").contains("\"none\" for whole messages"));
         assert!(refusal("fragment = '5'").contains("\"none\" for whole messages"));
-        assert!(refusal("reset_after_idle = '5'").contains("\"never\" where it is kept"));
+        assert!(refusal("reset_after_idle = '5'").contains("\"never\" to keep the context"));
         assert!(refusal("reset_after_idle = '0 s'").contains("context_takeover = \"off\""));
     }
 
     #[test]
     fn what_a_sender_decides_is_set_one_by_one_and_left_alone_otherwise() {
-        assert_eq!(settings("").policy_of_messages(), Policy::default());
+        assert_eq!(settings("").sender_policy(), Policy::default());
         let given =
             "uncompressed = 'binary'\ncompression_threshold = '128 B'\nfragment = '1 kB'\nreset_after_idle = '60 s'";
         assert_eq!(
-            settings(given).policy_of_messages().to_string(),
-            "text only, from 128 B, fragments of 1 kB, forgets after 60 s idle"
+            settings(given).sender_policy().to_string(),
+            "text only, from 128 B, fragments of 1 kB, resets after 60 s idle"
         );
         let taken_back = "fragment = 'none'\nreset_after_idle = 'never'";
-        assert_eq!(settings(taken_back).policy_of_messages(), Policy::default());
+        assert_eq!(settings(taken_back).sender_policy(), Policy::default());
     }
 }

@@ -1,14 +1,14 @@
-//! What do reports call a level that has a content of its own?
+//! Levels that are tables with a name, and links.
 //!
-//! What the content means is the affair of the crate that it belongs to.
+//! The crate that a content belongs to defines its meaning.
 
 use lastmile_link::{LinkRequest, LinkSpec};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A content that is written as an inline table, which may carry a `name` besides: reports show it by that name, or, where there is
-/// none, by the table as written.
+/// A content that is written as an inline table with an optional `name`: reports show it by that name, or, where there is none, by the
+/// table as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named<T> {
     name: String,
@@ -17,12 +17,12 @@ pub struct Named<T> {
 }
 
 impl<T> Named<T> {
-    /// What reports call it.
+    /// Its name in reports.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it says.
+    /// Its content.
     pub fn content(&self) -> &T {
         &self.content
     }
@@ -46,7 +46,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
         let mut table = written.clone();
         let name = match table.remove("name") {
             Some(toml::Value::String(name)) => name,
-            Some(other) => return Err(D::Error::custom(format!("`name` is a text, and not {other}"))),
+            Some(other) => return Err(D::Error::custom(format!("`name` must be a text, not {other}"))),
             None => toml::Value::Table(written.clone()).to_string(),
         };
         let content = T::deserialize(table).map_err(|error| D::Error::custom(error.message()))?;
@@ -54,8 +54,8 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Named<T> {
     }
 }
 
-/// A link, which reports show by its profile and what is changed of it, or by the name that its table gives it. It follows no
-/// delivery trace: a study, and the copy that its run folder keeps, say all there is to know of their links.
+/// A link, which reports show by its profile and changed parameters, or by the name in its table. It follows no delivery trace: a study,
+/// and the copy in its run folder, describe their links completely.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Link(pub LinkSpec);
@@ -79,7 +79,7 @@ impl fmt::Display for Link {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lastmile_payload::workload::WorkloadSpec;
+    use lastmile_workload::WorkloadSpec;
 
     #[derive(Debug, Deserialize)]
     struct Line {
@@ -131,7 +131,7 @@ mod tests {
             ("5", "invalid type: integer `5`, expected a map"),
             (
                 "{ name = 5, kind = 'bulk', bytes = '1 kB' }",
-                "`name` is a text, and not 5",
+                "`name` must be a text, not 5",
             ),
             (
                 "{ name = 'A', kind = 'bulc', bytes = '1 kB' }",

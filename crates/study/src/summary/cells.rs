@@ -1,20 +1,16 @@
-//! What does one cell say? Its figures with their spread, and its doubts.
+//! The record of one cell: its figures with their spread, and its doubts.
 
-use super::{Measured, bootstrap_seed};
+use super::{MeasuredCell, bootstrap_seed};
 use crate::cell::Cell;
 use crate::doubt;
 use crate::figure;
 use crate::file::Study;
-use crate::statistics::interval::interval_95;
-use crate::statistics::{mean, quantile, rms, sd, varies};
 use lastmile_report::record;
+use lastmile_statistics::mean;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The published quantiles.
-const QUANTILES: [(&str, f64); 3] = [("0.5", 0.5), ("0.95", 0.95), ("0.99", 0.99)];
-
-pub(super) fn summary(study: &Study, measured: &Measured<'_>) -> record::Cell {
-    let wanted = wanted(study, measured);
+pub(super) fn summary(study: &Study, measured: &MeasuredCell<'_>) -> record::Cell {
+    let wanted = requested_figures(study, measured);
     let figures: BTreeMap<_, _> = wanted
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), figure(study, measured, name)?)))
@@ -25,14 +21,14 @@ pub(super) fn summary(study: &Study, measured: &Measured<'_>) -> record::Cell {
         levels: measured.cell.levels.clone(),
         repeats: (measured.observations.len() + measured.failures.len()) as u64,
         failed: measured.failures.len() as u64,
-        valid: !measured.observations.is_empty() && !doubts.iter().any(doubt::invalidates),
+        valid: !measured.observations.is_empty() && !doubts.iter().any(lastmile_lab::doubt::invalidates),
         doubts,
         figures,
     }
 }
 
-/// The figures that the study asks for, or else all that there are.
-fn wanted<'a>(study: &Study, measured: &'a Measured<'_>) -> Vec<&'a str> {
+/// The figures that the study asks for, or else all that were measured.
+fn requested_figures<'a>(study: &Study, measured: &'a MeasuredCell<'_>) -> Vec<&'a str> {
     if !study.measure.figures.is_empty() {
         return study.measure.figures.iter().map(|figure| figure.0.name).collect();
     }
@@ -44,47 +40,35 @@ fn wanted<'a>(study: &Study, measured: &'a Measured<'_>) -> Vec<&'a str> {
     all.into_iter().map(String::as_str).collect()
 }
 
-fn figure(study: &Study, measured: &Measured<'_>, name: &str) -> Option<record::Figure> {
-    let samples = measured.samples(name);
-    let (mean_of_all, rms) = (mean(&samples)?, rms(&samples)?);
-    // The samples of one run (its requests) depend on each other, and its runs do not: the interval is that of the runs' means.
-    let runs: Vec<f64> = measured.means(name).into_iter().map(|(_, mean)| mean).collect();
-    let varied = if varies(&runs) { measured.varied() } else { Vec::new() };
-    let interval = if varied.is_empty() {
-        None
-    } else {
-        interval_95(&runs, bootstrap_seed(study))
-    };
+fn figure(study: &Study, measured: &MeasuredCell<'_>, name: &str) -> Option<record::Figure> {
     let known = figure::find(name).ok();
+    let unit = known.map_or("1", |figure| figure.unit);
+    let per = known.map_or("run", |figure| figure.per);
+    let seed = bootstrap_seed(study);
+    let summary = record::Figure::of_runs(unit, per, &measured.runs(name), &measured.varied(), seed)?;
+    let means: Vec<f64> = measured.means(name).into_iter().map(|(_, mean)| mean).collect();
+    // Pairs of repeats can be made of runs without a gap alone.
+    let is_paired = summary.ci95.is_some() && measured.failures.is_empty();
     Some(record::Figure {
-        unit: known.map_or("1", |figure| figure.unit).to_owned(),
-        per: known.map_or("run", |figure| figure.per).to_owned(),
-        n: samples.len() as u64,
-        mean: mean_of_all,
-        rms,
-        sd: sd(&samples),
-        rms_ratio: (mean_of_all != 0.0).then(|| rms / mean_of_all),
-        quantiles: QUANTILES
-            .iter()
-            .filter_map(|(text, probability)| Some(((*text).to_owned(), quantile(&samples, *probability)?)))
-            .collect(),
-        ci95: interval,
-        varied,
-        first_against_rest: runs.split_first().and_then(|(first, rest)| Some([*first, mean(rest)?])),
+        run_means: if is_paired { means.clone() } else { Vec::new() },
+        first_against_rest: means
+            .split_first()
+            .and_then(|(first, rest)| Some([*first, mean(rest)?])),
         published: published(study, &measured.cell, name),
+        ..summary
     })
 }
 
-/// What others have published of a figure of that cell.
+/// The published value of a figure of that cell.
 pub(super) fn published(study: &Study, cell: &Cell, figure: &str) -> Option<record::Published> {
     study
         .published
         .iter()
-        .find_map(|published| published.of(cell.part.as_deref(), &cell.levels, figure))
+        .find_map(|published| published.value_for(cell.part.as_deref(), &cell.levels, figure))
 }
 
-/// What the experiment doubted in any repeat, each doubt once, and what the repeats show together.
-fn doubts(measured: &Measured<'_>, wanted: &[&str]) -> Vec<record::Doubt> {
+/// The experiment's doubts in any repeat, each kind once, and the doubts that follow from the repeats together.
+fn doubts(measured: &MeasuredCell<'_>, wanted: &[&str]) -> Vec<record::Doubt> {
     let mut doubts: Vec<record::Doubt> = Vec::new();
     for doubt in measured.observations.iter().flat_map(|(_, seen)| &seen.doubts) {
         if !doubts.iter().any(|known| known.kind == doubt.kind) {

@@ -1,19 +1,19 @@
-//! What is drawn? Fills the charts that a study describes with its own figures, and with the published ones beside them.
+//! Fills the charts that a study describes with its figures and with the published ones.
 
-mod place;
+mod axis_position;
 
-use super::Measured;
+use super::MeasuredCell;
 use super::cells::published;
-use super::ratios::Compared;
-use crate::file::{AxisScale, ChartSpec, Horizontal, Place, Study, Vertical};
+use super::ratios::PairedRatio;
+use crate::file::{AxisPosition, AxisScale, ChartSpec, Horizontal, Study, Vertical};
 use crate::settings::Key;
-use crate::statistics::interval::interval_95;
-use crate::statistics::mean;
+use axis_position::AxisScaleMap;
 use lastmile_report::record::{Axis, Chart, Levels, Point, Published, Scale, Series, Source};
-use place::Ruler;
+use lastmile_statistics::interval::interval_95;
+use lastmile_statistics::mean;
 
 /// The charts of a study, in the order of its file; one without a point is left out.
-pub(super) fn charts(study: &Study, measured: &[Measured<'_>], ratios: &[Compared<'_>]) -> Vec<Chart> {
+pub(super) fn charts(study: &Study, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Vec<Chart> {
     study
         .charts
         .iter()
@@ -22,22 +22,22 @@ pub(super) fn charts(study: &Study, measured: &[Measured<'_>], ratios: &[Compare
 }
 
 /// A point on its way into a chart.
-struct Drawn<'a> {
-    /// What it is of: a ratio's title, where ratios are drawn.
+struct ChartPoint<'a> {
+    /// The ratio's title, where ratios are drawn.
     of: Option<&'a str>,
-    /// The cell it is placed by.
-    at: &'a Measured<'a>,
+    /// The cell that positions it.
+    at: &'a MeasuredCell<'a>,
     y: f64,
     spread: Option<[f64; 2]>,
     published: Option<Published>,
 }
 
-fn chart(study: &Study, spec: &ChartSpec, measured: &[Measured<'_>], ratios: &[Compared<'_>]) -> Option<Chart> {
-    let drawn: Vec<_> = drawn(study, spec, measured, ratios)
+fn chart(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Option<Chart> {
+    let drawn: Vec<_> = chart_points(study, spec, measured, ratios)
         .into_iter()
-        .filter(|point| wanted(spec, point.at))
+        .filter(|point| shows_cell(spec, point.at))
         .collect();
-    let ruler = Ruler::new(&spec.x, drawn.iter().map(|point| point.at));
+    let ruler = AxisScaleMap::new(&spec.x, drawn.iter().map(|point| point.at));
     let (y_label, y_unit, y_scale) = match &spec.y {
         Vertical::Figure(figure, scale) => (figure.0.title, figure.0.unit_of_axis(), *scale),
         Vertical::Ratios(names, scale) => {
@@ -69,7 +69,7 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[Measured<'_>], ratios: &[C
         }
     };
     for point in &drawn {
-        let Some(x) = ruler.place(point.at) else { continue };
+        let Some(x) = ruler.position(point.at) else { continue };
         let label = spec.label.and_then(|key| point.at.cell.levels.get(key.0).cloned());
         let name = series_name(spec, point);
         add(
@@ -98,8 +98,8 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[Measured<'_>], ratios: &[C
     for published in &spec.published {
         for point in &published.points {
             let x = match &point.x {
-                Place::At(x) => ruler.at(*x),
-                Place::Level(level) => ruler.level(level),
+                AxisPosition::At(x) => ruler.at(*x),
+                AxisPosition::Level(level) => ruler.level(level),
             };
             if let Some(x) = x {
                 let point = Point {
@@ -133,22 +133,22 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[Measured<'_>], ratios: &[C
 }
 
 /// Every point of the figure or the ratios on the vertical axis.
-fn drawn<'a>(
+fn chart_points<'a>(
     study: &Study,
     spec: &ChartSpec,
-    measured: &'a [Measured<'a>],
-    ratios: &'a [Compared<'a>],
-) -> Vec<Drawn<'a>> {
+    measured: &'a [MeasuredCell<'a>],
+    ratios: &'a [PairedRatio<'a>],
+) -> Vec<ChartPoint<'a>> {
     match &spec.y {
         Vertical::Figure(figure, _) => {
-            let point = |at: &'a Measured<'a>| {
+            let point = |at: &'a MeasuredCell<'a>| {
                 let runs: Vec<f64> = at.means(figure.0.name).into_iter().map(|(_, mean)| mean).collect();
                 let spread = if at.varied().is_empty() {
                     None
                 } else {
                     interval_95(&runs, super::bootstrap_seed(study))
                 };
-                Some(Drawn {
+                Some(ChartPoint {
                     of: None,
                     at,
                     y: mean(&at.samples(figure.0.name))?,
@@ -159,7 +159,7 @@ fn drawn<'a>(
             measured.iter().filter_map(point).collect()
         }
         Vertical::Ratios(names, _) => {
-            let point = |ratio: &'a Compared<'a>| Drawn {
+            let point = |ratio: &'a PairedRatio<'a>| ChartPoint {
                 of: Some(&ratio.spec.title),
                 at: ratio.base,
                 y: ratio.record.mean,
@@ -172,15 +172,15 @@ fn drawn<'a>(
     }
 }
 
-/// Whether the chart is about that cell.
-fn wanted(spec: &ChartSpec, at: &Measured<'_>) -> bool {
+/// Whether the chart shows that cell.
+fn shows_cell(spec: &ChartSpec, at: &MeasuredCell<'_>) -> bool {
     let levels: &Levels = &at.cell.levels;
     (spec.parts.is_empty() || at.cell.part.as_ref().is_some_and(|part| spec.parts.contains(part)))
         && spec.only.iter().all(|(key, level)| levels.get(key) == Some(level))
 }
 
-/// The legend of a point: what it is of, and the levels that make a series.
-fn series_name(spec: &ChartSpec, point: &Drawn<'_>) -> String {
+/// The legend of a point: its ratio, and the levels that make a series.
+fn series_name(spec: &ChartSpec, point: &ChartPoint<'_>) -> String {
     let level = |key: &Key| point.at.cell.levels.get(key.0).map(String::as_str);
     let names: Vec<_> = point
         .of

@@ -1,7 +1,7 @@
 use super::*;
 use crate::figure;
 use crate::journal::Outcomes;
-use lastmile_report::record::{Doubt, Levels, Published, Scale, Source};
+use lastmile_report::record::{Doubt, DoubtKind, Levels, Published, Scale, Source};
 
 const STUDY: &str = r#"
 name = "test"
@@ -50,7 +50,7 @@ label = "link"
 "max(transfer_time)" = "< 8 s"
 "#;
 
-const ABOUT: fn() -> About = || About {
+const ABOUT: fn() -> RunInfo = || RunInfo {
     cpu: "free".into(),
     cpu_machine: "none".into(),
     version: "0".into(),
@@ -61,7 +61,7 @@ fn study(toml: &str) -> Study {
     Study::parse("test.toml", toml).unwrap()
 }
 
-/// Five repeats a cell: over wpt/3g `identity` takes 2, 4, 6, 8, 10 s and 1000 B, gzip half of both; over wpt/cable a tenth of it.
+/// Five repeats per cell: over wpt/3g `identity` takes 2, 4, 6, 8, 10 s and 1000 B, gzip half of both; over wpt/cable a tenth of it.
 fn outcomes(study: &Study) -> Outcomes {
     let mut outcomes = Outcomes::new();
     for cell in expand(study).unwrap() {
@@ -92,7 +92,7 @@ fn a_figure_is_summed_up_over_its_repeats() {
         (time.unit.as_str(), time.per.as_str(), time.n, time.mean),
         ("s", "run", 5, 6.0)
     );
-    assert_eq!((time.rms, time.sd), (8.0_f64.sqrt(), Some(10.0_f64.sqrt())));
+    assert_eq!((time.population_sd, time.sd), (8.0_f64.sqrt(), Some(10.0_f64.sqrt())));
     assert_eq!((time.quantiles["0.5"], time.quantiles["0.95"]), (6.0, 9.6));
     assert_eq!(time.first_against_rest, Some([2.0, 7.0]));
     assert_eq!(time.varied, ["content"]);
@@ -106,7 +106,7 @@ fn a_figure_is_summed_up_over_its_repeats() {
 #[test]
 fn a_figure_that_did_not_vary_has_no_interval_and_no_source_of_variation() {
     let size = &run(STUDY).cells[0].figures["response_bytes"];
-    assert_eq!((size.rms, size.ci95, size.varied.len()), (0.0, None, 0));
+    assert_eq!((size.population_sd, size.ci95, size.varied.len()), (0.0, None, 0));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_spread_that_no_chance_made_has_no_interval() {
     let run = summarise(&study, &outcomes, ABOUT()).unwrap();
     let time = &run.cells[0].figures["transfer_time"];
     assert_eq!(time.ci95, None);
-    assert!(time.rms > 0.0);
+    assert!(time.population_sd > 0.0);
 }
 
 #[test]
@@ -155,7 +155,10 @@ fn a_ratio_is_paired_repeat_by_repeat_and_carries_what_was_published() {
         ]
     );
     let ratio = &run.ratios[0];
-    assert_eq!((ratio.n, ratio.rms, ratio.ci95, ratio.varied.len()), (5, 0.0, None, 0));
+    assert_eq!(
+        (ratio.n, ratio.population_sd, ratio.ci95, ratio.varied.len()),
+        (5, 0.0, None, 0)
+    );
     assert_eq!(ratio.published, Some(Published::Value(0.43)));
     assert_eq!(run.ratios[1].published, Some(Published::Range([0.2, 0.4])));
     assert_eq!(run.ratios[2].published, None);
@@ -181,7 +184,7 @@ fn a_failed_repeat_is_left_out_of_pairs_and_doubted() {
         ),
         (5, 1, 4, 4)
     );
-    let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.as_str()).collect();
+    let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.name()).collect();
     assert_eq!(kinds, ["failed-runs", "few-runs"]);
 }
 
@@ -206,15 +209,12 @@ fn a_doubt_of_the_experiment_is_shown_once_and_a_figure_that_is_missing_is_doubt
     ));
     let mut outcomes = outcomes(&study);
     for outcome in outcomes.values_mut().flat_map(|repeats| repeats.values_mut()) {
-        let doubt = Doubt {
-            kind: "lost-clock".into(),
-            text: "busy".into(),
-        };
+        let doubt = Doubt::new(DoubtKind::NoCost, "none");
         outcome.as_mut().unwrap().doubts.push(doubt);
     }
     let cell = &summarise(&study, &outcomes, ABOUT()).unwrap().cells[0];
-    let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.as_str()).collect();
-    assert_eq!(kinds, ["lost-clock", "missing-figure"]);
+    let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.name()).collect();
+    assert_eq!(kinds, ["no-cost", "missing-figure"]);
     assert_eq!(cell.figures.keys().collect::<Vec<_>>(), ["transfer_time"]);
 }
 
@@ -303,4 +303,36 @@ fn work_that_two_parts_share_is_shown_in_both() {
         part("slow")[0].levels,
         Levels::from([("codec".into(), "identity".into()), ("link".into(), "wpt/3g".into())])
     );
+}
+
+/// The doubts of a run that raises one of this kind.
+fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
+    let study = study(&match kind {
+        DoubtKind::MissingFigure => STUDY.replace("[factors]", "[measure]\nfigures = ['goodput']\n[factors]"),
+        _ => STUDY.to_owned(),
+    });
+    let mut outcomes = outcomes(&study);
+    for repeats in outcomes.values_mut() {
+        match kind {
+            DoubtKind::FailedRuns => {
+                repeats.insert(0, Err(Failure::new("it was reset")));
+            }
+            DoubtKind::FewRuns => repeats.retain(|repeat, _| *repeat < 4),
+            DoubtKind::SlowFirstRun => {
+                let first = repeats.get_mut(&0).unwrap().as_mut().unwrap();
+                first.figures.insert("transfer_time".to_owned(), vec![100.0]);
+            }
+            DoubtKind::MissingFigure => {}
+            other => panic!("{other} has no row"),
+        }
+    }
+    summarise(&study, &outcomes, ABOUT()).unwrap().cells.remove(0).doubts
+}
+
+#[test]
+fn every_kind_of_doubt_is_raised() {
+    for kind in crate::doubt::DOUBTS {
+        let doubts = doubtful(*kind);
+        assert!(doubts.iter().any(|doubt| doubt.kind == *kind), "{kind}: {doubts:?}");
+    }
 }

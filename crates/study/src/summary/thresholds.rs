@@ -1,23 +1,17 @@
-//! Did the study's rules hold? Each rule against each cell that has its figure.
+//! Tests each of the study's rules on each cell that has its figure.
 
-use super::Measured;
-use crate::file::{Rule, Statistic, Study};
-use crate::statistics::{mean, quantile};
+use super::MeasuredCell;
+use crate::file::{Rule, Study};
 use lastmile_report::record::Threshold;
 
-pub(super) fn held(study: &Study, measured: &[Measured<'_>]) -> Vec<Threshold> {
-    let of_rule = |rule| measured.iter().filter_map(move |cell| held_in(rule, cell));
+pub(super) fn test_rules(study: &Study, measured: &[MeasuredCell<'_>]) -> Vec<Threshold> {
+    let of_rule = |rule| measured.iter().filter_map(move |cell| test_rule(rule, cell));
     study.thresholds.0.iter().flat_map(of_rule).collect()
 }
 
-fn held_in(rule: &Rule, measured: &Measured<'_>) -> Option<Threshold> {
+fn test_rule(rule: &Rule, measured: &MeasuredCell<'_>) -> Option<Threshold> {
     let samples = measured.samples(rule.figure.name);
-    let found = match rule.statistic {
-        Statistic::Mean => mean(&samples),
-        Statistic::Least => quantile(&samples, 0.0),
-        Statistic::Greatest => quantile(&samples, 1.0),
-        Statistic::Quantile(probability) => quantile(&samples, probability),
-    }?;
+    let found = rule.statistic.of_samples(&samples)?;
     Some(Threshold {
         rule: rule.to_string(),
         part: measured.cell.part.clone(),

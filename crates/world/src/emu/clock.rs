@@ -1,4 +1,4 @@
-//! What time is it in an emulated world? Nanoseconds of the system's monotonic clock since the world began.
+//! The clock of an emulated world: nanoseconds of the system's monotonic clock since the world began.
 // This is the one world whose time is the machine's.
 #![allow(clippy::disallowed_methods)]
 
@@ -9,7 +9,7 @@ use lastmile_units::Instant;
 pub(super) struct Clock(std::time::Instant);
 
 impl Clock {
-    /// A clock that stands at zero now.
+    /// A clock that starts at zero now.
     pub(super) fn start() -> Self {
         Self(std::time::Instant::now())
     }

@@ -1,15 +1,15 @@
-//! How does an unmodified command run on a host? In the host's network namespace, with a PID namespace of its own that takes
-//! its whole tree of processes along when it ends, and with names for the hosts of its world.
+//! Runs an unmodified command on a host: in the host's network namespace, with names for the hosts of its world, and with a PID
+//! namespace of its own that ends all of its processes when it ends.
 //!
-//! A thread starts the first process and stays for as long as it lives: its death, with this process or alone, is the death of
-//! that process (`PR_SET_PDEATHSIG`), and so of all the others.
+//! A thread starts the init process and lives as long as that does: when the thread dies, with this process or alone, the kernel
+//! kills the init process (`PR_SET_PDEATHSIG`), and with it all others.
 
+mod hosts_file;
 mod init;
-mod names;
 mod spawn;
 
+pub use hosts_file::HostsFiles;
 pub use init::become_init;
-pub use names::Names;
 
 use super::host::EmuHost;
 use super::privilege::Unavailable;
@@ -19,7 +19,7 @@ use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
-use spawn::FirstProcess;
+use spawn::InitSetup;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -29,23 +29,23 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// A command that runs, with every process that it started. All of them end with it, and with this process.
+/// A running command, with every process that it started. All of them end with the command, and with this process.
 #[derive(Debug)]
-pub struct Tree {
-    first: Arc<Mutex<First>>,
+pub struct ProcessTree {
+    first: Arc<Mutex<InitProcess>>,
     /// Readable once the command has ended.
     ended: Arc<EventFd>,
-    keeper: JoinHandle<io::Result<u8>>,
+    supervisor: JoinHandle<io::Result<u8>>,
 }
 
-/// The first process, for as long as its number is its own.
+/// The init process, as long as its PID cannot be reused.
 #[derive(Debug, Clone, Copy)]
-enum First {
+enum InitProcess {
     Alive(Pid),
     Ended,
 }
 
-/// How many descriptors a process may open, softly and at all (setrlimit(2)).
+/// The soft and the hard limit of a process's open descriptors (setrlimit(2)).
 #[derive(Debug, Clone, Copy)]
 pub struct DescriptorLimit {
     soft: rlim_t,
@@ -53,7 +53,7 @@ pub struct DescriptorLimit {
 }
 
 impl DescriptorLimit {
-    /// Raises this process's limit as far as it goes. What is given back is what it was, and what a command is to have.
+    /// Raises this process's soft limit to its hard limit. Returns the previous limit, which a command should have.
     ///
     /// # Errors
     /// None that a correct program meets.
@@ -64,27 +64,27 @@ impl DescriptorLimit {
     }
 }
 
-/// What is told of a command once it runs: why it has no names, where it has none.
-type Started = Result<Option<Unavailable>, Unavailable>;
+/// The result of starting a command; a command that runs may lack names, for the reason given.
+type StartResult = Result<Option<Unavailable>, Unavailable>;
 
-impl Tree {
+impl ProcessTree {
     /// Starts `command`, a program and its arguments, on `host`. Its user, standard streams, environment and directory are those
     /// of this process. The binary must begin with [`become_init`].
     ///
-    /// Where `names` cannot be told to it, it runs without, and the reason is given back beside it.
+    /// If `names` cannot be installed for it, the command runs without them, and the reason is returned beside it.
     ///
     /// # Errors
     /// When this machine allows no PID namespace.
     pub fn start(
         host: &EmuHost,
-        names: Names,
+        names: HostsFiles,
         limit: DescriptorLimit,
         command: &[OsString],
     ) -> Result<(Self, Option<Unavailable>), Unavailable> {
         let ended = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|error| refused(&error))?);
-        let first = Arc::new(Mutex::new(First::Ended));
-        let (told, started) = channel();
-        let mut keeper = Keeper {
+        let first = Arc::new(Mutex::new(InitProcess::Ended));
+        let (report, started) = channel();
+        let mut supervisor = CommandSupervisor {
             first: Arc::clone(&first),
             names,
             limit,
@@ -92,45 +92,55 @@ impl Tree {
         };
         let namespace = host.namespace().clone();
         let theirs = Arc::clone(&ended);
-        let keeper = std::thread::Builder::new()
+        let supervisor = std::thread::Builder::new()
             .name("command".to_owned())
             .spawn(move || {
-                let code = namespace.move_into().and_then(|()| keeper.keep(&told));
+                let code = namespace.move_into().and_then(|()| supervisor.supervise(&report));
                 let _ = theirs.write(1);
                 code
             })
             .map_err(|error| refused(&error))?;
-        let remark = started.recv().unwrap_or_else(|_| {
-            // It ended without a word: its own error says why.
+        let warning = started.recv().unwrap_or_else(|_| {
+            // It ended without a message: the namespace could not be entered.
             Err(refused(
-                &"the thread that starts it could not enter the host's network namespace",
+                &"the thread that starts the command could not enter the host's network namespace",
             ))
         })?;
-        Ok((Self { first, ended, keeper }, remark))
+        if let InitProcess::Alive(pid) = *first.lock().unwrap_or_else(PoisonError::into_inner) {
+            host.watch().add_tree(pid.as_raw());
+        }
+        Ok((
+            Self {
+                first,
+                ended,
+                supervisor,
+            },
+            warning,
+        ))
     }
 
     /// Sends `signal` to the command, unless it has ended.
     pub fn signal(&self, signal: Signal) {
         let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        if let First::Alive(pid) = *first {
-            // The first process passes it on.
+        if let InitProcess::Alive(pid) = *first {
+            // The init process forwards it.
             let _ = kill(pid, signal);
         }
     }
 
-    /// Waits for the command's end: its exit code, or 128 and the number of the signal that ended it; 127 where there is no such
-    /// program, 126 where it cannot be run.
+    /// Waits for the command's end. Returns its exit code, or 128 plus the number of the signal that ended it; 127 if there is no such
+    /// program, 126 if it cannot be run.
     ///
     /// # Errors
     /// Those of the system.
     pub fn wait(self) -> io::Result<u8> {
-        self.keeper
+        self.supervisor
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
-impl AsFd for Tree {
+impl AsFd for ProcessTree {
     /// Can be read from once the command has ended.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ended.as_fd()
@@ -138,28 +148,28 @@ impl AsFd for Tree {
 }
 
 /// Starts a command in the namespaces of the calling thread, and waits for it.
-struct Keeper {
-    first: Arc<Mutex<First>>,
-    names: Names,
+struct CommandSupervisor {
+    first: Arc<Mutex<InitProcess>>,
+    names: HostsFiles,
     limit: DescriptorLimit,
     command: Vec<OsString>,
 }
 
-impl Keeper {
-    fn keep(&mut self, told: &Sender<Started>) -> io::Result<u8> {
-        let (mut child, remark) = match self.start() {
+impl CommandSupervisor {
+    fn supervise(&mut self, report: &Sender<StartResult>) -> io::Result<u8> {
+        let (mut child, warning) = match self.start() {
             Ok(started) => started,
             Err(error) => {
-                let _ = told.send(Err(error));
+                let _ = report.send(Err(error));
                 return Ok(0);
             }
         };
         let pid = Pid::from_raw(child.id().cast_signed());
-        self.set(First::Alive(pid));
-        let _ = told.send(Ok(remark));
-        // While it is not buried, its number is nobody else's.
+        self.set(InitProcess::Alive(pid));
+        let _ = report.send(Ok(warning));
+        // Until it is reaped, its PID cannot be reused.
         while let Err(nix::Error::EINTR) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
-        self.set(First::Ended);
+        self.set(InitProcess::Ended);
         let status = child.wait()?;
         let signalled = || 128 + status.signal().unwrap_or_default();
         Ok(status.code().unwrap_or_else(signalled) as u8)
@@ -167,31 +177,31 @@ impl Keeper {
 
     fn start(&self) -> Result<(Child, Option<Unavailable>), Unavailable> {
         unshare(CloneFlags::CLONE_NEWPID).map_err(|error| refused(&error))?;
-        let own_mounts = names::own_mounts();
+        let own_mounts = hosts_file::unshare_mounts();
         let named = match &own_mounts {
-            Ok(()) => names::lay_over(&self.names),
+            Ok(()) => hosts_file::bind_mount_over(&self.names),
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
-        let remark = named.err().map(|error| {
+        let warning = named.err().map(|error| {
             Unavailable::new(
-                "names for the hosts of the link",
+                "naming the hosts of the link in /etc/hosts",
                 &error,
-                "use their addresses, or allow mounts in a user namespace",
+                "use the addresses of the hosts, or allow mounts in a user namespace",
             )
         });
         let mut init = Command::new("/proc/self/exe");
         init.arg0(init::NAME).args(&self.command);
-        let first = FirstProcess {
+        let first = InitSetup {
             own_proc: own_mounts.is_ok(),
             descriptors: (self.limit.soft, self.limit.hard),
         };
         spawn::tie_to_this_thread(&mut init, first)
             .and_then(|()| init.spawn())
             .map_err(|error| refused(&error))
-            .map(|child| (child, remark))
+            .map(|child| (child, warning))
     }
 
-    fn set(&self, state: First) {
+    fn set(&self, state: InitProcess) {
         *self.first.lock().unwrap_or_else(PoisonError::into_inner) = state;
     }
 }
@@ -200,6 +210,6 @@ fn refused(error: &dyn std::fmt::Display) -> Unavailable {
     Unavailable::new(
         "starting a command in a PID namespace of its own",
         error,
-        "`lastmile doctor` says what this machine can do",
+        "run `lastmile doctor` to see what this machine supports",
     )
 }

@@ -1,17 +1,20 @@
-//! How do packets cross the link in real time? One thread reads what hosts send, offers it to the link model, and hands over
-//! what the model delivers, at the model's time.
+//! The forwarder: one thread that reads what hosts send, offers it to the link model, and delivers what the model delivers, at
+//! the model's time.
 //!
-//! Deadlines are absolute: a packet that is late makes none after it late. How late each was is recorded.
+//! Deadlines are absolute: a late packet does not delay the next. The lateness of each packet is recorded at each medium, since a
+//! packet has a due time at a router, too. The time that the router's kernel then needs to forward it, some microseconds, is real.
 
 use super::clock::Clock;
+use super::cpu_watch::{SharedWatch, ThreadWaits};
 use super::interface::{Interface, MTU};
-use super::kernel;
 use super::lateness::Lateness;
 use super::packet;
-use crate::capture::{Capture, dropped_comment};
+use super::syscalls;
+use crate::pcapng_writer::Capture;
+use crate::topology::{MediumId, NetworkCore, Payload, SendOutcome};
 use crate::world::host_number;
-use lastmile_link::{DropCause, Event, Frame, Link, Medium, Station};
-use lastmile_units::{Bytes, Instant};
+use lastmile_link::Event;
+use lastmile_units::{Bytes, Instant, Seed};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
@@ -34,25 +37,21 @@ pub(super) struct Forwarder {
 struct Shared {
     network: Mutex<Network>,
     stop: AtomicBool,
-    /// Written to when the thread has to look again.
+    /// Written to when the thread has to check again.
     wake: EventFd,
 }
 
-/// Everything that packets pass.
-#[derive(Default)]
+/// The network and its interfaces.
 pub(super) struct Network {
+    pub(super) core: NetworkCore<Vec<u8>, Box<dyn Write + Send>>,
     ports: Vec<Port>,
-    media: Vec<MediumState>,
-    /// Which medium carries from one host to another.
-    routes: BTreeMap<(usize, usize), usize>,
-    /// Which host takes what another has for nobody in this world.
+    /// The host that receives the packets of another for addresses outside this world.
     gateways: BTreeMap<usize, usize>,
     lateness: Lateness,
-    /// Packets that nobody could be found for.
+    /// Packets without a receiver.
     astray: u64,
-    /// Packets that their receiver's interface would not take.
+    /// Packets that the receiver's interface refused.
     refused: u64,
-    capture_error: Option<io::Error>,
     /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
     events: Vec<Event<Vec<u8>>>,
@@ -61,37 +60,38 @@ pub(super) struct Network {
 /// Where a host is attached.
 struct Port {
     interface: Arc<Interface>,
-    tap: Option<Tap>,
     on_request: Option<Box<RequestHook>>,
 }
 
-struct MediumState {
-    link: Link<Vec<u8>>,
-    drops: Option<Tap>,
+impl Payload for Vec<u8> {
+    fn size(&self) -> Bytes {
+        Bytes::new(self.len() as u64)
+    }
+
+    fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()> {
+        capture.packet(at, self, comment)
+    }
 }
 
-/// Where packets are written; the two directions of a link may share one.
-type Tap = Arc<Mutex<Capture<Box<dyn Write + Send>>>>;
-
-/// Called before a packet that asks for a connection is handed to a host.
+/// Called before a packet that requests a connection is delivered to a host.
 pub(super) type RequestHook = dyn FnMut(SocketAddrV4) + Send;
 
-/// How many packets of one host are read before those of the next. Our own choice.
+/// The number of packets that are read from one host before the next host's. Our own choice.
 const BATCH: usize = 64;
-/// How long before a deadline the thread stops sleeping, since waking up takes about as long. Our own choice; `lastmile doctor`
-/// prints how late packets are with it.
+/// The time before a deadline at which the thread stops sleeping, since waking up takes about as long. Our own choice; `lastmile
+/// doctor` prints how late packets are with it.
 const SPIN: Duration = Duration::from_micros(60);
-/// The longest sleep. It bounds nothing but how long a fault of ours would go unnoticed.
+/// The longest sleep. It only bounds how long a missed wake-up would last.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 impl Forwarder {
-    /// Starts the thread, with no host attached.
+    /// Starts the thread, with no host attached. All randomness comes from `seed`; `watch` learns what the thread waits for a CPU.
     ///
     /// # Errors
     /// When the system has no thread or descriptor left.
-    pub(super) fn start(clock: Clock) -> io::Result<Self> {
+    pub(super) fn start(clock: Clock, seed: Seed, watch: SharedWatch) -> io::Result<Self> {
         let shared = Arc::new(Shared {
-            network: Mutex::default(),
+            network: Mutex::new(Network::new(seed)),
             stop: AtomicBool::new(false),
             wake: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,
         });
@@ -102,8 +102,8 @@ impl Forwarder {
             .spawn(move || {
                 // Timers may otherwise be 50 us late on purpose (prctl(2), PR_SET_TIMERSLACK).
                 let _ = nix::sys::prctl::set_timerslack(1);
-                let _ = told.send(kernel::run_before_others().is_ok());
-                theirs.run(clock);
+                let _ = told.send(syscalls::run_before_others().is_ok());
+                theirs.run(clock, ThreadWaits::of_this_thread(&watch));
             })?;
         Ok(Self {
             shared,
@@ -112,12 +112,12 @@ impl Forwarder {
         })
     }
 
-    /// Whether the thread runs before every ordinary one.
+    /// Whether the thread has real-time priority.
     pub(super) const fn is_real_time(&self) -> bool {
         self.real_time
     }
 
-    /// Looks at or changes the network; the thread then looks again.
+    /// Reads or changes the network; the thread then checks it again.
     pub(super) fn with<T>(&self, act: impl FnOnce(&mut Network) -> T) -> T {
         let result = act(&mut self.shared.lock());
         self.shared.wake();
@@ -130,7 +130,7 @@ impl Drop for Forwarder {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.wake();
         if let Some(thread) = self.thread.take() {
-            // Where it panicked, that has been told already.
+            // A panic of the thread has been printed already.
             let _ = thread.join();
         }
     }
@@ -142,19 +142,20 @@ impl Shared {
     }
 
     fn wake(&self) {
-        // It fails where it is full, and then the thread is going to wake up anyway.
+        // It fails when the counter is full, and then the thread wakes up anyway.
         let _ = self.wake.write(1);
     }
 
-    fn run(&self, clock: Clock) {
+    fn run(&self, clock: Clock, mut waits: ThreadWaits) {
         let mut interfaces: Vec<Arc<Interface>> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
+            waits.record();
             let next_at = {
                 let mut network = self.lock();
                 let known = interfaces.len();
                 interfaces.extend(network.ports[known..].iter().map(|port| Arc::clone(&port.interface)));
-                let more = network.take_in(clock);
-                network.hand_over(clock);
+                let more = network.read_from_hosts(clock);
+                network.deliver_due(clock);
                 if more { Some(Instant::START) } else { network.next_at() }
             };
             let sleep = next_at.map_or(LONGEST_SLEEP, |at| at.saturating_since(clock.now()).min(LONGEST_SLEEP));
@@ -164,63 +165,53 @@ impl Shared {
         }
     }
 
-    /// Sleeps for at most `time`: until a host sends something, or there is something to look at.
+    /// Sleeps until a host sends a packet or the network changes, for at most `time`.
     fn sleep(&self, time: Duration, interfaces: &[Arc<Interface>]) {
         let readable = |fd| PollFd::new(fd, PollFlags::POLLIN);
         let mut waited_for: Vec<_> = std::iter::once(self.wake.as_fd())
             .chain(interfaces.iter().map(|interface| interface.as_fd()))
             .map(readable)
             .collect();
-        // A signal may interrupt it: then everything is looked at, as after any sleep.
+        // A signal may interrupt it: then everything is checked, as after any sleep.
         let _ = ppoll(&mut waited_for, Some(TimeSpec::from(time)), None);
         let _ = self.wake.read();
     }
 }
 
 impl Network {
-    /// Attaches a host: what it sends is read from `interface`, what it receives is written there.
-    pub(super) fn attach(&mut self, interface: Interface) {
+    fn new(seed: Seed) -> Self {
+        Self {
+            core: NetworkCore::new(seed),
+            ports: Vec::new(),
+            gateways: BTreeMap::new(),
+            lateness: Lateness::default(),
+            astray: 0,
+            refused: 0,
+            spare: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Attaches a host: its packets are read from `interface`, and those for it are written there. The kernel of a router sends
+    /// packets for others back by the same interface.
+    pub(super) fn attach(&mut self, interface: Interface, is_router: bool) {
+        self.core.add_host(is_router);
         self.ports.push(Port {
             interface: Arc::new(interface),
-            tap: None,
             on_request: None,
         });
     }
 
-    /// How many hosts are attached.
-    pub(super) fn attached(&self) -> usize {
-        self.ports.len()
-    }
-
-    /// Adds one direction of a link.
-    pub(super) fn add_medium(&mut self, link: Link<Vec<u8>>) -> usize {
-        self.media.push(MediumState { link, drops: None });
-        self.media.len() - 1
-    }
-
-    /// How many directions of links there are.
-    pub(super) fn media(&self) -> usize {
-        self.media.len()
-    }
-
-    pub(super) fn add_route(&mut self, from: usize, to: usize, medium: usize) {
-        self.routes.insert((from, to), medium);
-    }
-
-    /// Lets `to` take what `from` has for nobody in this world.
+    /// Makes `to` receive the packets of `from` for addresses outside this world.
     pub(super) fn set_gateway(&mut self, from: usize, to: usize) {
         self.gateways.insert(from, to);
-    }
-
-    pub(super) fn link(&self, medium: usize) -> &Link<Vec<u8>> {
-        &self.media[medium].link
     }
 
     pub(super) fn lateness(&self) -> &Lateness {
         &self.lateness
     }
 
-    pub(super) const fn astray(&self) -> u64 {
+    pub(super) const fn unroutable_packets(&self) -> u64 {
         self.astray
     }
 
@@ -233,40 +224,20 @@ impl Network {
         Arc::clone(&self.ports[host].interface)
     }
 
-    pub(super) fn tap(&mut self, host: usize, tap: Tap) {
-        self.ports[host].tap = Some(tap);
-    }
-
-    pub(super) fn tap_drops(&mut self, medium: usize, tap: Tap) {
-        self.media[medium].drops = Some(tap);
-    }
-
-    pub(super) fn take_capture_error(&mut self) -> Option<io::Error> {
-        self.capture_error.take()
-    }
-
-    /// Ends every capture; the first error of all that was written.
-    pub(super) fn end_captures(&mut self) -> io::Result<()> {
-        let taps = self.ports.iter_mut().map(|port| port.tap.take());
-        let drops = self.media.iter_mut().map(|medium| medium.drops.take());
-        for tap in taps.chain(drops).flatten() {
-            if let Err(error) = tap.lock().unwrap_or_else(PoisonError::into_inner).flush() {
-                self.capture_error.get_or_insert(error);
-            }
-        }
-        self.take_capture_error().map_or(Ok(()), Err)
-    }
-
     pub(super) fn on_request(&mut self, host: usize, hook: Box<RequestHook>) {
         self.ports[host].on_request = Some(hook);
     }
 
-    fn next_at(&self) -> Option<Instant> {
-        self.media.iter().filter_map(|medium| medium.link.next_at()).min()
+    fn media(&self) -> impl Iterator<Item = MediumId> + use<> {
+        (0..self.core.media()).map(MediumId)
     }
 
-    /// Reads what hosts have sent, and offers it to the links. True where there may be more.
-    fn take_in(&mut self, clock: Clock) -> bool {
+    fn next_at(&self) -> Option<Instant> {
+        self.media().filter_map(|medium| self.core.next_at(medium)).min()
+    }
+
+    /// Reads packets from hosts, and offers them to the links. True where there may be more.
+    fn read_from_hosts(&mut self, clock: Clock) -> bool {
         let mut more = false;
         for from in 0..self.ports.len() {
             let mut read = 0;
@@ -286,55 +257,45 @@ impl Network {
         more
     }
 
+    /// Offers a packet that a host has sent or its kernel forwards to the network.
     fn offer(&mut self, from: usize, packet: Vec<u8>, now: Instant) {
-        let route = packet::destination(&packet).and_then(|address| self.route(from, address));
-        let Some((to, medium)) = route else {
+        let Some(to) = packet::destination(&packet).and_then(|address| self.receiver(from, address)) else {
             self.astray += 1;
             self.spare.push(packet);
             return;
         };
-        let frame = Frame {
-            from: Station(from as u16),
-            to: Station(to as u16),
-            size: Bytes::new(packet.len() as u64),
-            payload: packet,
-        };
-        let tapped = self.ports[from].tap.is_some().then(|| frame.payload.clone());
-        let rejected = self.media[medium].link.offer(now, frame).err();
-        if let Some(packet) = tapped {
-            let comment = rejected.as_ref().map(|rejected| dropped_comment(rejected.cause));
-            let tap = &mut self.ports[from].tap;
-            write_to(tap, &mut self.capture_error, now, &packet, comment.as_deref());
-        }
-        if let Some(rejected) = rejected {
-            self.dropped(medium, now, rejected.frame.payload, rejected.cause);
+        match self.core.send(from, to, packet, now) {
+            SendOutcome::Carried(_) => {}
+            SendOutcome::Dropped(_, packet) => self.spare.push(packet),
+            SendOutcome::Unroutable(packet) => {
+                self.astray += 1;
+                self.spare.push(packet);
+            }
         }
     }
 
-    /// Which host a packet goes to, and by which medium.
-    fn route(&self, from: usize, address: Ipv4Addr) -> Option<(usize, usize)> {
-        let by = |to: usize| Some((to, *self.routes.get(&(from, to))?));
-        let gateway = || by(*self.gateways.get(&from)?);
-        host_number(address).and_then(by).or_else(gateway)
+    /// The host that receives packets from `from` to `address`.
+    fn receiver(&self, from: usize, address: Ipv4Addr) -> Option<usize> {
+        let host = host_number(address).filter(|&host| self.core.reaches(from, host));
+        host.or_else(|| self.gateways.get(&from).copied())
     }
 
-    /// Hands over what the links deliver.
-    fn hand_over(&mut self, clock: Clock) {
-        for medium in 0..self.media.len() {
+    /// Delivers the packets that are due.
+    fn deliver_due(&mut self, clock: Clock) {
+        for medium in self.media() {
             let mut events = std::mem::take(&mut self.events);
-            self.media[medium]
-                .link
-                .poll(clock.now(), &mut |event| events.push(event));
+            self.core.poll(medium, clock.now(), &mut events);
             for event in events.drain(..) {
                 match event {
                     Event::Delivered { at, frame } => self.deliver(usize::from(frame.to.0), at, frame.payload, clock),
-                    Event::Dropped { at, frame, cause } => self.dropped(medium, at, frame.payload, cause),
+                    Event::Dropped { frame, .. } => self.spare.push(frame.payload),
                 }
             }
             self.events = events;
         }
     }
 
+    /// Delivers a packet to a host, which may be a router on its path.
     fn deliver(&mut self, to: usize, due: Instant, packet: Vec<u8>, clock: Clock) {
         let port = &mut self.ports[to];
         if let Some(hook) = &mut port.on_request
@@ -346,37 +307,10 @@ impl Network {
         let now = clock.now();
         if taken {
             self.lateness.record(now.saturating_since(due));
-            write_to(&mut port.tap, &mut self.capture_error, now, &packet, None);
+            self.core.tap(to, now, &packet, None);
         } else {
             self.refused += 1;
         }
         self.spare.push(packet);
-    }
-
-    fn dropped(&mut self, medium: usize, at: Instant, packet: Vec<u8>, cause: DropCause) {
-        let tap = &mut self.media[medium].drops;
-        if tap.is_some() {
-            write_to(tap, &mut self.capture_error, at, &packet, Some(&dropped_comment(cause)));
-        }
-        self.spare.push(packet);
-    }
-}
-
-/// Writes a packet, where it is captured; what cannot be written ends the capture.
-fn write_to(
-    tap: &mut Option<Tap>,
-    capture_error: &mut Option<io::Error>,
-    at: Instant,
-    packet: &[u8],
-    comment: Option<&str>,
-) {
-    let Some(capture) = tap else { return };
-    let written = capture
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .packet(at, packet, comment);
-    if let Err(error) = written {
-        *tap = None;
-        capture_error.get_or_insert(error);
     }
 }

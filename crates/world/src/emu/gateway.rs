@@ -1,154 +1,166 @@
-//! How do programs in an emulated world reach services outside it? The far host of a link takes their connections, and carries
-//! each on from where the gateway was started: a thread that stays in the network namespace that this process began in.
+//! The gateway: programs in an emulated world reach services outside it. The far host of a link accepts their connections, and a
+//! thread in the network namespace that this process began in connects each of them to its service.
 //!
-//! A port is opened as it is asked for, before the request is handed to the far host's kernel. Where no service listens, nobody
-//! opens it, and the kernel refuses the connection, as that of the service's machine would.
-// Its sockets are real ones, in namespaces of which some are no host of a world.
+//! A port is opened when a connection to it is requested, before the request is delivered to the far host's kernel. If no service
+//! listens, the port stays closed, and the kernel refuses the connection, as the kernel of the service's machine would.
+// Its sockets are real, and some are in namespaces that are not hosts of a world.
 #![allow(clippy::disallowed_types)]
 
-mod carry;
-mod doors;
-mod resolver;
-mod services;
+mod dns_relay;
+mod listeners;
+mod loopback_services;
+mod tcp_relay;
 
 use super::World;
 use super::host::EmuHost;
 use super::interface;
 use super::privilege::Unavailable;
 use crate::Host as _;
-use carry::{Target, Uploads};
-use doors::{Door, Doors};
+use listeners::{RelayListener, RelayListeners};
+use loopback_services::LoopbackServices;
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, setsockopt, socket, sockopt,
 };
-use services::Services;
+use nix::unistd::gettid;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, SocketAddrV4, TcpListener, UdpSocket};
 use std::os::fd::AsRawFd as _;
 use std::sync::Arc;
+use tcp_relay::{HalfOpenRelays, RelayTarget};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-/// The way out of a world, from its far side on.
+/// The connection of a world's far host with services outside the world.
 #[derive(Debug)]
 pub struct Gateway {
-    to_thread: UnboundedSender<Order>,
-    services: Arc<Services>,
+    commands: UnboundedSender<GatewayCommand>,
+    services: Arc<LoopbackServices>,
     resolvers: Vec<SocketAddr>,
-    uploads: Uploads,
+    half_open: HalfOpenRelays,
+    /// The number of its thread.
+    thread: i32,
 }
 
-/// How far the way leads.
+/// The services that a gateway reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// To services on the machine's loopback address, as ports of the far host: TCP.
+pub enum GatewayReach {
+    /// Services on the machine's loopback address, as TCP ports of the far host.
     Loopback,
-    /// And to everything that the machine reaches: TCP to any address, and the far host is a name server.
+    /// Also everything that the machine reaches: TCP to any address, with the far host as name server.
     Outside,
 }
 
-/// What the gateway's thread is told to do.
+/// A command to the gateway's thread.
 #[derive(Debug)]
-enum Order {
-    /// Take the connections of a door of the far host.
-    Open(Door),
-    /// Answer questions for names.
+enum GatewayCommand {
+    /// Accept and relay the connections of a listener on the far host.
+    Open(RelayListener),
+    /// Relay DNS queries.
     Resolve { at: UdpSocket, from: Vec<SocketAddr> },
 }
 
-/// Connections that wait to be taken.
+/// The maximum number of connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
-/// Of name servers (RFC 1035 section 4.2).
+/// The port of name servers (RFC 1035 section 4.2).
 const DNS: u16 = 53;
 
 impl Gateway {
-    /// Starts the thread, in the network namespace that the calling thread is in: to be done before the [`World`] is made.
+    /// Starts the thread, in the network namespace of the calling thread: call it before the [`World`] is made.
     ///
     /// # Errors
     /// When there is no `/proc`, or the system has no thread left.
     pub fn start() -> io::Result<Self> {
-        let services = Arc::new(Services::of_this_thread()?);
-        let (to_thread, mut orders) = unbounded_channel();
-        let uploads = Uploads::default();
-        let counted = uploads.clone();
+        let services = Arc::new(LoopbackServices::of_this_thread()?);
+        let (commands, mut received) = unbounded_channel();
+        let half_open = HalfOpenRelays::default();
+        let counted = half_open.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (tell, told) = std::sync::mpsc::channel();
         std::thread::Builder::new().name("gateway".to_owned()).spawn(move || {
-            // It ends, and with it every connection, when nobody is left to give orders.
+            let _ = tell.send(gettid().as_raw());
+            // The thread ends, and with it every connection, when no sender of commands is left.
             runtime.block_on(async {
-                while let Some(order) = orders.recv().await {
-                    match order {
-                        Order::Open(door) => drop(tokio::spawn(carry::take(door, counted.clone()))),
-                        Order::Resolve { at, from } => drop(tokio::spawn(resolver::relay(at, from))),
+                while let Some(command) = received.recv().await {
+                    match command {
+                        GatewayCommand::Open(relay_listener) => drop(tokio::spawn(tcp_relay::accept_and_relay(
+                            relay_listener,
+                            counted.clone(),
+                        ))),
+                        GatewayCommand::Resolve { at, from } => drop(tokio::spawn(dns_relay::relay(at, from))),
                     }
                 }
             });
         })?;
         Ok(Self {
-            to_thread,
+            commands,
             services,
-            resolvers: resolver::of_this_machine(),
-            uploads,
+            resolvers: dns_relay::machine_name_servers(),
+            half_open,
+            thread: told.recv().map_err(io::Error::other)?,
         })
     }
 
     /// Lets `near` reach services through `far`, as far as `reach` says. The two must be [linked](World::link).
     ///
     /// # Errors
-    /// When the hosts' kernels do not take the routes that this needs, or no port for names.
-    pub fn serve(&self, world: &World, near: &EmuHost, far: &EmuHost, reach: Reach) -> Result<(), Unavailable> {
+    /// When the hosts' kernels refuse the routes that this needs, or the port for DNS.
+    pub fn serve(&self, world: &World, near: &EmuHost, far: &EmuHost, reach: GatewayReach) -> Result<(), Unavailable> {
+        world.watch.shared().add_thread(self.thread);
         let address = *far.address(0).ip();
-        if reach == Reach::Outside {
-            let at = lead_outside(world, near, far).map_err(|error| failed(&error))?;
+        if reach == GatewayReach::Outside {
+            let at = route_outside(world, near, far).map_err(|error| failed(&error))?;
             let from = self.resolvers.clone();
-            self.order(Order::Resolve { at, from });
+            self.send_command(GatewayCommand::Resolve { at, from });
         }
-        let mut doors = Doors {
+        let mut listeners = RelayListeners {
             far: far.namespace().clone(),
             address,
             reach,
             services: Arc::clone(&self.services),
             resolver: self.resolvers.first().copied(),
             open: BTreeMap::new(),
-            gateway: self.to_thread.clone(),
+            gateway: self.commands.clone(),
         };
-        world.on_connection_request(far, move |to| doors.requested(to));
+        world.on_connection_request(far, move |to| listeners.on_connection_request(to));
         Ok(())
     }
 
-    /// Carries connections to `listener` over the link from `near` to `far`, and from there on to `to`, a host and a port. The
-    /// listener may be in any network namespace.
+    /// Relays connections to `listener` over the link from `near` to `far`, and from there to `to`, a host and a port. The listener
+    /// may be in any network namespace.
     ///
     /// # Errors
     /// When the system has no thread or descriptor left.
     pub fn forward(&self, listener: TcpListener, near: &EmuHost, far: &EmuHost, to: (String, u16)) -> io::Result<()> {
         let over = far.address(to.1);
-        let door = far.namespace().enter(|| listen_at(over))??;
-        self.order(Order::Open(Door {
-            listener: door,
-            target: Target::Named(to.0, to.1),
+        let relay_listener = far.namespace().enter(|| listen_at(over))??;
+        self.send_command(GatewayCommand::Open(RelayListener {
+            listener: relay_listener,
+            target: RelayTarget::Named(to.0, to.1),
         }));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let near = near.namespace().clone();
-        std::thread::Builder::new()
-            .name("entrance".to_owned())
-            .spawn(move || runtime.block_on(carry::enter(listener, near, over)))?;
+        let (near, watch) = (near.namespace().clone(), near.watch());
+        watch.add_thread(self.thread);
+        std::thread::Builder::new().name("entrance".to_owned()).spawn(move || {
+            watch.add_this_thread();
+            runtime.block_on(tcp_relay::relay_over_link(listener, near, over));
+        })?;
         Ok(())
     }
 
-    /// How many connections may still have something to hand to their services.
-    pub fn uploads(&self) -> usize {
-        self.uploads.count()
+    /// The number of connections that may still send to their services.
+    pub fn half_open_relays(&self) -> usize {
+        self.half_open.count()
     }
 
-    fn order(&self, order: Order) {
-        self.to_thread
-            .send(order)
-            .expect("the gateway's thread lives for as long as someone can give it orders");
+    fn send_command(&self, command: GatewayCommand) {
+        self.commands
+            .send(command)
+            .expect("the gateway's thread lives as long as there is a sender of commands");
     }
 }
 
-/// Sends what `near` has for anyone to `far`, which answers in everyone's name; gives back the socket where it is asked for names.
-fn lead_outside(world: &World, near: &EmuHost, far: &EmuHost) -> io::Result<UdpSocket> {
+/// Routes all packets of `near` to `far`, which accepts them for every address; returns the socket for DNS queries.
+fn route_outside(world: &World, near: &EmuHost, far: &EmuHost) -> io::Result<UdpSocket> {
     let (near_address, far_address) = (*near.address(0).ip(), *far.address(0).ip());
     near.namespace()
         .enter(|| interface::send_everything(near_address, near.spec()))??;
@@ -165,7 +177,7 @@ fn listen_at(address: SocketAddrV4) -> io::Result<TcpListener> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
     setsockopt(&socket, sockopt::ReuseAddr, &true)?;
-    // Connections that are accepted take it over.
+    // Accepted connections inherit it.
     setsockopt(&socket, sockopt::TcpNoDelay, &true)?;
     bind(socket.as_raw_fd(), &SockaddrIn::from(address))?;
     listen(&socket, Backlog::new(BACKLOG)?)?;
@@ -174,8 +186,8 @@ fn listen_at(address: SocketAddrV4) -> io::Result<TcpListener> {
 
 fn failed(error: &io::Error) -> Unavailable {
     Unavailable::new(
-        "opening a way out of the emulated world",
+        "starting the gateway of the emulated world",
         error,
-        "`lastmile doctor` says what this machine can do",
+        "run `lastmile doctor` to see what this machine supports",
     )
 }

@@ -1,11 +1,12 @@
-//! What is a machine in the emulated world? A network namespace with a kernel's TCP, and programs of ours on tokio.
+//! A host of the emulated world: a network namespace with the kernel's TCP, whose programs of ours run on tokio.
 
 use super::clock::Clock;
-use super::kernel;
-use super::metered::Meter;
+use super::closing_sockets;
+use super::cpu_watch::SharedWatch;
 use super::namespace::Namespace;
-use super::settings::HostSpec;
-use super::unfinished;
+use super::syscalls;
+use super::sysctl::HostSpec;
+use super::task_cpu_time::Meter;
 use crate::world::address_of;
 use crate::{Host, Listener};
 use lastmile_units::Instant;
@@ -22,7 +23,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Handle;
 use tokio::task::LocalSet;
 
-/// A machine.
+/// A host.
 #[derive(Clone)]
 pub struct EmuHost {
     index: usize,
@@ -34,7 +35,7 @@ pub struct EmuHost {
     cpu: Meter,
 }
 
-/// How many connections wait to be accepted; more than any program of ours has.
+/// The maximum number of connections that wait to be accepted: more than any program of ours has.
 const BACKLOG: u32 = 1024;
 
 impl EmuHost {
@@ -45,6 +46,7 @@ impl EmuHost {
         clock: Clock,
         runtime: Handle,
         tasks: Rc<LocalSet>,
+        cpu: Meter,
     ) -> Self {
         Self {
             index,
@@ -53,7 +55,7 @@ impl EmuHost {
             clock,
             runtime,
             tasks,
-            cpu: Meter::default(),
+            cpu,
         }
     }
 
@@ -61,24 +63,31 @@ impl EmuHost {
         self.index
     }
 
-    /// The network namespace that this machine is: sockets that are opened and processes that are started inside are its own.
+    /// The network namespace of this host: sockets opened and processes started inside belong to the host.
     pub const fn namespace(&self) -> &Namespace {
         &self.namespace
     }
 
-    /// How long cores have worked for the programs that were [spawned](Host::spawn) here, the kernel's work in their name included.
+    /// The CPU time of the programs that were [spawned](Host::spawn) here, including the kernel's work for them.
     pub fn cpu_time(&self) -> Duration {
         self.cpu.total()
     }
 
-    /// Whether its kernel is closing connections for programs that are done with them.
+    /// Whether its kernel is still closing connections that programs have closed.
     pub fn is_closing(&self) -> bool {
-        self.namespace.enter(unfinished::is_closing).unwrap_or_default()
+        self.namespace.enter(closing_sockets::is_closing).unwrap_or_default()
     }
 
-    /// Whether its kernel has more to deliver for them than the connections' end.
+    /// Whether its kernel still has data of such connections to deliver, not only their end.
     pub fn has_undelivered(&self) -> bool {
-        self.namespace.enter(unfinished::has_undelivered).unwrap_or_default()
+        self.namespace
+            .enter(closing_sockets::has_undelivered)
+            .unwrap_or_default()
+    }
+
+    /// What watches over the programs of its world.
+    pub(super) fn watch(&self) -> SharedWatch {
+        self.cpu.watch()
     }
 
     pub(super) fn spec(&self) -> &HostSpec {
@@ -110,7 +119,7 @@ impl Host for EmuHost {
 
     fn listen(&self, port: u16) -> io::Result<EmuListener> {
         let _runtime = self.runtime.enter();
-        // Connections that are accepted take over what is set here.
+        // Accepted connections inherit these options.
         let socket = self.socket()?;
         socket.set_reuseaddr(true)?;
         socket.bind(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port).into())?;
@@ -121,7 +130,7 @@ impl Host for EmuHost {
         sleep_until(self.clock, at)
     }
 
-    /// The time passes; no core is kept busy, since what programs really compute takes time by itself.
+    /// Only sleeps; no core is kept busy, since the real computing of programs takes time by itself.
     fn compute(&self, work: Duration) -> impl Future<Output = ()> + 'static {
         sleep_until(self.clock, self.clock.now() + work)
     }
@@ -131,7 +140,7 @@ impl Host for EmuHost {
     }
 }
 
-/// Sleeps to within microseconds, where tokio's timers are good to a millisecond.
+/// Sleeps with an accuracy of microseconds, while that of tokio's timers is a millisecond.
 async fn sleep_until(clock: Clock, at: Instant) {
     let left = at.saturating_since(clock.now());
     if left.is_zero() {
@@ -143,12 +152,12 @@ async fn sleep_until(clock: Clock, at: Instant) {
             TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC,
         )?;
         timer.set(Expiration::OneShot(TimeSpec::from(left)), TimerSetTimeFlags::empty())?;
-        kernel::watch_for_reading(timer.into())
+        syscalls::watch_for_reading(timer.into())
     };
     match timer() {
-        // It is readable once, when its time has come.
+        // It becomes readable at that time.
         Ok(timer) => drop(timer.readable().await),
-        // Without a descriptor to spare, a millisecond has to do.
+        // Without a free descriptor, tokio's accuracy must suffice.
         Err(_) => tokio::time::sleep(left).await,
     }
 }

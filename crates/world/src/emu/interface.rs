@@ -1,9 +1,9 @@
-//! How does a host's kernel get at the link? By an interface whose packets the forwarder reads and writes.
+//! The interface that attaches a host to the world: the forwarder reads and writes its packets.
 
-use super::kernel;
 use super::namespace::Namespace;
 use super::netlink::{InterfaceIndex, Netlink, Table};
-use super::settings::{self, HostSpec};
+use super::syscalls;
+use super::sysctl::{self, Forwarding, HostSpec};
 use super::veth::{self, PacketSocket};
 use crate::world::NETWORK;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags};
@@ -18,37 +18,37 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub(super) const NAME: &str = "link0";
 /// The largest IP packet, as of Ethernet (RFC 894).
 pub(super) const MTU: u32 = 1500;
-/// The addresses that a host sends to by its interface: more than an emulated world can have hosts. What is for any other address
-/// is refused at once by the host's own kernel.
+/// The addresses that a host reaches by its interface: more than an emulated world can have hosts. The host's own kernel refuses
+/// packets for any other address at once.
 const WORLD: (Ipv4Addr, u8) = (Ipv4Addr::from_bits(NETWORK), 16);
 /// All addresses.
 const EVERYTHING: (Ipv4Addr, u8) = (Ipv4Addr::UNSPECIFIED, 0);
-/// How many packets wait between the kernel and the forwarder. It only has to be more than come while the forwarder is
-/// busy: what waits longer is the link model's queue. Our own choice: 15 MB, a tenth of a second at 1.2 Gbit/s.
+/// The length of the queue between the kernel and the forwarder. It only has to exceed the packets that arrive while the forwarder is
+/// busy: the link model has its own queue. Our own choice: 15 MB, a tenth of a second at 1.2 Gbit/s.
 pub(super) const QUEUE: u32 = 10_000;
 
-/// By what the hosts of a world are attached to its links.
+/// The way in which the hosts of a world are attached to its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Attachment {
-    /// A TUN device in each host: `/dev/net/tun` must be open to this user.
+    /// A TUN device in each host: this user must be able to open `/dev/net/tun`.
     Tun,
-    /// A pair of virtual Ethernet interfaces for each host, and a packet socket at its other end. It works without a device. To
-    /// an ordinary user, it holds fewer packets while the forwarder is busy.
+    /// A pair of virtual Ethernet interfaces for each host, and a packet socket at its other end. It needs no device. For
+    /// an ordinary user, it buffers fewer packets while the forwarder is busy.
     Veth,
 }
 
 impl Attachment {
-    /// What this machine has for this user: TUN where its device can be opened.
-    pub fn here() -> Self {
-        match Self::tun_is_shut() {
+    /// The best attachment for this user on this machine: TUN if its device can be opened.
+    pub fn best_available() -> Self {
+        match Self::tun_error() {
             None => Self::Tun,
             Some(_) => Self::Veth,
         }
     }
 
-    /// Why this user cannot have TUN; none who can open its device.
-    pub(super) fn tun_is_shut() -> Option<io::Error> {
-        kernel::open_tun_device().err()
+    /// The error of opening the TUN device; none if this user can open it.
+    pub(super) fn tun_error() -> Option<io::Error> {
+        syscalls::open_tun_device().err()
     }
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Attachment {
     }
 }
 
-/// The forwarder's side of a host's interface. Nothing blocks.
+/// The forwarder's side of a host's interface. Calls do not block.
 pub(super) enum Interface {
     Tun(File),
     Veth(PacketSocket),
@@ -76,7 +76,7 @@ impl Interface {
         }
     }
 
-    /// Hands an IP packet to the host.
+    /// Writes an IP packet to the host.
     pub(super) fn write(&self, packet: &[u8]) -> io::Result<()> {
         match self {
             Self::Tun(tun) => (&*tun).write(packet).map(drop),
@@ -84,7 +84,7 @@ impl Interface {
         }
     }
 
-    /// Packets of the host that were lost on this side of the interface, before the forwarder could read them.
+    /// The number of packets from the host that were lost on this side of the interface, before the forwarder could read them.
     pub(super) fn overflowed(&self) -> u64 {
         match self {
             // The interface itself counts them.
@@ -103,7 +103,7 @@ impl AsFd for Interface {
     }
 }
 
-/// Gives `host` an interface with `address`, by which everything leaves; `middle` is where the forwarder's end may lie.
+/// Gives `host` an interface with `address` as its only way out; `middle` is the namespace for the forwarder's end, if it needs one.
 ///
 /// # Errors
 /// Those of the system, with what was attempted.
@@ -113,14 +113,18 @@ pub(super) fn set_up(
     host: &Namespace,
     address: Ipv4Addr,
     spec: &HostSpec,
+    forwarding: Forwarding,
 ) -> io::Result<Interface> {
-    host.enter(settings::apply)??;
+    // Before the interface is made, since it inherits these settings.
+    host.enter(|| sysctl::apply(forwarding))??;
     let interface = match attachment {
         Attachment::Tun => Interface::Tun(
-            host.enter(|| kernel::open_tun(NAME))?
-                .map_err(to("opening /dev/net/tun"))?,
+            host.enter(|| syscalls::open_tun(NAME))?
+                .map_err(attempting("opening /dev/net/tun"))?,
         ),
-        Attachment::Veth => Interface::Veth(veth::make(middle, host, address).map_err(to("making a veth pair"))?),
+        Attachment::Veth => {
+            Interface::Veth(veth::make(middle, host, address).map_err(attempting("making a veth pair"))?)
+        }
     };
     host.enter(|| configure(address, spec))??;
     Ok(interface)
@@ -128,14 +132,14 @@ pub(super) fn set_up(
 
 /// Gives the interface of the namespace that the calling thread is in its address and route.
 fn configure(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
-    let netlink = Netlink::open().map_err(to("opening rtnetlink"))?;
+    let netlink = Netlink::open().map_err(attempting("opening rtnetlink"))?;
     let interface = InterfaceIndex::of(NAME)?;
     netlink
         .bring_up(InterfaceIndex::LOOPBACK, LinkFlags::empty(), Vec::new())
-        .map_err(to("bringing the loopback interface up"))?;
+        .map_err(attempting("bringing the loopback interface up"))?;
     netlink
         .add_address(interface, address)
-        .map_err(to("giving the interface an address"))?;
+        .map_err(attempting("giving the interface an address"))?;
     netlink
         .bring_up(
             interface,
@@ -143,13 +147,13 @@ fn configure(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
             LinkFlags::Noarp,
             vec![LinkAttribute::Mtu(MTU), LinkAttribute::TxQueueLen(QUEUE)],
         )
-        .map_err(to("bringing the interface up"))?;
+        .map_err(attempting("bringing the interface up"))?;
     netlink
         .add_route(Table::Main, WORLD, interface, address, metrics(spec))
-        .map_err(to("adding a route with its congestion control"))
+        .map_err(attempting("adding a route with its congestion control"))
 }
 
-/// Lets the namespace that the calling thread is in send by its interface what is for nobody in its world.
+/// Routes packets for addresses outside the world to the interface of the calling thread's namespace.
 pub(super) fn send_everything(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
     Netlink::open()?
         .add_route(
@@ -159,27 +163,27 @@ pub(super) fn send_everything(address: Ipv4Addr, spec: &HostSpec) -> io::Result<
             address,
             metrics(spec),
         )
-        .map_err(to("adding a default route"))
+        .map_err(attempting("adding a default route"))
 }
 
-/// Lets the namespace that the calling thread is in, which has `address`, answer `neighbour` in the name of every other address.
+/// Makes the calling thread's namespace, which has `address`, answer `neighbour` for every other address.
 pub(super) fn answer_for_everyone(address: Ipv4Addr, neighbour: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
     let (netlink, interface) = (Netlink::open()?, InterfaceIndex::of(NAME)?);
-    // Before the neighbour, too, counts as local.
+    // Before the neighbour's address becomes local, too.
     netlink
         .add_route(Table::Local, (neighbour, 32), interface, address, metrics(spec))
         .and_then(|()| netlink.own_every_address())
-        .map_err(to("taking every address"))
+        .map_err(attempting("adding a local route for every address"))
 }
 
-/// What a route says of the connections that take it.
+/// The metrics of a route, which apply to its connections.
 fn metrics(spec: &HostSpec) -> Vec<RouteMetric> {
     let congestion_control = RouteMetric::CcAlgo(spec.congestion_control.clone());
     let initial_window = spec.initial_window.map(RouteMetric::InitCwnd);
     std::iter::once(congestion_control).chain(initial_window).collect()
 }
 
-/// Says what was attempted.
-fn to(what: &'static str) -> impl Fn(io::Error) -> io::Error {
+/// Adds to an error what was attempted.
+fn attempting(what: &'static str) -> impl Fn(io::Error) -> io::Error {
     move |error| io::Error::new(error.kind(), format!("{what}: {error}"))
 }

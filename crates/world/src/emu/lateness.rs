@@ -1,4 +1,4 @@
-//! How late were packets delivered, and is that too late for figures to be trusted?
+//! Records how late packets are delivered, and whether that is too late for figures to count.
 
 use super::interface::MTU;
 use hdrhistogram::Histogram;
@@ -7,22 +7,22 @@ use lastmile_units::Bytes;
 use std::fmt;
 use std::time::Duration;
 
-/// How much later than the link model says packets were handed to their receivers.
+/// A histogram of lateness: the time from a packet's due time in the link model to its delivery.
 #[derive(Debug, Clone)]
 pub struct Lateness(Histogram<u64>);
 
-/// Beyond this a packet counts as hours late; it only bounds the histogram.
+/// The largest value of the histogram, an hour.
 const LONGEST: u64 = 3_600_000_000_000;
 
 impl Default for Lateness {
-    /// Nothing was delivered yet.
+    /// No packet was delivered yet.
     fn default() -> Self {
-        Self(Histogram::new_with_bounds(1, LONGEST, 2).expect("the bounds are in order and two digits are few"))
+        Self(Histogram::new_with_bounds(1, LONGEST, 2).expect("the bounds are in order and two digits are supported"))
     }
 }
 
 impl Lateness {
-    /// A packet was handed over `late` after it was due.
+    /// Records a packet that was delivered `late` after its due time.
     pub(super) fn record(&mut self, late: Duration) {
         self.0.saturating_record((late.as_nanos() as u64).max(1));
     }
@@ -40,49 +40,49 @@ impl Lateness {
         Duration::from_nanos(self.0.value_at_quantile(quantile))
     }
 
-    /// That of the packet that was latest.
+    /// The lateness of the latest packet.
     pub fn largest(&self) -> Duration {
         self.quantile(1.0)
     }
 
-    /// What was recorded since `earlier`, which must be an earlier state of the same.
+    /// The packets recorded since `earlier`, which must be an earlier state of this histogram.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut difference = self.0.clone();
         difference
             .subtract(&earlier.0)
-            .expect("what was recorded earlier is part of what is recorded now");
+            .expect("the earlier records are part of the present ones");
         Self(difference)
     }
 }
 
-/// How late the packets of a world may be for its figures to count: it is held against the 99th percentile.
+/// The greatest lateness, as a 99th percentile, at which the figures of a world count.
 ///
-/// A figure is made of times that packets take over a direction of a link, from a few to thousands in turn, and what delays one
-/// packet in a hundred by so little changes it less than repeats differ. So the bound is a share of the shortest such time: one full
-/// frame's serialisation and the delay. Below [`LatenessBound::LEAST`] it does not go: on a link that takes no time nothing is early
-/// enough.
+/// A figure is a sum of times that packets take over a direction of a link, from a few to thousands, and a small delay of one packet
+/// in a hundred changes it less than repeats differ. So the bound is a share of the shortest such time: one full frame's serialisation
+/// and the delay. It is at least [`LatenessBound::MIN`]: on a link
+/// without delay no delivery would be early enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LatenessBound(Duration);
 
 impl LatenessBound {
-    /// The share of packets that must keep within the bound. Our own choice.
+    /// The share of packets that must stay within the bound. Our own choice.
     pub const QUANTILE: f64 = 0.99;
     /// The bound as a share of the time that the shortest direction takes. Our own choice.
     pub const SHARE: f64 = 0.05;
     /// The least bound. Our own choice: an idle machine delivers three times as fast (p99 of 150 us without `SCHED_FIFO`), a busy
     /// one does not without it (p99 of milliseconds).
-    pub const LEAST: Duration = Duration::from_micros(500);
+    pub const MIN: Duration = Duration::from_micros(500);
 
-    /// That of a world with these directions of links.
-    pub fn of<'a>(directions: impl IntoIterator<Item = &'a DirectionSpec>) -> Self {
+    /// The bound of a world with these directions of links.
+    pub fn for_directions<'a>(directions: impl IntoIterator<Item = &'a DirectionSpec>) -> Self {
         let shortest = directions.into_iter().map(|direction| {
             let frame = Bytes::new(MTU.into()) + direction.framing_overhead;
             let serialisation = direction.rate_mean().map_or(Duration::ZERO, |rate| frame / rate);
             direction.one_way_delay + serialisation
         });
         let share = shortest.min().unwrap_or_default().mul_f64(Self::SHARE);
-        Self(share.max(Self::LEAST))
+        Self(share.max(Self::MIN))
     }
 
     /// The bound itself.
@@ -91,24 +91,24 @@ impl LatenessBound {
     }
 }
 
-/// Without anything to deliver over.
+/// The bound of a world without links.
 impl Default for LatenessBound {
     fn default() -> Self {
-        Self::of([])
+        Self::for_directions([])
     }
 }
 
 impl Lateness {
-    /// Whether packets kept within `bound`.
+    /// Checks that packets stayed within `bound`.
     ///
     /// # Errors
-    /// Where they did not, by how much.
-    pub fn within(&self, bound: LatenessBound) -> Result<(), TooLate> {
+    /// If they did not, by how much they exceeded it.
+    pub fn within(&self, bound: LatenessBound) -> Result<(), LatenessExceeded> {
         let late = self.quantile(LatenessBound::QUANTILE);
         if late <= bound.get() {
             return Ok(());
         }
-        Err(TooLate {
+        Err(LatenessExceeded {
             late,
             largest: self.largest(),
             packets: self.packets(),
@@ -119,20 +119,20 @@ impl Lateness {
 
 /// Packets came too late for a figure to count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooLate {
+pub struct LatenessExceeded {
     /// The 99th percentile.
     pub late: Duration,
-    /// That of the latest packet.
+    /// The lateness of the latest packet.
     pub largest: Duration,
     /// How many packets were delivered.
     pub packets: u64,
-    /// What was allowed.
+    /// The bound that was exceeded.
     pub bound: LatenessBound,
 }
 
-impl std::error::Error for TooLate {}
+impl std::error::Error for LatenessExceeded {}
 
-impl fmt::Display for TooLate {
+impl fmt::Display for LatenessExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             late,
@@ -143,13 +143,13 @@ impl fmt::Display for TooLate {
         let [late, largest, bound] = [*late, *largest, bound.get()].map(microseconds);
         write!(
             f,
-            "one packet in a hundred was delivered {late} late or more ({largest} at most, of {packets} packets), and these links allow \
-             {bound}: leave this machine to it, or let it run as root, where other programs wait for it (SCHED_FIFO)"
+            "1 % of {packets} packets were delivered at least {late} late (maximum {largest}), and these links allow {bound}: stop other \
+            programs, or run as root, which gives lastmile real-time priority (SCHED_FIFO)"
         )
     }
 }
 
-/// In whole microseconds: no clock of programs is better.
+/// A duration in whole microseconds: programs' clocks are not more accurate.
 pub(super) fn microseconds(duration: Duration) -> String {
     lastmile_units::duration::print(Duration::from_micros(duration.as_micros() as u64))
 }
@@ -174,13 +174,19 @@ mod tests {
             direction("1 Mbit/s", Duration::from_millis(8)),
             direction("56 kbit/s", Duration::from_millis(75)),
         );
-        assert_eq!(LatenessBound::of([&down, &up]).get(), Duration::from_millis(1));
+        assert_eq!(
+            LatenessBound::for_directions([&down, &up]).get(),
+            Duration::from_millis(1)
+        );
     }
 
     #[test]
     fn where_a_link_takes_no_time_the_least_bound_holds() {
-        assert_eq!(LatenessBound::of([&DirectionSpec::IDEAL]).get(), LatenessBound::LEAST);
-        assert_eq!(LatenessBound::default().get(), LatenessBound::LEAST);
+        assert_eq!(
+            LatenessBound::for_directions([&DirectionSpec::IDEAL]).get(),
+            LatenessBound::MIN
+        );
+        assert_eq!(LatenessBound::default().get(), LatenessBound::MIN);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! What is a network namespace to a program? Something to step into, and alive for as long as it is held.
+//! Network namespaces: a program can enter one, and it lives as long as a handle to it.
 //!
-//! A namespace lives as long as someone holds its descriptor or runs inside. Descriptors end with the process, however it
-//! ends, so nothing is left behind.
+//! A namespace lives as long as a process has its descriptor or runs inside. Descriptors end with the process, however it ends, so
+//! nothing is left behind.
 
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
@@ -9,12 +9,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// A network namespace: interfaces, addresses, routes and ports of its own. Cloning gives another hold on the same one.
+/// A network namespace: interfaces, addresses, routes and ports of its own. Clones are handles to the same one.
 #[derive(Debug, Clone)]
 pub struct Namespace(Arc<File>);
 
 impl Namespace {
-    /// The one that the calling thread is in.
+    /// The namespace that the calling thread is in.
     ///
     /// # Errors
     /// When there is no `/proc`.
@@ -22,19 +22,19 @@ impl Namespace {
         Ok(Self(Arc::new(File::open("/proc/thread-self/ns/net")?)))
     }
 
-    /// Moves the calling thread into a new one, which has nothing but a loopback interface that is down.
+    /// Moves the calling thread into a new namespace, whose only interface is a loopback interface that is down.
     ///
     /// # Errors
-    /// When this process may not: see [`acquire`](super::acquire).
+    /// When this process lacks the right: see [`acquire`](super::acquire).
     pub fn move_into_new() -> io::Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         Self::of_this_thread()
     }
 
-    /// Makes a new one; the calling thread stays where it is, which must be one that this process made.
+    /// Makes a new namespace; the calling thread stays in its own, which this process must have made.
     ///
     /// # Errors
-    /// When this process may not.
+    /// When this process lacks the right.
     pub fn new() -> io::Result<Self> {
         let here = Self::of_this_thread()?;
         let made = Self::move_into_new();
@@ -45,20 +45,21 @@ impl Namespace {
     /// Moves the calling thread here.
     ///
     /// # Errors
-    /// When this process may not.
+    /// When this process lacks the right.
     pub fn move_into(&self) -> io::Result<()> {
         Ok(setns(&*self.0, CloneFlags::CLONE_NEWNET)?)
     }
 
-    /// Does something in here, and comes back. Sockets that are opened, and processes and threads that are started, stay.
+    /// Runs `act` in this namespace, and returns to the previous one. Sockets that `act` opens, and processes and threads that it
+    /// starts, stay in this one.
     ///
     /// # Errors
-    /// When this process may not step into it.
+    /// When this process may not enter it.
     ///
     /// # Panics
-    /// Where there is no way back: the calling thread was in a namespace that is not this process's own.
+    /// Where the thread cannot return: it was in a namespace that this process did not make.
     pub fn enter<T>(&self, act: impl FnOnce() -> T) -> io::Result<T> {
-        let back = Return(Self::of_this_thread()?);
+        let back = ReturnGuard(Self::of_this_thread()?);
         self.move_into()?;
         let result = act();
         drop(back);
@@ -67,19 +68,19 @@ impl Namespace {
 }
 
 impl AsFd for Namespace {
-    /// The descriptor that holds it.
+    /// The descriptor that keeps it alive.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-/// Brings the thread back, also when what was done panics.
-struct Return(Namespace);
+/// Returns the thread to its namespace, also after a panic.
+struct ReturnGuard(Namespace);
 
-impl Drop for Return {
+impl Drop for ReturnGuard {
     fn drop(&mut self) {
         self.0
             .move_into()
-            .expect("a thread steps out of a namespace that this process made into another of its own");
+            .expect("a thread can leave a namespace that this process made for another of its own");
     }
 }

@@ -1,5 +1,4 @@
-//! How is the kernel told of interfaces, addresses and routes? By one request at a time over rtnetlink (rtnetlink(7)), each
-//! answered before the next.
+//! Configures interfaces, addresses and routes over rtnetlink (rtnetlink(7)), one request at a time.
 
 use super::namespace::Namespace;
 use netlink_packet_core::{
@@ -17,14 +16,14 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// A way to speak to the kernel about one namespace: that which the calling thread was in as it was opened.
+/// An rtnetlink socket of one namespace: the one that the calling thread was in when it was opened.
 pub(super) struct Netlink(Socket);
 
-/// An interface, by its number in its namespace.
+/// The index of an interface in its namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InterfaceIndex(u32);
 
-/// Which routes are looked at first: those that say what is local (ip-rule(8)).
+/// The routing tables; the local one is consulted first (ip-rule(8)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Table {
     Local,
@@ -35,7 +34,7 @@ pub(super) enum Table {
 pub(super) type EthernetAddress = [u8; 6];
 
 impl InterfaceIndex {
-    /// Of the loopback interface, which is always first.
+    /// The index of the loopback interface, which is always the first.
     pub(super) const LOOPBACK: Self = Self(1);
 
     pub(super) fn of(name: &str) -> io::Result<Self> {
@@ -108,10 +107,10 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends everything to `destination`, an address and the length of its prefix, by `interface`, under `metrics`.
+    /// Adds a route to `destination`, an address and its prefix length, by `interface`, with `metrics`.
     ///
-    /// A route names its congestion control freely, where a namespace's default may only be one that the machine's root has
-    /// allowed (`tcp_allowed_congestion_control`).
+    /// A route may name any congestion control, while a namespace's default must be one that the machine's root has allowed
+    /// (`tcp_allowed_congestion_control`).
     pub(super) fn add_route(
         &self,
         table: Table,
@@ -128,7 +127,7 @@ impl Netlink {
         self.add(table, RouteScope::Link, RouteType::Unicast, destination, attributes)
     }
 
-    /// Takes every address that no other route of the local table names for one of this namespace's own.
+    /// Makes every address local to this namespace that no other route of the local table names.
     pub(super) fn own_every_address(&self) -> io::Result<()> {
         let attributes = vec![RouteAttribute::Oif(InterfaceIndex::LOOPBACK.get())];
         let everything = (Ipv4Addr::UNSPECIFIED, 0);
@@ -160,7 +159,7 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the response.
     fn ask(&self, request: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;

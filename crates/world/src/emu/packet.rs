@@ -1,14 +1,14 @@
-//! What does the forwarder have to know of a packet? Where it goes, and whether it opens a connection.
+//! Parses what the forwarder needs of a packet: its destination, and whether it opens a connection.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-/// Where an IPv4 packet goes; none where the bytes are no such packet.
+/// The destination of an IPv4 packet; none if the bytes are not one.
 pub(super) fn destination(packet: &[u8]) -> Option<Ipv4Addr> {
     let header = packet.get(..IPV4_HEADER)?;
     (header[0] >> 4 == 4).then(|| Ipv4Addr::new(header[16], header[17], header[18], header[19]))
 }
 
-/// Where the connection leads that a packet asks for; none where it asks for none.
+/// The destination of the connection that a packet requests; none if it requests none.
 pub(super) fn requested_connection(packet: &[u8]) -> Option<SocketAddrV4> {
     let address = destination(packet)?;
     let header = usize::from(packet[0] & 0xf) * 4;

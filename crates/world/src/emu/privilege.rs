@@ -1,7 +1,7 @@
-//! May this process make network namespaces, and what is missing where it may not?
+//! Acquires the right to make network namespaces, or reports what is missing.
 //!
-//! Root may. Anyone else may inside a user namespace of their own, where the machine allows those. Entering one changes the
-//! whole process, so it is done once, before any thread is started.
+//! Root has the right. Other users have it inside a user namespace of their own, if the machine allows those. Entering one changes
+//! the whole process, so it is done once, before any thread is started.
 
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
@@ -9,12 +9,12 @@ use std::fmt;
 use std::fs;
 use std::io;
 
-/// By what right namespaces are made.
+/// The right by which namespaces are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Privilege {
-    /// The process had the capabilities already, as root's have.
+    /// The process already had the capabilities, as root's processes have.
     Given,
-    /// It is in a user namespace of its own, where its user and group are called as outside.
+    /// It entered a user namespace of its own, where its user and group have the same numbers as outside.
     UserNamespace,
 }
 
@@ -27,13 +27,13 @@ impl fmt::Display for Privilege {
     }
 }
 
-/// Why this machine has no emulated world to offer; the message ends with a remedy.
+/// The reason why this machine cannot run the emulated world; the message ends with a remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}: {reason}; {remedy}")]
 pub struct Unavailable {
-    /// What could not be done.
+    /// The step that failed.
     pub what: String,
-    /// What the system said of it.
+    /// The system's error.
     pub reason: String,
     /// What the user can do about it.
     pub remedy: String,
@@ -52,10 +52,10 @@ impl Unavailable {
 /// CAP_NET_ADMIN and CAP_SYS_ADMIN (capabilities(7)): to set up interfaces, and to make and enter namespaces.
 const CAPABILITIES: u64 = 1 << 12 | 1 << 21;
 
-/// Gets the right to make network namespaces, by entering a user namespace where that is needed. May be called again.
+/// Acquires the right to make network namespaces, by entering a user namespace if needed. May be called again.
 ///
 /// # Errors
-/// When the machine refuses, or a thread is running already where a user namespace is needed.
+/// When the machine refuses, or a user namespace is needed and another thread is already running.
 pub fn acquire() -> Result<Privilege, Unavailable> {
     if has_capabilities() {
         return Ok(Privilege::Given);
@@ -81,7 +81,7 @@ pub fn acquire() -> Result<Privilege, Unavailable> {
     Ok(Privilege::UserNamespace)
 }
 
-/// Whether the calling thread has what it takes.
+/// Whether the calling thread has the capabilities.
 fn has_capabilities() -> bool {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -90,20 +90,20 @@ fn has_capabilities() -> bool {
         .is_some_and(|set| set & CAPABILITIES == CAPABILITIES)
 }
 
-/// Why there is no user namespace, as far as the system tells.
+/// The error of entering a user namespace, with the remedy that the system's settings suggest.
 fn refused(error: &io::Error) -> Unavailable {
     let setting = |name: &str| fs::read_to_string(format!("/proc/sys/{name}")).ok();
     let is = |name: &str, value: &str| setting(name).is_some_and(|text| text.trim() == value);
     let remedy = if is("user/max_user_namespaces", "0") {
-        "this machine allows none: `sysctl user.max_user_namespaces=10000` as root, or run as root"
+        "this machine allows no user namespaces: `sysctl user.max_user_namespaces=10000` as root, or run as root"
     } else if is("kernel/unprivileged_userns_clone", "0") {
-        "this machine keeps them to root: `sysctl kernel.unprivileged_userns_clone=1` as root, or run as root"
+        "this machine allows user namespaces to root only: `sysctl kernel.unprivileged_userns_clone=1` as root, or run as root"
     } else if is("kernel/apparmor_restrict_unprivileged_userns", "1") {
-        "AppArmor takes their capabilities away: `sysctl kernel.apparmor_restrict_unprivileged_userns=0` as root, or run as root"
+        "AppArmor removes the capabilities of user namespaces: `sysctl kernel.apparmor_restrict_unprivileged_userns=0` as root, or run as root"
     } else if error.kind() == io::ErrorKind::InvalidInput {
-        "the right must be had before any thread is started"
+        "lastmile must acquire this right before it starts any thread"
     } else {
-        "in a container, allow the unshare call (docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN --device /dev/net/tun), or run as root"
+        "in a container, permit the unshare call (docker run --cap-add NET_ADMIN --cap-add SYS_ADMIN --device /dev/net/tun), or run as root"
     };
     Unavailable::new("making a user namespace", &error, remedy)
 }

@@ -1,5 +1,5 @@
-//! Which signals are somebody else's? Those that ask a program to do something are not obeyed by a process that runs one for
-//! another, but passed on.
+//! Receives signals that are meant for another program. A process that runs a command does not obey signals such as SIGTERM, but
+//! forwards them to the command.
 
 use nix::errno::Errno;
 use nix::libc;
@@ -9,12 +9,12 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Signals that wait to be read instead of having their usual effect.
+/// Signals that are read from a descriptor instead of having their default effect.
 #[derive(Debug)]
 pub struct Signals(SignalFd);
 
-/// What people and their shells, terminals and service managers send to a program.
-pub(super) const PASSED_ON: [Signal; 6] = [
+/// The signals that users, shells, terminals and service managers send to a program.
+pub(super) const FORWARDED_SIGNALS: [Signal; 6] = [
     Signal::SIGHUP,
     Signal::SIGINT,
     Signal::SIGQUIT,
@@ -23,23 +23,23 @@ pub(super) const PASSED_ON: [Signal; 6] = [
     Signal::SIGUSR2,
 ];
 
-/// What [`Signals::wait`] came back for.
+/// The reason why [`Signals::wait`] returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Woken {
+pub enum WakeReason {
     /// A signal was sent to this process alone.
     Signal(Signal),
-    /// A signal came from the terminal (Ctrl-C), which sends it to every process in the foreground: a command that shares the
-    /// foreground has it already.
+    /// A signal came from the terminal (Ctrl-C), which sends it to every process in the foreground: a command in the
+    /// foreground has received it already.
     FromTerminal(Signal),
-    /// What was also waited for has happened.
+    /// The other descriptor is readable.
     Readable,
-    /// The time is over.
+    /// The limit is reached.
     TimeOver,
 }
 
 impl Signals {
-    /// Holds back SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2, in the calling thread and those that it starts later: to
-    /// be called before any is.
+    /// Blocks SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1 and SIGUSR2 in the calling thread and in those that it starts later: call
+    /// it before any thread is started.
     ///
     /// # Errors
     /// When the system has no descriptor left.
@@ -47,45 +47,45 @@ impl Signals {
         Self::hold_with(&[])
     }
 
-    /// Holds `more` back besides.
+    /// Like [`Signals::hold`], and blocks `more` too.
     pub(super) fn hold_with(more: &[Signal]) -> io::Result<Self> {
-        let held: SigSet = PASSED_ON.iter().chain(more).copied().collect();
+        let held: SigSet = FORWARDED_SIGNALS.iter().chain(more).copied().collect();
         held.thread_block()?;
         let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
         Ok(Self(SignalFd::with_flags(&held, flags)?))
     }
 
-    /// Waits for a signal, until `other` can be read from, or for `limit`: without one, as long as it takes.
+    /// Waits until a signal arrives, `other` is readable, or `limit` has passed; without a limit, as long as it takes.
     ///
     /// # Errors
     /// None that a correct program meets.
-    pub fn wait(&self, other: Option<BorrowedFd<'_>>, limit: Option<std::time::Duration>) -> io::Result<Woken> {
+    pub fn wait(&self, other: Option<BorrowedFd<'_>>, limit: Option<std::time::Duration>) -> io::Result<WakeReason> {
         let limit = limit.map_or(PollTimeout::NONE, |limit| {
             PollTimeout::try_from(limit).unwrap_or(PollTimeout::MAX)
         });
         loop {
             if let Some(signal) = self.0.read_signal()? {
-                return Ok(woken_by(&signal));
+                return Ok(wake_reason(&signal));
             }
             let readable = |fd| PollFd::new(fd, PollFlags::POLLIN);
             let mut waited_for: Vec<_> = std::iter::once(self.0.as_fd()).chain(other).map(readable).collect();
             match poll(&mut waited_for, limit) {
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
-                Ok(0) => return Ok(Woken::TimeOver),
-                // Signals first: they came before the end that they may have brought about.
+                Ok(0) => return Ok(WakeReason::TimeOver),
+                // Signals first: they may have caused the end of the command.
                 Ok(_) if waited_for[0].any() == Some(true) => {}
-                Ok(_) => return Ok(Woken::Readable),
+                Ok(_) => return Ok(WakeReason::Readable),
             }
         }
     }
 }
 
-fn woken_by(signal: &siginfo) -> Woken {
-    let number = Signal::try_from(signal.ssi_signo as libc::c_int).expect("the kernel sends the signals that are held");
+fn wake_reason(signal: &siginfo) -> WakeReason {
+    let number = Signal::try_from(signal.ssi_signo as libc::c_int).expect("the kernel sends only blocked signals");
     if signal.ssi_code == libc::SI_KERNEL && matches!(number, Signal::SIGINT | Signal::SIGQUIT) {
-        Woken::FromTerminal(number)
+        WakeReason::FromTerminal(number)
     } else {
-        Woken::Signal(number)
+        WakeReason::Signal(number)
     }
 }

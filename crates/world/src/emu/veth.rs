@@ -1,14 +1,14 @@
-//! How does a host's kernel get at the link where `/dev/net/tun` is shut? By a pair of virtual Ethernet interfaces: one end is
-//! the host's, and a packet socket reads and writes IP packets at the other, in the world's middle namespace.
+//! Attaches a host by a pair of virtual Ethernet interfaces, for machines where `/dev/net/tun` cannot be opened. One end is the
+//! host's; at the other, in the world's middle namespace, a packet socket reads and writes IP packets.
 //!
-//! Ethernet is there in name only: the host resolves no addresses (`IFF_NOARP`), and its interface checksums and splits
-//! packets as they would be on a wire.
+//! Only the framing is Ethernet's: the host resolves no addresses (`IFF_NOARP`), and its kernel checksums and segments packets as they
+//! would be on a wire.
 
 use super::interface::{MTU, NAME, QUEUE};
-use super::kernel::{self, Offload};
 use super::namespace::Namespace;
 use super::netlink::{EthernetAddress, InterfaceIndex, Netlink};
-use super::settings;
+use super::syscalls::{self, Offload};
+use super::sysctl::{self, Forwarding};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags};
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use std::fs::File;
@@ -20,27 +20,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Reads and writes the IP packets of one host, each with one system call.
 pub(super) struct PacketSocket {
     socket: File,
-    /// The kernel forgets its count as it tells it.
+    /// The kernel resets its own counter when it is read.
     overflowed: AtomicU64,
 }
 
-/// Of the host's end. The second-least bit of the first byte says that nobody was assigned it (IEEE 802-2014, section 8.2).
+/// The address of the host's end. The second-lowest bit of the first byte marks it as locally administered (IEEE 802-2014, section
+/// 8.2).
 const HOST_END: EthernetAddress = [2, 0, 0, 0, 0, 1];
-/// Of the other end: not what the host writes to, so that the middle namespace's own IP lets packets pass by.
+/// The address of the other end. The host does not write to it, so that the middle namespace's own IP ignores the packets.
 const MIDDLE_END: EthernetAddress = [2, 0, 0, 0, 0, 2];
 
 /// Destination, source, EtherType (RFC 894).
 const ETHERNET_HEADER: usize = 14;
 
-/// What stands before a packet to the host: [`HOST_END`], [`MIDDLE_END`], IPv4.
+/// The Ethernet header of a packet to the host: [`HOST_END`], [`MIDDLE_END`], IPv4.
 const TO_HOST: [u8; ETHERNET_HEADER] = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x08, 0x00];
 
-/// How much the socket holds until the forwarder reads. Who may not exceed `net.core.rmem_max` gets that, which is 180 packets on
-/// most systems. Our own choice: as many packets as a TUN holds; the kernel gives
-/// twice what is asked for (socket(7), `SO_RCVBUF`).
+/// The size of the socket's receive buffer. A user that may not exceed `net.core.rmem_max` gets that, which is 180 packets on
+/// most systems. Our own choice: as many packets as a TUN holds; the kernel doubles the requested size (socket(7), `SO_RCVBUF`).
 const RECEIVE_BUFFER: usize = ACCOUNTED * QUEUE as usize / 2;
-/// What the kernel accounts a packet of 1,500 bytes for: its buffer of 2,048 and what describes it (`SKB_TRUESIZE`), as seen on 64-bit
-/// machines.
+/// The bytes that the kernel accounts for a packet of 1,500 bytes: its buffer of 2,048 and its descriptor (`SKB_TRUESIZE`), as
+/// observed on 64-bit machines.
 const ACCOUNTED: usize = 2304;
 
 /// Makes the pair: one end is `host`'s, called [`NAME`], the other is in `middle`, where a packet socket is opened on it.
@@ -56,7 +56,7 @@ pub(super) fn make(middle: &Namespace, host: &Namespace, address: Ipv4Addr) -> i
     );
     let socket = middle.enter(|| {
         // Neighbour discovery of this end would arrive at the host.
-        settings::apply()?;
+        sysctl::apply(Forwarding::Off)?;
         let netlink = Netlink::open()?;
         netlink.add_veth((&name, MIDDLE_END), (NAME, HOST_END, host))?;
         let end = InterfaceIndex::of(&name)?;
@@ -64,14 +64,14 @@ pub(super) fn make(middle: &Namespace, host: &Namespace, address: Ipv4Addr) -> i
         open(end)
     })??;
     host.enter(|| {
-        // In this order: without checksums the kernel itself turns off what needs them.
+        // In this order: when checksum offload is off, the kernel itself turns off the offloads that need it.
         for offload in [
             Offload::TransmitChecksum,
             Offload::TransmitSegmentation,
             Offload::Segmentation,
             Offload::Merging,
         ] {
-            kernel::turn_off(NAME, offload)?;
+            syscalls::turn_off(NAME, offload)?;
         }
         io::Result::Ok(())
     })??;
@@ -81,16 +81,16 @@ pub(super) fn make(middle: &Namespace, host: &Namespace, address: Ipv4Addr) -> i
     })
 }
 
-/// Opens a packet socket that holds as much as it may.
+/// Opens a packet socket with the largest buffer that this user may have.
 fn open(interface: InterfaceIndex) -> io::Result<File> {
-    let socket = kernel::open_packet_socket(interface.get())?;
+    let socket = syscalls::open_packet_socket(interface.get())?;
     if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
         setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
     }
     Ok(socket)
 }
 
-/// How many full packets may wait for the forwarder, for this user.
+/// The number of full-size packets that fit this user's socket buffer.
 ///
 /// # Errors
 /// When this user may open no packet socket.
@@ -107,7 +107,7 @@ impl PacketSocket {
         Ok(read.saturating_sub(ETHERNET_HEADER))
     }
 
-    /// Hands an IP packet to the host.
+    /// Writes an IP packet to the host.
     pub(super) fn write(&self, packet: &[u8]) -> io::Result<()> {
         // Whole, or not at all: a packet is one message.
         (&self.socket)
@@ -115,9 +115,9 @@ impl PacketSocket {
             .map(drop)
     }
 
-    /// Packets that found the socket's buffer full, so far.
+    /// The number of packets so far that were lost because the socket's buffer was full.
     pub(super) fn overflowed(&self) -> u64 {
-        let more = kernel::packets_overflowed(&self.socket).unwrap_or_default();
+        let more = syscalls::packets_overflowed(&self.socket).unwrap_or_default();
         self.overflowed.fetch_add(more, Ordering::Relaxed) + more
     }
 }

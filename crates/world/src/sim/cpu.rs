@@ -1,4 +1,4 @@
-//! How long does computing take? A virtual CPU: cores that serve one piece of work at a time, first come, first served.
+//! A virtual CPU: each core serves one piece of work at a time, first come, first served.
 
 use lastmile_units::Instant;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 /// A CPU.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuSpec {
-    /// How many pieces of work it serves at once.
+    /// The number of its cores, each of which serves one piece of work at a time.
     pub cores: u16,
-    /// How many times slower than the core that the cost table was measured on. 1 is as fast.
+    /// The time that work takes, as a multiple of that on the core of the cost table. 1 is as fast.
     pub slow_down: f64,
-    /// The share of every core that something else takes, from 0 to below 1. Work takes 1 / (1 - share) times as long.
+    /// The share of every core that other programs use, from 0 to below 1. Work takes 1 / (1 - share) times as long.
     pub background_load: f64,
 }
 
@@ -24,7 +24,7 @@ impl Default for CpuSpec {
     }
 }
 
-/// Which CPU of a world.
+/// The number of a CPU of a world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuId(usize);
 
@@ -37,15 +37,15 @@ pub(super) struct Cpus {
 #[derive(Debug)]
 struct Cpu {
     spec: CpuSpec,
-    /// When each core has done what it was given.
+    /// The time at which each core is free.
     free_at: Vec<Instant>,
 }
 
-/// A piece of work, placed.
+/// A piece of work that a core was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(super) struct ScheduledWork {
     pub(super) ends: Instant,
-    /// How long a core works on it for the program: background load lengthens the wait, not this.
+    /// The CPU time of the program: background load lengthens the wait, not this.
     pub(super) busy: Duration,
 }
 
@@ -54,7 +54,7 @@ impl Cpus {
         assert!(spec.cores > 0, "a CPU has at least one core");
         assert!(
             spec.slow_down > 0.0 && (0.0..1.0).contains(&spec.background_load),
-            "{spec:?} is a possible CPU"
+            "{spec:?} must have a positive slow_down and a background_load from 0 to below 1"
         );
         self.cpus.push(Cpu {
             spec,
@@ -64,14 +64,14 @@ impl Cpus {
     }
 
     /// Gives `work`, as measured on a reference core, to the core that is free first.
-    pub(super) fn place(&mut self, cpu: CpuId, now: Instant, work: Duration) -> Placed {
+    pub(super) fn schedule(&mut self, cpu: CpuId, now: Instant, work: Duration) -> ScheduledWork {
         let cpu = &mut self.cpus[cpu.0];
         let busy = work.mul_f64(cpu.spec.slow_down);
         let taken = busy.div_f64(1.0 - cpu.spec.background_load);
         let core = cpu.free_at.iter_mut().min().expect("a CPU has at least one core");
         let ends = now.max(*core) + taken;
         *core = ends;
-        Placed { ends, busy }
+        ScheduledWork { ends, busy }
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
         let mut cpus = Cpus::default();
         let cpu = cpus.add(spec);
         (0..3)
-            .map(|_| cpus.place(cpu, Instant::START, MS).ends.since_start())
+            .map(|_| cpus.schedule(cpu, Instant::START, MS).ends.since_start())
             .collect()
     }
 

@@ -1,4 +1,4 @@
-//! Who runs next? A single-threaded executor: tasks run in the order in which they were woken.
+//! A single-threaded executor: tasks run in the order in which they were woken.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -44,7 +44,7 @@ impl Wake for TaskWake {
 }
 
 impl Executor {
-    /// Adds a task; it runs for the first time when the others that are ready have.
+    /// Adds a task; it first runs after the others that are ready.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         let mut tasks = self.tasks.borrow_mut();
         let index = self.free.borrow_mut().pop().unwrap_or(tasks.len());
@@ -71,7 +71,7 @@ impl Executor {
         while let Some(wake) = self.next_ready() {
             wake.queued.store(false, Ordering::Relaxed);
             let index = wake.index;
-            // A waker may outlive its task: the slot may be empty, or another's by now.
+            // A waker may outlive its task: the slot may now be empty, or another task's.
             let task = match self.tasks.borrow_mut().get_mut(index) {
                 Some(slot) if Arc::ptr_eq(&slot.wake, &wake) => slot.task.take(),
                 _ => None,
@@ -90,8 +90,8 @@ impl Executor {
         self.ready.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// Lets go of every task. A task's end may wake others or begin new ones, so none is dropped while the list is held, and
-    /// what began is let go as well.
+    /// Drops every task. Dropping a task may wake others or spawn new ones, so none is dropped while the list is borrowed, and new
+    /// ones are dropped as well.
     pub(super) fn clear(&self) {
         loop {
             self.free.borrow_mut().clear();
@@ -100,7 +100,7 @@ impl Executor {
                 break;
             }
         }
-        // What waits to run holds the queue that holds it.
+        // Entries of the queue refer to the queue itself.
         while self.next_ready().is_some() {}
     }
 }

@@ -1,13 +1,14 @@
-//! What is a machine in the simulated world?
+//! A host of the simulated world: its settings, and what its programs can do.
 
-use super::agenda::Due;
 use super::cpu::{CpuId, CpuSpec};
+use super::event_queue::Event;
 use super::socket::SocketId;
 use super::stream::SimStream;
 use super::{Inner, State};
-use crate::tcp::{Config, Counters};
+use crate::topology::HostName;
 use crate::world::address_of;
 use crate::{Host, Listener};
+use lastmile_tcp::{Config, Counters};
 use lastmile_units::Instant;
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -17,16 +18,31 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What a machine is like.
+/// The settings of a host.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HostSpec {
     /// Its CPU.
     pub cpu: CpuSpec,
-    /// How its TCP is set.
+    /// The settings of its TCP.
     pub tcp: Config,
 }
 
-/// A machine.
+/// The settings of a host of a topology.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HostSettings {
+    /// Its CPU and TCP.
+    pub spec: HostSpec,
+    /// The host whose CPU it shares, in which case the CPU of `spec` is ignored; none if it has a CPU of its own.
+    pub cpu_of: Option<HostName>,
+}
+
+impl From<HostSpec> for HostSettings {
+    fn from(spec: HostSpec) -> Self {
+        Self { spec, cpu_of: None }
+    }
+}
+
+/// A host.
 #[derive(Clone)]
 pub struct SimHost {
     inner: Rc<Inner>,
@@ -49,12 +65,16 @@ impl SimHost {
         self.index
     }
 
-    /// How long cores have worked for this machine's programs.
+    pub(super) const fn cpu(&self) -> CpuId {
+        self.cpu
+    }
+
+    /// The CPU time of this host's programs.
     pub fn cpu_time(&self) -> Duration {
         self.busy.get()
     }
 
-    /// What this machine's TCP has done, over all of its connections.
+    /// The counters of this host's TCP, over all of its connections.
     pub fn tcp_counters(&self) -> Counters {
         self.inner.state.borrow().network.tcp_counters(self.index)
     }
@@ -75,7 +95,7 @@ impl Host for SimHost {
     async fn connect(&self, to: SocketAddrV4) -> io::Result<SimStream> {
         let id = self
             .inner
-            .with(|state| state.network.connect(self.index, to, state.now, &mut state.agenda))?;
+            .with(|state| state.network.connect(self.index, to, state.now, &mut state.event_queue))?;
         let stream = SimStream::new(Rc::clone(&self.inner), id);
         stream.connected().await?;
         Ok(stream)
@@ -100,7 +120,7 @@ impl Host for SimHost {
             if work.is_zero() {
                 return;
             }
-            let placed = inner.with(|state| state.cpus.place(cpu, state.now, work));
+            let placed = inner.with(|state| state.cpus.schedule(cpu, state.now, work));
             busy.set(busy.get() + placed.busy);
             sleep_until(inner, placed.ends).await;
         }
@@ -118,10 +138,10 @@ async fn sleep_until(inner: Rc<Inner>, at: Instant) {
             if at <= state.now {
                 return Poll::Ready(());
             }
-            // One entry is enough, unless another task has come to wait.
+            // One event is enough, unless another task waits now.
             if !noted.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
                 noted = Some(context.waker().clone());
-                state.agenda.put(at, Due::Wake(context.waker().clone()));
+                state.event_queue.put(at, Event::Wake(context.waker().clone()));
             }
             Poll::Pending
         })
@@ -156,13 +176,13 @@ impl Drop for SimListener {
         self.inner.with(|state| {
             state
                 .network
-                .unlisten(self.host, self.port, state.now, &mut state.agenda);
+                .unlisten(self.host, self.port, state.now, &mut state.event_queue);
         });
     }
 }
 
 impl Inner {
-    /// Looks at or changes the world's state. Not to be nested: nothing that runs inside may call back.
+    /// Reads or changes the world's state. Calls must not be nested.
     pub(super) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         look(&mut self.state.borrow_mut())
     }

@@ -1,23 +1,23 @@
-//! What does the network keep of a connection? Who waits for it, when it wants to be called, and whether a program still holds it.
+//! The network's state of one connection: the programs that wait for it, its next deadline, and whether a program still holds it.
 
-use crate::tcp::Connection;
+use lastmile_tcp::Connection;
 use lastmile_units::Instant;
 use std::task::Waker;
 
-/// A socket that was opened in this world. Numbers are not used again.
+/// The number of a socket of this world. Numbers are not reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SocketId(usize);
 
-/// A connection, as the network keeps it.
+/// A connection, with the network's state of it.
 pub(super) struct Socket {
     pub(super) connection: Connection,
-    /// The earliest entry on the agenda for it.
+    /// The time of its earliest event in the queue.
     armed: Option<Instant>,
     pub(super) reader: Option<Waker>,
     pub(super) writer: Option<Waker>,
-    /// The port whose listener is to be told when the handshake is done.
+    /// The port whose listener receives it after the handshake.
     pub(super) accepted_at: Option<u16>,
-    /// The program has let go of it.
+    /// Whether the program has dropped it.
     pub(super) orphaned: bool,
 }
 
@@ -44,19 +44,19 @@ impl Socket {
         }
     }
 
-    /// The deadline that must be put on the agenda, where no earlier entry is there.
+    /// The deadline that must be added to the event queue, if no earlier event is there.
     pub(super) fn deadline_to_arm(&mut self) -> Option<Instant> {
         let deadline = self.connection.next_deadline()?;
         let sooner = self.armed.is_none_or(|armed| deadline < armed);
         sooner.then(|| *self.armed.insert(deadline))
     }
 
-    /// Whether the entry that came is the one that counts: a later one may have been put down before it.
+    /// Whether the event that is due is the current one: a later deadline may have been queued before it.
     pub(super) fn is_armed_for(&self, now: Instant) -> bool {
         self.armed == Some(now)
     }
 
-    /// An entry has come. Deadlines move away more often than they come: then there is only a later one to arm.
+    /// Handles a due event. Deadlines often move later: then only the later one has to be armed.
     pub(super) fn on_deadline(&mut self, now: Instant) {
         self.armed = None;
         if self.connection.next_deadline().is_some_and(|deadline| deadline <= now) {
@@ -65,7 +65,7 @@ impl Socket {
     }
 
     /// Wakes the programs that can go on.
-    pub(super) fn wake_who_waits(&mut self) {
+    pub(super) fn wake_waiters(&mut self) {
         if self.connection.is_readable()
             && let Some(waker) = self.reader.take()
         {

@@ -1,8 +1,8 @@
-//! How does a program read and write a connection? tokio's traits, over a socket of the simulated network.
+//! Reads and writes a connection: tokio's traits over a socket of the simulated network.
 
 use super::Inner;
 use super::socket::SocketId;
-use crate::tcp::Read;
+use lastmile_tcp::Read;
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A TCP connection. Dropped, it is closed as a kernel closes: what was written is still delivered.
+/// A TCP connection. Dropping it closes it as a kernel does: data that was written is still delivered.
 pub struct SimStream {
     inner: Rc<Inner>,
     id: SocketId,
@@ -39,7 +39,7 @@ impl SimStream {
         .await
     }
 
-    /// Writes the pieces as one, as `writev` does: no segment leaves before all of them are in the buffer.
+    /// Writes the pieces together, as `writev` does: no segment is sent before all of them are in the buffer.
     fn write_pieces<'a>(
         &self,
         context: &Context<'_>,
@@ -61,7 +61,7 @@ impl SimStream {
                 state.network.wake_when_writable(self.id, context.waker());
                 return Poll::Pending;
             }
-            state.network.flush(self.id, state.now, &mut state.agenda);
+            state.network.flush(self.id, state.now, &mut state.event_queue);
             Poll::Ready(Ok(written))
         })
     }
@@ -77,8 +77,8 @@ impl AsyncRead for SimStream {
             match connection.read(state.now, to.initialize_unfilled())? {
                 Read::Bytes(read) => {
                     to.advance(read);
-                    // Reading may have opened the window enough to tell the other end.
-                    state.network.flush(self.id, state.now, &mut state.agenda);
+                    // Reading may have opened the window enough for a window update.
+                    state.network.flush(self.id, state.now, &mut state.event_queue);
                     Poll::Ready(Ok(()))
                 }
                 Read::End => Poll::Ready(Ok(())),
@@ -115,7 +115,7 @@ impl AsyncWrite for SimStream {
     fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.inner.with(|state| {
             state.network.connection(self.id).shutdown();
-            state.network.flush(self.id, state.now, &mut state.agenda);
+            state.network.flush(self.id, state.now, &mut state.event_queue);
         });
         Poll::Ready(Ok(()))
     }
@@ -124,6 +124,6 @@ impl AsyncWrite for SimStream {
 impl Drop for SimStream {
     fn drop(&mut self) {
         self.inner
-            .with(|state| state.network.release(self.id, state.now, &mut state.agenda));
+            .with(|state| state.network.release(self.id, state.now, &mut state.event_queue));
     }
 }

@@ -1,4 +1,4 @@
-//! Do captures show what crossed?
+//! Claims about captures of real packets.
 
 use crate::datagrams::{Receiver, send, two_hosts};
 use crate::pcapng::{Shared, packets};
@@ -12,9 +12,9 @@ use std::time::Duration;
 
 pub(crate) fn packets_are_whole_and_their_checksums_right() {
     // TUN where its device is open to this user.
-    let attachments = BTreeSet::from([Attachment::here(), Attachment::Veth]);
+    let attachments = BTreeSet::from([Attachment::best_available(), Attachment::Veth]);
     for attachment in attachments {
-        let world = World::attached_by(attachment, Seed::new(1)).unwrap();
+        let world = World::with_attachment(attachment, Seed::new(1)).unwrap();
         let (client, server) = two_hosts(&world);
         let delay = DirectionSpec {
             one_way_delay: Duration::from_millis(20),

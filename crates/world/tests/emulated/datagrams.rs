@@ -13,10 +13,10 @@ use std::time::Duration;
 const PORT: u16 = 9;
 /// IP and UDP headers (RFC 791, RFC 768).
 const HEADERS: usize = 28;
-/// How long nothing may arrive before it is said that nothing more will. Longer than any link of these tests takes.
+/// The silence after which no more datagrams are expected. Longer than the delay of any link in these tests.
 const SILENCE: Duration = Duration::from_millis(250);
 
-/// Hears what is sent to a host.
+/// Receives the datagrams that are sent to a host.
 pub(crate) struct Receiver(UdpSocket);
 
 impl Receiver {

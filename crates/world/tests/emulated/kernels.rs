@@ -1,4 +1,4 @@
-//! Are hosts' kernels set as was asked, and read as they count?
+//! Claims about hosts' kernels: they are configured as requested, and their counters are read.
 
 use crate::datagrams::two_hosts;
 use crate::pcapng::{Shared, packets};

@@ -1,10 +1,10 @@
-//! Do packets meet the links that they should, and is each accounted for?
+//! Claims about links: packets pass the links that they should, and each is accounted for.
 
 use crate::datagrams::{Receiver, send, two_hosts};
 use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
 use lastmile_units::{Bytes, Probability, Seed};
 use lastmile_world::World as _;
-use lastmile_world::emu::{HostSpec, Invalid, World};
+use lastmile_world::emu::{HostSpec, InvalidReason, World};
 use std::time::Duration;
 
 fn at(rate: &str) -> DirectionSpec {
@@ -45,7 +45,7 @@ pub(crate) fn hosts_of_one_side_share_the_wire() {
     let neighbour = Receiver::at(&second);
     send(&first, &second, 3, 100);
     assert_eq!(neighbour.hear(), []);
-    assert_eq!(world.packets_astray(), 3);
+    assert_eq!(world.unroutable_packets(), 3);
 }
 
 pub(crate) fn each_link_carries_its_own() {
@@ -116,8 +116,8 @@ pub(crate) fn a_sender_faster_than_the_forwarder_is_told_of() {
     let (client, server) = two_hosts(&world);
     let link = world.link(&DirectionSpec::IDEAL, &DirectionSpec::IDEAL, &[&client], &[&server]);
     let before = world.disturbance();
-    assert_eq!(before.losses, lastmile_world::emu::Losses::default());
-    // The forwarder is held up where it hands over what asks for a connection.
+    assert_eq!(before.losses, lastmile_world::emu::UnmodelledLosses::default());
+    // The forwarder is blocked while it delivers a connection request.
     let (go_on, wait) = std::sync::mpsc::channel::<()>();
     let (reached, held) = std::sync::mpsc::channel();
     world.on_connection_request(&server, move |_| {
@@ -133,7 +133,7 @@ pub(crate) fn a_sender_faster_than_the_forwarder_is_told_of() {
         )
         .unwrap();
         let address = lastmile_world::Host::address(&server, 80);
-        // In progress, which is told as an error.
+        // In progress, which is reported as an error.
         let _ = nix::sys::socket::connect(
             std::os::fd::AsRawFd::as_raw_fd(&socket),
             &nix::sys::socket::SockaddrIn::from(address),
@@ -142,7 +142,7 @@ pub(crate) fn a_sender_faster_than_the_forwarder_is_told_of() {
     });
     send(&client, &server, 12_000, 100);
     go_on.send(()).unwrap();
-    // All that was not lost comes through, and then nothing more.
+    // Every packet that was not lost arrives, and then no more.
     let mut offered = 0;
     loop {
         std::thread::park_timeout(Duration::from_millis(200));
@@ -157,5 +157,5 @@ pub(crate) fn a_sender_faster_than_the_forwarder_is_told_of() {
     // The SYN, perhaps sent again, besides the datagrams.
     let syns = offered + since.losses.before_link - 12_000;
     assert!((1..=3).contains(&syns), "{offered} offered, {:?}", since.losses);
-    assert!(matches!(since.verdict(), Err(Invalid::Lost(_))));
+    assert!(matches!(since.verdict(), Err(InvalidReason::Lost(_))));
 }

@@ -1,11 +1,12 @@
-//! Does the emulated world do what its link model says, with a real kernel's TCP at both ends?
+//! Claims about the emulated world: it does what its link model says, with a real kernel's TCP at both ends.
 //!
 //! Each claim runs in worlds of its own, one after another, since namespaces are made before any thread is. As root, all of it runs
-//! again as a user that may nothing. Where this machine has no network namespaces for a user, that is said and nothing is
-//! checked.
+//! again as an ordinary user. Where this machine allows that user no network namespaces, the test reports so and checks nothing.
 
 #[cfg(target_os = "linux")]
 mod captures;
+#[cfg(target_os = "linux")]
+mod cpu_waits;
 #[cfg(target_os = "linux")]
 mod datagrams;
 #[cfg(target_os = "linux")]
@@ -15,11 +16,13 @@ mod links;
 #[cfg(target_os = "linux")]
 mod pcapng;
 #[cfg(target_os = "linux")]
+mod topologies;
+#[cfg(target_os = "linux")]
 mod transfer;
 
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    println!("emulated: skipped, since network namespaces are Linux's");
+    println!("emulated: skipped, since only Linux has network namespaces");
 }
 
 #[cfg(target_os = "linux")]
@@ -33,15 +36,15 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{captures, kernels, links, transfer};
-    use lastmile_world::emu::{Standing, acquire, examine};
+    use super::{captures, cpu_waits, kernels, links, topologies, transfer};
+    use lastmile_world::emu::{CheckStatus, acquire, examine};
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::process::CommandExt as _;
     use std::panic::catch_unwind;
     use std::process::Command;
 
-    const CLAIMS: [(&str, fn()); 13] = [
+    const CLAIMS: [(&str, fn()); 19] = [
         ("what is not ready has a remedy", what_is_not_ready_has_a_remedy),
         (
             "a transfer takes what the link says, by TUN",
@@ -70,6 +73,14 @@ mod linux {
             transfer::the_same_frames_are_lost_as_in_the_simulated_world,
         ),
         (
+            "a time in which its program waited for a CPU does not count",
+            cpu_waits::a_time_in_which_its_program_waited_does_not_count,
+        ),
+        (
+            "a time in which a real server waited for a CPU does not count",
+            cpu_waits::a_time_in_which_a_real_server_waited_does_not_count,
+        ),
+        (
             "captures hold whole packets with right checksums",
             captures::packets_are_whole_and_their_checksums_right,
         ),
@@ -84,6 +95,22 @@ mod linux {
         (
             "a host's retransmissions are those seen on the wire",
             kernels::retransmissions_are_those_seen_on_the_wire,
+        ),
+        (
+            "a chain over a router takes what it takes in the simulated world",
+            topologies::a_chain_takes_what_it_takes_in_the_simulated_world,
+        ),
+        (
+            "clients of one wire share it as in the simulated world",
+            topologies::clients_of_one_wire_share_it_as_in_the_simulated_world,
+        ),
+        (
+            "a router's captures show each packet twice",
+            topologies::a_router_is_seen_to_take_each_packet_and_to_send_it_on,
+        ),
+        (
+            "routers forward and no other host does",
+            topologies::routers_forward_and_no_other_host_does,
         ),
     ];
 
@@ -130,11 +157,11 @@ mod linux {
         for ability in &abilities {
             assert_eq!(
                 ability.remedy.is_some(),
-                ability.standing != Standing::Ready,
+                ability.status != CheckStatus::Ready,
                 "{ability:?}"
             );
             // These claims are about to make worlds.
-            assert_ne!(ability.standing, Standing::Missing, "{ability:?}");
+            assert_ne!(ability.status, CheckStatus::Missing, "{ability:?}");
         }
         assert!(abilities.iter().any(|ability| ability.name == "lateness of packets"));
     }

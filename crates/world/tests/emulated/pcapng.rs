@@ -1,4 +1,4 @@
-//! What is in a capture? A reader of what these worlds write: one section, one interface, whole packets.
+//! Reads the captures that these worlds write: one section, one interface, whole packets.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

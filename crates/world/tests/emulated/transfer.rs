@@ -1,4 +1,5 @@
-//! Does a transfer over real kernels take what the link says, and lose what it loses in the simulated world?
+//! Claims about transfers over real kernels: they take the time that the link implies, and lose the frames that the simulated world
+//! loses.
 
 use crate::datagrams::two_hosts;
 use crate::pcapng::{Shared, packets};
@@ -38,8 +39,8 @@ pub(crate) fn transfer<W: lastmile_world::World>(
 }
 
 pub(crate) fn it_takes_what_the_link_says_by_tun() {
-    if Attachment::here() != Attachment::Tun {
-        println!("emulated: /dev/net/tun is shut to this user: by TUN is not checked");
+    if Attachment::best_available() != Attachment::Tun {
+        println!("emulated: /dev/net/tun is shut to this user: attachment by TUN is not checked");
         return;
     }
     it_takes_what_the_link_says(Attachment::Tun);
@@ -50,7 +51,7 @@ pub(crate) fn it_takes_what_the_link_says_by_veth() {
 }
 
 fn it_takes_what_the_link_says(attachment: Attachment) {
-    let world = World::attached_by(attachment, Seed::new(1)).unwrap();
+    let world = World::with_attachment(attachment, Seed::new(1)).unwrap();
     assert_eq!(world.attachment(), attachment);
     let (client, server) = two_hosts(&world);
     let modem = DirectionSpec {
@@ -72,7 +73,7 @@ fn it_takes_what_the_link_says(attachment: Attachment) {
         took < serialised + Duration::from_millis(500),
         "{took:?} against {serialised:?}"
     );
-    assert_eq!(world.packets_astray(), 0);
+    assert_eq!(world.unroutable_packets(), 0);
     assert!(world.lateness().packets() >= down.delivered);
 }
 

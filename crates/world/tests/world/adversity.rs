@@ -1,10 +1,10 @@
-//! Do conversations end well on bad links, and is every packet accounted for?
+//! Claims about bad links: conversations end well, and every packet is accounted for.
 
 use crate::support::{Pair, content, direction};
 use lastmile_link::{CoDel, DirectionSpec, GilbertElliott, Jitter, Loss, Queue, Reordering};
+use lastmile_tcp::{Config, CongestionControl, Nagle};
 use lastmile_units::{Bytes, Probability, Seed};
 use lastmile_world::sim::HostSpec;
-use lastmile_world::tcp::{Config, CongestionControl, Nagle};
 use lastmile_world::{Host, Listener};
 use rand_core::Rng as _;
 use std::time::Duration;
@@ -128,7 +128,7 @@ fn both_streams_arrive_whole_over_a_thousand_bad_links() {
         }
         let sent = pair.client.tcp_counters().segments_sent + pair.server.tcp_counters().segments_sent;
         let [down, up] = pair.counters();
-        // Resets that answer segments of no connection are nobody's.
+        // Resets in response to segments without a connection belong to no socket.
         assert!(
             sent <= down.offered + up.offered,
             "seed {seed}: every segment is offered to the link"

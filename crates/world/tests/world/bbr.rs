@@ -1,4 +1,4 @@
-//! Does BBR take as long as the kernel's, and what is it good for? A client asks, a server answers with bytes.
+//! Claims about BBR: its times beside the kernel's, and where it helps. A client asks, a server answers with bytes.
 //!
 //! The kernel's figures are those of Linux 6.18.44 with `tcp_congestion_control=bbr`, `tcp_no_metrics_save=1`, `tcp_rmem=4096
 //! 131072 6291456` and `tcp_wmem=4096 16384 4194304`, no queueing discipline that paces, between two network namespaces with a TUN
@@ -7,9 +7,9 @@
 
 use crate::support::{Pair, direction};
 use lastmile_link::{DirectionSpec, Loss, Queue};
+use lastmile_tcp::{Config, CongestionControl};
 use lastmile_units::Probability;
 use lastmile_world::sim::HostSpec;
-use lastmile_world::tcp::{Config, CongestionControl};
 use lastmile_world::{Host, Listener};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

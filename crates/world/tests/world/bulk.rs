@@ -1,4 +1,4 @@
-//! How long do bulk transfers take, beside the kernel? A client connects and asks, a server answers with bytes.
+//! Claims about the times of bulk transfers, beside the kernel's. A client connects and asks, a server answers with bytes.
 //!
 //! The kernel's figures are those of Linux with Cubic between two network namespaces, joined by a program that passes each
 //! packet through the same link model in real time: from `connect` to the last byte read, the median of several runs.

@@ -1,4 +1,4 @@
-//! Would Wireshark read a capture? Blocks, lengths and checksums, and tshark itself where it is installed.
+//! Claims about captures: blocks, lengths and checksums, and that tshark reads them, where it is installed.
 
 use crate::support::{Pair, Recording, content, direction};
 use lastmile_link::{DirectionSpec, Loss, Queue};
@@ -54,6 +54,16 @@ fn blocks(mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
     blocks
 }
 
+/// The packets of a capture, from their IPv4 headers on.
+pub(crate) fn packets(capture: &[u8]) -> Vec<Vec<u8>> {
+    const ENHANCED_PACKET_BLOCK: usize = 6;
+    let blocks = blocks(capture).into_iter();
+    blocks
+        .filter(|(kind, _)| *kind == ENHANCED_PACKET_BLOCK)
+        .map(|(_, body)| body[20..20 + u32_at(body, 12)].to_vec())
+        .collect()
+}
+
 /// RFC 1071: with its checksum in place, everything sums to all ones.
 fn sums_to_ones(parts: &[&[u8]]) -> bool {
     let mut sum = 0_u64;
@@ -99,7 +109,7 @@ fn blocks_lengths_and_checksums_are_right() {
 #[test]
 fn tshark_finds_nothing_wrong() {
     if Command::new("tshark").arg("--version").output().is_err() {
-        eprintln!("tshark is not installed: that it reads our captures was not checked");
+        eprintln!("tshark is not installed: reading our captures with it was not checked");
         return;
     }
     let mut file = tempfile::NamedTempFile::with_suffix(".pcapng").unwrap();

@@ -1,4 +1,4 @@
-//! What does computing cost, alone and beside others?
+//! Claims about the time that computing takes, by one program and by several at once.
 
 use lastmile_units::{Instant, Seed};
 use lastmile_world::Host;

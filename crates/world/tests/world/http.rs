@@ -1,4 +1,4 @@
-//! Do hyper's clients and servers run over the simulated world as they are, and do their transfers take what the link allows?
+//! Claims about hyper's clients and servers, unmodified, over the simulated world, and about the times of their transfers.
 
 use crate::support::{Pair, Recording, content, direction};
 use http_body_util::{BodyExt, Full};
@@ -8,8 +8,8 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, client, server};
 use hyper_util::rt::TokioIo;
 use lastmile_link::DirectionSpec;
+use lastmile_tcp::{Config, Nagle};
 use lastmile_world::sim::{HostSpec, SimHost, SimStream};
-use lastmile_world::tcp::{Config, Nagle};
 use lastmile_world::{Host, Listener};
 use std::convert::Infallible;
 use std::future::Future;

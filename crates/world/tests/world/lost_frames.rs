@@ -1,5 +1,5 @@
-//! How long do transfers take that lose given frames, beside the kernel? A client connects and asks, a server answers, and of
-//! the server's frames that carry data those with given numbers are lost on the wire, what is resent counted.
+//! Claims about transfers that lose given frames, beside the kernel's times. A client connects and asks, a server answers, and the
+//! server's data frames with given numbers are lost on the wire; retransmitted frames are numbered too.
 //!
 //! The kernel's figures are the medians of five or six runs of Linux 6.18 (250 ticks a second, Cubic, no metrics saved, all else
 //! as it comes) between two network namespaces with a TUN each, joined by a program that passes packets through such a link in
@@ -7,8 +7,8 @@
 
 use crate::support::direction;
 use lastmile_link::{DirectionSpec, Event, Frame, Link, Medium, Queue, Station};
+use lastmile_tcp::{Config, Connection, Read, Segment};
 use lastmile_units::{Instant, Seed};
-use lastmile_world::tcp::{Config, Connection, Read, Segment};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ const fn path(rate: &'static str, one_way_delay_ms: u64, queue: u64, bytes: usiz
 enum Answer {
     /// One segment.
     Single,
-    /// An initial window, the last segment of which is not full.
+    /// An initial window whose last segment is not full.
     Short,
     /// What the path says.
     Long,
@@ -156,7 +156,7 @@ const CLIENT: usize = 0;
 const SERVER: usize = 1;
 const REQUEST: usize = 100;
 
-/// Two ends and a link a direction, without programs: what there is to be read is read at once.
+/// Two ends and one link per direction, without programs: data is read as soon as it arrives.
 struct Wire {
     now: Instant,
     ends: [Option<Connection>; 2],
@@ -184,7 +184,7 @@ impl Wire {
         }
     }
 
-    /// Reads what there is, and sends what both ends have to send.
+    /// Reads all data, and sends the pending segments of both ends.
     fn flush(&mut self) {
         let mut buffer = vec![0; 1 << 16];
         for from in [CLIENT, SERVER] {

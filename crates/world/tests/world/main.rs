@@ -1,4 +1,4 @@
-//! Does the simulated world behave? Claims about whole worlds, by idea; those about the TCP alone stand beside it.
+//! Claims about whole simulated worlds, by subject. Claims about TCP alone stand beside its implementation.
 
 mod adversity;
 mod bbr;
@@ -9,3 +9,4 @@ mod http;
 mod lost_frames;
 mod programs;
 mod support;
+mod topology;

@@ -1,4 +1,4 @@
-//! What do programs see of sockets? Refusals, resets, ports, listeners, and waits that are in vain.
+//! Claims about sockets as programs see them: refusals, resets, ports, listeners, and waits that never end.
 
 use crate::support::{Pair, content, direction};
 use lastmile_link::{DirectionSpec, Loss};
@@ -152,7 +152,7 @@ fn ports_of_connections_that_linger_are_free_after_a_minute() {
     );
 }
 
-/// The server closes first, so its end lingers, while the client's ports come round again within the minute.
+/// The server closes first, so its end lingers, while the client reuses its ports within the minute.
 #[test]
 fn an_end_that_lingers_at_the_server_gives_way_to_a_client_that_comes_again() {
     let pair = Pair::new(

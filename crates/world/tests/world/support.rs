@@ -1,4 +1,4 @@
-//! What do these tests share? A client and a server joined by a link, contents that tell their place, and a capture kept in
+//! Shared by these tests: a client and a server joined by a link, content in which each byte tells its position, and a capture in
 //! memory.
 
 use lastmile_link::{Capacity, Counters, DirectionSpec};
@@ -62,7 +62,7 @@ pub(crate) fn direction(rate: &str, one_way_delay: Duration) -> DirectionSpec {
     }
 }
 
-/// Bytes that tell their place, and `salt`, so that what is lost, doubled, swapped or another's shows.
+/// Bytes that depend on their position and on `salt`, so that lost, duplicated, swapped or foreign bytes are detected.
 pub(crate) fn content(salt: u64, length: usize) -> Vec<u8> {
     (0..length as u64)
         .map(|place| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ salt as u8)

@@ -1,14 +1,14 @@
-//! What happens to content as it flows, and where it is held until it is whole?
+//! Tests of streamed and buffered content.
 
 use super::*;
 
-fn script(fields: &[(&str, &str)], steps: impl IntoIterator<Item = Step>) -> Response<Script> {
-    respond_with(fields, Script::new(steps))
+fn script(fields: &[(&str, &str)], steps: impl IntoIterator<Item = Step>) -> Response<ScriptedBody> {
+    respond_with(fields, ScriptedBody::new(steps))
 }
 
 #[test]
 fn a_short_first_chunk_does_not_decide_for_the_whole() {
-    let body = || Script::new([Step::Data(b"a".to_vec()), Step::Pause, Step::Data(text())]);
+    let body = || ScriptedBody::new([Step::Data(b"a".to_vec()), Step::Pause, Step::Data(text())]);
     let got = ask(&streamed(), |_| respond_with(&TEXT, body()), get(&[GZIP]));
     assert_eq!(got.coding(), "gzip");
     assert_eq!(got.content(), [b"a".to_vec(), text()].concat());
@@ -80,7 +80,7 @@ fn chunks_are_flushed_where_the_policy_says_so_and_else_are_not() {
 fn what_the_codec_has_put_out_is_not_held_while_the_handler_pauses() {
     let (mut encoder, mut ready) = (Encoder::new("gzip:6".parse().unwrap()), Vec::new());
     encoder.write(&text(), &mut ready);
-    assert!(ready.len() % recode::FRAME > 0);
+    assert!(ready.len() % transform_body::FRAME > 0);
     let steps = [Step::Data(text()), Step::Pause, Step::Data(text())];
     let got = ask(&streamed(), |_| script(&TEXT, steps.clone()), get(&[GZIP]));
     assert!(got.body.pauses.contains(&ready.len()));
@@ -94,12 +94,12 @@ fn a_body_that_ends_with_its_only_chunk_is_not_flushed_before_its_end() {
 }
 
 #[test]
-fn how_the_handler_cuts_its_content_changes_no_octet_of_it() {
+fn how_the_handler_cuts_its_content_changes_no_byte_of_it() {
     let expected = encode("gzip:6".parse().unwrap(), &text());
     for size in [1, 100, 1 << 14, 1 << 20] {
         let got = ask(
             &streamed(),
-            |_| respond_with(&TEXT, Script::chunks(&text(), size)),
+            |_| respond_with(&TEXT, ScriptedBody::chunks(&text(), size)),
             get(&[GZIP]),
         );
         assert_eq!(got.body.data(), expected, "{size}");
@@ -164,7 +164,7 @@ fn one_poll_codes_no_more_than_a_piece() {
 fn short_chunks_share_a_poll() {
     let got = ask(
         &streamed(),
-        |_| respond_with(&TEXT, Script::chunks(&[b'a'; 16_000], 10)),
+        |_| respond_with(&TEXT, ScriptedBody::chunks(&[b'a'; 16_000], 10)),
         get(&[GZIP]),
     );
     assert_eq!((got.body.pauses.len(), got.content().len()), (0, 16_000));
@@ -177,16 +177,20 @@ fn frames_are_of_reasonable_size_however_small_the_chunks() {
         .collect();
     let got = ask(
         &streamed(),
-        |_| respond_with(&TEXT, Script::chunks(&noise, 10)),
+        |_| respond_with(&TEXT, ScriptedBody::chunks(&noise, 10)),
         get(&[GZIP]),
     );
     let (last, full) = got.body.frames.split_last().unwrap();
-    assert!(full.len() > 10 && full.iter().all(|frame| frame.len() == recode::FRAME) && last.len() <= recode::FRAME);
+    assert!(
+        full.len() > 10
+            && full.iter().all(|frame| frame.len() == transform_body::FRAME)
+            && last.len() <= transform_body::FRAME
+    );
 }
 
 #[test]
 fn a_whole_response_states_its_length_coded_or_not() {
-    let body = || Script::new([Step::Data(text()), Step::Pause, Step::Data(b"end".to_vec())]);
+    let body = || ScriptedBody::new([Step::Data(text()), Step::Pause, Step::Data(b"end".to_vec())]);
     let content = [text(), b"end".to_vec()].concat();
     for accept in ["gzip", "br", "zstd", "identity"] {
         let got = ask(

@@ -1,4 +1,4 @@
-//! Who waits for the cost of coding?
+//! Tests of waiting for the cost of compression.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn the_pieces_of_work_add_up_to_the_body_and_only_the_ends_are_marked() {
         };
         let got = ask(
             &layer.with_compute(meter.clone()),
-            |_| respond_with(&TEXT, Script::chunks(&text(), 5000)),
+            |_| respond_with(&TEXT, ScriptedBody::chunks(&text(), 5000)),
             get(&[GZIP]),
         );
         let done = meter.done.borrow();

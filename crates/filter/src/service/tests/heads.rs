@@ -1,4 +1,4 @@
-//! What does the head say of a coded response, and of one that could have been?
+//! Tests of the heads of compressed responses, and of those that could have been compressed.
 
 use super::*;
 
@@ -262,7 +262,7 @@ fn empty_content_stays_empty() {
 
 #[test]
 fn the_predicate_sees_the_request_and_the_response() {
-    let layer = streamed().only_if(|request, response| {
+    let layer = streamed().with_predicate(|request, response| {
         !request.headers.contains_key("cookie") && response.headers.get("set-cookie").is_none()
     });
     let got = ask(&layer, |_| plain(text()), get(&[GZIP]));

@@ -1,4 +1,4 @@
-//! Which coding does a client get? Each of these is a fault of a server in use.
+//! Tests of the coding that a client gets. Each covers a fault of a server in use.
 
 use super::*;
 

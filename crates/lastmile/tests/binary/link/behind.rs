@@ -1,4 +1,4 @@
-//! What crosses a link is what was sent.
+//! Tests that a link delivers what was sent.
 
 use super::{FAST, User, echo, nobodys_port, pattern, send_pattern, service};
 use crate::place::parsed;
@@ -7,7 +7,7 @@ use std::net::Shutdown;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// 100 MB, of which a byte wrong or missing is seen.
+/// 100 MB, in a pattern that shows any wrong or missing byte.
 const LARGE: usize = 100_000_000;
 
 #[test]
@@ -122,7 +122,7 @@ fn fifty_connections_at_once_are_kept_apart() {
 #[test]
 fn where_nobody_listens_a_connection_is_refused_and_one_that_is_broken_off_is_reset() {
     let port = service(|stream| {
-        // It is dropped with something unread, which resets it (RFC 9293 section 3.6.1).
+        // The socket is dropped with unread data, which resets the connection (RFC 9293 section 3.6.1).
         let _ = stream.peek(&mut [0]);
     });
     for user in User::all() {
@@ -153,7 +153,7 @@ fn the_summary_counts_what_crossed_and_has_the_shape_of_its_schema() {
         assert_eq!(summary["link"], link);
         let down = &summary["down"];
         let of = |name: &str| down[name].as_u64().unwrap();
-        // Ten segments come at once: one is in service, five wait, and for the others there is no room.
+        // Ten segments arrive at once: one is being sent, five wait, and the others are dropped.
         assert_eq!(of("longest_queue"), 5);
         assert!(of("dropped_by_full_queue") > 0 && of("dropped_by_random_loss") == 0);
         assert!(of("bytes_delivered") > 100_000 + of("packets_delivered") * 40);
@@ -162,7 +162,7 @@ fn the_summary_counts_what_crossed_and_has_the_shape_of_its_schema() {
         let said = user.client(&[FAST], &["receive", &port, length]);
         let line = said.stderr.lines().last().unwrap();
         assert!(
-            line.starts_with("lastmile: seeds/local-host: down 1") && line.contains("; cubic, no offloads; "),
+            line.starts_with("lastmile: published/local-host: down 1") && line.contains("; cubic, no offloads; "),
             "{line}"
         );
         let quiet = user.client(&[FAST, "--quiet"], &["receive", &port, length]);

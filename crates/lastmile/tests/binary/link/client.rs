@@ -1,12 +1,12 @@
-//! A client that is run behind a link: this test binary once more, with orders in its environment.
+//! A client to run behind a link: this test binary again, with orders in its environment.
 
 use super::{pattern, send_pattern};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
-/// What the binary is told to run so as to be a client.
+/// The name of the test that makes the binary a client.
 pub(super) const TEST: &str = "link::client::obeys_its_orders";
-/// Where its orders are.
+/// The environment variable of its orders.
 pub(super) const ORDERS: &str = "LASTMILE_TEST_CLIENT";
 
 fn connect(port: &str) -> std::io::Result<TcpStream> {
@@ -19,7 +19,7 @@ fn receive(mut stream: TcpStream, length: &str) {
     assert!(received == pattern(length.parse().unwrap()), "{} bytes", received.len());
 }
 
-/// It is no test unless there are orders.
+/// Does nothing unless there are orders.
 #[test]
 fn obeys_its_orders() {
     let Ok(orders) = std::env::var(ORDERS) else { return };
@@ -32,7 +32,7 @@ fn obeys_its_orders() {
             let stream = connect(port).unwrap();
             (&stream).write_all(&pattern(length.parse().unwrap())).unwrap();
         }
-        // Ends its own direction first, and hears all the same.
+        // Ends its own direction first, and still receives.
         ["half-close", port] => {
             let mut stream = connect(port).unwrap();
             stream.write_all(b"question").unwrap();
@@ -65,7 +65,7 @@ fn obeys_its_orders() {
             assert_eq!(error.kind(), ErrorKind::ConnectionReset);
         }
         ["reach-no-network"] => {
-            // TEST-NET-1 (RFC 5737), which is nobody's.
+            // TEST-NET-1 (RFC 5737), which no host has.
             let error = TcpStream::connect("192.0.2.1:80").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::NetworkUnreachable);
         }

@@ -1,4 +1,4 @@
-//! Whatever is killed, and whenever: nothing is left.
+//! Tests that nothing is left behind, whatever is killed and whenever.
 
 use super::{FAST, User};
 use std::collections::BTreeSet;
@@ -8,14 +8,14 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often something is killed for each user.
+/// How many kills there are per user.
 const TIMES: u32 = 100;
 /// From the start of lastmile to the latest kill: by then the command runs.
 const LATEST: Duration = Duration::from_millis(30);
-/// How long a kernel may take to clear away what it was told to.
+/// How long a kernel may take to clean up.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Every process that lastmile starts has it in its environment, with a value for each time.
+/// A variable in the environment of every process that lastmile starts, with a different value each time.
 const MARK: &str = "LASTMILE_TEST_MARK";
 
 static MARKS: AtomicU32 = AtomicU32::new(0);
@@ -50,7 +50,7 @@ fn kill_and_look(user: &User, victim: Victim, moment: Option<Duration>) {
     let script = "sleep 1000 & sleep 1000";
     let mut command = user.command(&["link", FAST, "--quiet", "--", "sh", "-c", script]);
     let mut lastmile = command.env(MARK, &mark).stderr(Stdio::null()).spawn().unwrap();
-    // Who is in which of its namespaces. Their numbers are used again at once, by whatever other tests do meanwhile.
+    // The processes in each of its namespaces. The kernel reuses the namespaces' numbers at once, for those of other tests.
     let mut inside = BTreeSet::new();
     match moment {
         Some(moment) => std::thread::sleep(moment),
@@ -75,14 +75,14 @@ fn kill_and_look(user: &User, victim: Victim, moment: Option<Duration>) {
         assert_eq!(code, Some(128 + 9), "uid {}, after {moment:?}", user.uid);
     }
     until("all its processes are gone", || marked(&mark).count() == 0);
-    // One that ends has no environment any more while its interfaces are taken down, which takes a kernel some milliseconds.
+    // A process that ends has no environment any more while the kernel takes its interfaces down, for some milliseconds.
     until("nobody is left in its namespaces", || {
         inside.retain(|(was_in, process)| namespace(process).as_ref() == Some(was_in));
         inside.is_empty()
     });
 }
 
-/// Kills the command, as soon as there is one.
+/// Kills the command as soon as it exists.
 fn kill_command(mark: &str) {
     let mut found = None;
     until("there is a command", || {
@@ -120,7 +120,7 @@ fn processes() -> impl Iterator<Item = PathBuf> {
         .filter(|path| path.file_name().unwrap().as_encoded_bytes()[0].is_ascii_digit())
 }
 
-/// Processes with a mark, those that have ended but are not buried yet left out: they hold nothing.
+/// Processes with a mark, except zombies: they hold nothing.
 fn marked(mark: &str) -> impl Iterator<Item = PathBuf> {
     let mark = format!("{MARK}={mark}");
     processes().filter(move |process| {
@@ -141,7 +141,7 @@ fn namespace(process: &std::path::Path) -> Option<PathBuf> {
     fs::read_link(process.join("ns/net")).ok()
 }
 
-/// What would be seen by everyone if it were left: mounts, interfaces, files.
+/// What every user would see if it were left: mounts, interfaces, files.
 fn seen_by_all(user: &User) -> (String, Vec<String>, Vec<PathBuf>) {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let interfaces = fs::read_to_string("/proc/self/net/dev").unwrap();
@@ -154,7 +154,7 @@ fn seen_by_all(user: &User) -> (String, Vec<String>, Vec<PathBuf>) {
         entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
     };
     let mut left = files(user.path());
-    // Where names are made, out of sight.
+    // Where the hosts files would be if they were made outside the mounts.
     left.extend(
         ["hosts", "resolv.conf", "nsswitch.conf"]
             .map(|name| PathBuf::from("/tmp").join(name))

@@ -1,4 +1,4 @@
-//! A command behind a link hears, says and ends as it would without one.
+//! Tests that a command behind a link reads, writes, ends and gets signals as it would without one.
 
 use super::{FAST, User};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -37,7 +37,7 @@ fn a_command_has_the_streams_and_stdout_to_itself() {
         assert_eq!(ended.0, "what is typed");
         let said: Vec<_> = ended.1.lines().collect();
         assert_eq!((said.len(), said[0]), (2, "aside"), "{}", ended.1);
-        assert!(said[1].starts_with("lastmile: seeds/local-host: "), "{}", ended.1);
+        assert!(said[1].starts_with("lastmile: published/local-host: "), "{}", ended.1);
     }
 }
 
@@ -56,7 +56,7 @@ fn a_command_keeps_its_user_and_gains_nothing() {
     }
 }
 
-/// Each signal is sent to lastmile alone; the command says that it was heard, and goes on until SIGTERM.
+/// Each signal is sent only to lastmile; the command reports that it got it, and continues until SIGTERM.
 #[test]
 fn signals_are_passed_on() {
     let script =
@@ -75,7 +75,7 @@ fn signals_are_passed_on() {
             (15, "TERM"),
         ] {
             if is_ignored(number) {
-                eprintln!("skipped: SIG{signal} is ignored here, as nohup has it, and a shell leaves it so");
+                eprintln!("skipped: SIG{signal} is ignored here, as under nohup, and a shell keeps it ignored");
                 continue;
             }
             send(signal, &child);
@@ -85,7 +85,7 @@ fn signals_are_passed_on() {
     }
 }
 
-/// Whether this process ignores a signal, and so does what it starts.
+/// Whether this process ignores a signal, as then do its children.
 fn is_ignored(signal: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
@@ -100,7 +100,7 @@ fn piped(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Sends a signal to a process, and to no other.
+/// Sends a signal to one process only.
 pub(super) fn send(signal: &str, to: &Child) {
     let sent = Command::new("sh")
         .args(["-c", &format!("kill -{signal} {}", to.id())])

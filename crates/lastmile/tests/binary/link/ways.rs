@@ -1,4 +1,4 @@
-//! The other way behind a link, for tools that cannot be wrapped; and what is refused.
+//! Tests of `lastmile link --listen`, for programs that cannot be started behind the link; and of refused options.
 
 use super::passed_on::send;
 use super::{FAST, User, nobodys_port, pattern, send_pattern, service};
@@ -49,7 +49,7 @@ fn where_nobody_takes_what_a_port_carries_it_is_broken_off() {
     }
 }
 
-/// Outside is what this machine has another address for than that of the loopback interface.
+/// The outside is reached over an address of this machine that is not the loopback interface's.
 #[test]
 fn the_outside_network_is_reached_only_where_it_is_allowed() {
     let Some(outside) = address_outside() else {
@@ -67,7 +67,7 @@ fn the_outside_network_is_reached_only_where_it_is_allowed() {
         assert_eq!(allowed.code, Some(0), "{}{}", allowed.stdout, allowed.stderr);
         let not_allowed = user.client(&[FAST], &["receive-from", &address, "10000"]);
         assert_ne!(not_allowed.code, Some(0));
-        // The machine's own names are files that lie over others, and say who knows the rest.
+        // The machine's own names are in hosts files mounted over others, which also name the resolver for the rest.
         let said = user.run(&[
             "link",
             FAST,
@@ -87,7 +87,7 @@ fn the_outside_network_is_reached_only_where_it_is_allowed() {
     }
 }
 
-/// The address that this machine would send from, if it sent anything: nothing is sent.
+/// The address that this machine would send from; nothing is sent.
 fn address_outside() -> Option<Ipv4Addr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
     // TEST-NET-1 (RFC 5737).
@@ -98,6 +98,36 @@ fn address_outside() -> Option<Ipv4Addr> {
     }
 }
 
+/// In the link's namespace nothing listens on the loopback address, whatever does outside.
+#[test]
+fn where_no_packet_crossed_the_link_nothing_is_called_valid() {
+    let port = service(|stream| send_pattern(stream, 10)).to_string();
+    let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
+    for user in User::all() {
+        let ended = user.run(&["link", FAST, "--", "bash", "-c", &connect]);
+        assert_eq!(ended.code, Some(1), "the command's own: {}", ended.stderr);
+        let last = ended.stderr.lines().last().unwrap();
+        assert!(
+            last.starts_with("lastmile: ")
+                && last.contains("; no packet crossed the link: ")
+                && !last.contains("valid"),
+            "{last}"
+        );
+        for said in ["host.lastmile:PORT", "--allow-net"] {
+            assert!(last.contains(said), "{last}");
+        }
+        let ended = user.run(&["link", FAST, "--allow-net", "--format", "json", "--", "true"]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let summary = crate::place::parsed(ended.stderr.lines().last().unwrap());
+        assert_eq!(
+            (&summary["valid"], &summary["doubts"][0]["kind"]),
+            (&false.into(), &"no-packets".into())
+        );
+        assert_eq!(summary["why_invalid"], "no packet crossed the link");
+        assert!(!ended.stderr.contains("--allow-net"), "it is given: {}", ended.stderr);
+    }
+}
+
 #[test]
 fn what_cannot_be_meant_is_refused_with_what_can() {
     let place = Place::new();
@@ -105,6 +135,10 @@ fn what_cannot_be_meant_is_refused_with_what_can() {
     link(&["wpt/3gg", "--", "true"]).refused(2, &["\"wpt/3gg\"", "did you mean wpt/3g?"]);
     link(&["wpt/3g"]).refused(2, &["<COMMAND>"]);
     link(&["wpt/3g", "true"]).refused(2, &["'true'", "[-- <COMMAND>...]"]);
+    link(&["wpt/3g", "--seed", "2", "curl", "-s", "http://host.lastmile:1/?a b"]).refused(
+        2,
+        &["tip: put -- before the command: lastmile link wpt/3g --seed 2 -- curl -s 'http://host.lastmile:1/?a b'"],
+    );
     link(&["wpt/3g", "--listen", "8080"]).refused(2, &["--to <HOST:PORT>"]);
     link(&["wpt/3g", "--to", "localhost:80", "--", "true"]).refused(2, &["--to <HOST:PORT>", "cannot be used with"]);
     link(&["wpt/3g", "--listen", "0", "--to", "localhost:80", "--", "true"]).refused(2, &["cannot be used with"]);
@@ -119,9 +153,9 @@ fn what_this_machine_has_not_is_refused_by_name() {
         let port = taken.local_addr().unwrap().port().to_string();
         user.run(&["link", FAST, "--listen", &port, "--to", "localhost:80"])
             .refused(2, &["--listen 127.0.0.1:", "in use", "free port"]);
-        // A name that is never one (RFC 2606).
+        // A name that never exists (RFC 2606).
         user.run(&["link", FAST, "--listen", "0", "--to", "no.such.invalid:80"])
-            .refused(2, &["--to no.such.invalid:80", "nobody"]);
+            .refused(2, &["--to no.such.invalid:80", "unknown"]);
         user.run(&["link", FAST, "--congestion-control", "nonesuch", "--", "true"])
             .refused(3, &["--congestion-control nonesuch", "cubic"]);
         std::fs::write(user.file("file"), "").unwrap();
@@ -130,7 +164,7 @@ fn what_this_machine_has_not_is_refused_by_name() {
     }
 }
 
-/// /dev/full refuses every octet, as a full disk does.
+/// /dev/full refuses every byte, as a full disk does.
 #[test]
 fn a_capture_that_is_not_whole_is_said() {
     for user in User::all() {
@@ -139,6 +173,6 @@ fn a_capture_that_is_not_whole_is_said() {
         std::fs::set_permissions(&folder, Permissions::from_mode(0o777)).unwrap();
         std::os::unix::fs::symlink("/dev/full", user.file("caps/near.pcapng")).unwrap();
         let ended = user.run(&["link", FAST, "--capture", "caps", "--quiet", "--", "true"]);
-        ended.refused(3, &["the captures are not whole", "No space left"]);
+        ended.refused(3, &["the captures are incomplete", "No space left"]);
     }
 }

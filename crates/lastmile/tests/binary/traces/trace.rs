@@ -1,30 +1,30 @@
-//! In what do two traces of one exchange differ? Lines that `lastmile inspect --segments` prints, read and held against each other.
+//! Compares two traces of one exchange, from the lines that `lastmile inspect --segments` prints.
 
 use super::agreement::Agreement;
 use std::fmt;
 use std::time::Duration;
 
-/// What passed, up to the last segment with data that the server sent, or that is compared.
+/// The segments up to the server's last one with data, or up to the last one that is compared.
 pub(super) struct Trace<'a> {
     /// From the server.
     down: Vec<Segment<'a>>,
-    /// From the client, what is not an acknowledgement of what came in order and nothing else.
+    /// From the client, all segments except pure acknowledgements of data in order.
     up: Vec<Segment<'a>>,
     /// From the client, how far each segment acknowledges: when, and to where.
     acknowledged: Vec<(Duration, u64)>,
 }
 
-/// A segment, as far as it is compared.
+/// The compared parts of a segment.
 struct Segment<'a> {
     line: &'a str,
     /// Since the first segment.
     at: Duration,
     is_down: bool,
-    /// What it says.
+    /// Its content.
     says: String,
     length: u64,
     acknowledgement: Option<u64>,
-    /// Whether it acknowledges what came in order, and nothing else.
+    /// Whether it is a pure acknowledgement of data in order.
     is_plain: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Compared {
     up: usize,
     down: usize,
     acknowledgements: usize,
-    /// The largest difference between the times of two segments that say the same, and one of them.
+    /// The largest difference between the times of two equal segments, and one of them.
     largest: (Duration, String),
 }
 
@@ -59,7 +59,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Holds another trace against this one; says where they first differ by more than they may.
+    /// Compares another trace with this one; returns where they first differ by more than allowed.
     pub(super) fn compared(&self, other: &Self, agreement: &Agreement) -> Result<Compared, String> {
         let largest = same(&self.down, &other.down, agreement)?.max(same(&self.up, &other.up, agreement)?);
         self.keeps_up_with(other, agreement)?;
@@ -72,14 +72,14 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// Which segment in order an acknowledgement waits for is left open, but not by more than one segment (RFC 5681 section 4.2: at
-    /// least every second is acknowledged): what one client acknowledges the other does but for that, in time.
+    /// A delayed acknowledgement may wait for any segment in order, but for one more segment at most (RFC 5681 section 4.2: at
+    /// least every second is acknowledged): except for that segment, both clients acknowledge the same data, in time.
     fn keeps_up_with(&self, other: &Self, agreement: &Agreement) -> Result<(), String> {
         let ends = self.acknowledged.last().map_or(Duration::ZERO, |(at, _)| *at);
         for (at, until) in &other.acknowledged {
             let by = *at + agreement.time;
             let has = |(when, far): &(Duration, u64)| *when <= by && far + FULL_SEGMENT >= *until;
-            // What would come behind the end of a trace is not in it.
+            // A trace lacks the acknowledgements after its end.
             if by < ends && !self.acknowledged.iter().any(has) {
                 return Err(format!(
                     "{until} is acknowledged at {at:?}; the other is behind by more than a segment"
@@ -93,7 +93,7 @@ impl<'a> Trace<'a> {
 /// Payload of a full segment, with timestamps.
 const FULL_SEGMENT: u64 = 1448;
 
-/// Whether segments are the same, in order and in time: the largest difference of times.
+/// Checks that segments are the same, in order and in time; returns the largest difference of times.
 fn same(ours: &[Segment<'_>], theirs: &[Segment<'_>], agreement: &Agreement) -> Result<(Duration, String), String> {
     let mut largest = (Duration::ZERO, String::new());
     for (index, (one, other)) in ours.iter().zip(theirs).enumerate() {

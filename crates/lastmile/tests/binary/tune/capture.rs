@@ -1,4 +1,4 @@
-//! A capture made by hand: one WebSocket connection, in clear, of raw IPv4 packets in a pcap file.
+//! A capture made by hand: one WebSocket connection in clear text, of raw IPv4 packets in a pcap file.
 
 /// Key and answer are those of RFC 6455 section 1.3.
 const REQUEST: &str = "GET /chat HTTP/1.1\r\nHost: example.org\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -16,17 +16,17 @@ pub(super) fn empty() -> Vec<u8> {
     file
 }
 
-/// So many text messages each way, in turns.
+/// This many text messages in each direction, in turns.
 pub(super) fn of_messages(count: u32) -> Vec<u8> {
     without_question(count, None)
 }
 
-/// The same, save the packet of one of the client's messages, which was sent and not captured.
+/// The same without the packet of one of the client's messages, which was sent but not captured.
 pub(super) fn without_question(count: u32, missing: Option<u32>) -> Vec<u8> {
     let mut wire = Wire {
         file: empty(),
         packets: 0,
-        // What each side sends next: the client first.
+        // The next sequence number of each side, the client's first.
         next: [1_000, 9_000],
     };
     const SYN: u8 = 0x02;
@@ -84,7 +84,7 @@ impl Wire {
         packet.extend(self.next[1 - side].to_be_bytes());
         packet.extend([0x50, flags, 0xff, 0xff, 0, 0, 0, 0]);
         packet.extend(payload);
-        // SYN and FIN take a number each.
+        // SYN and FIN use one sequence number each.
         self.next[side] += payload.len() as u32 + u32::from(flags & 0x02 != 0) + u32::from(flags & 0x01 != 0);
         self.packets += 1;
         self.file.extend((1_700_000_000 + self.packets / 10).to_le_bytes());

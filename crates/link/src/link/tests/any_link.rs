@@ -1,4 +1,4 @@
-//! Does every frame come to one end, whatever the link is like and however it is driven?
+//! Properties of any link, however it is driven: every frame is accounted for once, and polling changes nothing.
 
 use super::*;
 use crate::{DeliveryTrace, Jitter, Loss, Reordering};
@@ -72,7 +72,7 @@ fn traffic() -> impl Strategy<Value = Vec<(u64, u64)>> {
     )
 }
 
-/// Offers all of `traffic`, polling in between when `polled`; returns what became of each frame, by the frame's number.
+/// Offers all of `traffic`, polling in between when `polled`; returns the fate of each frame, by its number.
 fn run(direction: &DirectionSpec, seed: u64, traffic: &[(u64, u64)], polled: bool) -> Vec<(u64, u64, &'static str)> {
     let mut link = Link::new(direction, Seed::new(seed));
     let mut fates = Vec::new();

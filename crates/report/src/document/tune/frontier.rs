@@ -1,13 +1,13 @@
-//! How does the answer lie among all that it was chosen from? Ratio against memory of each setting that is worth a look.
+//! The chart of ratio against memory: the answer among the settings that it was chosen from.
 
 use super::settings::remarks;
 use crate::number::quantity;
 use crate::record::{self, Axis, Chart, Figure, Scale, Series, Source};
 use crate::tune::{CodecPoint, Direction, Point, Tuning};
 
-/// The frontier of ratio against memory, with computing beside each point; none where there is no point.
+/// The frontier of ratio against memory, each point labelled with its CPU time; none where there is no point.
 ///
-/// What comes first has the first choice of room for its label: the setting to use, then those with a name.
+/// Labels are placed in the order of the series: the setting to use first, then those with a name.
 pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     let of_direction = tuning.points.iter().filter(|point| point.direction == direction);
     let remarked: Vec<(&Point, Vec<&str>)> = of_direction.map(|point| (point, remarks(tuning, point))).collect();
@@ -19,7 +19,7 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     let only_frontier = |remarks: &[&str]| remarks == ["frontier"];
     let whole =
         |point: &&CodecPoint| point.direction == direction && point.measured_on == "all" && point.policy.is_none();
-    // What keeps nothing between messages may take no memory, for which a logarithmic axis has no place.
+    // A codec that keeps nothing between messages may use no memory, which a logarithmic axis cannot show.
     let others = tuning
         .codecs
         .iter()
@@ -41,7 +41,7 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     let all: Vec<Series> = all.into_iter().filter(|series| !series.points.is_empty()).collect();
     (!all.is_empty()).then(|| Chart {
         title: "Ratio against memory".to_owned(),
-        note: "Left and low is better. Beside a setting stands what compressing one message takes.".to_owned(),
+        note: "Left and low is better. Labels give the CPU time to compress one message.".to_owned(),
         x: Axis {
             label: "Memory of a compressing context".to_owned(),
             unit: "B".to_owned(),
@@ -103,11 +103,11 @@ fn computing(figure: Option<&Figure>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::fixtures;
 
     #[test]
     fn the_setting_to_use_is_a_series_of_its_own_and_the_first_to_be_labelled() {
-        let chart = frontier(&sample::tuning(), Direction::Sent).expect("there are points");
+        let chart = frontier(&fixtures::tuning(), Direction::Sent).expect("there are points");
         let first = &chart.series[0];
         assert_eq!((first.name.as_str(), first.points.len()), ("to use", 1));
         assert_eq!(

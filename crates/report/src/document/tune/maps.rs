@@ -1,16 +1,16 @@
-//! Which drawings show a grid? Fields of ratio and memory over two parameters each.
+//! Heat maps of a grid: ratio and memory, each over two parameters.
 
 use super::settings::remarks;
 use super::{Detail, memory};
-use crate::chart::heat::{ColourScale, HeatCell, HeatMap, Parameter};
+use crate::chart::heatmap::{ColourScale, HeatCell, HeatMap, Parameter};
 use crate::document::Block;
-use crate::number::{plain, quantity};
+use crate::number::{quantity, with_decimals};
 use crate::tune::{Deflate, Direction, Point, Scope, Strategy, Tuning};
 
-/// The levels that people choose among, besides the one that is advised: the fastest, the default, the smallest.
+/// The levels that people choose among, besides the advised one: the fastest, the default, the one with the best ratio.
 const LEVELS: [u8; 3] = [1, 6, 9];
 
-/// Fields of a direction's grid: those most asked for, and the others folded away; none where the grid has a single point.
+/// Maps of a direction's grid: the main ones open, the others folded; none where the grid has a single point.
 pub(super) fn maps(tuning: &Tuning, direction: Direction) -> Vec<Block> {
     let (advised, strategy) = match advised(tuning, direction) {
         Some(deflate) => (deflate, deflate.strategy),
@@ -88,24 +88,30 @@ const LEVEL: Vertical = Vertical {
     of: |point| point.level,
 };
 
-/// What all maps of a direction are made from.
+/// The data that all maps of a direction are made from.
 struct Atlas<'a> {
     tuning: &'a Tuning,
     points: Vec<&'a Point>,
 }
 
 impl Atlas<'_> {
-    /// Ratios of the points that `shown` picks. Maps with takeover share one scale, and those without another, whatever they pick; level 0,
-    /// which stores, would leave the rest one colour and lies beyond its end.
+    /// Ratios of the points that `shown` picks. All maps with takeover share one scale, and all maps without takeover another. Level 0
+    /// (stored) is outside the scale, since it would leave all other cells in one colour.
     fn ratios(&self, title: String, vertical: &Vertical, shown: impl Fn(&Point) -> bool) -> Option<HeatMap> {
         let picked: Vec<&Point> = self.points.iter().copied().filter(|point| shown(point)).collect();
         let takeover = picked.first()?.takeover;
         let scaled = self.points.iter().filter(|point| {
             point.takeover == takeover && (point.level > 0 || picked.iter().all(|picked| picked.level == 0))
         });
-        let scale = scale_over(scaled.map(|point| point.ratio), false, |value| plain(value, 3))?;
-        let texts = |point: &Point| vec![plain(point.ratio, 4), plain(point.ratio, 3), plain(point.ratio, 2)];
-        let note = "Less is better. Window bits 8 run as 9; level 0, which stores, lies beyond the scale. The table of every point has the figures.";
+        let scale = scale_over(scaled.map(|point| point.ratio), false, |value| with_decimals(value, 3))?;
+        let texts = |point: &Point| {
+            vec![
+                with_decimals(point.ratio, 4),
+                with_decimals(point.ratio, 3),
+                with_decimals(point.ratio, 2),
+            ]
+        };
+        let note = "Lower is better. Window bits 8 run as 9; level 0 (stored) is outside the scale. The table of every point has the figures.";
         Some(self.map(
             title,
             note,
@@ -118,7 +124,7 @@ impl Atlas<'_> {
         ))
     }
 
-    /// What a context takes, which no level changes.
+    /// The memory of a context, which does not depend on the level.
     fn memory(&self, level: u8) -> Option<HeatMap> {
         let picked: Vec<&Point> = self
             .points
@@ -134,11 +140,11 @@ impl Atlas<'_> {
             let thousands = point.memory_bytes as f64 / 1e3;
             vec![
                 memory(point.memory_bytes),
-                plain(thousands, if thousands < 99.95 { 1 } else { 0 }),
-                plain(thousands, 0),
+                with_decimals(thousands, if thousands < 99.95 { 1 } else { 0 }),
+                with_decimals(thousands, 0),
             ]
         };
-        let note = "What one compressing context takes, as its allocator was asked. The scale is logarithmic.";
+        let note = "The memory that one compressing context requests from its allocator. The scale is logarithmic.";
         Some(self.map(
             "Memory by window and mem level".to_owned(),
             note,
@@ -153,7 +159,7 @@ impl Atlas<'_> {
 
     #[expect(
         clippy::too_many_arguments,
-        reason = "what differs between maps, each once, said by its two callers above"
+        reason = "the differences between maps, passed by the two callers above"
     )]
     fn map(
         &self,
@@ -210,11 +216,11 @@ impl Atlas<'_> {
 
 fn detail(point: &Point, remarks: &[&str]) -> String {
     let interval = match point.ratio_ci95 {
-        Some([low, high]) => format!(" ({} to {})", plain(low, 6), plain(high, 6)),
+        Some([low, high]) => format!(" ({} to {})", with_decimals(low, 6), with_decimals(high, 6)),
         None => String::new(),
     };
     let computing = point.cpu_seconds.as_ref().map_or_else(String::new, |figure| {
-        format!(", {} a message", quantity(figure.mean, &figure.unit))
+        format!(", {} CPU per message", quantity(figure.mean, &figure.unit))
     });
     let remarks = if remarks.is_empty() {
         String::new()
@@ -224,13 +230,13 @@ fn detail(point: &Point, remarks: &[&str]) -> String {
     format!(
         "{}{remarks}: ratio {}{interval}, {} B, context {} B{computing}",
         point.deflate().setting(),
-        plain(point.ratio, 6),
-        plain(point.compressed_bytes as f64, 0),
-        plain(point.memory_bytes as f64, 0),
+        with_decimals(point.ratio, 6),
+        with_decimals(point.compressed_bytes as f64, 0),
+        with_decimals(point.memory_bytes as f64, 0),
     )
 }
 
-/// From the least to the most of `values`; none where there are none.
+/// From the lowest to the highest of `values`; none if there are no values.
 fn scale_over(values: impl Iterator<Item = f64>, log: bool, text: impl Fn(f64) -> String) -> Option<ColourScale> {
     let range = |range: Option<[f64; 2]>, value: f64| match range {
         None => Some([value, value]),
@@ -245,9 +251,9 @@ fn scale_over(values: impl Iterator<Item = f64>, log: bool, text: impl Fn(f64) -
     })
 }
 
-/// The grid in numbers, for who reads no drawings: ratio by window and mem level, at the advised level with takeover.
-pub(super) fn in_numbers(tuning: &Tuning, direction: Direction, detail: Detail) -> Option<Block> {
-    if detail == Detail::Short {
+/// The grid in numbers, for readers without the drawings: ratio by window and mem level, at the advised level with takeover.
+pub(super) fn ratio_table(tuning: &Tuning, direction: Direction, detail: Detail) -> Option<Block> {
+    if detail != Detail::All {
         return None;
     }
     let found = maps(tuning, direction).into_iter().find_map(|block| match block {
@@ -255,13 +261,17 @@ pub(super) fn in_numbers(tuning: &Tuning, direction: Direction, detail: Detail) 
         _ => None,
     })?;
     let mut grid = crate::document::Grid::new(found.title, found.note)
-        .figures(["mem level"])
-        .figures(found.x.names);
+        .figure_columns(["mem level"])
+        .figure_columns(found.x.names);
     for (name, row) in found.y.names.into_iter().zip(found.rows) {
         let cells = row
             .into_iter()
             .map(|cell| cell.and_then(|cell| cell.texts.into_iter().next()).unwrap_or_default());
-        grid.row([name].into_iter().chain(cells).collect(), super::Tone::Plain, &[]);
+        grid.row(
+            [name].into_iter().chain(cells).collect(),
+            super::RowEmphasis::Plain,
+            &[],
+        );
     }
     Some(Block::Grid(grid))
 }

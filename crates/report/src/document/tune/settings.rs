@@ -1,15 +1,15 @@
-//! Which settings are in the tables? Those with a name, the answer and the frontier of the grid; what lies beyond the grid.
+//! The tables of settings: the answer, the settings with a name and the frontier of the grid; then codecs and policies beyond the grid.
 
 use super::{Detail, computing, counted, memory, ratio};
-use crate::document::{Block, Grid, Tone};
-use crate::number::{plain, quantity, signed_percent};
+use crate::document::{Block, Grid, RowEmphasis};
+use crate::number::{quantity, signed_percent, with_decimals};
 use crate::tune::{CodecPoint, Deflate, Direction, Point, Stream, Tuning};
 use std::collections::BTreeSet;
 
 /// How many rows of a table of settings a short answer has: our own choice.
 const ROWS_SHORT: usize = 16;
 
-/// The settings that have a name, and whose: those of 2013 are P. Thorson's for short JSON messages.
+/// The settings that have a name. Those of 2013 are P. Thorson's for short JSON messages.
 const NAMED: [(&str, Deflate); 5] = [
     ("zlib's default", Deflate::DEFAULT),
     (
@@ -45,7 +45,7 @@ const NAMED: [(&str, Deflate); 5] = [
     ),
 ];
 
-/// What there is to say of a point besides its figures.
+/// The remarks on a point: whether it is the one to use, its name, whether it is on the frontier.
 pub(super) fn remarks(tuning: &Tuning, point: &Point) -> Vec<&'static str> {
     let deflate = point.deflate();
     let chosen = tuning
@@ -65,7 +65,7 @@ pub(super) fn remarks(tuning: &Tuning, point: &Point) -> Vec<&'static str> {
         .collect()
 }
 
-/// The answer, the settings with a name, the frontier; and every point, where everything is asked for. The smallest ratio comes first.
+/// The answer, the settings with a name and the frontier, or every point in full detail. The smallest ratio comes first.
 pub(crate) fn settings(tuning: &Tuning, stream: &Stream, detail: Detail) -> Option<Block> {
     let of_stream = tuning.points.iter().filter(|point| point.direction == stream.direction);
     let mut shown: Vec<(&Point, Vec<&str>)> = of_stream.map(|point| (point, remarks(tuning, point))).collect();
@@ -73,7 +73,7 @@ pub(crate) fn settings(tuning: &Tuning, stream: &Stream, detail: Detail) -> Opti
     let default = tuning
         .point(stream.direction, &Deflate::DEFAULT)
         .map(|point| point.ratio);
-    if detail == Detail::Short {
+    if detail != Detail::All {
         let (frontier, named): (Vec<_>, Vec<_>) = shown
             .into_iter()
             .filter(|(_, remarks)| !remarks.is_empty())
@@ -89,8 +89,8 @@ pub(crate) fn settings(tuning: &Tuning, stream: &Stream, detail: Detail) -> Opti
         0 => String::new(),
         more => format!(
             " {} of the {} points are left out here.",
-            plain(more as f64, 0),
-            plain(there as f64, 0)
+            with_decimals(more as f64, 0),
+            with_decimals(there as f64, 0)
         ),
     };
     let exact = tuning
@@ -99,27 +99,23 @@ pub(crate) fn settings(tuning: &Tuning, stream: &Stream, detail: Detail) -> Opti
         .any(|point| point.direction == stream.direction && !point.exact);
     let sampled = match stream.sampled_bytes.filter(|_| exact) {
         Some(bytes) => format!(
-            " Intervals are of 95 %, from a sample of {}.",
+            " The intervals are 95 % confidence intervals, from a sample of {}.",
             quantity(bytes as f64, "B")
         ),
         None => String::new(),
     };
     let note = format!(
-        "permessage-deflate by zlib {}. On the frontier is what nothing beats in ratio, memory and computing at once.{sampled}{left_out}",
+        "permessage-deflate by zlib {}. A setting is on the frontier if no other is as good in ratio, memory and CPU time and better in one.{sampled}{left_out}",
         tuning.zlib
     );
-    let mut grid = Grid::new("Settings", note).words(["setting", "what it is"]).figures([
-        "compressed",
-        "ratio",
-        "against default",
-        "memory",
-        "computing",
-    ]);
+    let mut grid = Grid::new("Settings", note)
+        .word_columns(["setting", "what it is"])
+        .figure_columns(["compressed", "ratio", "against default", "memory", "CPU time"]);
     for (point, remarks) in shown {
         let tone = if remarks.contains(&"to use") {
-            Tone::Good
+            RowEmphasis::Good
         } else {
-            Tone::Plain
+            RowEmphasis::Plain
         };
         let cells = vec![
             point.deflate().setting(),
@@ -135,7 +131,7 @@ pub(crate) fn settings(tuning: &Tuning, stream: &Stream, detail: Detail) -> Opti
     (!grid.rows.is_empty()).then_some(Block::Grid(grid))
 }
 
-/// At most `room` of `all`, evenly over the order of their memory, both ends among them.
+/// At most `room` of `all`, evenly spaced in the order of their memory, including both ends.
 fn thinned<'a>(mut all: Vec<(&'a Point, Vec<&'static str>)>, room: usize) -> Vec<(&'a Point, Vec<&'static str>)> {
     all.sort_by_key(|(point, _)| point.memory_bytes);
     if all.len() <= room {
@@ -170,12 +166,15 @@ pub(crate) fn beyond(tuning: &Tuning, direction: Direction, detail: Detail) -> V
             .collect();
         points.sort_by(|one, other| one.ratio.total_cmp(&other.ratio));
         let there = points.len();
-        if detail == Detail::Short {
+        if detail != Detail::All {
             points.truncate(ROWS_SHORT);
         }
         let left_out = match there - points.len() {
             0 => String::new(),
-            more => format!(" {} with larger ratios are left out here.", plain(more as f64, 0)),
+            more => format!(
+                " Rows with larger ratios that are left out here: {}.",
+                with_decimals(more as f64, 0)
+            ),
         };
         Block::Grid(beyond_grid(part, &points, &left_out))
     });
@@ -185,7 +184,7 @@ pub(crate) fn beyond(tuning: &Tuning, direction: Direction, detail: Detail) -> V
 fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
     let (messages, bytes) = points.first().map_or((0, 0), |point| (point.messages, point.bytes));
     let note = format!(
-        "Measured on {part}: {}, {}. What both sides know beforehand is not in the memory of a connection: all share it.{left_out}",
+        "Measured on {part}: {}, {}. Memory does not include the dictionary, which all connections share.{left_out}",
         counted(messages, "message"),
         quantity(bytes as f64, "B"),
     );
@@ -194,9 +193,9 @@ fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
         part => format!("Other codecs and dictionaries, on {part}"),
     };
     let mut grid = Grid::new(title, note)
-        .words(["codec", "dictionary", "policy"])
-        .figures(["compressed", "ratio", "memory", "computing"])
-        .words(["frontier"]);
+        .word_columns(["codec", "dictionary", "policy"])
+        .figure_columns(["compressed", "ratio", "memory", "CPU time"])
+        .word_columns(["frontier"]);
     for point in points {
         let cells = vec![
             point.codec.clone(),
@@ -208,12 +207,12 @@ fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
             computing(point.cpu_seconds.as_ref()),
             if point.frontier { "yes" } else { "" }.to_owned(),
         ];
-        grid.row(cells, Tone::Plain, &[]);
+        grid.row(cells, RowEmphasis::Plain, &[]);
     }
     grid.without_empty_columns()
 }
 
-/// How much more is left than with zlib's default; nothing where that is not known, or the same.
+/// How much larger the ratio is than with zlib's default; empty if that is not known or the same.
 fn against(ratio: f64, default: Option<f64>) -> String {
     match default {
         Some(default) if default > 0.0 && ratio != default => signed_percent(ratio / default - 1.0),

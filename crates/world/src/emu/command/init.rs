@@ -1,10 +1,10 @@
-//! What is the first process of a command's PID namespace? The binary once more, under another name: it starts the command,
-//! passes signals on, and buries whatever the command leaves behind.
+//! The init process of a command's PID namespace. It is this binary under another name: it starts the command, forwards signals to
+//! it, and reaps the processes that the command leaves behind.
 //!
-//! A PID namespace ends with its first process, and takes every process in it along (pid_namespaces(7)). So the command's whole
-//! tree is gone as soon as this is: when the command ends, or when the process is killed that started this.
+//! When the first process of a PID namespace ends, the kernel kills all others in it (pid_namespaces(7)). So all processes of the
+//! command end with this one: when the command ends, or when the process that started this one is killed.
 
-use super::super::signals::{Signals, Woken};
+use super::super::signals::{Signals, WakeReason};
 use super::spawn;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
@@ -16,17 +16,17 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// What the binary is called when it is meant as a first process; it is not the name of any file.
+/// The name (argv[0]) under which the binary runs as an init process; no file has it.
 pub(super) const NAME: &str = "lastmile-init";
 
-/// What shells say of a command that is not there, or cannot be run (POSIX.1-2024, XCU 2.8.2).
+/// The exit codes of shells for a command that does not exist, or cannot be run (POSIX.1-2024, XCU 2.8.2).
 const NOT_FOUND: u8 = 127;
 const CANNOT_RUN: u8 = 126;
-/// What shells add to the number of the signal that ended a command (as above: it is more than 128).
+/// The number that shells add to that of the signal that ended a command (as above: the sum is more than 128).
 const SIGNALLED: u8 = 128;
 
-/// Does the work of a first process, where this process was started to be one. A program that starts [commands](super::Tree)
-/// calls this before anything else, and ends with the code it is given.
+/// Runs as an init process if this process was started as one. A program that starts [commands](super::ProcessTree)
+/// calls this before anything else, and exits with the code that it returns.
 pub fn become_init() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     if words.next()? != NAME {
@@ -53,8 +53,8 @@ fn run(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> u8 {
     let command = match command.spawn() {
         Ok(child) => Pid::from_raw(child.id().cast_signed()),
         Err(error) => {
-            // A folder of PATH that may not be searched hides that there is nothing in the others.
-            let missing = error.kind() == io::ErrorKind::NotFound || !is_there(program);
+            // A folder of PATH without search permission hides that the program is in none of the others.
+            let missing = error.kind() == io::ErrorKind::NotFound || !program_exists(program);
             let error = if missing { Errno::ENOENT.into() } else { error };
             say(&error);
             return if missing { NOT_FOUND } else { CANNOT_RUN };
@@ -62,13 +62,13 @@ fn run(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> u8 {
     };
     loop {
         match signals.wait(None, None) {
-            Ok(Woken::Signal(Signal::SIGCHLD)) => {
-                if let Some(code) = bury(command) {
+            Ok(WakeReason::Signal(Signal::SIGCHLD)) => {
+                if let Some(code) = reap_children(command) {
                     return code;
                 }
             }
-            // It is there to be killed: it was not buried yet.
-            Ok(Woken::Signal(signal)) => drop(kill(command, signal)),
+            // The command can be signalled: it was not reaped yet.
+            Ok(WakeReason::Signal(signal)) => drop(kill(command, signal)),
             Ok(_) => {}
             Err(error) => {
                 say(&error);
@@ -78,8 +78,8 @@ fn run(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Whether there is a file of that name, as far as it can be seen: where the path says, or where `PATH` does.
-fn is_there(program: &OsStr) -> bool {
+/// Whether the program's file can be found: at its path, or in a folder of `PATH`.
+fn program_exists(program: &OsStr) -> bool {
     if program.as_bytes().contains(&b'/') {
         return Path::new(program).exists();
     }
@@ -87,8 +87,8 @@ fn is_there(program: &OsStr) -> bool {
     std::env::split_paths(&folders).any(|folder| folder.join(program).exists())
 }
 
-/// Buries every process that has ended; the exit code of the command, where it was among them.
-fn bury(command: Pid) -> Option<u8> {
+/// Reaps every process that has ended; returns the exit code of the command, if it was among them.
+fn reap_children(command: Pid) -> Option<u8> {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::Exited(pid, code)) if pid == command => return Some(code as u8),

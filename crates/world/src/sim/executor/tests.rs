@@ -1,4 +1,4 @@
-//! Claims about tasks: order, wakers that outlive them, slots that are used again, and letting go.
+//! Claims about tasks: their order, wakers that outlive them, reuse of slots, and dropping.
 
 use super::*;
 use std::cell::Cell;
@@ -13,7 +13,7 @@ async fn note(log: Log, line: &'static str) {
     log.borrow_mut().push(line);
 }
 
-/// Gives the others a turn: the task wakes itself.
+/// Yields to other tasks: the task wakes itself.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|context| {
@@ -42,7 +42,7 @@ fn tasks_run_in_the_order_in_which_they_were_woken() {
     assert_eq!(*log.borrow(), ["a", "b", "a again", "b again"]);
 }
 
-/// Hands its waker out, and waits for ever.
+/// Gives its waker away, and waits for ever.
 async fn hand_out(to: Rc<RefCell<Option<Waker>>>, polls: Rc<Cell<u32>>) {
     poll_fn(move |context| {
         polls.set(polls.get() + 1);

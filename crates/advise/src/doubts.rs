@@ -1,0 +1,162 @@
+//! The doubts of an advice: what makes its figures suspect.
+
+use super::PreparedReplay;
+use super::candidates::compressed_per_request;
+use super::measure::LinkMeasurement;
+use lastmile_report::advise::Saving;
+use lastmile_report::number::quantity;
+use lastmile_report::record::{Doubt, DoubtKind};
+
+/// Fewer responses than this say little about their kind: our own choice.
+const FEW_RESPONSES: usize = 3;
+
+/// Fewer repeats than this make intervals wide: our own choice, as for studies.
+const FEW_REPEATS: usize = 5;
+
+/// The kinds of doubts that an advice raises.
+pub const DOUBTS: &[DoubtKind] = &[
+    DoubtKind::MostBodiesMissing,
+    DoubtKind::MissingBodies,
+    DoubtKind::MissingResponses,
+    DoubtKind::UnknownHeads,
+    DoubtKind::UnknownLevel,
+    DoubtKind::FailedRuns,
+    DoubtKind::FewRuns,
+    DoubtKind::FewResponses,
+    DoubtKind::EstimatedSizes,
+    DoubtKind::OtherRequests,
+    DoubtKind::UncertainSaving,
+];
+
+/// Of the traffic as a whole.
+pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
+    let items = &study.page.items;
+    let mut doubts = Vec::new();
+    let [present, absent] = super::body_bytes(&study.page);
+    if absent > present {
+        let text = format!(
+            "the traffic does not contain {} of the {} that could be compressed: the answer is about the rest only; record it with content \
+             (\"Save all as HAR with content\", or recordHar with content: 'embed' in Playwright)",
+            quantity(absent.as_f64(), "B"),
+            quantity((absent + present).as_f64(), "B")
+        );
+        doubts.push(Doubt::new(DoubtKind::MostBodiesMissing, text));
+    }
+    let unseen = items
+        .iter()
+        .filter(|item| !item.has_body && item.plain.get() > 0)
+        .count();
+    if unseen > 0 {
+        let text = format!(
+            "{unseen} of {} responses are replayed at their recorded size under every setting: the traffic does not contain their \
+             bodies, so no compression could be tried",
+            items.len()
+        );
+        doubts.push(Doubt::new(DoubtKind::MissingBodies, text));
+    }
+    let missing = study
+        .page
+        .left_out
+        .iter()
+        .filter(|left_out| left_out.why.contains("size"))
+        .count();
+    if missing > 0 {
+        doubts.push(Doubt::new(
+            DoubtKind::MissingResponses,
+            format!("{missing} responses are not replayed: neither body nor size is known"),
+        ));
+    }
+    let unknown = items
+        .iter()
+        .filter(|item| study.traffic.responses[item.response].response_header_bytes.is_none())
+        .count();
+    if study.has_recorded_encoding() && unknown > 0 {
+        let text = format!(
+            "the traffic does not give the size of the headers of {unknown} of {} responses: they are replayed with a typical size",
+            items.len()
+        );
+        doubts.push(Doubt::new(DoubtKind::UnknownHeads, text));
+    }
+    let coded_on_request = items.iter().filter(|item| {
+        compressed_per_request(item.origin) && study.traffic.responses[item.response].content_encoding.is_some()
+    });
+    let coded = coded_on_request.count();
+    if coded > 0 {
+        let text = format!(
+            "the traffic does not say at which level {coded} responses were compressed on request: the page as recorded is charged the \
+             CPU time of the level whose size is nearest"
+        );
+        doubts.push(Doubt::new(DoubtKind::UnknownLevel, text));
+    }
+    let estimated = study.estimated_settings();
+    if !estimated.is_empty() {
+        let text = format!(
+            "compressing everything under every setting would take too long, so the sizes under {} settings are estimated from the \
+             beginnings of bodies; these settings were neither replayed nor recommended",
+            estimated.len()
+        );
+        doubts.push(Doubt::new(DoubtKind::EstimatedSizes, text));
+    }
+    doubts
+}
+
+/// That a saving may be none, for the statistics whose intervals include 0; none where no interval does.
+pub(super) fn uncertain_saving(saving: &Saving) -> Option<Doubt> {
+    let statistics = [
+        ("mean", saving.mean_s, saving.mean_ci95_s),
+        ("median", saving.median_s, saving.median_ci95_s),
+        ("95th percentile", saving.p95_s, saving.p95_ci95_s),
+    ];
+    let includes_zero = |&(_, value, interval): &(&str, f64, Option<[f64; 2]>)| {
+        let [low, high] = interval.unwrap_or([value; 2]);
+        low <= 0.0 && high >= 0.0 && (low, high) != (0.0, 0.0)
+    };
+    let uncertain: Vec<&str> = statistics
+        .into_iter()
+        .filter(includes_zero)
+        .map(|(name, ..)| name)
+        .collect();
+    (!uncertain.is_empty()).then(|| {
+        let text = format!(
+            "the interval of the saving includes 0 at the {}: the setting may save nothing there",
+            uncertain.join(" and the ")
+        );
+        Doubt::new(DoubtKind::UncertainSaving, text)
+    })
+}
+
+/// Of one link.
+pub(super) fn link_doubts(measured: &LinkMeasurement, something_varied: bool) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    if let Some((failed, why)) = &measured.failed {
+        let text = format!(
+            "in {failed} of {} repeats the page did not load under every setting; they are left out under all settings: {why}",
+            measured.repeats
+        );
+        doubts.push(Doubt::new(DoubtKind::FailedRuns, text));
+    }
+    let repeats = measured.recommended().1.len();
+    if something_varied && repeats < FEW_REPEATS {
+        doubts.push(Doubt::new(
+            DoubtKind::FewRuns,
+            format!("{repeats} repeats: confidence intervals need {FEW_REPEATS} or more"),
+        ));
+    }
+    doubts
+}
+
+/// Of one kind on one link.
+pub(super) fn kind_doubts(study: &PreparedReplay<'_>, place: usize, buys: &Saving) -> Vec<Doubt> {
+    let group = &study.groups[place];
+    let mut doubts = Vec::new();
+    if group.items.len() < FEW_RESPONSES {
+        let text = format!(
+            "{} {}: too few responses to represent their kind",
+            group.items.len(),
+            group.name()
+        );
+        doubts.push(Doubt::new(DoubtKind::FewResponses, text));
+    }
+    doubts.extend(uncertain_saving(buys));
+    doubts
+}

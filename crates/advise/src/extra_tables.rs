@@ -1,0 +1,110 @@
+//! The extra tables and charts of an advice: sizes and CPU times of every setting, and the break-even curves.
+
+use super::PreparedReplay;
+use super::candidates::Candidate;
+use super::measure::LinkMeasurement;
+use super::response_classes::Group;
+use lastmile_report::number::{percent, quantity};
+use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source, Table};
+
+/// One table per kind, of every setting considered, replayed or not.
+pub(super) fn tables(study: &PreparedReplay<'_>) -> Vec<Table> {
+    let kinds = study.groups.iter().zip(&study.candidates);
+    kinds
+        .map(|(group, candidates)| levels(study, group, candidates))
+        .collect()
+}
+
+fn levels(study: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]) -> Table {
+    let mut sorted: Vec<&Candidate> = candidates.iter().collect();
+    sorted.sort_by_key(|candidate| (candidate.size, candidate.codec));
+    let row = |candidate: &Candidate| {
+        let size = quantity(candidate.size.as_f64(), "B");
+        vec![
+            candidate.codec.to_string(),
+            if candidate.estimated {
+                format!("about {size}")
+            } else {
+                size
+            },
+            percent(candidate.size.as_f64() / group.plain.as_f64()),
+            quantity(candidate.server.as_secs_f64(), "s"),
+            quantity(candidate.client.as_secs_f64(), "s"),
+            if study.settings.contains(&candidate.codec) && !group.already_compressed {
+                "yes"
+            } else {
+                ""
+            }
+            .to_owned(),
+        ]
+    };
+    Table {
+        title: format!("Every setting on {}", group.name()),
+        note: format!(
+            "Sums over {} responses. CPU times are medians of the cost table's samples, on a server {} and a client {} times slower. \
+             Settings that another one beats in size and CPU time are not replayed, unless they are common defaults; nor is one whose size \
+             is only estimated (about).",
+            group.items.len(),
+            study.options.load.server.slow_down,
+            study.options.load.slow_client
+        ),
+        columns: [
+            "Setting",
+            "Size",
+            "Ratio",
+            "Server CPU time",
+            "Client CPU time",
+            "Replayed",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows: sorted.into_iter().map(row).collect(),
+    }
+}
+
+/// One chart per link: the transfer time of a response against bandwidth, for the dynamic kind with the most bytes.
+pub(super) fn charts(study: &PreparedReplay<'_>, measured: &[LinkMeasurement]) -> Vec<Chart> {
+    let of_link = |(place, measured): (usize, &LinkMeasurement)| {
+        let dynamic = |group: &usize| super::candidates::compressed_per_request(study.groups[*group].origin);
+        let group = (0..study.groups.len())
+            .filter(dynamic)
+            .find(|group| measured.break_even[*group].is_some())?;
+        let search = measured.break_even[group]
+            .as_ref()
+            .filter(|search| !search.times.is_empty())?;
+        let codec = measured.chosen[group].codec()?;
+        let series = |name: String, which: usize| Series {
+            name,
+            source: Source::Measured,
+            joined: true,
+            points: search
+                .times
+                .iter()
+                .map(|(rate, times)| Point {
+                    x: *rate,
+                    y: times[which],
+                    spread: None,
+                    label: None,
+                })
+                .collect(),
+        };
+        let axis = |label: &str, unit: &str| Axis {
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            scale: Scale::Log,
+        };
+        Some(Chart {
+            title: format!(
+                "Where {codec} stops paying for {}, at the delays of {}",
+                study.groups[group].name(),
+                study.options.links[place].0
+            ),
+            note: "One response of the median size, from its request to its last byte decompressed; lower is better."
+                .to_owned(),
+            x: axis("Bandwidth towards the client", "bit/s"),
+            y: axis("Transfer time", "s"),
+            series: vec![series("identity".to_owned(), 0), series(codec.to_string(), 1)],
+        })
+    };
+    measured.iter().enumerate().filter_map(of_link).collect()
+}

@@ -1,0 +1,253 @@
+//! Searches the mix for each link on the page itself, by paired replays.
+//!
+//! It begins with everything that is the same for all kinds: no compression, as recorded, and each setting for everything that can have it;
+//! and with the mix of the settings that are best in isolation. From the best of these on, it replaces the setting of one kind after the
+//! other by those that promise most, and keeps what is better beyond the noise. Of everything that was tried, the mixes that may be the
+//! best, and the settings that readers know, are replayed more often, twice as often each time, until the choice is clear or the bound is
+//! reached.
+
+use super::isolated_transfer::IsolatedTransferTimes;
+use super::mix::{KindSetting, Mix};
+use super::replays::Replays;
+use super::select::{Choice, PairedDifference, Row, choose, least, weighted_cost};
+use super::{AdviseError, Phase, PreparedReplay, Progress, candidates};
+use lastmile_codec::content::CodecSpec;
+use std::collections::BTreeSet;
+
+/// Mixes replayed more often than at first, besides those that readers know: the least burden, and the fastest. Our own choice.
+const FINALISTS_BY_BURDEN: usize = 3;
+const FINALISTS_BY_TIME: usize = 2;
+
+/// The mixes of a link that are replayed in every repeat, and the one chosen.
+#[derive(Debug, Clone)]
+pub(super) struct LinkChoice {
+    /// At least one.
+    pub(super) finalists: Vec<Mix>,
+    /// The repeats of each.
+    pub(super) repeats: u64,
+    /// The choice among them.
+    pub(super) choice: Choice,
+}
+
+impl LinkChoice {
+    /// The chosen mix.
+    pub(super) fn mix(&self) -> &Mix {
+        &self.finalists[self.choice.chosen]
+    }
+}
+
+/// Searches all links, round by round together.
+pub(super) fn search(
+    replays: &mut Replays<'_>,
+    study: &PreparedReplay<'_>,
+    alone: &IsolatedTransferTimes,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<LinkChoice>, AdviseError> {
+    let links = 0..study.options.links.len();
+    let first = study.options.repeats.get();
+    let mut same_for_all: BTreeSet<Mix> = study.settings.iter().map(|codec| study.uniform(*codec)).collect();
+    same_for_all.extend(study.as_recorded());
+    let mut wanted: Vec<(usize, Mix)> = Vec::new();
+    for link in links.clone() {
+        wanted.extend(same_for_all.iter().map(|mix| (link, mix.clone())));
+        wanted.push((link, isolated_best(study, alone, link)));
+    }
+    replays.ensure(wanted, first, Phase::Replaying, progress)?;
+    let mut bases = links
+        .clone()
+        .map(|link| {
+            let rows = all_rows(replays, link, first)?;
+            let best = least(0..rows.len(), |row| rows[row].burden()).expect("identity was replayed");
+            Ok(rows[best].mix.clone())
+        })
+        .collect::<Result<Vec<Mix>, AdviseError>>()?;
+    for group in (0..study.groups.len()).filter(|group| !study.groups[*group].already_compressed) {
+        let alternatives: Vec<Vec<Mix>> = links
+            .clone()
+            .map(|link| alternatives(study, alone, link, group, &bases[link]))
+            .collect();
+        let wanted = alternatives.iter().enumerate();
+        let wanted = wanted.flat_map(|(link, mixes)| mixes.iter().map(move |mix| (link, mix.clone())));
+        replays.ensure(wanted, first, Phase::Improving, progress)?;
+        for (link, mut mixes) in alternatives.into_iter().enumerate() {
+            mixes.insert(0, bases[link].clone());
+            let rows = replays.paired(link, &mixes, first).rows(link)?;
+            let best = least(0..rows.len(), |row| rows[row].burden()).expect("the base is among them");
+            if improves(&rows[best], &rows[0], study) {
+                bases[link] = rows[best].mix.clone();
+            }
+        }
+    }
+    let finalists = links
+        .clone()
+        .map(|link| Ok(finalists(study, &all_rows(replays, link, first)?)))
+        .collect::<Result<Vec<_>, AdviseError>>()?;
+    settle(
+        replays,
+        study,
+        finalists,
+        vec![first; links.len()],
+        &known_mixes(study),
+        progress,
+    )
+}
+
+/// Whether a row has less burden than another one, beyond the noise.
+fn improves(row: &Row, over: &Row, study: &PreparedReplay<'_>) -> bool {
+    let difference = PairedDifference::of(row, over, study.interval_seed());
+    difference.interval[0] + over.delay_of_others - row.delay_of_others > 0.0
+}
+
+/// Every mix replayed over a link, by its first `repeats` repeats.
+fn all_rows(replays: &Replays<'_>, link: usize, repeats: u64) -> Result<Vec<Row>, AdviseError> {
+    let mixes: Vec<Mix> = replays.mixes(link).cloned().collect();
+    replays.paired(link, &mixes, repeats).rows(link)
+}
+
+/// The setting of each kind that is best in isolation.
+fn isolated_best(study: &PreparedReplay<'_>, alone: &IsolatedTransferTimes, link: usize) -> Mix {
+    let mut mix = study.uniform(CodecSpec::IDENTITY);
+    for group in 0..study.groups.len() {
+        if let Some((codec, _)) = by_isolated_cost(study, alone, link, group).first() {
+            mix.0[group] = KindSetting::Codec(*codec);
+        }
+    }
+    mix
+}
+
+/// The settings of a group, the one with the least weighted cost in isolation first; none where its format is already compressed.
+pub(super) fn by_isolated_cost(
+    study: &PreparedReplay<'_>,
+    alone: &IsolatedTransferTimes,
+    link: usize,
+    place: usize,
+) -> Vec<(CodecSpec, f64)> {
+    let group = &study.groups[place];
+    let usable = study.candidates[place].iter().filter(|candidate| {
+        !group.already_compressed
+            && study.settings.contains(&candidate.codec)
+            && study.options.can(group.origin, candidate.codec)
+    });
+    let mut costs: Vec<(CodecSpec, f64)> = usable
+        .filter_map(|candidate| {
+            let time = alone.mean(link, candidate.codec, &group.items)?;
+            Some((candidate.codec, weighted_cost(time, candidate, group, study.options)))
+        })
+        .collect();
+    costs.sort_by(|(a, cost), (b, other)| cost.total_cmp(other).then(a.cmp(b)));
+    costs
+}
+
+/// Mixes that differ from `base` in one group: the settings that are best in isolation, the smallest, and as recorded.
+fn alternatives(
+    study: &PreparedReplay<'_>,
+    alone: &IsolatedTransferTimes,
+    link: usize,
+    group: usize,
+    base: &Mix,
+) -> Vec<Mix> {
+    let costs = by_isolated_cost(study, alone, link, group);
+    let mut settings: BTreeSet<KindSetting> = costs
+        .iter()
+        .take(2)
+        .map(|(codec, _)| KindSetting::Codec(*codec))
+        .collect();
+    let usable = study.candidates[group]
+        .iter()
+        .filter(|candidate| costs.iter().any(|(codec, _)| *codec == candidate.codec));
+    let smallest = usable.min_by_key(|candidate| (candidate.size, candidate.server));
+    settings.extend(smallest.map(|candidate| KindSetting::Codec(candidate.codec)));
+    if study.recorded_cpu[group].is_some() {
+        settings.insert(KindSetting::AsRecorded);
+    }
+    let mixes = settings.into_iter().map(|setting| base.with(group, setting));
+    mixes.filter(|mix| mix != base).collect()
+}
+
+/// The mixes that readers know: no compression, as recorded, and common defaults for everything.
+pub(super) fn known_mixes(study: &PreparedReplay<'_>) -> BTreeSet<Mix> {
+    let known = candidates::common_defaults().filter(|codec| study.settings.contains(codec));
+    let mut mixes: BTreeSet<Mix> = known.map(|codec| study.uniform(codec)).collect();
+    mixes.insert(study.uniform(CodecSpec::IDENTITY));
+    mixes.extend(study.as_recorded());
+    mixes
+}
+
+/// The mixes to replay more often: those that readers know, and those that may be the best.
+fn finalists(study: &PreparedReplay<'_>, rows: &[Row]) -> Vec<Mix> {
+    let mut mixes = known_mixes(study);
+    mixes.insert(rows[choose(rows, study.interval_seed()).chosen].mix.clone());
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by(|a, b| a.burden().total_cmp(&b.burden()));
+    mixes.extend(sorted.iter().take(FINALISTS_BY_BURDEN).map(|row| row.mix.clone()));
+    sorted.sort_by(|a, b| a.mean().total_cmp(&b.mean()));
+    mixes.extend(sorted.iter().take(FINALISTS_BY_TIME).map(|row| row.mix.clone()));
+    mixes.into_iter().collect()
+}
+
+/// Chooses on each link among its finalists, with more repeats where the choice is not clear. What is slower than the chosen one by then is
+/// not replayed again, unless it is in `keep`; a mix that beats the chosen one in its fewer repeats becomes a finalist.
+pub(super) fn settle(
+    replays: &mut Replays<'_>,
+    study: &PreparedReplay<'_>,
+    mut finalists: Vec<Vec<Mix>>,
+    mut repeats: Vec<u64>,
+    keep: &BTreeSet<Mix>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<LinkChoice>, AdviseError> {
+    loop {
+        for repeats_now in repeats.iter().copied().collect::<BTreeSet<u64>>() {
+            let links = (0..finalists.len()).filter(|link| repeats[*link] == repeats_now);
+            let wanted = links.flat_map(|link| finalists[link].iter().map(move |mix| (link, mix.clone())));
+            replays.ensure(wanted, repeats_now, Phase::Checking, progress)?;
+        }
+        let mut settled = Vec::new();
+        let mut again = false;
+        for link in 0..finalists.len() {
+            let rows = replays.paired(link, &finalists[link], repeats[link]).rows(link)?;
+            let choice = choose(&rows, study.interval_seed());
+            let beating = beating(replays, study, link, &finalists[link], choice.chosen);
+            let most = study.options.repeats_max.get();
+            if !beating.is_empty() {
+                finalists[link].extend(beating);
+                again = true;
+            } else if !choice.clear && repeats[link] < most {
+                repeats[link] = (2 * repeats[link]).min(most);
+                let open =
+                    |at: &usize| *at == choice.chosen || choice.as_good.contains(at) || keep.contains(&rows[*at].mix);
+                finalists[link] = (0..rows.len()).filter(open).map(|at| rows[at].mix.clone()).collect();
+                again = true;
+            }
+            settled.push(choice);
+        }
+        if !again {
+            let links = finalists.into_iter().zip(repeats).zip(settled);
+            return Ok(links
+                .map(|((finalists, repeats), choice)| LinkChoice {
+                    finalists,
+                    repeats,
+                    choice,
+                })
+                .collect());
+        }
+    }
+}
+
+/// The other mixes of a link that are faster than the chosen finalist beyond the noise of the repeats that they have.
+fn beating(
+    replays: &Replays<'_>,
+    study: &PreparedReplay<'_>,
+    link: usize,
+    finalists: &[Mix],
+    chosen: usize,
+) -> Vec<Mix> {
+    let others = replays.mixes(link).filter(|mix| !finalists.contains(mix));
+    others
+        .filter(|mix| {
+            let pair = [finalists[chosen].clone(), (*mix).clone()];
+            let rows = replays.paired(link, &pair, u64::MAX).rows(link);
+            rows.is_ok_and(|rows| PairedDifference::of(&rows[0], &rows[1], study.interval_seed()).is_slower())
+        })
+        .cloned()
+        .collect()
+}

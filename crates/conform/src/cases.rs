@@ -1,0 +1,27 @@
+//! All cases, in the order in which a reader wants them.
+//!
+//! They cover how a connection opens and closes, the negotiation of permessage-deflate, what the server may send and must accept, and
+//! what every endpoint must reject. Limits of implementations and TLS are not tested.
+
+mod closing;
+mod messages;
+mod negotiation;
+mod requests;
+mod rules;
+mod text;
+
+use super::Case;
+
+/// Every case.
+pub(super) fn all() -> impl Iterator<Item = &'static Case> {
+    [
+        requests::CASES,
+        negotiation::CASES,
+        messages::CASES,
+        rules::CASES,
+        text::CASES,
+        closing::CASES,
+    ]
+    .into_iter()
+    .flatten()
+}

@@ -1,0 +1,314 @@
+//! Invalid frames and data, on which the server must fail the connection with the right code (RFC 6455 section 7.4.1).
+
+use crate::case_error::CaseError;
+use crate::connection::Connection;
+use crate::{Case, Prober};
+use lastmile_websocket::{CloseCode, FrameHeader, LengthForm, MaskKey, Opcode};
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "rsv1-without-negotiation",
+        asks: "RSV1 without a negotiated extension fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: |probe| {
+            let header = FrameHeader {
+                rsv1: true,
+                ..FrameHeader::new(Opcode::Text, 5)
+            };
+            expect_failure_after(probe, &[], &[(header, b"Hello")], &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "rsv1-in-continuation",
+        asks: "RSV1 in a later frame of a message fails the connection",
+        source: "RFC 7692 section 6.1",
+        run: |probe| {
+            let begins = FrameHeader {
+                is_final: false,
+                rsv1: true,
+                ..FrameHeader::new(Opcode::Text, 3)
+            };
+            let goes_on = FrameHeader {
+                rsv1: true,
+                ..FrameHeader::new(Opcode::Continuation, 4)
+            };
+            let frames: [(_, &[u8]); 2] = [(begins, &[0xf2, 0x48, 0xcd]), (goes_on, &[0xc9, 0xc9, 0x07, 0x00])];
+            expect_failure_after(probe, DEFLATE, &frames, &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "rsv1-in-ping",
+        asks: "RSV1 in a ping fails the connection",
+        source: "RFC 7692 section 6.1",
+        run: |probe| {
+            let header = FrameHeader {
+                rsv1: true,
+                ..FrameHeader::new(Opcode::Ping, 0)
+            };
+            expect_failure_after(probe, DEFLATE, &[(header, b"")], &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "rsv1-in-pong",
+        asks: "RSV1 in a pong fails the connection",
+        source: "RFC 7692 section 6.1",
+        run: |probe| {
+            let header = FrameHeader {
+                rsv1: true,
+                ..FrameHeader::new(Opcode::Pong, 0)
+            };
+            expect_failure_after(probe, DEFLATE, &[(header, b"")], &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "rsv1-in-close",
+        asks: "RSV1 in a close frame fails the connection",
+        source: "RFC 7692 section 6.1",
+        run: |probe| {
+            let header = FrameHeader {
+                rsv1: true,
+                ..FrameHeader::new(Opcode::Close, 2)
+            };
+            let frames: [(_, &[u8]); 1] = [(header, &1000_u16.to_be_bytes())];
+            expect_failure_after(probe, DEFLATE, &frames, &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "rsv2",
+        asks: "RSV2, which no negotiated extension uses, fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: |probe| {
+            let header = FrameHeader {
+                rsv2: true,
+                ..FrameHeader::new(Opcode::Text, 5)
+            };
+            expect_failure_after(probe, DEFLATE, &[(header, b"Hello")], &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "rsv3",
+        asks: "RSV3, which no negotiated extension uses, fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: |probe| {
+            let header = FrameHeader {
+                rsv3: true,
+                ..FrameHeader::new(Opcode::Text, 5)
+            };
+            expect_failure_after(probe, DEFLATE, &[(header, b"Hello")], &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "corrupt-stream",
+        asks: "a compressed message that is not a DEFLATE stream fails the connection",
+        source: "RFC 7692 section 7.2.2",
+        // The first block has type 3, which is reserved (RFC 1951 section 3.2.3).
+        run: |probe| {
+            expect_failure_after(
+                probe,
+                DEFLATE,
+                &[(compressed_text_header(5), &[0x06, 0x01, 0x02, 0x03, 0x04])],
+                UNREADABLE,
+            )
+        },
+    },
+    Case {
+        name: "reference-before-the-start",
+        asks: "a back-reference to before the first message fails the connection",
+        source: "RFC 7692 section 7.2.2",
+        // This message follows a "Hello", which is not sent here (RFC 7692 section 7.2.3.2).
+        run: |probe| {
+            expect_failure_after(
+                probe,
+                DEFLATE,
+                &[(compressed_text_header(5), &[0xf2, 0x00, 0x11, 0x00, 0x00])],
+                UNREADABLE,
+            )
+        },
+    },
+    Case {
+        name: "unmasked-frame",
+        asks: "a client's frame that is not masked fails the connection",
+        source: "RFC 6455 section 5.1",
+        run: |probe| {
+            let mut connection = probe.open(&[])?;
+            connection.send_bytes(&Connection::unmasked_frame(Opcode::Text, b"Hello"))?;
+            connection.expect_failure(&[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "long-ping",
+        asks: "a ping of 126 bytes fails the connection",
+        source: "RFC 6455 section 5.5",
+        run: |probe| {
+            let frames: [(_, &[u8]); 1] = [(FrameHeader::new(Opcode::Ping, 126), &[b'p'; 126])];
+            expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "fragmented-ping",
+        asks: "a ping that is not final fails the connection",
+        source: "RFC 6455 section 5.5",
+        run: |probe| {
+            let header = FrameHeader {
+                is_final: false,
+                ..FrameHeader::new(Opcode::Ping, 0)
+            };
+            expect_failure_after(probe, &[], &[(header, b"")], &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "continuation-of-nothing",
+        asks: "a continuation frame without a message to continue fails the connection",
+        source: "RFC 6455 section 5.4",
+        run: |probe| {
+            let frames: [(_, &[u8]); 1] = [(FrameHeader::new(Opcode::Continuation, 5), b"Hello")];
+            expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "message-within-a-message",
+        asks: "a message that begins within another fails the connection",
+        source: "RFC 6455 section 5.4",
+        run: |probe| {
+            let begins = FrameHeader {
+                is_final: false,
+                ..FrameHeader::new(Opcode::Text, 2)
+            };
+            let frames: [(_, &[u8]); 2] = [(begins, b"He"), (FrameHeader::new(Opcode::Text, 3), b"llo")];
+            expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
+        },
+    },
+    Case {
+        name: "reserved-opcode",
+        asks: "a frame with a reserved opcode fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: reserved::<3>,
+    },
+    Case {
+        name: "reserved-control-opcode-11",
+        asks: "a control frame with the reserved opcode 11 fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: reserved::<11>,
+    },
+    Case {
+        name: "reserved-control-opcode-12",
+        asks: "a control frame with the reserved opcode 12 fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: reserved::<12>,
+    },
+    Case {
+        name: "reserved-control-opcode-13",
+        asks: "a control frame with the reserved opcode 13 fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: reserved::<13>,
+    },
+    Case {
+        name: "reserved-control-opcode-14",
+        asks: "a control frame with the reserved opcode 14 fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: reserved::<14>,
+    },
+    Case {
+        name: "reserved-control-opcode-15",
+        asks: "a control frame with the reserved opcode 15 fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: reserved::<15>,
+    },
+    Case {
+        name: "length-too-large",
+        asks: "a 64-bit length with its highest bit set fails the connection",
+        source: "RFC 6455 section 5.2",
+        run: |probe| {
+            let header = FrameHeader::new(Opcode::Binary, 1 << 63);
+            written(
+                probe,
+                header,
+                LengthForm::Bits64,
+                &[CloseCode::PROTOCOL_ERROR, CloseCode::TOO_LARGE],
+            )
+        },
+    },
+    Case {
+        name: "length-in-16-bits",
+        asks: "a length of 5 written in 16 bits fails the connection, or is read as 5",
+        source: "RFC 6455 sections 5.2 and 10.7",
+        run: |probe| longer(probe, LengthForm::Bits16),
+    },
+    Case {
+        name: "length-in-64-bits",
+        asks: "a length of 5 written in 64 bits fails the connection, or is read as 5",
+        source: "RFC 6455 sections 5.2 and 10.7",
+        run: |probe| longer(probe, LengthForm::Bits64),
+    },
+];
+
+/// The line that offers compression.
+pub(super) const DEFLATE: &[&str] = &["permessage-deflate"];
+/// The close codes for data that cannot be decompressed: RFC 7692 names none, and implementations choose among these.
+const UNREADABLE: &[CloseCode] = &[
+    CloseCode::PROTOCOL_ERROR,
+    CloseCode::UNSUPPORTED,
+    CloseCode::INVALID_DATA,
+    CloseCode::INTERNAL,
+];
+
+/// A final, compressed text frame.
+pub(super) const fn compressed_text_header(length: usize) -> FrameHeader {
+    FrameHeader {
+        rsv1: true,
+        ..FrameHeader::new(Opcode::Text, length as u64)
+    }
+}
+
+/// Sends a frame with a reserved opcode.
+fn reserved<const OPCODE: u8>(probe: &Prober<'_>) -> Result<String, CaseError> {
+    let frames: [(_, &[u8]); 1] = [(FrameHeader::new(Opcode::Reserved(OPCODE), 0), b"")];
+    expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
+}
+
+/// Sends a frame whose length is written in this form, with "Hello" as its payload so far; the server must fail the connection.
+fn written(
+    probe: &Prober<'_>,
+    header: FrameHeader,
+    form: LengthForm,
+    codes: &[CloseCode],
+) -> Result<String, CaseError> {
+    send_written(probe, header, form)?.expect_failure(codes)
+}
+
+/// A length that is not in its shortest form: sending it breaks the rule, but a receiver may accept it or not.
+fn longer(probe: &Prober<'_>, form: LengthForm) -> Result<String, CaseError> {
+    send_written(probe, FrameHeader::new(Opcode::Binary, 5), form)?
+        .expect_failure_or(&[CloseCode::PROTOCOL_ERROR], Some(b"Hello"))
+}
+
+fn send_written(probe: &Prober<'_>, header: FrameHeader, form: LengthForm) -> Result<Connection, CaseError> {
+    let mut connection = probe.open(&[])?;
+    // A mask of zeros is a mask, and changes nothing.
+    let header = FrameHeader {
+        mask: Some(MaskKey([0; 4])),
+        ..header
+    };
+    let mut octets = Vec::new();
+    header.write_as(form, &mut octets);
+    octets.extend(b"Hello");
+    connection.send_bytes(&octets)?;
+    Ok(connection)
+}
+
+/// Sends these frames after these offers; the server must fail the connection with one of `codes`.
+pub(super) fn expect_failure_after(
+    probe: &Prober<'_>,
+    offers: &[&str],
+    frames: &[(FrameHeader, &[u8])],
+    codes: &[CloseCode],
+) -> Result<String, CaseError> {
+    let mut connection = probe.open(offers)?;
+    if !offers.is_empty() {
+        connection.agreement()?;
+    }
+    for (header, payload) in frames {
+        connection.send_frame(*header, payload)?;
+    }
+    connection.expect_failure(codes)
+}

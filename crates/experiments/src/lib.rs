@@ -1,0 +1,41 @@
+//! The deliveries of studies, and the built-in studies.
+//!
+//! Each delivery has a file or folder with its name: `tcp`, `http1`, `websocket`, `browser` and `in_memory`. The first three run programs on the
+//! two hosts of a cell's link ([`over_link`]). [`DELIVERIES`] and [`builtin::STUDIES`] are the lists that the binary hands to the engine
+//! and the catalogue; a crate above this one can add lists of its own.
+
+mod browser;
+pub mod builtin;
+mod capture_name;
+mod cpu_charge;
+pub mod fidelity;
+mod http1;
+mod in_memory;
+mod messages;
+pub mod over_link;
+mod server_under_test;
+mod tcp;
+mod websocket;
+
+pub use server_under_test::{MissingServer, missing_servers};
+
+use lastmile_lab::http::Version;
+use lastmile_report::record::DoubtKind;
+use lastmile_study::delivery::Delivery;
+use over_link::OverLink;
+
+/// The kinds of doubts that experiments raise, besides those of the world that they run in.
+pub const DOUBTS: &[DoubtKind] = &[DoubtKind::NoCost, DoubtKind::EstimatedCost, DoubtKind::OneWay];
+
+/// The deliveries of this crate.
+pub const DELIVERIES: &[&dyn Delivery] = &[
+    &OverLink(tcp::Tcp),
+    &OverLink(http1::Http1),
+    &OverLink(websocket::WebSocket),
+    &browser::Browser(Version::Http11),
+    &browser::Browser(Version::H2),
+    &in_memory::InMemory,
+];
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! Stores and reads runs: folders under `runs/`, the record that a journal adds up to, its page.
+
+use crate::clock::Utc;
+use crate::output;
+use crate::registry::CATALOGUE;
+use anyhow::{Context as _, bail};
+use lastmile_experiments::fidelity;
+use lastmile_report::page::{self, Provenance};
+use lastmile_report::record::Run;
+use lastmile_study::catalogue::Builtin;
+use lastmile_study::file::Study;
+use lastmile_study::run_folder::{RunFolder, StoredRun};
+use lastmile_study::summary::{RunInfo, summarise};
+use lastmile_study::{cell, journal};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// The version that records carry.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The default folder of runs.
+const PARENT: &str = "runs";
+
+/// Creates the folder of a run that begins now: `out`, or else one by [`create_dated`].
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn create(out: Option<&Path>, study: &str) -> anyhow::Result<RunFolder> {
+    const REMEDY: &str = "a run needs a folder; name one that can be written with --out DIR";
+    match out {
+        Some(out) => RunFolder::at(out).context(REMEDY),
+        None => create_dated(study, REMEDY),
+    }
+}
+
+/// Creates `runs/<name>-<date>-<time>`, with a number behind it where that name is taken.
+///
+/// # Errors
+/// When it cannot be made; the error names `remedy`.
+pub(crate) fn create_dated(study: &str, remedy: &'static str) -> anyhow::Result<RunFolder> {
+    let parent = Path::new(PARENT);
+    let made = |path: &Path, made: std::io::Result<()>| {
+        made.with_context(|| format!("{} cannot be made", path.display()))
+            .context(remedy)
+    };
+    made(parent, fs::create_dir_all(parent))?;
+    let stamp = Utc::now().stamp();
+    for n in 1_u64.. {
+        let number = if n == 1 { String::new() } else { format!("-{n}") };
+        let path = parent.join(format!("{study}-{stamp}{number}"));
+        // Only one process can make a folder, so that two runs that begin in the same second do not share one.
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => (),
+            ended => {
+                made(&path, ended)?;
+                return Ok(RunFolder::at(&path)?);
+            }
+        }
+    }
+    unreachable!("a folder cannot hold every number")
+}
+
+/// The latest run of a study under `runs/`.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn latest(study: &str) -> anyhow::Result<RunFolder> {
+    let newest = latest_holding(study, "meta.json");
+    let path = newest.with_context(|| {
+        format!("there is no run of {study} under {PARENT}/ here; name the folder to resume: --resume RUN")
+    })?;
+    Ok(RunFolder::at(&path)?)
+}
+
+/// The latest folder `<name>-<date>` under `runs/` that holds this file.
+pub(crate) fn latest_holding(name: &str, file: &str) -> Option<PathBuf> {
+    let begins = format!("{name}-");
+    let holds = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let stamp = name.strip_prefix(&begins).unwrap_or_default();
+        stamp.starts_with(|c: char| c.is_ascii_digit()) && path.join(file).is_file()
+    };
+    let entries = fs::read_dir(PARENT).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(holds).max()
+}
+
+/// The folder at `path`, which must hold a run.
+///
+/// # Errors
+/// When it does not.
+pub(crate) fn open_run(path: &Path) -> anyhow::Result<RunFolder> {
+    if !path.join("meta.json").is_file() {
+        let what = if path.exists() {
+            "holds no run (it has no meta.json)"
+        } else {
+            "does not exist"
+        };
+        bail!(
+            "{} {what}; give the folder that `lastmile run` printed, like runs/bulk-20260131-142359",
+            path.display()
+        );
+    }
+    Ok(RunFolder::at(path)?)
+}
+
+/// The record that a run's journal adds up to; `study` is the stored one, or one with further thresholds.
+///
+/// # Errors
+/// When the study's cells cannot be told apart.
+pub(crate) fn record(folder: &RunFolder, kept: &StoredRun, study: &Study) -> anyhow::Result<Run> {
+    let about = RunInfo {
+        cpu: kept.meta.cpu.clone(),
+        cpu_machine: kept.meta.cpu_machine.clone(),
+        version: kept.meta.version.clone(),
+        run: folder.path().display().to_string(),
+    };
+    let mut run = summarise(study, &kept.outcomes, about)?;
+    CATALOGUE.annotate(study, &mut run);
+    fidelity::annotate(study, &mut run)?;
+    Ok(run)
+}
+
+/// The record of a run in a folder, or in a file that `lastmile run --format json` printed.
+///
+/// # Errors
+/// When it is neither.
+pub(crate) fn read_record(path: &Path) -> anyhow::Result<Run> {
+    if !path.is_file() {
+        let folder = open_run(path)?;
+        let kept = folder.read()?;
+        note_missing_repeats(&folder, &kept)?;
+        return record(&folder, &kept, &kept.study);
+    }
+    let name = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
+    let run: Run = serde_json::from_str(&text).with_context(|| {
+        format!("{name} is not the record of a run; give a run's folder, or the output of `lastmile run --format json`")
+    })?;
+    if run.schema != Run::SCHEMA {
+        bail!(
+            "{name} has the schema {:?} instead of {:?}; it is from another version",
+            run.schema,
+            Run::SCHEMA
+        );
+    }
+    Ok(run)
+}
+
+/// Notes how much of a run is missing, where it was interrupted.
+///
+/// # Errors
+/// When the study's cells cannot be told apart.
+pub(crate) fn note_missing_repeats(folder: &RunFolder, kept: &StoredRun) -> anyhow::Result<()> {
+    let asked = cell::expand(&kept.study)?
+        .iter()
+        .map(cell::Cell::key)
+        .collect::<std::collections::BTreeSet<_>>();
+    let total = asked.len() as u64 * kept.study.repeats.get();
+    let done = repeats_in(&kept.outcomes);
+    if done < total {
+        output::note(&format!(
+            "{done} of {total} repeats are done; {}",
+            how_to_resume(folder.path())
+        ));
+    }
+    Ok(())
+}
+
+/// How to continue a run that was stopped.
+pub(crate) fn how_to_resume(folder: &Path) -> String {
+    format!(
+        "continue with: lastmile run --resume {}",
+        shell_word(&folder.display().to_string())
+    )
+}
+
+/// How many repeats have an outcome.
+pub(crate) fn repeats_in(outcomes: &journal::Outcomes) -> u64 {
+    outcomes.values().map(|repeats| repeats.len() as u64).sum()
+}
+
+/// Writes the page of a run into its folder, and returns its path.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write_page(folder: &RunFolder, kept: &StoredRun, run: &Run) -> anyhow::Result<PathBuf> {
+    const PAGE: &str = "report.html";
+    // The journal's time of last change is the run's end, so that the page is the same whenever it is made.
+    let finished = fs::metadata(folder.path().join("journal.jsonl")).and_then(|journal| journal.modified());
+    let provenance = Provenance {
+        command: command(kept),
+        machine: kept.meta.machine.clone(),
+        finished: finished.ok().map(|time| Utc::from_system_time(time).readable()),
+        study: Some(kept.study.expanded()),
+    };
+    folder.write_whole(PAGE, page::render(run, &provenance).as_bytes())?;
+    Ok(folder.path().join(PAGE))
+}
+
+/// The command that repeats a run: by name where the study is built in, or else with the study that its page shows.
+fn command(kept: &StoredRun) -> String {
+    let Study {
+        name, repeats, seed, ..
+    } = &kept.study;
+    let same = |builtin: &Builtin| {
+        let mut study = builtin.study();
+        (study.repeats, study.seed, study.world) = (*repeats, *seed, kept.study.world);
+        study == kept.study
+    };
+    let study = match CATALOGUE.find(name) {
+        Some(builtin) if same(builtin) => format!("{name} --repeats {repeats} --seed {seed}"),
+        _ => "study.toml".to_owned(),
+    };
+    let cpu = match kept.meta.cpu.as_str() {
+        "measured" => "costs.toml",
+        other => other,
+    };
+    format!("lastmile run {study} --cpu {}", shell_word(cpu))
+}
+
+/// The folder and the name of a file, from the path that `flag` was given; the folder is made where it does not exist.
+///
+/// # Errors
+/// When it names no file, or its folder cannot be made.
+pub(crate) fn output_file(path: &Path, flag: &str) -> anyhow::Result<(RunFolder, String)> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.filter(|_| !path.is_dir()).with_context(|| {
+        format!(
+            "{flag} {}: it names no file; write it like {flag} report.html",
+            path.display()
+        )
+    })?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = RunFolder::at(parent.unwrap_or(Path::new(".")))
+        .with_context(|| format!("{flag} {} cannot be written", path.display()))?;
+    Ok((folder, name.to_owned()))
+}
+
+/// Where a file of a folder is, as a person would write it.
+pub(crate) fn path_in(folder: &RunFolder, name: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    path.strip_prefix(".").map(ToOwned::to_owned).unwrap_or(path)
+}
+
+/// The command line as typed, quoted for a shell.
+pub(crate) fn command_line() -> String {
+    let words = std::env::args().skip(1).map(|word| shell_word(&word));
+    let words: Vec<String> = std::iter::once("lastmile".to_owned()).chain(words).collect();
+    words.join(" ")
+}
+
+/// A word as a shell reads it back: in single quotes where it has to be.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,%@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_blanks_can_be_pasted_into_a_shell() {
+        assert_eq!(shell_word("runs/bulk-1"), "runs/bulk-1");
+        assert_eq!(shell_word("my runs/it's"), r"'my runs/it'\''s'");
+    }
+}

@@ -1,0 +1,121 @@
+//! The output folder of a tuning under `runs/`: its journal and its report, or neither.
+
+use crate::cli::tune::TuneArgs;
+use crate::run_store;
+use anyhow::{Context as _, bail};
+use lastmile_study::run_folder::RunFolder;
+use lastmile_tune::{JOURNAL, ResultCache};
+use std::path::Path;
+
+/// The name of the report in the output folder, and the folder's name before its date.
+const PAGE: &str = "report.html";
+const NAME: &str = "tune";
+
+const UNWRITABLE: &str =
+    "measurements are stored in a folder; change to a directory where one can be created, or use --no-report";
+
+/// Where a tuning stores its measurements and its report.
+pub(super) struct TuneOutput {
+    /// Holds the journal; none where nothing is to be stored.
+    folder: Option<RunFolder>,
+    /// Where the report was asked for, if not in the output folder.
+    page: Option<(RunFolder, String)>,
+    is_new: bool,
+}
+
+impl TuneOutput {
+    /// Opens the named folder, the latest, or a new one, as the command line says.
+    ///
+    /// # Errors
+    /// When there is no tuning to resume, or a folder cannot be made.
+    pub(super) fn open(args: &TuneArgs) -> anyhow::Result<Self> {
+        let page = args
+            .report
+            .as_deref()
+            .map(|path| run_store::output_file(path, "--report"))
+            .transpose()?;
+        let folder = match &args.resume {
+            _ if args.no_report => None,
+            Some(Some(run)) => Some(resumed_folder(run)?),
+            Some(None) => Some(latest()?),
+            None => Some(run_store::create_dated(NAME, UNWRITABLE)?),
+        };
+        Ok(Self {
+            folder,
+            page,
+            is_new: args.resume.is_none(),
+        })
+    }
+
+    /// The stored measurements.
+    ///
+    /// # Errors
+    /// When the journal cannot be read or written.
+    pub(super) fn open_cache(&self) -> anyhow::Result<ResultCache> {
+        match &self.folder {
+            Some(folder) => Ok(ResultCache::open(&folder.path().join(JOURNAL))?),
+            None => Ok(ResultCache::in_memory()),
+        }
+    }
+
+    /// The folder and the name of the report, if there is to be one.
+    pub(super) fn page(&self) -> Option<(&RunFolder, &str)> {
+        match (&self.page, &self.folder) {
+            (Some((folder, name)), _) => Some((folder, name)),
+            (None, Some(folder)) => Some((folder, PAGE)),
+            (None, None) => None,
+        }
+    }
+
+    /// How to resume a tuning that was stopped.
+    pub(super) fn resume_hint(&self) -> String {
+        let Some(folder) = &self.folder else {
+            return "nothing was kept".to_owned();
+        };
+        let folder = run_store::shell_word(&folder.path().display().to_string());
+        // The command as typed, with this folder as the argument of --resume.
+        let mut words = std::env::args().skip(1).peekable();
+        let mut command = vec!["lastmile".to_owned()];
+        while let Some(word) = words.next() {
+            if word == "--resume" {
+                words.next_if(|next| !next.starts_with('-') && Path::new(next).join(JOURNAL).exists());
+            } else if !word.starts_with("--resume=") {
+                command.push(run_store::shell_word(&word));
+            }
+        }
+        format!("go on with: {} --resume {folder}", command.join(" "))
+    }
+
+    /// Removes a new folder in which nothing was measured; there will be no report.
+    pub(super) fn remove_empty_folder(&self) {
+        let Some(folder) = self.folder.as_ref().filter(|_| self.is_new) else {
+            return;
+        };
+        let journal = folder.path().join(JOURNAL);
+        if std::fs::metadata(&journal).is_ok_and(|journal| journal.len() == 0) {
+            let _ = std::fs::remove_file(journal);
+            let _ = std::fs::remove_dir(folder.path());
+        }
+    }
+}
+
+fn resumed_folder(run: &Path) -> anyhow::Result<RunFolder> {
+    if !run.join(JOURNAL).is_file() {
+        let what = if run.exists() {
+            "holds no tuning (it has no journal)"
+        } else {
+            "does not exist"
+        };
+        bail!(
+            "{} {what}; name the folder of one that was stopped, like runs/tune-20260131-142359",
+            run.display()
+        );
+    }
+    Ok(RunFolder::at(run)?)
+}
+
+fn latest() -> anyhow::Result<RunFolder> {
+    let path = run_store::latest_holding(NAME, JOURNAL)
+        .context("no tuning is under runs/ here to resume; name its folder: --resume RUN")?;
+    Ok(RunFolder::at(&path)?)
+}

@@ -1,0 +1,207 @@
+//! Parses the link that a user asks for: a formula on a command line, a formula or a table in a file.
+//!
+//! It looks up profiles; the caller reads traces.
+
+use crate::parameters::{Key, Parameter, Setting, Side, TraceReader};
+use crate::profile;
+use crate::spec::check_jitter;
+use crate::toml_table::{SettingsTable, TableVisitor};
+use crate::{DirectionSpec, LinkError, LinkSpec};
+use lastmile_units::suggest::nearest;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use std::fmt;
+use std::str::FromStr;
+
+/// A requested link: parsed and checked, but without its delivery traces, which the caller reads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkRequest {
+    base: String,
+    settings: Vec<Setting>,
+}
+
+impl LinkRequest {
+    /// Reads a formula: `wpt/3g`, `wpt/3g+loss=1%+jitter=20ms`, `mine+rate=512kbit/s+one_way_delay=50ms`. Later
+    /// settings override earlier ones.
+    ///
+    /// # Errors
+    /// Names the link, and either the key with the nearest known one, or the value with an example. An unknown profile
+    /// is reported by [`resolve_with`](Self::resolve_with).
+    pub fn parse(text: &str) -> Result<Self, LinkError> {
+        let error = |problem| LinkError::Setting {
+            link: text.trim().to_owned(),
+            problem,
+        };
+        let mut parts = text.split('+');
+        let base = parts.next().unwrap_or_default().trim().to_owned();
+        let mut settings = Vec::new();
+        for part in parts {
+            let (key, value) = part.split_once('=').ok_or_else(|| {
+                error(format!(
+                    "{:?} is not a setting: write it like \"loss=1%\", with \"+\" between settings",
+                    part.trim()
+                ))
+            })?;
+            let name = key.trim();
+            let key = Key::parse(name).map_err(error)?;
+            settings.push(Setting::parse(key, value).map_err(|problem| error(format!("{name}: {problem}")))?);
+        }
+        Ok(Self { base, settings })
+    }
+
+    /// Makes the link; `read_trace` returns the text of a delivery trace's file.
+    ///
+    /// # Errors
+    /// When no profile has its name, when a link of the user's own states no rate or delay, when a trace cannot be
+    /// read, or when jitter exceeds the delay it varies.
+    pub fn resolve_with(&self, read_trace: TraceReader<'_>) -> Result<LinkSpec, LinkError> {
+        let mut spec = match profile::find(&self.base) {
+            Some(profile) => profile.spec.clone(),
+            None if self.base.contains('/') || self.settings.is_empty() => {
+                let meant = profile_meant(&self.base);
+                return Err(LinkError::UnknownProfile {
+                    name: self.base.clone(),
+                    meant,
+                });
+            }
+            None => {
+                self.check_complete()?;
+                LinkSpec::new(&self.base, DirectionSpec::IDEAL, DirectionSpec::IDEAL)?
+            }
+        };
+        for setting in &self.settings {
+            setting.apply(&mut spec.down, &mut spec.up, read_trace)?;
+        }
+        for (side, direction) in [("down", &spec.down), ("up", &spec.up)] {
+            check_jitter(direction).map_err(|problem| LinkError::Setting {
+                link: spec.to_string(),
+                problem: format!("{side}: {problem}"),
+            })?;
+        }
+        Ok(spec)
+    }
+
+    /// A link of the user's own must state rate and delay.
+    fn check_complete(&self) -> Result<(), LinkError> {
+        let mut missing = Vec::new();
+        for (knob, other) in [
+            (Parameter::Rate, Parameter::Trace),
+            (Parameter::OneWayDelay, Parameter::RoundTrip),
+        ] {
+            for (side, suffix) in [(Side::Down, "_down"), (Side::Up, "_up")] {
+                let states = |setting: &Setting| {
+                    [knob, other].contains(&setting.key.parameter) && [Side::Both, side].contains(&setting.key.side)
+                };
+                if !self.settings.iter().any(states) {
+                    missing.push(format!("{}{suffix}", knob.name()));
+                }
+            }
+        }
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let (missing, meant) = (missing.join(", "), profile_meant(&self.base));
+        Err(LinkError::Incomplete {
+            link: self.base.clone(),
+            missing,
+            meant,
+        })
+    }
+}
+
+/// Accepts a formula as a string, or a table.
+impl<'de> Deserialize<'de> for LinkRequest {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(RequestVisitor)
+    }
+}
+
+struct RequestVisitor;
+
+impl<'de> Visitor<'de> for RequestVisitor {
+    type Value = LinkRequest;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(r#"a link like "wpt/3g+loss=1%", or "#)?;
+        TableVisitor.expecting(f)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<LinkRequest, E> {
+        LinkRequest::parse(text).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LinkRequest, A::Error> {
+        let SettingsTable { name, settings } = TableVisitor.visit_map(map)?;
+        let base =
+            name.ok_or_else(|| A::Error::custom("a link in a table needs a name, like name = \"short-queue\""))?;
+        Ok(LinkRequest { base, settings })
+    }
+}
+
+/// The link that a formula describes, without delivery traces.
+///
+/// ```
+/// let link = lastmile_link::resolve("wpt/3g + loss = 1 % + rate_up = 64 kbit/s").unwrap();
+/// assert_eq!(link.name(), "wpt/3g+rate_up=64kbit/s+loss=1%");
+/// ```
+///
+/// # Errors
+/// As [`LinkRequest::parse`] and [`LinkRequest::resolve_with`]; a delivery trace is refused, since its file cannot be
+/// read here.
+pub fn resolve(text: &str) -> Result<LinkSpec, LinkError> {
+    LinkRequest::parse(text)?.resolve_with(&mut no_traces)
+}
+
+/// The links of a list such as `wpt/3g,published/dialup-56k`; commas inside parentheses belong to a setting.
+///
+/// # Errors
+/// As [`LinkRequest::parse`], for the first entry that is wrong.
+pub fn parse_list(text: &str) -> Result<Vec<LinkRequest>, LinkError> {
+    let mut depth = 0_usize;
+    let at_comma = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    };
+    text.split(at_comma).map(LinkRequest::parse).collect()
+}
+
+impl FromStr for LinkSpec {
+    type Err = LinkError;
+
+    fn from_str(text: &str) -> Result<Self, LinkError> {
+        resolve(text)
+    }
+}
+
+/// Accepts a formula or a table. Delivery traces cannot be read here: deserialise a [`LinkRequest`] where they are
+/// allowed.
+impl<'de> Deserialize<'de> for LinkSpec {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let request = LinkRequest::deserialize(from)?;
+        request.resolve_with(&mut no_traces).map_err(D::Error::custom)
+    }
+}
+
+fn no_traces(_: &str) -> Result<String, String> {
+    Err("delivery traces cannot be read here; give the link a rate instead".to_owned())
+}
+
+/// "Did you mean" with the profile most similar to `name`, or nothing.
+fn profile_meant(name: &str) -> String {
+    let ids = || profile::all_profiles().map(|profile| profile.id.as_str());
+    let by_last_name = || {
+        profile::all_profiles()
+            .find(|profile| profile.name == name)
+            .map(|profile| profile.id.as_str())
+    };
+    by_last_name()
+        .or_else(|| nearest(name, ids()))
+        .map_or_else(String::new, |id| format!("; did you mean {id}?"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! Describes a link as rows of text, and lists the rows in which two links differ.
+
+use crate::{Capacity, DirectionSpec, LinkSpec, Loss, Queue};
+use lastmile_units::duration;
+
+/// One row of a link's description.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What it is about: `rate, down`.
+    pub what: String,
+    /// The value as text, with its unit.
+    pub value: String,
+}
+
+/// A row in which two links differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What it is about: `rate, down`.
+    pub what: String,
+    /// The first link's value; empty where it has none.
+    pub a: String,
+    /// The second link's value; empty where it has none.
+    pub b: String,
+}
+
+/// The full description of a link: the source of its figures, both directions, and what follows from them.
+pub fn describe(link: &LinkSpec) -> Vec<Row> {
+    let mut rows = vec![row("link", link.to_string())];
+    if let Some(profile) = link.profile() {
+        rows.push(row("set", profile.set_title.clone()));
+        rows.push(row("source", profile.source.clone()));
+        rows.push(row("certainty", profile.certainty.label().to_owned()));
+        rows.push(row("K in the source", profile.k.to_string()));
+        rows.extend(
+            profile
+                .applied
+                .clone()
+                .map(|applied| row("applied by the source", applied)),
+        );
+        rows.extend(profile.note.clone().map(|note| row("note", note)));
+    } else {
+        rows.push(row("source", "no profile: the user's own link".to_owned()));
+    }
+    rows.extend(figures(link));
+    rows
+}
+
+/// The rows in which two links differ: their figures, and the sources of those.
+pub fn diff(a: &LinkSpec, b: &LinkSpec) -> Vec<Difference> {
+    let (a, b) = (describe(a), describe(b));
+    let value = |rows: &[Row], what: &str| {
+        let row = rows.iter().find(|row| row.what == what);
+        row.map_or_else(String::new, |row| row.value.clone())
+    };
+    // All rows of the first, then those that only the second has, in the order of description.
+    let only_b = b.iter().filter(|row| !a.iter().any(|other| other.what == row.what));
+    let all = a.iter().chain(only_b).map(|row| row.what.clone());
+    all.map(|what| Difference {
+        a: value(&a, &what),
+        b: value(&b, &what),
+        what,
+    })
+    .filter(|row| row.a != row.b)
+    .collect()
+}
+
+fn figures(link: &LinkSpec) -> Vec<Row> {
+    let mut rows = vec![row(
+        "round trip",
+        format!("{} without serialisation", duration::print(link.round_trip())),
+    )];
+    for (side, direction) in [("down", &link.down), ("up", &link.up)] {
+        let mut add = |what: &str, value: String| rows.push(row(&format!("{what}, {side}"), value));
+        add("rate", rate(direction));
+        add(
+            "framing overhead",
+            format!("{} per packet, serialised with it", direction.framing_overhead),
+        );
+        add("one-way delay", duration::print(direction.one_way_delay));
+        add("jitter", direction.jitter.to_string());
+        add("reordering", direction.reordering.to_string());
+        add("queue", queue(direction));
+        add("loss", loss(direction));
+    }
+    rows
+}
+
+fn row(what: &str, value: String) -> Row {
+    Row {
+        what: what.to_owned(),
+        value,
+    }
+}
+
+fn rate(direction: &DirectionSpec) -> String {
+    match &direction.capacity {
+        Capacity::Unlimited => "unlimited".to_owned(),
+        Capacity::Rate(rate) => rate.to_string(),
+        Capacity::Trace(trace) => {
+            let (opportunities, mean) = (trace.opportunities(), trace.rate_mean());
+            format!(
+                "trace {:?}: {opportunities} opportunities per period, mean rate {mean}",
+                trace.name()
+            )
+        }
+    }
+}
+
+fn queue(direction: &DirectionSpec) -> String {
+    match (direction.queue, direction.queue_packets()) {
+        (Queue::Auto, Some(packets)) => {
+            format!(
+                "{packets} packets besides the one in service (auto: no queue is stated, the length is our own choice)"
+            )
+        }
+        (Queue::Auto, None) => "nothing queues at an unlimited rate".to_owned(),
+        (queue @ Queue::Packets(_), _) => format!("{queue} besides the one in service"),
+        (queue, _) => queue.to_string(),
+    }
+}
+
+fn loss(direction: &DirectionSpec) -> String {
+    let (loss, rate) = (direction.loss, direction.loss.rate());
+    let burst = loss.burst_length_mean();
+    match (loss, burst) {
+        (Loss::Bernoulli(_), _) | (_, None) => loss.to_string(),
+        (_, Some(burst)) => format!("{loss}: long-run rate {rate}, mean burst {burst:.2} frames"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

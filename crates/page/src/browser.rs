@@ -1,0 +1,368 @@
+//! The simulated browser that loads a page: it opens connections as needed, and fetches and decompresses the responses.
+//!
+//! **Connections.** Over HTTP/1.1 at most six per host, as in Chromium (`g_max_sockets_per_group` in
+//! net/socket/client_socket_pool_manager.cc) and Firefox (`network.http.max-persistent-connections-per-server`); requests that find no
+//! free one wait by priority, then in order. Over HTTP/2 one per host. A request uses the connection that is ready first, even if another
+//! was opened for it. If the first connection to a host is not established within 250 ms, a second is opened
+//! (`kMaxConnectRetryIntervalMs` in net/socket/client_socket_pool.cc).
+//!
+//! **Requests** are made when what leads to them has arrived (`dependencies`), and sent when the browser's schedulers let them
+//! (`request_scheduler`). The priorities of HTTP/2 streams are not sent: the servers answer in turns.
+//!
+//! **Not modelled**: DNS lookups, caches, request bodies, and the time to parse, run scripts and paint (it is part of the recorded gaps).
+
+use crate::dependencies::Priority;
+use crate::origin_server;
+use crate::prerequisite_tracker::{PrerequisiteTracker, Waiter};
+use crate::request_scheduler::{RequestClass, RequestScheduler};
+use crate::scripted_response::PageScript;
+use bytes::Bytes as Octets;
+use http_body_util::{BodyExt, Empty};
+use lastmile_lab::http::tls::ClientTls;
+use lastmile_lab::http::{Connection, HttpError, Version, handshake};
+use lastmile_units::{Bytes, Instant};
+use lastmile_world::Host;
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::SocketAddrV4;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+type Link = Connection<Empty<Octets>>;
+
+/// Connections per host over HTTP/1.1.
+pub const CONNECTIONS_HTTP11: usize = 6;
+
+/// Connections per host over HTTP/2.
+pub const CONNECTIONS_H2: usize = 1;
+
+/// If the first connection to a host is not established within this time, a second is opened.
+const CONNECT_RETRY: Duration = Duration::from_millis(250);
+
+/// The times of a response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ResourceTiming {
+    pub(crate) index: usize,
+    /// When its request was sent: it had a connection by then.
+    pub(crate) asked: Instant,
+    /// When its last byte was decompressed.
+    pub(crate) decoded: Instant,
+}
+
+/// A browser on a machine. Cloning gives another handle to it.
+pub(crate) struct Browser<H> {
+    host: H,
+    version: Version,
+    tls: Option<ClientTls>,
+    script: Rc<PageScript>,
+    pools: Rc<[RefCell<Pool>]>,
+}
+
+/// The connections to one host.
+struct Pool {
+    address: SocketAddrV4,
+    /// Idle connections; over HTTP/2 the one that all requests share.
+    idle: Vec<Link>,
+    /// The number of connections, including those being opened.
+    opened: usize,
+    /// Whether a TCP connection has ever been established.
+    is_reached: bool,
+    /// The requests that wait for a connection, the first to serve first.
+    waiting: BTreeMap<Place, oneshot::Sender<Result<Link, Rc<HttpError>>>>,
+    /// How many requests have waited.
+    waited: u64,
+}
+
+/// A place in a queue for connections: by priority, then in order.
+type Place = (Reverse<Priority>, u64);
+
+impl<H: Host> Clone for Browser<H> {
+    fn clone(&self) -> Self {
+        Self {
+            host: self.host.clone(),
+            version: self.version,
+            tls: self.tls.clone(),
+            script: Rc::clone(&self.script),
+            pools: Rc::clone(&self.pools),
+        }
+    }
+}
+
+impl<H: Host> Browser<H> {
+    pub(crate) fn new(
+        host: H,
+        version: Version,
+        tls: Option<ClientTls>,
+        script: Rc<PageScript>,
+        servers: &[SocketAddrV4],
+    ) -> Self {
+        let pool = |address: &SocketAddrV4| {
+            RefCell::new(Pool {
+                address: *address,
+                idle: Vec::new(),
+                opened: 0,
+                is_reached: false,
+                waiting: BTreeMap::new(),
+                waited: 0,
+            })
+        };
+        Self {
+            host,
+            version,
+            tls,
+            script,
+            pools: servers.iter().map(pool).collect(),
+        }
+    }
+
+    const fn connections(&self) -> usize {
+        match self.version {
+            Version::Http11 => CONNECTIONS_HTTP11,
+            Version::H2 => CONNECTIONS_H2,
+        }
+    }
+
+    /// Opens every connection that the page can use, one after the other, and fetches `size` bytes over each, so that its congestion
+    /// window grows.
+    pub(crate) async fn warm(&self, size: Bytes) -> Result<(), Rc<HttpError>> {
+        for (server, pool) in self.pools.iter().enumerate() {
+            let requests = self.script.responses.iter().filter(|response| response.host == server);
+            for _ in 0..self.connections().min(requests.count()) {
+                let address = pool.borrow().address;
+                let mut link = self.connect(server, address).await.map_err(Rc::new)?;
+                let response = link.send(origin_server::warming(size)).await.map_err(Rc::new)?;
+                let mut body = response.into_body();
+                while let Some(frame) = body.frame().await {
+                    frame.map_err(|error| Rc::new(HttpError::from(error)))?;
+                }
+                let mut pool = pool.borrow_mut();
+                pool.idle.push(link);
+                pool.opened += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads the page: fetches every response when it is due. Returns them in the order of completion.
+    pub(crate) async fn load(&self) -> Result<Vec<ResourceTiming>, Rc<HttpError>> {
+        let responses = &self.script.responses;
+        let prerequisites = responses.iter().map(|response| &*response.prerequisites);
+        let (tracker, free) = PrerequisiteTracker::new(prerequisites, &self.script.body_begins);
+        let classes = responses.iter().map(|response| RequestClass {
+            host: response.host,
+            priority: response.priority,
+            is_throttled: response.is_throttled,
+        });
+        let scheduler = RequestScheduler::new(classes.collect(), self.version == Version::H2);
+        let (done, mut outcomes) = mpsc::unbounded_channel();
+        let load = Load {
+            browser: self.clone(),
+            tracker: Rc::new(RefCell::new(tracker)),
+            scheduler: Rc::new(RefCell::new(scheduler)),
+            done,
+        };
+        load.release(free);
+        let mut loaded = Vec::with_capacity(responses.len());
+        while loaded.len() < responses.len() {
+            loaded.push(outcomes.recv().await.expect("this load holds a sender")?);
+        }
+        Ok(loaded)
+    }
+
+    /// A connection to `server` that can take a request.
+    async fn acquire(&self, server: usize, priority: Priority) -> Result<Link, Rc<HttpError>> {
+        let place = {
+            let mut pool = self.pools[server].borrow_mut();
+            if let Some(link) = pool.idle.pop() {
+                if let Some(shared) = link.share() {
+                    pool.idle.push(shared);
+                }
+                return Ok(link);
+            }
+            if pool.opened < self.connections() {
+                self.open(server, &mut pool);
+                if pool.opened == 1 && self.connections() > 1 {
+                    self.open_another_if_late(server);
+                }
+            }
+            let (give, place) = oneshot::channel();
+            pool.waited += 1;
+            let number = pool.waited;
+            pool.waiting.insert((Reverse(priority), number), give);
+            place
+        };
+        place.await.expect("a pool keeps those who wait until they are served")
+    }
+
+    fn open(&self, server: usize, pool: &mut Pool) {
+        pool.opened += 1;
+        let (browser, address) = (self.clone(), pool.address);
+        self.host.spawn(async move {
+            match browser.connect(server, address).await {
+                Ok(link) => browser.release(server, link),
+                Err(error) => {
+                    let error = Rc::new(error);
+                    let waiting = std::mem::take(&mut browser.pools[server].borrow_mut().waiting);
+                    for give in waiting.into_values() {
+                        let _ = give.send(Err(Rc::clone(&error)));
+                    }
+                }
+            }
+        });
+    }
+
+    async fn connect(&self, server: usize, address: SocketAddrV4) -> Result<Link, HttpError> {
+        let stream = self.host.connect(address).await?;
+        self.pools[server].borrow_mut().is_reached = true;
+        let link = handshake(&self.host, stream, self.version, self.tls.as_ref()).await?;
+        self.host.sleep_until(self.host.now() + self.script.connect).await;
+        Ok(link)
+    }
+
+    fn open_another_if_late(&self, server: usize) {
+        let browser = self.clone();
+        self.host.spawn(async move {
+            browser.host.sleep_until(browser.host.now() + CONNECT_RETRY).await;
+            let mut pool = browser.pools[server].borrow_mut();
+            if !pool.is_reached && !pool.waiting.is_empty() && pool.opened < browser.connections() {
+                browser.open(server, &mut pool);
+            }
+        });
+    }
+
+    /// Gives a connection to the first request in the queue, or to all if it can be shared; keeps it if none waits.
+    fn release(&self, server: usize, link: Link) {
+        let mut pool = self.pools[server].borrow_mut();
+        if link.share().is_some() {
+            for give in std::mem::take(&mut pool.waiting).into_values() {
+                let shared = link.share();
+                let _ = give.send(shared.ok_or_else(|| unreachable!("a link that can be shared stays so")));
+            }
+            if pool.idle.is_empty() {
+                pool.idle.push(link);
+            }
+            return;
+        }
+        match pool.waiting.pop_first() {
+            Some((_, give)) => {
+                let _ = give.send(Ok(link));
+            }
+            None => pool.idle.push(link),
+        }
+    }
+}
+
+/// One load of a page. Cloning gives another handle to it.
+struct Load<H> {
+    browser: Browser<H>,
+    tracker: Rc<RefCell<PrerequisiteTracker>>,
+    scheduler: Rc<RefCell<RequestScheduler>>,
+    done: mpsc::UnboundedSender<Result<ResourceTiming, Rc<HttpError>>>,
+}
+
+impl<H: Host> Clone for Load<H> {
+    fn clone(&self) -> Self {
+        Self {
+            browser: self.browser.clone(),
+            tracker: Rc::clone(&self.tracker),
+            scheduler: Rc::clone(&self.scheduler),
+            done: self.done.clone(),
+        }
+    }
+}
+
+impl<H: Host> Load<H> {
+    /// Makes the requests that need not wait any longer, each after its gap.
+    fn release(&self, free: Vec<Waiter>) {
+        for waiter in free {
+            match waiter {
+                Waiter::Body => {
+                    self.scheduler.borrow_mut().loosen();
+                    self.send();
+                }
+                Waiter::Request(request) => {
+                    let (load, host) = (self.clone(), &self.browser.host);
+                    let due = host.now() + self.browser.script.responses[request].gap;
+                    host.spawn(async move {
+                        load.browser.host.sleep_until(due).await;
+                        load.scheduler.borrow_mut().ask(request);
+                        load.send();
+                    });
+                }
+            }
+        }
+    }
+
+    /// Sends the requests that the schedulers let through.
+    fn send(&self) {
+        let startable = self.scheduler.borrow_mut().startable();
+        for request in startable {
+            let load = self.clone();
+            self.browser.host.spawn(async move {
+                let outcome = load.fetch(request).await;
+                // The receiver is gone if loading the page was given up.
+                if load.done.send(outcome).is_ok() {
+                    load.scheduler.borrow_mut().end(request);
+                    let free = load.tracker.borrow_mut().ended(request);
+                    load.release(free);
+                    load.send();
+                }
+            });
+        }
+    }
+
+    /// Reports the bytes that have been decoded: at once, or, of a document, when the browser has made a page for it.
+    fn report(&self, read_from: Instant, request: usize, decoded: Bytes) {
+        if self.browser.host.now() >= read_from {
+            let free = self.tracker.borrow_mut().decoded(request, decoded);
+            self.release(free);
+            return;
+        }
+        let load = self.clone();
+        self.browser.host.spawn(async move {
+            load.browser.host.sleep_until(read_from).await;
+            let free = load.tracker.borrow_mut().decoded(request, decoded);
+            load.release(free);
+        });
+    }
+
+    async fn fetch(&self, request: usize) -> Result<ResourceTiming, Rc<HttpError>> {
+        let (browser, host) = (&self.browser, &self.browser.host);
+        let scripted = &browser.script.responses[request];
+        let mut link = browser.acquire(scripted.host, scripted.priority).await?;
+        let asked = host.now();
+        host.compute(scripted.exchange.fetching).await;
+        let response = link
+            .send(origin_server::request(request, scripted))
+            .await
+            .map_err(Rc::new)?;
+        let mut body = response.into_body();
+        let (mut read, mut computed, mut read_from) = (0, Duration::ZERO, None);
+        let reading = scripted.decoding + scripted.exchange.opening;
+        let size = u128::from(scripted.size.get().max(1));
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| Rc::new(HttpError::from(error)))?;
+            read += frame.data_ref().map_or(0, Octets::len) as u64;
+            // Decryption and decompression keep pace with the data received; their parts add up to the whole.
+            let due = Duration::from_nanos((u128::from(read) * reading.as_nanos() / size) as u64);
+            host.compute(due.saturating_sub(computed)).await;
+            computed = due;
+            let decoded = Bytes::new((u128::from(read) * u128::from(scripted.plain.get()) / size) as u64);
+            let read_from = *read_from.get_or_insert(host.now() + scripted.commit);
+            self.report(read_from, request, decoded);
+        }
+        debug_assert_eq!(read, scripted.size.get(), "a server sends what was scripted");
+        let decoded = host.now();
+        browser.release(scripted.host, link);
+        if let Some(read_from) = read_from {
+            host.sleep_until(read_from).await;
+        }
+        Ok(ResourceTiming {
+            index: request,
+            asked,
+            decoded,
+        })
+    }
+}

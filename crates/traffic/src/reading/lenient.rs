@@ -1,0 +1,256 @@
+//! Reads JSON of other tools leniently: a value of the wrong type is accepted where its meaning is plain.
+//!
+//! HAR files write `null`, `-1`, `"12"` and `12.0` for a count, leave out fields of objects, and write `[]` for an empty object.
+//! A value that cannot be converted counts as absent; broken JSON is still an error.
+
+use lastmile_units::Bytes;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::time::Duration;
+
+/// A number, written as a number or as text; absent where it is neither.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(crate) struct Number(Option<f64>);
+
+impl Number {
+    /// As a count of bytes; none below 0, which means "unknown" in HAR.
+    pub(crate) fn bytes(self) -> Option<Bytes> {
+        let count = self.0.filter(|value| (0.0..=9e15).contains(value))?;
+        Some(Bytes::new(count.round() as u64))
+    }
+
+    /// As milliseconds; none below 0.
+    pub(crate) fn milliseconds(self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.0? / 1e3).ok()
+    }
+
+    /// As a whole number from 0 to 1e9; none otherwise.
+    pub(crate) fn whole(self) -> Option<u32> {
+        let small = |value: &f64| (0.0..=1e9).contains(value) && value.fract() == 0.0;
+        self.0.filter(small).map(|value| value as u32)
+    }
+
+    /// As an HTTP status code.
+    pub(crate) fn status(self) -> Option<u16> {
+        self.0
+            .filter(|value| (100.0..1000.0).contains(value))
+            .map(|value| value as u16)
+    }
+}
+
+/// A time, rounded to a microsecond. None below 0 or beyond 126 years: up to there a double resolves microseconds, whether it counts
+/// seconds or milliseconds.
+pub(crate) fn microseconds(count: f64) -> Option<Duration> {
+    let count = count.round();
+    (0.0..=4e15)
+        .contains(&count)
+        .then(|| Duration::from_micros(count as u64))
+}
+
+/// A time in seconds, to the microsecond.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LenientTime {
+    /// Missing or null.
+    #[default]
+    Absent,
+    /// Not a number, below 0, or too large.
+    Unreadable,
+    At(Duration),
+}
+
+impl LenientTime {
+    fn seconds(count: f64) -> Self {
+        microseconds(count * 1e6).map_or(Self::Unreadable, Self::At)
+    }
+}
+
+/// A text; a number or Boolean counts as its written form. Absent for any other value.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Text(pub(crate) Option<String>);
+
+impl Text {
+    /// The text; none where it is empty.
+    pub(crate) fn filled(self) -> Option<String> {
+        self.0.filter(|text| !text.is_empty())
+    }
+
+    /// The text, or an empty one.
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+/// Whether a field is present and is not null, false or empty.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(crate) struct LenientBool(pub(crate) bool);
+
+/// The bytes of a text. An unpaired surrogate, which tools write in binary bodies, becomes three bytes (WTF-8).
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct TextBytes(pub(crate) Option<Vec<u8>>);
+
+/// Implements `Deserialize` with one visitor that accepts any JSON value.
+macro_rules! from_any_value {
+    ($type:ident, $what:literal, $number:expr, $truth:expr, $text:expr, $list:expr) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                struct Any;
+                impl<'de> Visitor<'de> for Any {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($what)
+                    }
+                    fn visit_unit<E>(self) -> Result<$type, E> {
+                        Ok($type::default())
+                    }
+                    fn visit_bool<E>(self, value: bool) -> Result<$type, E> {
+                        Ok($truth(value))
+                    }
+                    fn visit_u64<E>(self, value: u64) -> Result<$type, E> {
+                        Ok($number(value as f64))
+                    }
+                    fn visit_i64<E>(self, value: i64) -> Result<$type, E> {
+                        Ok($number(value as f64))
+                    }
+                    fn visit_f64<E>(self, value: f64) -> Result<$type, E> {
+                        Ok($number(value))
+                    }
+                    fn visit_str<E>(self, value: &str) -> Result<$type, E> {
+                        Ok($text(value))
+                    }
+                    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<$type, A::Error> {
+                        let mut length = 0_usize;
+                        while list.next_element::<IgnoredAny>()?.is_some() {
+                            length += 1;
+                        }
+                        Ok($list(length))
+                    }
+                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<$type, A::Error> {
+                        let mut length = 0_usize;
+                        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                            length += 1;
+                        }
+                        Ok($list(length))
+                    }
+                }
+                from.deserialize_any(Any)
+            }
+        }
+    };
+}
+
+from_any_value!(
+    Number,
+    "a number",
+    |value| Number(Some(value)),
+    |_| Number(None),
+    |text: &str| Number(text.trim().parse().ok()),
+    |_| Number(None)
+);
+from_any_value!(
+    LenientTime,
+    "a time",
+    LenientTime::seconds,
+    |_| LenientTime::Unreadable,
+    |text: &str| text
+        .trim()
+        .parse()
+        .map_or(LenientTime::Unreadable, LenientTime::seconds),
+    |_| LenientTime::Unreadable
+);
+from_any_value!(
+    Text,
+    "a text",
+    |value: f64| Text(Some(value.to_string())),
+    |value: bool| Text(Some(value.to_string())),
+    |text: &str| Text(Some(text.to_owned())),
+    |_| Text(None)
+);
+from_any_value!(
+    LenientBool,
+    "a value",
+    |value| LenientBool(value != 0.0),
+    LenientBool,
+    |text: &str| LenientBool(!text.is_empty()),
+    |length| LenientBool(length > 0)
+);
+
+impl<'de> Deserialize<'de> for TextBytes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct OrNull;
+        impl<'de> Visitor<'de> for OrNull {
+            type Value = TextBytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or null")
+            }
+            fn visit_none<E>(self) -> Result<TextBytes, E> {
+                Ok(TextBytes(None))
+            }
+            fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<TextBytes, D::Error> {
+                from.deserialize_bytes(Octets)
+            }
+        }
+        struct Octets;
+        impl Visitor<'_> for Octets {
+            type Value = TextBytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_bytes<E>(self, octets: &[u8]) -> Result<TextBytes, E> {
+                Ok(TextBytes(Some(octets.to_vec())))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<TextBytes, E> {
+                Ok(TextBytes(Some(text.as_bytes().to_vec())))
+            }
+        }
+        from.deserialize_option(OrNull)
+    }
+}
+
+/// Declares a JSON object whose fields may all be absent, null or repeated (the last one counts); unknown fields are ignored.
+macro_rules! lenient_object {
+    ($(#[$doc:meta])* $vis:vis $name:ident, $what:literal { $($key:literal => $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        $vis struct $name {
+            $($field: $type,)*
+        }
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                struct Fields;
+                impl<'de> serde::de::Visitor<'de> for Fields {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($what)
+                    }
+                    fn visit_unit<E>(self) -> Result<$name, E> {
+                        Ok($name::default())
+                    }
+                    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, list: A) -> Result<$name, A::Error> {
+                        crate::reading::lenient::empty_list(list, &self)?;
+                        Ok($name::default())
+                    }
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<$name, A::Error> {
+                        let mut object = $name::default();
+                        while let Some(key) = map.next_key::<String>()? {
+                            match key.as_str() {
+                                $($key => object.$field = map.next_value()?,)*
+                                _ => drop(map.next_value::<serde::de::IgnoredAny>()?),
+                            }
+                        }
+                        Ok(object)
+                    }
+                }
+                from.deserialize_any(Fields)
+            }
+        }
+    };
+}
+pub(crate) use lenient_object;
+
+/// Accepts `[]` for an empty object, as some languages write it.
+pub(crate) fn empty_list<'de, A: SeqAccess<'de>>(mut list: A, expected: &impl Visitor<'de>) -> Result<(), A::Error> {
+    match list.next_element::<IgnoredAny>()? {
+        None => Ok(()),
+        Some(_) => Err(serde::de::Error::invalid_type(serde::de::Unexpected::Seq, expected)),
+    }
+}

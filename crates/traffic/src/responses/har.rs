@@ -1,0 +1,155 @@
+//! Reads HTTP Archive 1.2 (HAR), as browsers and tools really write it, in one pass.
+//!
+//! The format is the W3C draft's ("HTTP Archive (HAR) format", 2012), with what Chrome, Firefox, Safari and proxies add and leave
+//! out. Memory: the bodies, and one entry's fields at a time. Each body exists twice for a moment, in the buffer that JSON is
+//! unescaped into and in its own; base64 is decoded in place.
+
+mod entry;
+mod headers;
+
+use super::detect_format::{self, EXPORT};
+use super::{NoteCounter, Response, Traffic, TrafficError};
+use crate::reading::lenient::lenient_object;
+use crate::reading::sniff::OpenedFile;
+use entry::{Entry, EntryKind};
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use std::fmt;
+use std::io::Read;
+use std::time::Duration;
+
+/// Reads a HAR; `name` is used in errors and as [`Traffic::source`].
+///
+/// # Errors
+/// When it cannot be read, is empty, binary, cut off, broken JSON or not a HAR, or contains no response.
+pub fn read(from: impl Read, name: &str) -> Result<Traffic, TrafficError> {
+    read_opened(detect_format::open(from, name)?, name)
+}
+
+lenient_object!(Har, "a HAR (an object with \"log\")" { "log" => log: Option<Log>, });
+lenient_object!(Log, "a HAR's log (an object with \"entries\")" { "entries" => entries: Option<Entries>, });
+
+pub(super) fn read_opened<R: Read>(opened: OpenedFile<R>, name: &str) -> Result<Traffic, TrafficError> {
+    if let Some(start) = opened.no_object() {
+        let problem = format!("this is not a HAR: it starts with {start:?}, but a HAR starts with \"{{\"");
+        return Err(TrafficError::new(name, problem, EXPORT).at(1, 1));
+    }
+    let har: Har = serde_json::from_reader(opened.content()).map_err(|error| explain(&error, name))?;
+    let missing = |field: &str| {
+        let problem = format!("this is JSON but not a HAR: the field {field:?} is missing");
+        TrafficError::new(name, problem, EXPORT)
+    };
+    let entries = har
+        .log
+        .ok_or_else(|| missing("log"))?
+        .entries
+        .ok_or_else(|| missing("log.entries"))?;
+    entries.into_traffic(name)
+}
+
+fn explain(error: &serde_json::Error, name: &str) -> TrafficError {
+    let message = TrafficError::message(error);
+    let (problem, remedy) = match error.classify() {
+        serde_json::error::Category::Eof => (format!("the file is cut off here: {message}"), EXPORT),
+        serde_json::error::Category::Syntax => (format!("invalid JSON: {message}"), EXPORT),
+        serde_json::error::Category::Data => (format!("this is JSON but not a HAR: {message}"), EXPORT),
+        serde_json::error::Category::Io => (
+            format!("it cannot be read: {message}"),
+            "try to read it with another program",
+        ),
+    };
+    let error_here = TrafficError::new(name, problem, remedy);
+    if error.line() == 0 {
+        error_here
+    } else {
+        error_here.at(error.line(), error.column())
+    }
+}
+
+/// The responses of a log. Entries are converted one by one, so that the fields not needed are dropped at once.
+#[derive(Debug, Default)]
+struct Entries {
+    responses: Vec<Response>,
+    /// When each began, on the file's clock; none where the file does not say.
+    instants: Vec<Option<i128>>,
+    notes: NoteCounter,
+    skipped: NoteCounter,
+    count: usize,
+}
+
+impl<'de> Deserialize<'de> for Entries {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct List;
+        impl<'de> Visitor<'de> for List {
+            type Value = Entries;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of entries in \"log.entries\"")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entries, A::Error> {
+                let mut entries = Entries::default();
+                while let Some(entry) = list.next_element::<Entry>()? {
+                    entries.take(entry);
+                }
+                Ok(entries)
+            }
+        }
+        from.deserialize_seq(List)
+    }
+}
+
+impl Entries {
+    fn take(&mut self, entry: Entry) {
+        let index = self.count;
+        self.count += 1;
+        let instant = entry.instant();
+        match entry.read(index, &mut self.notes) {
+            EntryKind::Response(response) => {
+                if instant.is_none() {
+                    self.notes.count(
+                        "have no readable start time; each is assumed to start with the response before it",
+                        &response.url,
+                    );
+                }
+                self.responses.push(*response);
+                self.instants.push(instant);
+            }
+            EntryKind::Skipped { why, url } => self.skipped.count(why, &url),
+        }
+    }
+
+    fn into_traffic(self, name: &str) -> Result<Traffic, TrafficError> {
+        let Self {
+            mut responses,
+            instants,
+            notes,
+            skipped,
+            count,
+        } = self;
+        let skipped = skipped.into_notes();
+        if responses.is_empty() {
+            let why: Vec<String> = skipped.iter().map(ToString::to_string).collect();
+            let problem = match count {
+                0 => "the HAR has no entries".to_owned(),
+                _ => format!("none of its {count} entries is a response: {}", why.join("; ")),
+            };
+            let remedy = "load the page with the network panel open, then save it";
+            return Err(TrafficError::new(name, problem, remedy));
+        }
+        let first = instants.iter().flatten().min().copied().unwrap_or(0);
+        let mut latest = Duration::ZERO;
+        for (response, instant) in responses.iter_mut().zip(instants) {
+            latest = instant.map_or(latest, |instant| nanoseconds(instant - first));
+            response.started = latest;
+        }
+        Ok(Traffic {
+            source: name.to_owned(),
+            responses,
+            notes: notes.into_notes(),
+            skipped,
+        })
+    }
+}
+
+/// A length of time that is not negative, capped at 584 years.
+fn nanoseconds(count: i128) -> Duration {
+    Duration::from_nanos(u64::try_from(count).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,283 @@
+//! Converts one entry of a HAR to a response, or says why it is skipped.
+
+use super::headers::Headers;
+use crate::reading::base64::decode_in_place;
+use crate::reading::lenient::{LenientBool, Number, Text, TextBytes, lenient_object};
+use crate::reading::timestamp;
+use crate::responses::static_or_dynamic::{self, Signs};
+use crate::responses::url::{self, HttpUrl, NotHttp};
+use crate::responses::{Body, HttpVersion, NoteCounter, Response, media_type};
+use lastmile_units::Bytes;
+use std::time::Duration;
+
+lenient_object!(
+    /// An entry, with the fields that are used. Tools prefix the names of their own fields with `_`.
+    pub(super) Entry, "an entry of a HAR" {
+        "startedDateTime" => started: Text,
+        "time" => time: Number,
+        "request" => request: Request,
+        "response" => response: ResponseFields,
+        "timings" => timings: Timings,
+        "connection" => connection: Text,
+        "_initiator" => initiator: serde_json::Value,
+        "_resourceType" => resource_type: Text,
+        "_webSocketMessages" => web_socket_messages: LenientBool,
+        "_fromCache" => from_cache: LenientBool,
+    }
+);
+lenient_object!(Request, "a request" {
+    "method" => method: Text,
+    "url" => url: Text,
+    "httpVersion" => http_version: Text,
+    "headers" => headers: Headers,
+    "headersSize" => headers_size: Number,
+});
+lenient_object!(ResponseFields, "a response" {
+    "status" => status: Number,
+    "statusText" => status_text: Text,
+    "httpVersion" => http_version: Text,
+    "headers" => headers: Headers,
+    "headersSize" => headers_size: Number,
+    "bodySize" => body_size: Number,
+    "content" => content: Content,
+});
+lenient_object!(Content, "a response's content" {
+    "size" => size: Number,
+    "mimeType" => mime_type: Text,
+    "encoding" => encoding: Text,
+    "text" => text: TextBytes,
+});
+lenient_object!(Timings, "timings" { "wait" => wait: Number, });
+
+/// The URL that caused a request. Chrome writes an object, with the URL in it or in the first frame of a call stack; WebPageTest
+/// writes the URL itself.
+fn initiator_url(initiator: &serde_json::Value) -> Option<&str> {
+    let of_object = || {
+        initiator
+            .get("url")
+            .or_else(|| initiator.pointer("/stack/callFrames/0/url"))
+    };
+    let url = initiator.as_str().or_else(|| of_object()?.as_str());
+    url.filter(|url| !url.is_empty())
+}
+
+/// What an entry is.
+pub(super) enum EntryKind {
+    /// A response to advise on.
+    Response(Box<Response>),
+    /// Something else.
+    Skipped {
+        /// What it is, as text that follows a count.
+        why: &'static str,
+        /// Its URL.
+        url: String,
+    },
+}
+
+impl Entry {
+    /// When it began, on the file's clock.
+    pub(super) fn instant(&self) -> Option<i128> {
+        timestamp::read(self.started.as_str())
+    }
+
+    /// Converts it to a response. The start is left at 0, since it is relative to the other entries.
+    pub(super) fn read(self, index: usize, notes: &mut NoteCounter) -> EntryKind {
+        let Self {
+            time,
+            request,
+            response,
+            timings,
+            connection,
+            initiator,
+            ..
+        } = self;
+        let url = request.url.filled().unwrap_or_default();
+        let web_socket = self.web_socket_messages.0
+            || self.resource_type.as_str().eq_ignore_ascii_case("websocket")
+            || response.status.status() == Some(101);
+        if web_socket {
+            return EntryKind::Skipped { why: WEB_SOCKET, url };
+        }
+        let HttpUrl { scheme, host, whole } = match url::read(url.clone()) {
+            Ok(http) => http,
+            Err(other) => {
+                return EntryKind::Skipped {
+                    why: why_not(other),
+                    url,
+                };
+            }
+        };
+        let Some(status) = response.status.status() else {
+            return EntryKind::Skipped {
+                why: "requests failed or were cancelled: they have no status",
+                url,
+            };
+        };
+        let method = request
+            .method
+            .filled()
+            .map_or_else(|| "GET".to_owned(), |method| method.to_ascii_uppercase());
+        let headers = &response.headers;
+        let http_version = [&response.http_version, &request.http_version];
+        let http_version = http_version
+            .into_iter()
+            .find_map(|version| HttpVersion::read(version.as_str()));
+        let from_cache = self.from_cache.0 || status == 304;
+        if from_cache {
+            notes.count(
+                "were answered from a cache, so their bodies did not cross the link",
+                &whole,
+            );
+        }
+        let (origin, origin_because) = static_or_dynamic::guess(&Signs {
+            method: &method,
+            url: &whole,
+            cache_control: headers.get("cache-control"),
+            sets_cookie: headers.sets_cookie,
+            has_validator: headers.get("etag").is_some() || headers.get("last-modified").is_some(),
+        });
+        let content_type = headers
+            .get("content-type")
+            .unwrap_or(response.content.mime_type.as_str());
+        let media_type =
+            media_type::essence(content_type).or_else(|| media_type::essence(response.content.mime_type.as_str()));
+        let content_length = headers
+            .get("content-length")
+            .and_then(|length| length.trim().parse().ok())
+            .map(Bytes::new);
+        let content_encoding = headers
+            .get("content-encoding")
+            .map(|coding| coding.trim().to_ascii_lowercase());
+        let content_encoding = content_encoding.filter(|coding| !coding.is_empty() && coding != "identity");
+        // Content in the file with 0 bytes on the link came from a cache, or was not counted.
+        let counted = response.body_size.bytes().filter(|size| *size > Bytes::ZERO);
+        let target = whole.len().saturating_sub(scheme.len() + "://".len() + host.len());
+        let request_line = method.len() + target + "  HTTP/1.1\r\n\r\n".len();
+        let status_line = "HTTP/1.1 200 \r\n\r\n".len() + response.status_text.as_str().len();
+        let facts = BodyFacts {
+            bodiless: method == "HEAD" || matches!(status, 204 | 205),
+            not_modified: status == 304,
+            uncoded_length: content_length.filter(|_| content_encoding.is_none()),
+            url: &whole,
+        };
+        let body = facts.body(response.content, notes);
+        EntryKind::Response(Box::new(Response {
+            index,
+            initiator: initiator_url(&initiator)
+                .or_else(|| request.headers.get("referer"))
+                .map(str::to_owned),
+            scheme,
+            host,
+            request_header_bytes: header_bytes(request.headers_size, &request.headers, request_line),
+            response_header_bytes: header_bytes(response.headers_size, headers, status_line),
+            fields: headers.for_browsers(),
+            url: whole,
+            method,
+            status,
+            media_type,
+            body,
+            http_version,
+            started: Duration::ZERO,
+            wait: timings.wait.milliseconds(),
+            total: time.milliseconds(),
+            connection: connection.filled(),
+            from_cache,
+            origin,
+            origin_because,
+            content_encoding,
+            transferred: counted.or(content_length),
+        }))
+    }
+}
+
+const WEB_SOCKET: &str = "are WebSockets, whose messages are not responses";
+
+fn why_not(other: NotHttp) -> &'static str {
+    match other {
+        NotHttp::WebSocket => WEB_SOCKET,
+        NotHttp::InPage => "are data: or blob: URLs, whose content is in the page",
+        NotHttp::OtherScheme => "have a scheme other than http and https",
+        NotHttp::NoUrl => "have no absolute URL",
+    }
+}
+
+/// The size that the tool measured, or else the size in HTTP/1.1.
+fn header_bytes(measured: Number, headers: &Headers, line: usize) -> Option<Bytes> {
+    let written = headers.size.map(|octets| Bytes::new(octets + line as u64));
+    measured.bytes().filter(|size| *size > Bytes::ZERO).or(written)
+}
+
+/// What the rest of an entry says about its body.
+struct BodyFacts<'a> {
+    /// Whether such a response has no content, whatever its sizes say (RFC 9110 section 6.4.1).
+    bodiless: bool,
+    /// Whether the content came from a cache; some tools state its size.
+    not_modified: bool,
+    /// Content-Length, where no content coding changes the length.
+    uncoded_length: Option<Bytes>,
+    url: &'a str,
+}
+
+impl BodyFacts<'_> {
+    fn body(&self, content: Content, notes: &mut NoteCounter) -> Body {
+        let stated = content.size.bytes();
+        let coding = content.encoding.filled();
+        match (content.text.0, coding.as_deref().map(str::trim)) {
+            (Some(text), None) => self.checked(text, stated, notes),
+            (Some(text), Some(coding)) if coding.eq_ignore_ascii_case("base64") => match decode_in_place(text) {
+                Some(octets) => self.checked(octets, stated, notes),
+                None => {
+                    notes.count(
+                        "have a body that is marked as base64 but is not; only its size is used",
+                        self.url,
+                    );
+                    self.without_text(stated, notes)
+                }
+            },
+            (Some(_), Some(_)) => {
+                notes.count(
+                    "have a body in an encoding other than base64; only its size is used",
+                    self.url,
+                );
+                self.without_text(stated, notes)
+            }
+            (None, _) => self.without_text(stated, notes),
+        }
+    }
+
+    /// A body that is present; an empty text may stand for a body that was not saved.
+    fn checked(&self, octets: Vec<u8>, stated: Option<Bytes>, notes: &mut NoteCounter) -> Body {
+        let stated_size = stated.unwrap_or_default();
+        if octets.is_empty() && stated_size > Bytes::ZERO {
+            return self.without_text(stated, notes);
+        }
+        if Bytes::from(octets.len()) < stated_size {
+            notes.count(
+                "have a body shorter than its stated size (cut off, or in another character set); it is used as it is",
+                self.url,
+            );
+        }
+        Body::Present(octets.into())
+    }
+
+    fn without_text(&self, stated: Option<Bytes>, notes: &mut NoteCounter) -> Body {
+        let filled = |size: Option<Bytes>| size.filter(|size| *size > Bytes::ZERO);
+        let length = if self.not_modified {
+            Some(Bytes::ZERO)
+        } else {
+            self.uncoded_length
+        };
+        match (filled(stated).or(filled(length)), stated.or(length)) {
+            _ if self.bodiless => Body::Present(bytes::Bytes::new()),
+            (Some(size), _) => {
+                notes.count("have no body in the file, only its size", self.url);
+                Body::SizeOnly(size)
+            }
+            (None, Some(_)) => Body::Present(bytes::Bytes::new()),
+            (None, None) => {
+                notes.count("have neither a body nor its size in the file", self.url);
+                Body::Missing
+            }
+        }
+    }
+}

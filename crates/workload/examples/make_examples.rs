@@ -1,0 +1,37 @@
+//! Writes the traffic that is committed under `examples/`: `cargo run -p lastmile-workload --example make_examples -- examples`.
+
+use lastmile_workload::{demo_page_load, messages};
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let (Some(folder), None) = (arguments.next().map(PathBuf::from), arguments.next()) else {
+        eprintln!("usage: make_examples FOLDER");
+        return ExitCode::from(2);
+    };
+    match write(&folder) {
+        Ok(count) => {
+            eprintln!("{count} files written under {}", folder.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{}: {error}; check that the folder is writable", folder.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(folder: &std::path::Path) -> io::Result<usize> {
+    let mut files = demo_page_load::example_files();
+    files.extend(messages::example_files().map_err(io::Error::other)?);
+    for (path, content) in &files {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, content)?;
+    }
+    Ok(files.len())
+}

@@ -1,0 +1,177 @@
+//! Decides whether the figures of an emulated world count, by what happened to packets outside the link model, and by what programs
+//! waited for a CPU.
+//!
+//! A packet may be late, and it may be lost outside the link model: in the queue before the forwarder, or on its way into the
+//! receiver's kernel. A sender cannot tell such a loss from a loss by the link, so a single one invalidates a figure.
+
+use super::cpu_wait::{CpuWaits, ProgramsWaited};
+use super::interface::{Interface, NAME};
+use super::lateness::{Lateness, LatenessBound, LatenessExceeded};
+use super::namespace::Namespace;
+use crate::MeasuredTimes;
+use std::fs;
+use std::iter::Sum;
+use std::ops::Add;
+
+/// What happened to packets and programs outside the link model, in a span of time.
+#[derive(Debug, Clone, Default)]
+pub struct Disturbance {
+    /// The lateness of packets.
+    pub lateness: Lateness,
+    /// The greatest lateness that is allowed.
+    pub bound: LatenessBound,
+    /// The losses.
+    pub losses: UnmodelledLosses,
+    /// What programs waited for a CPU.
+    pub waits: CpuWaits,
+}
+
+/// The numbers of packets that were lost outside the link model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnmodelledLosses {
+    /// Packets from a host that were lost because the queue before the forwarder was full.
+    pub before_link: u64,
+    /// Packets written to a host's interface that its kernel dropped.
+    pub after_link: u64,
+}
+
+/// The reason why figures of an emulated world do not count.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InvalidReason {
+    /// Packets were late.
+    #[error(transparent)]
+    TooLate(#[from] LatenessExceeded),
+    /// Packets were lost outside the link model.
+    #[error(
+        "{} packets were lost outside the link model, {} before a link and {} after it: this machine is too busy, or the load \
+        exceeds what the emulated world can carry (run `lastmile doctor` to measure it)",
+        .0.before_link + .0.after_link, .0.before_link, .0.after_link
+    )]
+    Lost(UnmodelledLosses),
+    /// Programs waited for a CPU.
+    #[error(transparent)]
+    Waited(#[from] ProgramsWaited),
+}
+
+impl Disturbance {
+    /// What happened since `earlier`, which must be an earlier state of the same world.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            lateness: self.lateness.since(&earlier.lateness),
+            bound: self.bound,
+            losses: UnmodelledLosses {
+                before_link: self.losses.before_link - earlier.losses.before_link,
+                after_link: self.losses.after_link - earlier.losses.after_link,
+            },
+            waits: self.waits.since(&earlier.waits),
+        }
+    }
+
+    /// Checks that a figure measured over the whole of this span of time counts.
+    ///
+    /// # Errors
+    /// If it does not, the reason, with figures.
+    pub fn verdict(&self) -> Result<(), InvalidReason> {
+        self.verdict_on_packets()?;
+        Ok(self.waits.within_share_of_whole()?)
+    }
+
+    /// Checks that figures measured in this span of time count, of which `times` has the times.
+    ///
+    /// # Errors
+    /// If they do not, the reason, with figures.
+    pub fn verdict_on(&self, times: &MeasuredTimes) -> Result<(), InvalidReason> {
+        self.verdict_on_packets()?;
+        Ok(self.waits.within_share(times)?)
+    }
+
+    fn verdict_on_packets(&self) -> Result<(), InvalidReason> {
+        if self.losses != UnmodelledLosses::default() {
+            return Err(InvalidReason::Lost(self.losses));
+        }
+        Ok(self.lateness.within(self.bound)?)
+    }
+}
+
+impl UnmodelledLosses {
+    /// The losses of one host so far, from its kernel's counters.
+    pub(super) fn read_counters(host: &Namespace, interface: &Interface) -> Self {
+        let counters = host.enter(|| fs::read_to_string("/proc/thread-self/net/dev"));
+        let counted = counters
+            .ok()
+            .and_then(Result::ok)
+            .and_then(|counters| dropped(&counters, NAME));
+        let (received, sent) = counted.unwrap_or_default();
+        Self {
+            before_link: sent + interface.overflowed(),
+            after_link: received,
+        }
+    }
+}
+
+impl Add for UnmodelledLosses {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            before_link: self.before_link + other.before_link,
+            after_link: self.after_link + other.after_link,
+        }
+    }
+}
+
+impl Sum for UnmodelledLosses {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), Add::add)
+    }
+}
+
+/// The numbers of received and of sent packets that `interface` has dropped, from /proc/net/dev (proc_pid_net(5)).
+fn dropped(counters: &str, interface: &str) -> Option<(u64, u64)> {
+    let of_interface = |line: &str| {
+        let (name, counters) = line.split_once(':')?;
+        (name.trim() == interface).then(|| counters.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let counters = counters.lines().find_map(of_interface)?;
+    // Eight columns for received packets, eight for sent ones: bytes, packets, errs, drop, ...
+    Some((counters.get(3)?.parse().ok()?, counters.get(11)?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_read_from_the_column_of_their_direction() {
+        let counters = "Inter-|   Receive          |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:       0       0    0    5    0     0          0         0        0       0    0    6    0     0       0          0
+ link0:  1105673   2232    1    2    3     0          0         0  1105673    2232    7    4    8     0       0          0
+";
+        assert_eq!(dropped(counters, "link0"), Some((2, 4)));
+        assert_eq!(dropped(counters, "link1"), None);
+        assert_eq!(dropped("link0: 1 2 3", "link0"), None);
+    }
+
+    #[test]
+    fn one_packet_lost_beside_the_links_makes_figures_invalid() {
+        let earlier = Disturbance::default();
+        assert_eq!(earlier.verdict(), Ok(()));
+        let losses = UnmodelledLosses {
+            before_link: 3,
+            after_link: 1,
+        };
+        let later = Disturbance {
+            losses,
+            ..Disturbance::default()
+        };
+        let invalid = later.since(&earlier).verdict().expect_err("packets were lost");
+        assert!(
+            invalid
+                .to_string()
+                .starts_with("4 packets were lost outside the link model, 3 before"),
+            "{invalid}"
+        );
+        assert_eq!(later.since(&later).verdict(), Ok(()));
+    }
+}

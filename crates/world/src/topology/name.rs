@@ -1,0 +1,95 @@
+//! The names of hosts and media. A name is also part of the file name of a capture.
+
+use super::TopologyError;
+use std::borrow::Borrow;
+use std::fmt;
+
+/// The name of a host: up to 63 lower-case letters, digits and hyphens, as a label of the Domain Name System
+/// (RFC 1123, section 2.1). Capital letters are invalid, since some file systems do not distinguish `Server` from `server`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostName(String);
+
+/// The name of a medium, with the same characters as that of a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MediumName(String);
+
+/// The maximum length of a name (RFC 1123, section 2.1).
+const LENGTH_MAX: usize = 63;
+
+/// The prefix of the names of captures of dropped packets; no host may have it as name.
+pub const DROPS: &str = "drops";
+
+impl HostName {
+    /// Parses a name.
+    ///
+    /// # Errors
+    /// If it is not a valid name, or is reserved for captures of dropped packets.
+    pub fn new(name: &str) -> Result<Self, TopologyError> {
+        check(name, "host")?;
+        if name.split('-').next() == Some(DROPS) {
+            return Err(TopologyError::NameOfDrops { name: name.to_owned() });
+        }
+        Ok(Self(name.to_owned()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl MediumName {
+    /// Parses a name.
+    ///
+    /// # Errors
+    /// If it is not a valid name.
+    pub fn new(name: &str) -> Result<Self, TopologyError> {
+        check(name, "medium")?;
+        Ok(Self(name.to_owned()))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn check(name: &str, of: &'static str) -> Result<(), TopologyError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_label = (1..=LENGTH_MAX).contains(&name.len())
+        && name.chars().all(fits)
+        && !name.starts_with('-')
+        && !name.ends_with('-');
+    if is_label {
+        return Ok(());
+    }
+    Err(TopologyError::Name {
+        of,
+        name: name.to_owned(),
+    })
+}
+
+/// For lookups by `&str` in maps.
+impl Borrow<str> for HostName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for MediumName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for MediumName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,251 @@
+//! The core of a network, which both worlds share: media, the routes over them, and the captures at hosts and of packets that
+//! media drop.
+//!
+//! A world gives the core a packet with its sender and its destination; the core offers it to the medium that leads to the next host. It
+//! returns the packets that arrive, with the host that each has reached. The world decides what that host does with the packet, and
+//! when media are polled.
+
+use super::routes::{Edge, Hop, Routes};
+use super::{LinkId, MediumId};
+use crate::pcapng_writer::{Capture, dropped_comment};
+use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
+use lastmile_units::{Bytes, Instant, Seed};
+use std::io::{self, Write};
+
+/// The packets that the media of a world carry.
+pub(crate) trait Payload: Clone + Send + 'static {
+    /// Its size in IP bytes, headers included.
+    fn size(&self) -> Bytes;
+
+    /// Writes it to a capture, as a packet that passed at `at`.
+    ///
+    /// # Errors
+    /// Those of the capture's writer.
+    fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()>;
+}
+
+/// The media of a world that carry `P`, and its captures, which are written to `W`s. Hosts have numbers from 0 on.
+pub(crate) struct NetworkCore<P, W> {
+    seed: Seed,
+    hosts: Vec<HostState>,
+    media: Vec<MediumState<P>>,
+    edges: Vec<Edge>,
+    routes: Routes,
+    /// The captures; none after an error of writing one.
+    captures: Vec<Option<Capture<W>>>,
+    capture_error: Option<io::Error>,
+}
+
+struct HostState {
+    is_router: bool,
+    tap: Option<CaptureIndex>,
+}
+
+struct MediumState<P> {
+    medium: Box<dyn Medium<P> + Send>,
+    drops: Option<CaptureIndex>,
+}
+
+#[derive(Clone, Copy)]
+struct CaptureIndex(usize);
+
+/// The outcome of sending a packet.
+pub(crate) enum SendOutcome<P> {
+    /// A medium has accepted it.
+    Carried(MediumId),
+    /// The medium's queue was full.
+    Dropped(MediumId, P),
+    /// No path leads to its destination.
+    Unroutable(P),
+}
+
+impl<P: Payload, W: Write> NetworkCore<P, W> {
+    /// A network without hosts. All randomness comes from `seed`.
+    pub(crate) fn new(seed: Seed) -> Self {
+        Self {
+            seed,
+            hosts: Vec::new(),
+            media: Vec::new(),
+            edges: Vec::new(),
+            routes: Routes::default(),
+            captures: Vec::new(),
+            capture_error: None,
+        }
+    }
+
+    /// Adds a host; a router forwards packets.
+    pub(crate) fn add_host(&mut self, is_router: bool) -> usize {
+        self.hosts.push(HostState { is_router, tap: None });
+        self.hosts.len() - 1
+    }
+
+    /// The number of hosts.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts.len()
+    }
+
+    /// The number of media.
+    pub(crate) fn media(&self) -> usize {
+        self.media.len()
+    }
+
+    /// Joins each host of `near` with each host of `far` by one wire: `down` is towards `near`, `up` towards `far`. In two worlds
+    /// of one seed, wires that are added in the same order lose the same frames.
+    pub(crate) fn add_link(
+        &mut self,
+        [down, up]: [&DirectionSpec; 2],
+        near: impl IntoIterator<Item = usize>,
+        far: &[usize],
+    ) -> LinkId {
+        let seed = self.seed.derive("link").derive_index(self.media.len() as u64);
+        let link = LinkId {
+            down: self.add_medium(Box::new(Link::new(down, seed.derive("down")))),
+            up: self.add_medium(Box::new(Link::new(up, seed.derive("up")))),
+        };
+        for near in near {
+            for &far in far {
+                self.add_edge(far, near, link.down);
+                self.add_edge(near, far, link.up);
+            }
+        }
+        let is_router: Vec<bool> = self.hosts.iter().map(|host| host.is_router).collect();
+        self.routes = Routes::find(&is_router, &self.edges);
+        link
+    }
+
+    fn add_medium(&mut self, medium: Box<dyn Medium<P> + Send>) -> MediumId {
+        self.media.push(MediumState { medium, drops: None });
+        MediumId(self.media.len() - 1)
+    }
+
+    fn add_edge(&mut self, from: usize, to: usize, medium: MediumId) {
+        let hop = Hop { to, medium };
+        self.edges.push(Edge { from, hop });
+    }
+
+    /// Whether a path leads from one host to another.
+    pub(crate) fn reaches(&self, from: usize, to: usize) -> bool {
+        self.routes.next_hop(from, to).is_some()
+    }
+
+    /// The counters of a medium.
+    pub(crate) fn counters(&self, medium: MediumId) -> Counters {
+        self.media[medium.0].medium.counters()
+    }
+
+    /// The longest queue of a medium so far, in packets.
+    pub(crate) fn longest_queue(&self, medium: MediumId) -> u64 {
+        self.media[medium.0].medium.longest_queue()
+    }
+
+    /// The time at which a medium has to be polled next.
+    pub(crate) fn next_at(&self, medium: MediumId) -> Option<Instant> {
+        self.media[medium.0].medium.next_at()
+    }
+
+    /// Sends a packet from one host, which is its source or forwards it, towards another.
+    pub(crate) fn send(&mut self, from: usize, to: usize, packet: P, now: Instant) -> SendOutcome<P> {
+        let Some(hop) = self.routes.next_hop(from, to) else {
+            self.tap(from, now, &packet, Some("dropped: no route to the destination"));
+            return SendOutcome::Unroutable(packet);
+        };
+        let tapped = self.hosts[from].tap.is_some().then(|| packet.clone());
+        let frame = Frame {
+            from: Station(from as u16),
+            to: Station(hop.to as u16),
+            size: packet.size(),
+            payload: packet,
+        };
+        let state = &mut self.media[hop.medium.0];
+        let rejected = state.medium.offer(now, frame).err();
+        let drops = state.drops;
+        let comment = rejected.as_ref().map(|rejected| dropped_comment(rejected.cause));
+        if let Some(packet) = tapped {
+            self.tap(from, now, &packet, comment.as_deref());
+        }
+        match rejected {
+            Some(rejected) => {
+                self.write(drops, now, &rejected.frame.payload, comment.as_deref());
+                SendOutcome::Dropped(hop.medium, rejected.frame.payload)
+            }
+            None => SendOutcome::Carried(hop.medium),
+        }
+    }
+
+    /// Appends the events of a medium up to `now` to `events`, in the order of time. It captures dropped packets; [`NetworkCore::tap`]
+    /// captures a packet that has arrived, when its host receives it.
+    pub(crate) fn poll(&mut self, medium: MediumId, now: Instant, events: &mut Vec<Event<P>>) {
+        let state = &mut self.media[medium.0];
+        let known = events.len();
+        state.medium.poll(now, &mut |event| events.push(event));
+        let Some(drops) = state.drops else { return };
+        for event in &events[known..] {
+            if let Event::Dropped { at, frame, cause } = event {
+                self.write(Some(drops), *at, &frame.payload, Some(&dropped_comment(*cause)));
+            }
+        }
+    }
+
+    /// Captures the packets that `host` sends and receives from now on.
+    ///
+    /// # Errors
+    /// Those of writing the head of the capture.
+    pub(crate) fn capture(&mut self, host: usize, to: W) -> io::Result<()> {
+        self.hosts[host].tap = Some(self.add_capture(to)?);
+        Ok(())
+    }
+
+    /// Captures the packets that any of `media` drops from now on.
+    ///
+    /// # Errors
+    /// As [`NetworkCore::capture`].
+    pub(crate) fn capture_drops(&mut self, media: &[MediumId], to: W) -> io::Result<()> {
+        let drops = self.add_capture(to)?;
+        for medium in media {
+            self.media[medium.0].drops = Some(drops);
+        }
+        Ok(())
+    }
+
+    fn add_capture(&mut self, to: W) -> io::Result<CaptureIndex> {
+        self.captures.push(Some(Capture::new(to)?));
+        Ok(CaptureIndex(self.captures.len() - 1))
+    }
+
+    /// Captures a packet that passes `host`, if it has a capture.
+    pub(crate) fn tap(&mut self, host: usize, at: Instant, packet: &P, comment: Option<&str>) {
+        self.write(self.hosts[host].tap, at, packet, comment);
+    }
+
+    /// Writes a packet to a capture; an error ends the capture.
+    fn write(&mut self, capture: Option<CaptureIndex>, at: Instant, packet: &P, comment: Option<&str>) {
+        let Some(capture) = capture.map(|index| &mut self.captures[index.0]) else {
+            return;
+        };
+        let written = capture
+            .as_mut()
+            .map_or(Ok(()), |capture| packet.write_to(capture, at, comment));
+        if let Err(error) = written {
+            *capture = None;
+            self.capture_error.get_or_insert(error);
+        }
+    }
+
+    /// The first error of writing a capture; it is reported once.
+    pub(crate) fn take_capture_error(&mut self) -> Option<io::Error> {
+        self.capture_error.take()
+    }
+
+    /// Flushes and ends every capture.
+    ///
+    /// # Errors
+    /// The first error of writing any of them.
+    pub(crate) fn end_captures(&mut self) -> io::Result<()> {
+        for capture in &mut self.captures {
+            if let Some(Err(error)) = capture.take().map(|mut capture| capture.flush()) {
+                self.capture_error.get_or_insert(error);
+            }
+        }
+        self.take_capture_error().map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,70 @@
+//! Feeds what finds the resources that documents, style sheets and modules name.
+
+use bytes::Bytes as Octets;
+use lastmile_page::Page;
+use lastmile_page::dependencies::Extent;
+use lastmile_page::testing::{response, traffic};
+use lastmile_traffic::responses::{Body, Origin};
+use std::time::Duration;
+
+pub(super) const WORDS: &[&str] = &[
+    "%%",
+    "<script src=b.js>",
+    "</script>",
+    "<link rel=stylesheet href=a.css>",
+    "<link rel=preload href=c.js>",
+    "<img src=d.png srcset='d.png 1x'>",
+    "<style>",
+    "</style>",
+    "<iframe src=/>",
+    "<template>",
+    "<noscript>",
+    "<!--",
+    "-->",
+    "type=module",
+    "async",
+    "defer",
+    "@import",
+    "url(d.png)",
+    "url(\"a.css\")",
+    "{",
+    "}",
+    "import './c.js'",
+    "export * from \"b.js\"",
+    "/*",
+    "*/",
+    "`",
+];
+
+/// A document, a style sheet and two scripts, with `%%` between them. What a request waits for are parts, which exist, of earlier ones.
+pub fn page(input: &[u8]) {
+    let mut parts = input.split(|byte| *byte == b'%').filter(|part| !part.is_empty());
+    let mut next = || Octets::copy_from_slice(parts.next().unwrap_or_default());
+    let resources = [
+        ("/", "text/html"),
+        ("/a.css", "text/css"),
+        ("/b.js", "text/javascript"),
+        ("/c.js", "text/javascript"),
+        ("/d.png", "image/png"),
+    ];
+    let responses = resources.iter().enumerate().map(|(place, (path, media_type))| {
+        let mut response = response(path, media_type, Origin::Static, Body::Present(next()));
+        let time = Duration::from_millis(10 * place as u64);
+        (response.started, response.total, response.wait) = (time, Some(time), Some(Duration::ZERO));
+        response
+    });
+    let page = Page::from_traffic(&traffic(responses.collect()));
+    for (place, item) in page.items.iter().enumerate() {
+        for prerequisite in &item.prerequisites {
+            assert!(prerequisite.item < place, "{place} waits for {}", prerequisite.item);
+            if let Extent::Beginning(bytes) = prerequisite.extent {
+                assert!(bytes < page.items[prerequisite.item].plain, "{place} waits for {bytes}");
+            }
+        }
+    }
+    assert!(
+        page.body_begins
+            .iter()
+            .all(|prerequisite| prerequisite.item < page.items.len())
+    );
+}
