@@ -96,6 +96,13 @@ impl Packet {
         (sequence, segment.len() - usize::from(segment[12] >> 4) * 4)
     }
 
+    /// Where it begins among all that the sender sends, and how much of that it takes: its data, and one each for SYN and FIN.
+    pub(crate) fn sequence_space(&self) -> (u32, u32) {
+        const FIN_AND_SYN: u8 = 0b11;
+        let (sequence, data) = self.data();
+        (sequence, data as u32 + (self.segment()[13] & FIN_AND_SYN).count_ones())
+    }
+
     /// Whether this host sent it.
     pub(crate) fn is_from(&self, host: u8) -> bool {
         self.bytes[12..16] == [10, 0, 0, host]
