@@ -255,13 +255,4 @@ pub(super) mod tests {
         stuck.failed = vec!["the load was given up".to_owned()];
         assert_eq!(doubts(&stuck, &playback, "identity")[0].kind, DoubtKind::FailedRuns);
     }
-
-    #[test]
-    fn simulated_loads_have_the_conditions_of_real_ones() {
-        let options = BrowserOptions::default();
-        let conditions = comparable(&LoadOptions::default(), &options, &playback());
-        assert!(conditions.tls);
-        assert_eq!((conditions.slow_client, conditions.server.load), (1.0, 0.0));
-        assert_eq!(conditions.protocol, options.protocol);
-    }
 }

@@ -92,3 +92,16 @@ impl LoadOptions {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_beside_a_browser_have_its_conditions() {
+        let options = LoadOptions::beside_browser(Version::H2, false, 2.0);
+        assert!(!options.tls);
+        assert_eq!((options.slow_client, options.server.load), (2.0, 0.0));
+        assert_eq!(options.protocol, Version::H2);
+    }
+}
