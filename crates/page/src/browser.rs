@@ -216,9 +216,7 @@ impl<H: Host> Browser<H> {
     async fn connect(&self, server: usize, address: SocketAddrV4) -> Result<Link, HttpError> {
         let stream = self.host.connect(address).await?;
         self.pools[server].borrow_mut().is_reached = true;
-        let link = handshake(&self.host, stream, self.version, self.tls.as_ref()).await?;
-        self.host.sleep_until(self.host.now() + self.script.connect).await;
-        Ok(link)
+        handshake(&self.host, stream, self.version, self.tls.as_ref()).await
     }
 
     fn open_another_if_late(&self, server: usize) {
