@@ -2,7 +2,7 @@
 //!
 //! **In the renderer** (`ResourceLoadScheduler` in resource_load_scheduler.cc): until the document's body has begun, requests below high
 //! priority wait while two others are in flight; two of medium priority are let through in any case. Over HTTP/2 a request counts half,
-//! and the limit is five.
+//! and the limit is five; so it is for a page of which only some hosts speak HTTP/2, since the limit is one of the page.
 //!
 //! **In the network service** (`ResourceScheduler::Client::ShouldStartRequest` in resource_scheduler.cc): at most ten requests below high
 //! priority at a time, and, over HTTP/1.1, none while six requests to its host are in flight.
@@ -32,13 +32,14 @@ pub(crate) struct RequestClass {
     pub(crate) priority: Priority,
     /// Whether the renderer counts it.
     pub(crate) is_throttled: bool,
+    /// Whether its host speaks HTTP/2.
+    pub(crate) is_multiplexed: bool,
 }
 
 /// The requests of a page that wait, and those in flight.
 #[derive(Debug)]
 pub(crate) struct RequestScheduler {
     classes: Vec<RequestClass>,
-    is_multiplexed: bool,
     /// Whether the document's body has begun.
     is_loose: bool,
     /// Waiting in the renderer, the highest priority first, then in the order of asking.
@@ -60,10 +61,9 @@ struct Waiting {
 }
 
 impl RequestScheduler {
-    pub(crate) fn new(classes: Vec<RequestClass>, is_multiplexed: bool) -> Self {
+    pub(crate) fn new(classes: Vec<RequestClass>) -> Self {
         Self {
             classes,
-            is_multiplexed,
             is_loose: false,
             in_renderer: BTreeSet::new(),
             in_network: BTreeSet::new(),
@@ -113,7 +113,12 @@ impl RequestScheduler {
         self.in_network.extend(passed);
         let mut started = Vec::new();
         for waiting in self.in_network.clone() {
-            let RequestClass { host, priority, .. } = self.classes[waiting.request];
+            let RequestClass {
+                host,
+                priority,
+                is_multiplexed,
+                ..
+            } = self.classes[waiting.request];
             if priority < Priority::High {
                 let delayable = self
                     .in_flight
@@ -123,7 +128,7 @@ impl RequestScheduler {
                     break;
                 }
                 let same_host = self.in_flight.iter().filter(|other| self.classes[**other].host == host);
-                if !self.is_multiplexed && same_host.count() >= PER_HOST_MAX {
+                if !is_multiplexed && same_host.count() >= PER_HOST_MAX {
                     continue;
                 }
             }
@@ -146,12 +151,13 @@ impl RequestScheduler {
         if priority == Priority::Medium && counted(&|class| class.priority == Priority::Medium) < TIGHT_MEDIUM_MAX {
             return true;
         }
-        let limit = if self.is_multiplexed {
-            TIGHT_MULTIPLEXED_MAX
+        let over_1 = counted(&|class| class.is_throttled && !class.is_multiplexed);
+        let over_2 = counted(&|class| class.is_throttled && class.is_multiplexed);
+        if self.classes.iter().any(|class| class.is_multiplexed) {
+            2 * over_1 + over_2 < TIGHT_MULTIPLEXED_MAX
         } else {
-            TIGHT_MAX
-        };
-        counted(&|class| class.is_throttled) < limit
+            over_1 < TIGHT_MAX
+        }
     }
 }
 
@@ -164,8 +170,9 @@ mod tests {
             host: 0,
             priority: *priority,
             is_throttled: true,
+            is_multiplexed,
         };
-        let mut scheduler = RequestScheduler::new(priorities.iter().map(class).collect(), is_multiplexed);
+        let mut scheduler = RequestScheduler::new(priorities.iter().map(class).collect());
         (0..priorities.len()).for_each(|request| scheduler.ask(request));
         scheduler
     }
@@ -205,12 +212,61 @@ mod tests {
         assert_eq!(over_2.startable().len(), DELAYABLE_MAX);
     }
 
+    /// Requests of low priority, of which every other one is over HTTP/2, from a host of its own.
+    fn mixed(count: usize) -> RequestScheduler {
+        let class = |request: usize| RequestClass {
+            host: request % 2,
+            priority: Priority::Low,
+            is_throttled: true,
+            is_multiplexed: request % 2 == 1,
+        };
+        let mut scheduler = RequestScheduler::new((0..count).map(class).collect());
+        (0..count).for_each(|request| scheduler.ask(request));
+        scheduler
+    }
+
+    #[test]
+    fn a_request_over_http_2_counts_half_beside_one_over_http_1_1() {
+        // Three over HTTP/1.1 and three over HTTP/2 are four and a half; one more over HTTP/1.1 begins below five.
+        assert_eq!(mixed(12).startable(), [0, 1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn the_limit_of_a_host_holds_for_hosts_over_http_1_1_alone() {
+        let class = |request: usize| RequestClass {
+            host: usize::from(request >= 7),
+            priority: Priority::Low,
+            is_throttled: true,
+            is_multiplexed: request < 7,
+        };
+        let mut scheduler = RequestScheduler::new((0..9).map(class).collect());
+        scheduler.loosen();
+        (0..9).for_each(|request| scheduler.ask(request));
+        assert_eq!(scheduler.startable().len(), 9, "seven of one host over HTTP/2");
+        let mut other = RequestScheduler::new(
+            (0..9)
+                .map(|request| RequestClass {
+                    is_multiplexed: request >= 7,
+                    ..class(request)
+                })
+                .collect(),
+        );
+        other.loosen();
+        (0..9).for_each(|request| other.ask(request));
+        assert_eq!(
+            other.startable(),
+            [0, 1, 2, 3, 4, 5, 7, 8],
+            "six of one host over HTTP/1.1"
+        );
+    }
+
     #[test]
     fn data_is_not_counted_in_the_renderer() {
         let class = |priority, is_throttled| RequestClass {
             host: 0,
             priority,
             is_throttled,
+            is_multiplexed: false,
         };
         let classes = vec![
             class(Priority::High, false),
@@ -218,7 +274,7 @@ mod tests {
             class(Priority::Low, true),
             class(Priority::Low, true),
         ];
-        let mut scheduler = RequestScheduler::new(classes, false);
+        let mut scheduler = RequestScheduler::new(classes);
         (0..4).for_each(|request| scheduler.ask(request));
         assert_eq!(scheduler.startable(), [0, 1, 2, 3]);
     }
