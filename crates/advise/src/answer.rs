@@ -11,6 +11,7 @@ use lastmile_lab::http::Version;
 use lastmile_lab::link_description::description;
 use lastmile_link::{Jitter, LinkSpec, Reordering};
 use lastmile_page::replay::PageLoad;
+use lastmile_page::{PageHost, connections_per_host};
 use lastmile_report::advise as record;
 use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_traffic::responses::Origin;
@@ -41,7 +42,7 @@ pub(super) fn advice(study: &PreparedReplay<'_>, measured: &Measurement) -> reco
         snippets: snippets::snippets(study, measured),
         findings: prose::findings(study),
         charts: extra_tables::charts(study, &measured.links),
-        exhibits: extra_tables::tables(study),
+        exhibits: extra_tables::tables(study, &options(study).hosts),
         doubts: doubts::traffic_doubts(study),
         links,
     }
@@ -74,7 +75,7 @@ fn traffic(study: &PreparedReplay<'_>) -> record::Traffic {
         responses: study.page.items.len() as u64,
         identity_bytes: items().map(|(_, item)| item.plain).sum::<Bytes>().get(),
         today_bytes: study.has_recorded_encoding().then(|| today().get()),
-        hosts: study.page.hosts as u64,
+        hosts: study.page.hosts.len() as u64,
         notes: remarks
             .map(ToString::to_string)
             .chain(study.page.remarks(study.traffic))
@@ -101,13 +102,9 @@ fn kind(study: &PreparedReplay<'_>) -> record::TrafficKind {
 
 fn options(study: &PreparedReplay<'_>) -> record::Options {
     let options = study.options;
-    let (protocol, connections) = match options.load.protocol {
-        Version::Http11 => (record::Protocol::Http11, lastmile_page::CONNECTIONS_HTTP11),
-        Version::H2 => (record::Protocol::H2, lastmile_page::CONNECTIONS_H2),
-    };
     record::Options {
-        protocol,
-        connections_per_host: connections as u64,
+        protocol: options.load.protocol.map(protocol_record),
+        hosts: hosts(study),
         tls: options.load.tls,
         connections: options.load.connections,
         repeats: options.repeats.get(),
@@ -116,6 +113,30 @@ fn options(study: &PreparedReplay<'_>) -> record::Options {
         server: options.server,
         slow_client: options.load.slow_client,
     }
+}
+
+const fn protocol_record(version: Version) -> record::Protocol {
+    match version {
+        Version::Http11 => record::Protocol::Http11,
+        Version::H2 => record::Protocol::H2,
+    }
+}
+
+/// The hosts, and the protocol that each was replayed with.
+fn hosts(study: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
+    let versions = study.page.versions(study.options.load.protocol);
+    let hosts = study.page.hosts.iter().zip(versions).enumerate();
+    let of_host = |(number, (host, version)): (usize, (&PageHost, Version))| {
+        let items = study.page.items.iter().filter(|item| item.host == number);
+        record::ReplayedHost {
+            host: host.address.clone(),
+            responses: items.count() as u64,
+            recorded: host.recorded().map(|version| version.to_string()),
+            protocol: protocol_record(version),
+            connections: connections_per_host(version) as u64,
+        }
+    };
+    hosts.map(of_host).collect()
 }
 
 fn link_advice(study: &PreparedReplay<'_>, place: usize, measured: &LinkMeasurement) -> record::LinkAdvice {

@@ -19,6 +19,7 @@ use super::select::ChosenSetting;
 use super::{AdviseError, Phase, PreparedReplay, Progress, prose};
 use lastmile_codec::content::CodecSpec;
 use lastmile_lab::cpu_cost_model::Operation;
+use lastmile_lab::http::Version;
 use lastmile_link::LinkSpec;
 use lastmile_page::dependencies::Priority;
 use lastmile_page::replay;
@@ -54,6 +55,8 @@ struct MedianResponse {
     plain: Bytes,
     compressed: Bytes,
     codec: CodecSpec,
+    /// The version of HTTP that it is replayed with.
+    version: Version,
     /// On the reference core.
     encoding: Duration,
     decoding: Duration,
@@ -151,9 +154,13 @@ fn simulate(seen: &mut Vec<(f64, [f64; 2])>, times: impl Fn(f64) -> Option<[f64;
 impl MedianResponse {
     /// A response of the group's median size, with the compression ratio of the whole group.
     fn new(study: &PreparedReplay<'_>, group: &Group, candidate: &Candidate) -> Self {
-        let mut sizes: Vec<Bytes> = group.items.iter().map(|item| study.page.items[*item].plain).collect();
+        let mut sizes: Vec<(Bytes, usize)> = group
+            .items
+            .iter()
+            .map(|item| (study.page.items[*item].plain, *item))
+            .collect();
         sizes.sort();
-        let plain = sizes[sizes.len() / 2];
+        let (plain, item) = sizes[sizes.len() / 2];
         let left = candidate.size.as_f64() / group.plain.as_f64();
         let encoding = if compressed_per_request(group.origin) {
             median_cost(study.costs, Operation::Encode(candidate.codec), plain)
@@ -166,6 +173,7 @@ impl MedianResponse {
             plain,
             compressed: coded,
             codec: candidate.codec,
+            version: study.version(item),
             encoding,
             decoding,
         }
@@ -215,7 +223,7 @@ impl MedianResponse {
         let time = |coded| {
             let script = PageScript::from(vec![order(coded)]);
             let (handshakes, seed) = (replay::HandshakeCost::default(), study.options.root());
-            let replayed = replay::run(&study.options.load, &link, 1, script, handshakes, seed).ok()?;
+            let replayed = replay::run(&study.options.load, &link, &[self.version], script, handshakes, seed).ok()?;
             Some(replayed.transfer_times[0].as_secs_f64())
         };
         Some([time(false)?, time(true)?])

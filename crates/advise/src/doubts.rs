@@ -3,9 +3,11 @@
 use super::PreparedReplay;
 use super::candidates::compressed_per_request;
 use super::measure::LinkMeasurement;
+use lastmile_page::PageHost;
 use lastmile_report::advise::Saving;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_traffic::responses::HttpVersion;
 
 /// Fewer responses than this say little about their kind: our own choice.
 const FEW_RESPONSES: usize = 3;
@@ -20,6 +22,7 @@ pub const DOUBTS: &[DoubtKind] = &[
     DoubtKind::MissingResponses,
     DoubtKind::UnknownHeads,
     DoubtKind::UnknownLevel,
+    DoubtKind::OtherProtocol,
     DoubtKind::FailedRuns,
     DoubtKind::FewRuns,
     DoubtKind::FewResponses,
@@ -88,6 +91,7 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
         );
         doubts.push(Doubt::new(DoubtKind::UnknownLevel, text));
     }
+    doubts.extend(other_protocol(study));
     let estimated = study.estimated_settings();
     if !estimated.is_empty() {
         let text = format!(
@@ -98,6 +102,24 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::new(DoubtKind::EstimatedSizes, text));
     }
     doubts
+}
+
+/// That hosts were recorded over HTTP/3, and are replayed over HTTP/2; none where another protocol was asked for.
+fn other_protocol(study: &PreparedReplay<'_>) -> Option<Doubt> {
+    if study.options.load.protocol.is_some() {
+        return None;
+    }
+    let over_3 = |host: &&PageHost| host.recorded() == Some(HttpVersion::Http3);
+    let mut hosts = study.page.hosts.iter().filter(over_3);
+    let first = hosts.next()?;
+    let text = format!(
+        "{} of {} hosts were recorded over HTTP/3 and are replayed over HTTP/2, since QUIC is not modelled: their connections take a round \
+         trip longer to open, and one lost packet delays all their responses (first: {})",
+        1 + hosts.count(),
+        study.page.hosts.len(),
+        first.address
+    );
+    Some(Doubt::new(DoubtKind::OtherProtocol, text))
 }
 
 /// That a saving may be none, for the statistics whose intervals include 0; none where no interval does.

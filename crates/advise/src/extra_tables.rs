@@ -4,15 +4,42 @@ use super::PreparedReplay;
 use super::candidates::Candidate;
 use super::measure::LinkMeasurement;
 use super::response_classes::Group;
+use lastmile_report::advise::ReplayedHost;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source, Table};
 
-/// One table per kind, of every setting considered, replayed or not.
-pub(super) fn tables(study: &PreparedReplay<'_>) -> Vec<Table> {
+/// The protocol of each host where they differ, and one table per kind, of every setting considered, replayed or not.
+pub(super) fn tables(study: &PreparedReplay<'_>, hosts: &[ReplayedHost]) -> Vec<Table> {
     let kinds = study.groups.iter().zip(&study.candidates);
-    kinds
-        .map(|(group, candidates)| levels(study, group, candidates))
-        .collect()
+    let levels = kinds.map(|(group, candidates)| levels(study, group, candidates));
+    protocols(hosts).into_iter().chain(levels).collect()
+}
+
+/// The protocol of each host; none where all have the one that they were recorded with.
+fn protocols(hosts: &[ReplayedHost]) -> Option<Table> {
+    let first = hosts.first()?;
+    let differs = |host: &ReplayedHost| {
+        let replayed = host.protocol.name();
+        host.protocol != first.protocol || host.recorded.as_deref().is_some_and(|recorded| recorded != replayed)
+    };
+    let row = |host: &ReplayedHost| {
+        vec![
+            host.host.clone(),
+            host.responses.to_string(),
+            host.recorded.clone().unwrap_or_default(),
+            host.protocol.name().to_owned(),
+            host.connections.to_string(),
+        ]
+    };
+    hosts.iter().any(differs).then(|| Table {
+        title: "The protocol of each host".to_owned(),
+        note: "The recorded version is the one of most of a host's responses; none where the traffic does not say."
+            .to_owned(),
+        columns: ["Host", "Responses", "Recorded", "Replayed", "Connections at most"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: hosts.iter().map(row).collect(),
+    })
 }
 
 fn levels(study: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]) -> Table {

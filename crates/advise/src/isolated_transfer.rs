@@ -9,6 +9,7 @@ use super::measure::without_impairments;
 use super::{AdviseError, Phase, PreparedReplay, Progress, candidates};
 use lastmile_codec::content::CodecSpec;
 use lastmile_lab::cpu_cost_model::Operation;
+use lastmile_lab::http::Version;
 use lastmile_page::dependencies::{Extent, Prerequisite, Priority};
 use lastmile_page::scripted_response::{EncodedResponse, ExchangeCost, ScriptedResponse};
 use lastmile_page::{LoadOptions, replay};
@@ -45,6 +46,7 @@ impl IsolatedTransferTimes {
             .flat_map(|link| study.settings.iter().map(move |codec| (link, *codec)))
             .collect();
         let options = study.options;
+        let versions: Vec<Version> = items.iter().map(|item| study.version(*item)).collect();
         let load = LoadOptions {
             connections: Connections::Cold,
             tls: false,
@@ -67,7 +69,7 @@ impl IsolatedTransferTimes {
             replay::run(
                 &load,
                 &without_impairments(&options.links[link].1),
-                items.len(),
+                &versions,
                 chained.into(),
                 replay::HandshakeCost::default(),
                 options.root(),
@@ -110,6 +112,12 @@ fn chained(mut responses: Vec<ScriptedResponse>) -> Vec<ScriptedResponse> {
 }
 
 impl PreparedReplay<'_> {
+    /// The version of HTTP that an item is replayed with.
+    pub(super) fn version(&self, item: usize) -> Version {
+        let host = &self.page.hosts[self.page.items[item].host];
+        self.options.load.protocol.unwrap_or_else(|| host.version())
+    }
+
     /// An item in isolation, from its own host.
     fn order(&self, host: usize, item: usize, codec: CodecSpec) -> ScriptedResponse {
         let (delivery, known): (EncodedResponse, _) = (

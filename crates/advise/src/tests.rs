@@ -4,9 +4,9 @@ use super::*;
 use lastmile_lab::cpu_cost_model::Choice;
 use lastmile_lab::http::Version;
 use lastmile_page::testing::{response, text, traffic};
-use lastmile_report::advise::{KindAdvice, ModelError, PageOutcome, Saving, Server, Snippet};
+use lastmile_report::advise::{KindAdvice, ModelError, PageOutcome, Protocol, Saving, Server, Snippet};
 use lastmile_report::record::{Doubt, DoubtKind};
-use lastmile_traffic::responses::{Body, Origin, Response};
+use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response};
 use lastmile_units::Bytes;
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ fn an_advice_does_not_depend_on_threads() {
 fn what_is_recommended_is_not_worse_than_no_compression() {
     let mut options = options(&["wpt/3g", "published/dialup-56k", "wpt/cable"]);
     for protocol in [Version::Http11, Version::H2] {
-        options.load.protocol = protocol;
+        options.load.protocol = Some(protocol);
         for link in &advised(&small_page(), &options).links {
             let page = &link.page[0];
             assert_eq!(page.setting, "recommended");
@@ -121,6 +121,64 @@ fn what_is_recommended_is_not_worse_than_no_compression() {
             }
         }
     }
+}
+
+/// The small page from two hosts: the document over HTTP/1.1, the script and the data over another version.
+fn page_of_two_versions(second: HttpVersion) -> Traffic {
+    let mut page = small_page();
+    page.responses[0].http_version = Some(HttpVersion::Http11);
+    for response in &mut page.responses[1..] {
+        response.http_version = Some(second);
+        response.host = "b.example".to_owned();
+        response.url = response.url.replace("a.example", "b.example");
+    }
+    page
+}
+
+#[test]
+fn each_host_is_replayed_over_its_recorded_protocol_unless_one_is_asked_for() {
+    let protocols = |traffic: &Traffic, asked| {
+        let mut options = options(&["wpt/3g"]);
+        options.levels = vec!["gzip:6".parse().unwrap()];
+        options.load.protocol = asked;
+        let advice = advised(traffic, &options);
+        let hosts = advice.options.hosts.iter();
+        let replayed: Vec<(String, Protocol, u64)> = hosts
+            .map(|host| (host.host.clone(), host.protocol, host.connections))
+            .collect();
+        (replayed, advice)
+    };
+    let [first, second] = ["https://a.example", "https://b.example"].map(str::to_owned);
+    let mixed = page_of_two_versions(HttpVersion::Http2);
+    let (replayed, as_recorded) = protocols(&mixed, None);
+    let expected = [(first.clone(), Protocol::Http11, 6), (second.clone(), Protocol::H2, 1)];
+    assert_eq!((&replayed[..], as_recorded.options.protocol), (&expected[..], None));
+    assert_eq!(as_recorded.exhibits[0].title, "The protocol of each host");
+    let (replayed, over_2) = protocols(&mixed, Some(Version::H2));
+    assert_eq!(
+        replayed,
+        [(first.clone(), Protocol::H2, 1), (second.clone(), Protocol::H2, 1)]
+    );
+    assert_eq!(over_2.options.protocol, Some(Protocol::H2));
+    assert!(over_2.doubts.iter().all(|doubt| doubt.kind != DoubtKind::OtherProtocol));
+    // The recorded protocols are replayed, and not only named: asking for those of the recording changes nothing else.
+    let times = |advice: &Advice| -> Vec<f64> { advice.links[0].page.iter().map(|row| row.page_time.mean).collect() };
+    let (_, over_1) = protocols(&mixed, Some(Version::Http11));
+    assert!(times(&as_recorded) != times(&over_1) && times(&as_recorded) != times(&over_2));
+    let uniform = page_of_two_versions(HttpVersion::Http11);
+    assert_eq!(times(&protocols(&uniform, None).1), times(&over_1));
+    let (_, over_3) = protocols(&page_of_two_versions(HttpVersion::Http3), None);
+    assert_eq!(times(&over_3), times(&as_recorded));
+    let doubt = over_3
+        .doubts
+        .iter()
+        .find(|doubt| doubt.kind == DoubtKind::OtherProtocol);
+    let text = &doubt.unwrap().text;
+    assert!(
+        text.starts_with("1 of 2 hosts were recorded over HTTP/3 and are replayed over HTTP/2"),
+        "{text}"
+    );
+    assert_eq!(over_3.options.hosts[1].recorded.as_deref(), Some("HTTP/3"));
 }
 
 #[test]
@@ -740,6 +798,7 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
         DoubtKind::MissingResponses => {
             responses.push(response("/missing.css", "text/css", Origin::Static, Body::Missing));
         }
+        DoubtKind::OtherProtocol => responses[0].http_version = Some(HttpVersion::Http3),
         DoubtKind::UnknownHeads => responses[1].response_header_bytes = None,
         DoubtKind::FewRuns => {
             asked.repeats = NonZeroU64::new(2).unwrap();

@@ -152,7 +152,7 @@ impl Browser {
             ));
         }
         let tls = plan.traffic.responses.iter().any(|response| response.scheme == "https");
-        let mut options = LoadOptions::beside_browser(self.0, tls, plan.slow_client);
+        let mut options = LoadOptions::beside_browser(Some(self.0), tls, plan.slow_client);
         options.server.slow_down = plan.slow_server;
         let scene = ReplayContext {
             page: &plan.page,
@@ -183,7 +183,7 @@ impl Browser {
             return Ok(Vec::new());
         };
         let options = BrowserOptions {
-            protocol: self.0,
+            protocol: Some(self.0),
             repeats,
             cpu_slowdown: plan.slow_client,
             ..BrowserOptions::default()

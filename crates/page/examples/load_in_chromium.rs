@@ -1,7 +1,7 @@
 //! Loads a recorded page in Chromium in the emulated world and in simulation, and prints both loads as lines of JSON.
 //!
 //! ```text
-//! cargo run -p lastmile-page --example load_in_chromium -- PAGE LINK CODEC h1|h2 REPEATS [CAPTURE-FOLDER]
+//! cargo run -p lastmile-page --example load_in_chromium -- PAGE LINK CODEC h1|h2|recorded REPEATS [CAPTURE-FOLDER]
 //! ```
 //!
 //! PAGE is a recording, or the name of a shape of generated page: `head-scripts`.
@@ -21,13 +21,14 @@ fn main() {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [file, link, codec, protocol, repeats, rest @ ..] = arguments.as_slice() else {
-        return Err("give PAGE.har LINK CODEC h1|h2 REPEATS [CAPTURE-FOLDER]".into());
+        return Err("give PAGE.har LINK CODEC h1|h2|recorded REPEATS [CAPTURE-FOLDER]".into());
     };
     lastmile_world::emu::acquire()?;
     let protocol = match protocol.as_str() {
-        "h1" => Version::Http11,
-        "h2" => Version::H2,
-        other => return Err(format!("the protocol {other:?} is neither h1 nor h2").into()),
+        "h1" => Some(Version::Http11),
+        "h2" => Some(Version::H2),
+        "recorded" => None,
+        other => return Err(format!("the protocol {other:?} is neither h1, h2 nor recorded").into()),
     };
     linux::compare(
         file,
@@ -60,7 +61,7 @@ mod linux {
         file: &str,
         link: &str,
         codec: CodecSpec,
-        protocol: Version,
+        protocol: Option<Version>,
         repeats: NonZeroU64,
         captures: Option<&Path>,
     ) -> Result<(), Box<dyn Error>> {

@@ -33,10 +33,10 @@ use tokio::sync::{mpsc, oneshot};
 type Link = Connection<Empty<Octets>>;
 
 /// Connections per host over HTTP/1.1.
-pub const CONNECTIONS_HTTP11: usize = 6;
+const CONNECTIONS_HTTP11: usize = 6;
 
 /// Connections per host over HTTP/2.
-pub const CONNECTIONS_H2: usize = 1;
+const CONNECTIONS_H2: usize = 1;
 
 /// If the first connection to a host is not established within this time, a second is opened.
 const CONNECT_RETRY: Duration = Duration::from_millis(250);
@@ -54,15 +54,37 @@ pub(crate) struct ResourceTiming {
 /// A browser on a machine. Cloning gives another handle to it.
 pub(crate) struct Browser<H> {
     host: H,
-    version: Version,
-    tls: Option<ClientTls>,
     script: Rc<PageScript>,
     pools: Rc<[RefCell<Pool>]>,
 }
 
+/// A server as the browser reaches it.
+#[derive(Clone)]
+pub(crate) struct Server {
+    pub(crate) address: SocketAddrV4,
+    pub(crate) version: Version,
+    /// None where connections are not encrypted.
+    pub(crate) tls: Option<ClientTls>,
+}
+
+impl Server {
+    /// The number of connections that it may have.
+    const fn connections(&self) -> usize {
+        connections_per_host(self.version)
+    }
+}
+
+/// The most connections that a browser has to a host over a version of HTTP.
+pub const fn connections_per_host(version: Version) -> usize {
+    match version {
+        Version::Http11 => CONNECTIONS_HTTP11,
+        Version::H2 => CONNECTIONS_H2,
+    }
+}
+
 /// The connections to one host.
 struct Pool {
-    address: SocketAddrV4,
+    server: Server,
     /// Idle connections; over HTTP/2 the one that all requests share.
     idle: Vec<Link>,
     /// The number of connections, including those being opened.
@@ -82,8 +104,6 @@ impl<H: Host> Clone for Browser<H> {
     fn clone(&self) -> Self {
         Self {
             host: self.host.clone(),
-            version: self.version,
-            tls: self.tls.clone(),
             script: Rc::clone(&self.script),
             pools: Rc::clone(&self.pools),
         }
@@ -91,16 +111,10 @@ impl<H: Host> Clone for Browser<H> {
 }
 
 impl<H: Host> Browser<H> {
-    pub(crate) fn new(
-        host: H,
-        version: Version,
-        tls: Option<ClientTls>,
-        script: Rc<PageScript>,
-        servers: &[SocketAddrV4],
-    ) -> Self {
-        let pool = |address: &SocketAddrV4| {
+    pub(crate) fn new(host: H, script: Rc<PageScript>, servers: Vec<Server>) -> Self {
+        let pool = |server| {
             RefCell::new(Pool {
-                address: *address,
+                server,
                 idle: Vec::new(),
                 opened: 0,
                 is_reached: false,
@@ -110,28 +124,19 @@ impl<H: Host> Browser<H> {
         };
         Self {
             host,
-            version,
-            tls,
             script,
-            pools: servers.iter().map(pool).collect(),
-        }
-    }
-
-    const fn connections(&self) -> usize {
-        match self.version {
-            Version::Http11 => CONNECTIONS_HTTP11,
-            Version::H2 => CONNECTIONS_H2,
+            pools: servers.into_iter().map(pool).collect(),
         }
     }
 
     /// Opens every connection that the page can use, one after the other, and fetches `size` bytes over each, so that its congestion
     /// window grows.
     pub(crate) async fn warm(&self, size: Bytes) -> Result<(), Rc<HttpError>> {
-        for (server, pool) in self.pools.iter().enumerate() {
-            let requests = self.script.responses.iter().filter(|response| response.host == server);
-            for _ in 0..self.connections().min(requests.count()) {
-                let address = pool.borrow().address;
-                let mut link = self.connect(server, address).await.map_err(Rc::new)?;
+        for (host, pool) in self.pools.iter().enumerate() {
+            let requests = self.script.responses.iter().filter(|response| response.host == host);
+            let server = pool.borrow().server.clone();
+            for _ in 0..server.connections().min(requests.count()) {
+                let mut link = self.connect(host, &server).await.map_err(Rc::new)?;
                 let response = link.send(origin_server::warming(size)).await.map_err(Rc::new)?;
                 let mut body = response.into_body();
                 while let Some(frame) = body.frame().await {
@@ -154,8 +159,9 @@ impl<H: Host> Browser<H> {
             host: response.host,
             priority: response.priority,
             is_throttled: response.is_throttled,
+            is_multiplexed: self.pools[response.host].borrow().server.version == Version::H2,
         });
-        let scheduler = RequestScheduler::new(classes.collect(), self.version == Version::H2);
+        let scheduler = RequestScheduler::new(classes.collect());
         let (done, mut outcomes) = mpsc::unbounded_channel();
         let load = Load {
             browser: self.clone(),
@@ -171,20 +177,21 @@ impl<H: Host> Browser<H> {
         Ok(loaded)
     }
 
-    /// A connection to `server` that can take a request.
-    async fn acquire(&self, server: usize, priority: Priority) -> Result<Link, Rc<HttpError>> {
+    /// A connection to a host that can take a request.
+    async fn acquire(&self, host: usize, priority: Priority) -> Result<Link, Rc<HttpError>> {
         let place = {
-            let mut pool = self.pools[server].borrow_mut();
+            let mut pool = self.pools[host].borrow_mut();
             if let Some(link) = pool.idle.pop() {
                 if let Some(shared) = link.share() {
                     pool.idle.push(shared);
                 }
                 return Ok(link);
             }
-            if pool.opened < self.connections() {
-                self.open(server, &mut pool);
-                if pool.opened == 1 && self.connections() > 1 {
-                    self.open_another_if_late(server);
+            let most = pool.server.connections();
+            if pool.opened < most {
+                self.open(host, &mut pool);
+                if pool.opened == 1 && most > 1 {
+                    self.open_another_if_late(host);
                 }
             }
             let (give, place) = oneshot::channel();
@@ -196,15 +203,15 @@ impl<H: Host> Browser<H> {
         place.await.expect("a pool keeps those who wait until they are served")
     }
 
-    fn open(&self, server: usize, pool: &mut Pool) {
+    fn open(&self, host: usize, pool: &mut Pool) {
         pool.opened += 1;
-        let (browser, address) = (self.clone(), pool.address);
+        let (browser, server) = (self.clone(), pool.server.clone());
         self.host.spawn(async move {
-            match browser.connect(server, address).await {
-                Ok(link) => browser.release(server, link),
+            match browser.connect(host, &server).await {
+                Ok(link) => browser.release(host, link),
                 Err(error) => {
                     let error = Rc::new(error);
-                    let waiting = std::mem::take(&mut browser.pools[server].borrow_mut().waiting);
+                    let waiting = std::mem::take(&mut browser.pools[host].borrow_mut().waiting);
                     for give in waiting.into_values() {
                         let _ = give.send(Err(Rc::clone(&error)));
                     }
@@ -213,26 +220,26 @@ impl<H: Host> Browser<H> {
         });
     }
 
-    async fn connect(&self, server: usize, address: SocketAddrV4) -> Result<Link, HttpError> {
-        let stream = self.host.connect(address).await?;
-        self.pools[server].borrow_mut().is_reached = true;
-        handshake(&self.host, stream, self.version, self.tls.as_ref()).await
+    async fn connect(&self, host: usize, server: &Server) -> Result<Link, HttpError> {
+        let stream = self.host.connect(server.address).await?;
+        self.pools[host].borrow_mut().is_reached = true;
+        handshake(&self.host, stream, server.version, server.tls.as_ref()).await
     }
 
-    fn open_another_if_late(&self, server: usize) {
+    fn open_another_if_late(&self, host: usize) {
         let browser = self.clone();
         self.host.spawn(async move {
             browser.host.sleep_until(browser.host.now() + CONNECT_RETRY).await;
-            let mut pool = browser.pools[server].borrow_mut();
-            if !pool.is_reached && !pool.waiting.is_empty() && pool.opened < browser.connections() {
-                browser.open(server, &mut pool);
+            let mut pool = browser.pools[host].borrow_mut();
+            if !pool.is_reached && !pool.waiting.is_empty() && pool.opened < pool.server.connections() {
+                browser.open(host, &mut pool);
             }
         });
     }
 
     /// Gives a connection to the first request in the queue, or to all if it can be shared; keeps it if none waits.
-    fn release(&self, server: usize, link: Link) {
-        let mut pool = self.pools[server].borrow_mut();
+    fn release(&self, host: usize, link: Link) {
+        let mut pool = self.pools[host].borrow_mut();
         if link.share().is_some() {
             for give in std::mem::take(&mut pool.waiting).into_values() {
                 let shared = link.share();
@@ -330,6 +337,9 @@ impl<H: Host> Load<H> {
         let (browser, host) = (&self.browser, &self.browser.host);
         let scripted = &browser.script.responses[request];
         let mut link = browser.acquire(scripted.host, scripted.priority).await?;
+        if browser.pools[scripted.host].borrow().server.version == Version::H2 {
+            self.scheduler.borrow_mut().learn_multiplexing(scripted.host);
+        }
         let asked = host.now();
         host.compute(scripted.exchange.fetching).await;
         let response = link

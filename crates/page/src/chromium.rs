@@ -27,8 +27,8 @@ use tokio::sync::oneshot;
 /// How a page is loaded in Chromium.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BrowserOptions {
-    /// The protocol of hosts whose scheme is `https`.
-    pub protocol: Version,
+    /// The protocol of hosts whose scheme is `https`; none gives each the recorded one.
+    pub protocol: Option<Version>,
     /// How many times the page is loaded.
     pub repeats: NonZeroU64,
     /// How many times slower than this machine's the browser's main threads are.
@@ -38,10 +38,10 @@ pub struct BrowserOptions {
 }
 
 impl Default for BrowserOptions {
-    /// HTTP/2, three loads, at this machine's speed; and three seconds, which is our own choice.
+    /// The recorded protocols, three loads, at this machine's speed; and three seconds, which is our own choice.
     fn default() -> Self {
         Self {
-            protocol: Version::H2,
+            protocol: None,
             repeats: const { NonZeroU64::new(3).unwrap() },
             cpu_slowdown: 1.0,
             quiet: Duration::from_secs(3),
@@ -201,9 +201,10 @@ pub fn load_captured(
     }
     let log = Rc::new(RefCell::new(playback.log()));
     let mut addresses = BTreeMap::new();
+    let versions = playback.versions(options.protocol);
     for (number, (_, authority)) in sites.iter().enumerate() {
         let server = testbed.host(&server_name(number));
-        let port = playback.serve(number, server, options.protocol, &log).map_err(failed)?;
+        let port = playback.serve(number, server, versions[number], &log).map_err(failed)?;
         addresses.insert(authority.clone(), server.address(port).to_string());
     }
     let folders = tempfile::TempDir::with_prefix("lastmile-").map_err(failed)?;
@@ -221,7 +222,7 @@ pub fn load_captured(
         .map_err(failed)?;
     let per_load = World::limit(link, playback.urls().len(), playback.plain_bytes());
     let inputs = Inputs::new("load", data, state)
-        .with("protocol", protocol_name(options.protocol))
+        .with("protocol", newest_protocol(&versions))
         .with("repeats", &options.repeats)
         .with("cpu_slowdown", &options.cpu_slowdown)
         .with("quiet_milliseconds", &options.quiet.as_millis().max(1))
@@ -246,10 +247,12 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::new(error.to_string())
 }
 
-const fn protocol_name(protocol: Version) -> &'static str {
-    match protocol {
-        Version::Http11 => "http/1.1",
-        Version::H2 => "h2",
+/// The newest protocol that the browser is to offer: each server agrees to one only.
+fn newest_protocol(versions: &[Version]) -> &'static str {
+    if versions.contains(&Version::H2) {
+        "h2"
+    } else {
+        "http/1.1"
     }
 }
 

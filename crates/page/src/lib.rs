@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | what documents, style sheets and modules name | `discovery` |
 //! | what each request waits for | `dependencies` |
-//! | the responses to replay | `page` |
+//! | the responses to replay, and their hosts | `page`, `page_host` |
 //! | how they are loaded | `load_options` |
 //! | the script of each response in one replay | `scripted_response` |
 //! | one replay, in virtual time | `replay`, of `origin_server` and `browser` (`prerequisite_tracker`, `request_scheduler`) |
@@ -18,6 +18,7 @@ mod discovery;
 pub mod load_options;
 mod origin_server;
 pub mod page;
+mod page_host;
 pub mod playback;
 mod prerequisite_tracker;
 pub mod replay;
@@ -26,7 +27,8 @@ pub mod scripted_response;
 #[doc(hidden)]
 pub mod testing;
 
-pub use browser::{CONNECTIONS_H2, CONNECTIONS_HTTP11};
+pub use browser::connections_per_host;
 pub use load_options::{LoadOptions, ServerSpec};
 pub use origin_server::PIECE;
 pub use page::Page;
+pub use page_host::PageHost;

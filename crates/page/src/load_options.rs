@@ -7,8 +7,9 @@ use lastmile_report::advise::Connections;
 /// How a page is loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadOptions {
-    /// HTTP/1.1 over six connections per host, as in browsers, or HTTP/2 over one.
-    pub protocol: Version,
+    /// The protocol of every host: HTTP/1.1 over six connections per host, as in browsers, or HTTP/2 over one. None gives each host the
+    /// recorded one.
+    pub protocol: Option<Version>,
     /// Whether connections are encrypted.
     pub tls: bool,
     /// Whether they are open before the first request, with grown congestion windows.
@@ -31,12 +32,11 @@ pub struct ServerSpec {
 }
 
 impl Default for LoadOptions {
-    /// HTTP/1.1, since HTTP/2, over which most pages are served today, would hide the times of single responses; over TLS, cold. The
-    /// client is 4 times slower, as Lighthouse models a mid-range phone on a desktop (`cpuSlowdownMultiplier`). The server has 4 cores,
+    /// The recorded protocols over TLS, cold. The client is 4 times slower, as Lighthouse models a mid-range phone on a desktop (`cpuSlowdownMultiplier`). The server has 4 cores,
     /// half busy: our own choice.
     fn default() -> Self {
         Self {
-            protocol: Version::Http11,
+            protocol: None,
             tls: true,
             connections: Connections::Cold,
             slow_client: 4.0,
@@ -53,7 +53,7 @@ impl LoadOptions {
     /// The conditions of a real browser's loads in the emulated world, for loads to compare with them: cold connections to servers that are
     /// not busy.
     #[must_use]
-    pub fn beside_browser(protocol: Version, tls: bool, slow_client: f64) -> Self {
+    pub fn beside_browser(protocol: Option<Version>, tls: bool, slow_client: f64) -> Self {
         let usual = Self::default();
         Self {
             protocol,
@@ -99,9 +99,9 @@ mod tests {
 
     #[test]
     fn loads_beside_a_browser_have_its_conditions() {
-        let options = LoadOptions::beside_browser(Version::H2, false, 2.0);
+        let options = LoadOptions::beside_browser(Some(Version::H2), false, 2.0);
         assert!(!options.tls);
         assert_eq!((options.slow_client, options.server.load), (2.0, 0.0));
-        assert_eq!(options.protocol, Version::H2);
+        assert_eq!(options.protocol, Some(Version::H2));
     }
 }

@@ -7,6 +7,8 @@
 //! the server's own work, and is repeated; a host's only response keeps its whole wait. Static responses are served at once.
 
 use crate::dependencies::{self, Cause, Dependency, Prerequisite, Priority};
+use crate::page_host::{PageHost, page_hosts};
+use lastmile_lab::http::Version;
 use lastmile_traffic::responses::{Body, Origin, Response, ResponseKind, Traffic};
 use lastmile_units::Bytes;
 use std::collections::BTreeMap;
@@ -17,8 +19,8 @@ use std::time::Duration;
 pub struct Page {
     /// In the order of their requests.
     pub items: Vec<PageResource>,
-    /// The number of hosts that they come from: [`PageResource::host`] is below it.
-    pub hosts: usize,
+    /// The hosts that they come from, in the order of their first requests.
+    pub hosts: Vec<PageHost>,
     /// What must have arrived for the document's body to begin.
     pub body_begins: Vec<Prerequisite>,
     /// Responses that are not replayed, with the reason.
@@ -30,7 +32,7 @@ pub struct Page {
 pub struct PageResource {
     /// Its index among the traffic's responses.
     pub response: usize,
-    /// The index of its host.
+    /// The index of its host in [`Page::hosts`].
     pub host: usize,
     /// The kind of its content.
     pub kind: ResponseKind,
@@ -93,13 +95,14 @@ impl Page {
             }
         }
         kept.sort_by_key(|(index, response)| (response.started, *index));
-        let hosts = host_indices(kept.iter().map(|(_, response)| (&*response.scheme, &*response.host)));
+        let (hosts, host_of) = page_hosts(kept.iter().map(|(_, response)| *response));
         let least_waits = least_waits(&kept);
         let found = dependencies::find(&kept.iter().map(|(_, response)| *response).collect::<Vec<_>>());
         let items: Vec<PageResource> = kept
             .iter()
             .zip(found.of_items)
-            .map(|((index, response), dependency)| {
+            .zip(host_of)
+            .map(|(((index, response), dependency), host)| {
                 let Dependency {
                     prerequisites,
                     gap,
@@ -109,7 +112,7 @@ impl Page {
                 } = dependency;
                 PageResource {
                     response: *index,
-                    host: hosts[&(&*response.scheme, &*response.host)],
+                    host,
                     kind: response.kind(),
                     origin: response.origin,
                     prerequisites,
@@ -127,21 +130,11 @@ impl Page {
             .collect();
         Self {
             items,
-            hosts: hosts.len(),
+            hosts,
             body_begins: found.body_begins,
             left_out,
         }
     }
-}
-
-/// Numbers hosts in the order of their first appearance.
-fn host_indices<'a>(hosts: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeMap<(&'a str, &'a str), usize> {
-    let mut numbers = BTreeMap::new();
-    for host in hosts {
-        let next = numbers.len();
-        numbers.entry(host).or_insert(next);
-    }
-    numbers
 }
 
 /// The shortest wait of each host with more than one response.
@@ -165,6 +158,12 @@ fn server_think_time(response: &Response, least_waits: &BTreeMap<&str, Duration>
 }
 
 impl Page {
+    /// The version of HTTP that each host is replayed with: the one asked for, or else the recorded one.
+    pub fn versions(&self, asked: Option<Version>) -> Vec<Version> {
+        let version = |host: &PageHost| asked.unwrap_or_else(|| host.version());
+        self.hosts.iter().map(version).collect()
+    }
+
     /// Notes on how requests are explained, and on the responses left out: each reason with its count and the first example.
     pub fn remarks(&self, traffic: &Traffic) -> Vec<String> {
         let mut reasons: BTreeMap<&str, Vec<usize>> = BTreeMap::new();

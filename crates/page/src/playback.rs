@@ -47,6 +47,8 @@ struct Site {
     scheme: String,
     /// With the port, where URLs name one.
     host: String,
+    /// The recorded version of HTTP.
+    version: Version,
     exact: BTreeMap<(Method, String), usize>,
     /// The same without queries.
     by_path: BTreeMap<(Method, String), usize>,
@@ -97,12 +99,13 @@ impl Playback {
     pub fn new(page: &Page, traffic: &Traffic, deliveries: &[EncodedResponse]) -> Self {
         let recorded = |item: &PageResource| &traffic.responses[item.response];
         let played = |(item, delivery)| PlayedResponse::new(item, recorded(item), delivery);
-        let mut sites: Vec<Option<Site>> = (0..page.hosts).map(|_| None).collect();
+        let mut sites: Vec<Option<Site>> = page.hosts.iter().map(|_| None).collect();
         for (index, item) in page.items.iter().enumerate() {
             let response = recorded(item);
             let site = sites[item.host].get_or_insert_with(|| Site {
                 scheme: response.scheme.clone(),
                 host: response.host.clone(),
+                version: page.hosts[item.host].version(),
                 exact: BTreeMap::new(),
                 by_path: BTreeMap::new(),
             });
@@ -161,7 +164,17 @@ impl Playback {
         Some(format!("{}://{}{WARM_UP}", site.scheme, site.authority()))
     }
 
-    /// Serves host number `site` on `host`; encrypted, and by `protocol`, where its scheme is `https`. Requests are counted in `log`.
+    /// For each host, the version of HTTP that it speaks: where its scheme is `https` the one asked for, or else the recorded one, since
+    /// browsers speak HTTP/2 only over TLS; elsewhere HTTP/1.1.
+    pub fn versions(&self, asked: Option<Version>) -> Vec<Version> {
+        let version = |site: &Site| match &*site.scheme {
+            "https" => asked.unwrap_or(site.version),
+            _ => Version::Http11,
+        };
+        self.sites.iter().map(version).collect()
+    }
+
+    /// Serves host number `site` on `host` by `version`; encrypted where its scheme is `https`. Requests are counted in `log`.
     ///
     /// # Errors
     /// When something listens on its port already.
@@ -169,13 +182,13 @@ impl Playback {
         self: &Rc<Self>,
         site: usize,
         host: &H,
-        protocol: Version,
+        version: Version,
         log: &Rc<RefCell<PlaybackLog>>,
     ) -> io::Result<u16> {
-        let (version, encryption, port) = if self.sites[site].scheme == "https" {
-            (protocol, Encryption::Tls(ServerTls::for_browsers(protocol)), HTTPS_PORT)
+        let (encryption, port) = if self.sites[site].scheme == "https" {
+            (Encryption::Tls(ServerTls::for_browsers(version)), HTTPS_PORT)
         } else {
-            (Version::Http11, Encryption::None, HTTP_PORT)
+            (Encryption::None, HTTP_PORT)
         };
         let (playback, log, answering) = (Rc::clone(self), Rc::clone(log), host.clone());
         let service = service_fn(move |request| {

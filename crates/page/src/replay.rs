@@ -2,7 +2,7 @@
 //!
 //! Every server is directly behind the one link, the client's access link: the network between link and servers is not modelled.
 
-use crate::browser::{Browser, ResourceTiming};
+use crate::browser::{Browser, ResourceTiming, Server};
 use crate::load_options::{LoadOptions, ServerSpec};
 use crate::origin_server;
 use crate::page::Page;
@@ -11,7 +11,7 @@ use hyper::service::service_fn;
 use lastmile_lab::cpu_cost_model::{CostTable, Operation};
 use lastmile_lab::failure::Failure;
 use lastmile_lab::http::tls::{ClientTls, ServerTls};
-use lastmile_lab::http::{Encryption, HttpError, serve};
+use lastmile_lab::http::{Encryption, HttpError, Version, serve};
 use lastmile_lab::testbed::{HostSetup, Testbed};
 use lastmile_link::LinkSpec;
 use lastmile_report::advise::Connections;
@@ -84,7 +84,7 @@ pub fn replay(
     run(
         scene.options,
         link,
-        scene.page.hosts,
+        &scene.page.versions(scene.options.protocol),
         script,
         handshakes,
         seed.derive("world"),
@@ -108,40 +108,45 @@ impl HandshakeCost {
     }
 }
 
-/// Replays the responses of `hosts` hosts.
+/// Replays the responses of hosts that speak `versions` of HTTP.
 pub fn run(
     options: &LoadOptions,
     link: &LinkSpec,
-    hosts: usize,
+    versions: &[Version],
     script: PageScript,
     handshakes: HandshakeCost,
     seed: Seed,
 ) -> Result<PageLoad, ReplayError> {
     let script = Rc::new(script);
-    let testbed = testbed(options, link, hosts, seed)?;
+    let testbed = testbed(options, link, versions.len(), seed)?;
     let world = &testbed.world;
     let client = testbed.host(CLIENT).clone();
-    let servers: Vec<_> = (0..hosts)
-        .map(|host| testbed.host(&server_name(host)).clone())
-        .collect();
     let wire = testbed.link(ACCESS);
-    let server_tls = options
-        .tls
-        .then(|| ServerTls::new(options.protocol).costing(handshakes.accept));
-    for server in &servers {
+    let tls = [Version::Http11, Version::H2].map(|version| {
+        let is_used = options.tls && versions.contains(&version);
+        is_used.then(|| {
+            let server = ServerTls::new(version).costing(handshakes.accept);
+            (server, ClientTls::new(version).costing(handshakes.connect))
+        })
+    });
+    let mut servers = Vec::new();
+    for (number, version) in versions.iter().enumerate() {
+        let server = testbed.host(&server_name(number));
+        let (server_tls, client_tls) = tls[usize::from(*version == Version::H2)].clone().unzip();
         let (host, script) = (Rc::new(server.clone()), Rc::clone(&script));
         let service = service_fn(move |request| {
             let (host, script) = (Rc::clone(&host), Rc::clone(&script));
             async move { Ok::<_, Infallible>(origin_server::answer(host, script, request).await) }
         });
-        let encryption = server_tls.clone().map_or(Encryption::None, Encryption::Tls);
-        serve(server, PORT, options.protocol, encryption, service).expect("nothing else listens in a new world");
+        let encryption = server_tls.map_or(Encryption::None, Encryption::Tls);
+        serve(server, PORT, *version, encryption, service).expect("nothing else listens in a new world");
+        servers.push(Server {
+            address: server.address(PORT),
+            version: *version,
+            tls: client_tls,
+        });
     }
-    let addresses: Vec<_> = servers.iter().map(|server| server.address(PORT)).collect();
-    let client_tls = options
-        .tls
-        .then(|| ClientTls::new(options.protocol).costing(handshakes.connect));
-    let browser = Browser::new(client, options.protocol, client_tls, script, &addresses);
+    let browser = Browser::new(client, script, servers);
     if options.connections == Connections::Warm {
         let (browser, size) = (browser.clone(), warming_size(link));
         world

@@ -2,10 +2,11 @@
 //!
 //! **In the renderer** (`ResourceLoadScheduler` in resource_load_scheduler.cc): until the document's body has begun, requests below high
 //! priority wait while two others are in flight; two of medium priority are let through in any case. Over HTTP/2 a request counts half,
-//! and the limit is five.
+//! and the limit is five; so it is for a page of which only some hosts speak HTTP/2, since the limit is one of the page.
 //!
 //! **In the network service** (`ResourceScheduler::Client::ShouldStartRequest` in resource_scheduler.cc): at most ten requests below high
-//! priority at a time, and, over HTTP/1.1, none while six requests to its host are in flight.
+//! priority at a time, and none while six requests to its host are in flight. Neither limit is one of a host that is known to speak
+//! HTTP/2. Chromium keeps to the first on connections that it takes for 3G or worse; of a link with a round trip of 300 ms it did not.
 
 use crate::dependencies::Priority;
 use std::collections::BTreeSet;
@@ -32,13 +33,14 @@ pub(crate) struct RequestClass {
     pub(crate) priority: Priority,
     /// Whether the renderer counts it.
     pub(crate) is_throttled: bool,
+    /// Whether its host speaks HTTP/2.
+    pub(crate) is_multiplexed: bool,
 }
 
 /// The requests of a page that wait, and those in flight.
 #[derive(Debug)]
 pub(crate) struct RequestScheduler {
     classes: Vec<RequestClass>,
-    is_multiplexed: bool,
     /// Whether the document's body has begun.
     is_loose: bool,
     /// Waiting in the renderer, the highest priority first, then in the order of asking.
@@ -49,6 +51,8 @@ pub(crate) struct RequestScheduler {
     running: BTreeSet<usize>,
     /// Past the network service, and not ended.
     in_flight: BTreeSet<usize>,
+    /// The hosts that are known to speak HTTP/2, in which requests have priorities.
+    prioritising_hosts: BTreeSet<usize>,
     asked: u64,
 }
 
@@ -60,15 +64,15 @@ struct Waiting {
 }
 
 impl RequestScheduler {
-    pub(crate) fn new(classes: Vec<RequestClass>, is_multiplexed: bool) -> Self {
+    pub(crate) fn new(classes: Vec<RequestClass>) -> Self {
         Self {
             classes,
-            is_multiplexed,
             is_loose: false,
             in_renderer: BTreeSet::new(),
             in_network: BTreeSet::new(),
             running: BTreeSet::new(),
             in_flight: BTreeSet::new(),
+            prioritising_hosts: BTreeSet::new(),
             asked: 0,
         }
     }
@@ -87,6 +91,11 @@ impl RequestScheduler {
     pub(crate) fn end(&mut self, request: usize) {
         self.running.remove(&request);
         self.in_flight.remove(&request);
+    }
+
+    /// A connection to the host has been opened, over which it speaks HTTP/2.
+    pub(crate) fn learn_multiplexing(&mut self, host: usize) {
+        self.prioritising_hosts.insert(host);
     }
 
     /// The document's body has begun.
@@ -113,17 +122,14 @@ impl RequestScheduler {
         self.in_network.extend(passed);
         let mut started = Vec::new();
         for waiting in self.in_network.clone() {
-            let RequestClass { host, priority, .. } = self.classes[waiting.request];
-            if priority < Priority::High {
-                let delayable = self
-                    .in_flight
-                    .iter()
-                    .filter(|other| self.classes[**other].priority < Priority::High);
+            let host = self.classes[waiting.request].host;
+            if self.is_delayable(waiting.request) {
+                let delayable = self.in_flight.iter().filter(|other| self.is_delayable(**other));
                 if delayable.count() >= DELAYABLE_MAX {
                     break;
                 }
                 let same_host = self.in_flight.iter().filter(|other| self.classes[**other].host == host);
-                if !self.is_multiplexed && same_host.count() >= PER_HOST_MAX {
+                if same_host.count() >= PER_HOST_MAX {
                     continue;
                 }
             }
@@ -132,6 +138,12 @@ impl RequestScheduler {
             started.push(waiting.request);
         }
         started
+    }
+
+    /// Whether the network service limits such requests.
+    fn is_delayable(&self, request: usize) -> bool {
+        let class = self.classes[request];
+        class.priority < Priority::High && !self.prioritising_hosts.contains(&class.host)
     }
 
     fn passes_renderer(&self, request: usize) -> bool {
@@ -146,12 +158,13 @@ impl RequestScheduler {
         if priority == Priority::Medium && counted(&|class| class.priority == Priority::Medium) < TIGHT_MEDIUM_MAX {
             return true;
         }
-        let limit = if self.is_multiplexed {
-            TIGHT_MULTIPLEXED_MAX
+        let over_1 = counted(&|class| class.is_throttled && !class.is_multiplexed);
+        let over_2 = counted(&|class| class.is_throttled && class.is_multiplexed);
+        if self.classes.iter().any(|class| class.is_multiplexed) {
+            2 * over_1 + over_2 < TIGHT_MULTIPLEXED_MAX
         } else {
-            TIGHT_MAX
-        };
-        counted(&|class| class.is_throttled) < limit
+            over_1 < TIGHT_MAX
+        }
     }
 }
 
@@ -164,8 +177,9 @@ mod tests {
             host: 0,
             priority: *priority,
             is_throttled: true,
+            is_multiplexed,
         };
-        let mut scheduler = RequestScheduler::new(priorities.iter().map(class).collect(), is_multiplexed);
+        let mut scheduler = RequestScheduler::new(priorities.iter().map(class).collect());
         (0..priorities.len()).for_each(|request| scheduler.ask(request));
         scheduler
     }
@@ -196,13 +210,45 @@ mod tests {
     }
 
     #[test]
-    fn ten_images_are_in_flight_at_most_and_six_of_a_host_over_http_1_1() {
-        let mut over_1 = scheduler(&[Priority::Low; 12], false);
-        over_1.loosen();
-        assert_eq!(over_1.startable().len(), PER_HOST_MAX);
-        let mut over_2 = scheduler(&[Priority::Low; 12], true);
-        over_2.loosen();
-        assert_eq!(over_2.startable().len(), DELAYABLE_MAX);
+    fn ten_images_are_in_flight_at_most_and_six_of_a_host() {
+        let class = |request: usize| RequestClass {
+            host: request / 8,
+            priority: Priority::Low,
+            is_throttled: true,
+            is_multiplexed: false,
+        };
+        let mut scheduler = RequestScheduler::new((0..16).map(class).collect());
+        scheduler.loosen();
+        (0..16).for_each(|request| scheduler.ask(request));
+        assert_eq!(scheduler.startable(), [0, 1, 2, 3, 4, 5, 8, 9, 10, 11]);
+    }
+
+    #[test]
+    fn a_host_that_is_known_to_speak_http_2_has_no_limit() {
+        let mut scheduler = scheduler(&[Priority::Low; 12], true);
+        scheduler.loosen();
+        assert_eq!(scheduler.startable().len(), PER_HOST_MAX, "nobody knows it yet");
+        scheduler.learn_multiplexing(0);
+        assert_eq!(scheduler.startable().len(), 6, "all others");
+    }
+
+    /// Requests of low priority, of which every other one is over HTTP/2, from a host of its own.
+    fn mixed(count: usize) -> RequestScheduler {
+        let class = |request: usize| RequestClass {
+            host: request % 2,
+            priority: Priority::Low,
+            is_throttled: true,
+            is_multiplexed: request % 2 == 1,
+        };
+        let mut scheduler = RequestScheduler::new((0..count).map(class).collect());
+        (0..count).for_each(|request| scheduler.ask(request));
+        scheduler
+    }
+
+    #[test]
+    fn a_request_over_http_2_counts_half_beside_one_over_http_1_1() {
+        // Three over HTTP/1.1 and three over HTTP/2 are four and a half; one more over HTTP/1.1 begins below five.
+        assert_eq!(mixed(12).startable(), [0, 1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
@@ -211,6 +257,7 @@ mod tests {
             host: 0,
             priority,
             is_throttled,
+            is_multiplexed: false,
         };
         let classes = vec![
             class(Priority::High, false),
@@ -218,7 +265,7 @@ mod tests {
             class(Priority::Low, true),
             class(Priority::Low, true),
         ];
-        let mut scheduler = RequestScheduler::new(classes, false);
+        let mut scheduler = RequestScheduler::new(classes);
         (0..4).for_each(|request| scheduler.ask(request));
         assert_eq!(scheduler.startable(), [0, 1, 2, 3]);
     }

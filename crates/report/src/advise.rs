@@ -128,10 +128,10 @@ impl ModelError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct Options {
-    /// The protocol between client and server.
-    pub protocol: Protocol,
-    /// Connections per host: 6 for HTTP/1.1 as in browsers, 1 for HTTP/2.
-    pub connections_per_host: u64,
+    /// The protocol that was asked for, for every host; none where each host has the recorded one.
+    pub protocol: Option<Protocol>,
+    /// How each host was replayed, in the order of their first requests.
+    pub hosts: Vec<ReplayedHost>,
     /// Whether connections use TLS, and so pay its handshake and record overhead.
     pub tls: bool,
     /// Whether connections are open before the first request.
@@ -148,8 +148,24 @@ pub struct Options {
     pub slow_client: f64,
 }
 
+/// A host of the traffic, and the protocol that it was replayed with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct ReplayedHost {
+    /// Its scheme and name, with the port where its URLs have one: `https://www.example`.
+    pub host: String,
+    /// Its responses.
+    pub responses: u64,
+    /// The version of HTTP that most of them were recorded with: `HTTP/3`; none where the traffic does not say.
+    pub recorded: Option<String>,
+    /// The protocol that it was replayed with.
+    pub protocol: Protocol,
+    /// The most connections to it: 6 for HTTP/1.1 as in browsers, 1 for HTTP/2.
+    pub connections: u64,
+}
+
 /// The protocol that carries requests and responses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub enum Protocol {
     /// HTTP/1.1, persistent connections (RFC 9112).
@@ -158,6 +174,16 @@ pub enum Protocol {
     /// HTTP/2 (RFC 9113).
     #[serde(rename = "h2")]
     H2,
+}
+
+impl Protocol {
+    /// Its name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Http11 => "HTTP/1.1",
+            Self::H2 => "HTTP/2",
+        }
+    }
 }
 
 /// Whether connections are open before the first request.

@@ -92,6 +92,8 @@ kinds! {
     UnknownHeads = "unknown-heads";
     /// The traffic does not say at which level responses were compressed on request.
     UnknownLevel = "unknown-level";
+    /// Some hosts were recorded over a version of HTTP that is not replayed: another stands for it.
+    OtherProtocol = "other-protocol";
     /// There are too few responses to represent their kind.
     FewResponses = "few-responses";
     /// Slow settings compressed only the beginnings of some bodies, and were neither replayed nor recommended.

@@ -407,7 +407,7 @@ pub(crate) const HOSTILE: &str =
 
 /// A record with [`HOSTILE`] in every text and every name, except those that an enumeration fixes.
 pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record: &T) -> T {
-    const FIXED: [&str; 28] = [
+    const FIXED: [&str; 29] = [
         "measured",
         "published",
         "predicted",
@@ -417,6 +417,7 @@ pub(crate) fn hostile<T: serde::Serialize + serde::de::DeserializeOwned>(record:
         "static",
         "dynamic",
         "http/1.1",
+        "h2",
         "cold",
         "nginx",
         "apache",
@@ -482,8 +483,30 @@ pub(crate) fn advice() -> Advice {
             notes: vec!["2 responses have no body in the archive; they are replayed at the size it gives".to_owned()],
         },
         options: Options {
-            protocol: Protocol::Http11,
-            connections_per_host: 6,
+            protocol: None,
+            hosts: vec![
+                ReplayedHost {
+                    host: "http://www.shop.example".to_owned(),
+                    responses: 1,
+                    recorded: Some("HTTP/1.1".to_owned()),
+                    protocol: Protocol::Http11,
+                    connections: 6,
+                },
+                ReplayedHost {
+                    host: "https://www.shop.example".to_owned(),
+                    responses: 48,
+                    recorded: Some("HTTP/3".to_owned()),
+                    protocol: Protocol::H2,
+                    connections: 1,
+                },
+                ReplayedHost {
+                    host: "https://api.shop.example".to_owned(),
+                    responses: 15,
+                    recorded: None,
+                    protocol: Protocol::Http11,
+                    connections: 6,
+                },
+            ],
             tls: true,
             connections: Connections::Cold,
             repeats: 20,

@@ -23,6 +23,7 @@ use bytes::Bytes as Octets;
 use flate2::read::MultiGzDecoder;
 use lastmile_units::Bytes;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
@@ -135,6 +136,18 @@ pub enum HttpVersion {
     Http2,
     /// HTTP/3
     Http3,
+}
+
+impl fmt::Display for HttpVersion {
+    /// As in a message of HTTP/1.1, without a minor version from 2 on (RFC 9113 section 1, RFC 9114 section 1): `HTTP/2`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Http10 => "HTTP/1.0",
+            Self::Http11 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+            Self::Http3 => "HTTP/3",
+        })
+    }
 }
 
 impl HttpVersion {

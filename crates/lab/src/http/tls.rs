@@ -85,9 +85,18 @@ impl<C> Tls<C> {
 impl ClientTls {
     /// A client that trusts the servers of [`ServerTls`], and no other.
     pub fn new(version: Version) -> Self {
+        Self::trusting(version, CHAIN.root.clone())
+    }
+
+    /// A client that trusts the servers of [`ServerTls::for_browsers`], and no other: what stands for a browser in a simulated world.
+    pub fn like_browsers(version: Version) -> Self {
+        Self::trusting(version, BROWSER_CHAIN.root.clone())
+    }
+
+    fn trusting(version: Version, root: CertificateDer<'static>) -> Self {
         let mut roots = RootCertStore::empty();
         roots
-            .add(CHAIN.root.clone())
+            .add(root)
             .expect("a certificate of our own making is a trust anchor");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = ClientConfig::builder_with_details(provider, Arc::new(FixedTime))
@@ -175,6 +184,7 @@ static CHAIN: LazyLock<Chain> = LazyLock::new(Chain::make);
 
 /// The chain for browsers, and the key of its leaf.
 struct BrowserChain {
+    root: CertificateDer<'static>,
     shown: Vec<CertificateDer<'static>>,
     key: KeyPair,
 }
@@ -201,7 +211,9 @@ impl BrowserChain {
     fn make() -> Self {
         let key = || KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("ring makes such keys");
         let (root_key, intermediate_key, leaf_key) = (key(), key(), key());
-        let root = Issuer::new(authority("lastmile root", ROOT), root_key);
+        let root = authority("lastmile root", ROOT);
+        let root_certificate = root.self_signed(&root_key).expect(SIGNED);
+        let root = Issuer::new(root, root_key);
         let mut intermediate = authority("lastmile intermediate", INTERMEDIATE);
         intermediate.custom_extensions = vec![padding(INTERMEDIATE_PADDING - ECDSA_EXTRA)];
         let signed_intermediate = intermediate.signed_by(&intermediate_key, &root).expect(SIGNED);
@@ -210,6 +222,7 @@ impl BrowserChain {
         let issuer = Issuer::new(intermediate, intermediate_key);
         let leaf = leaf.signed_by(&leaf_key, &issuer).expect(SIGNED);
         Self {
+            root: root_certificate.der().clone(),
             shown: vec![leaf.der().clone(), signed_intermediate.der().clone()],
             key: leaf_key,
         }

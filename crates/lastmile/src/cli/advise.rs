@@ -44,9 +44,9 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "CODINGS", value_delimiter = ',', value_parser = one_of(CODINGS))]
     pub(crate) encodings: Vec<Coding>,
 
-    /// The protocol: HTTP/1.1 over six connections per host, or HTTP/2 over one
-    #[arg(long, default_value = "http/1.1", value_parser = one_of(PROTOCOLS))]
-    pub(crate) protocol: Version,
+    /// The protocol of every host [default: each host's recorded one, or HTTP/1.1 where the traffic does not say]
+    #[arg(long, value_parser = one_of(PROTOCOLS))]
+    pub(crate) protocol: Option<Version>,
 
     /// Use connections without TLS [default: with TLS]
     #[arg(long)]

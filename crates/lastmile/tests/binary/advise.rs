@@ -85,6 +85,67 @@ fn the_example_gets_an_answer_in_a_terminal_too() {
     );
 }
 
+/// The hosts of the record of a folder.
+fn hosts(protocol: &str, connections: u64) -> serde_json::Value {
+    serde_json::json!([{
+        "host": "https://localhost", "responses": 3, "recorded": null, "protocol": protocol, "connections": connections
+    }])
+}
+
+#[test]
+fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() {
+    let place = Place::new();
+    let entry = |url: &str, version: &str| {
+        let text = "some text of a page, ".repeat(500);
+        serde_json::json!({
+            "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 10,
+            "request": { "method": "GET", "url": url, "httpVersion": version, "headers": [] },
+            "response": {
+                "status": 200, "httpVersion": version, "headers": [],
+                "content": { "size": text.len(), "mimeType": "text/html", "text": text }
+            },
+            "timings": { "send": 0, "wait": 5, "receive": 5 }
+        })
+    };
+    let har = serde_json::json!({ "log": {
+        "version": "1.2", "creator": { "name": "test", "version": "1" },
+        "entries": [
+            entry("https://old.example/", "HTTP/1.1"),
+            entry("https://new.example/", "http/2.0"),
+            entry("https://new.example/b", "http/2.0"),
+            entry("https://newest.example/", "h3")
+        ]
+    }});
+    place.file("mixed.har", har.to_string());
+    let words = [
+        "advise",
+        "mixed.har",
+        "--link",
+        "wpt/cable",
+        "--encodings",
+        "gzip",
+        "--repeats",
+        "2",
+        "--no-report",
+    ];
+    let asked = |more: &[&str]| place.json(&[&words[..], &["--format", "json"], more].concat());
+    let replayed = |advice: &serde_json::Value| -> Vec<serde_json::Value> {
+        let hosts = advice["options"]["hosts"].as_array().unwrap();
+        hosts.iter().map(|host| host["protocol"].clone()).collect()
+    };
+    let (as_recorded, over_1) = (asked(&[]), asked(&["--protocol", "http/1.1"]));
+    assert_eq!(replayed(&as_recorded), ["http/1.1", "h2", "h2"]);
+    assert_eq!(replayed(&over_1), ["http/1.1"; 3]);
+    assert_ne!(as_recorded["links"][0]["page"], over_1["links"][0]["page"]);
+    let text = place.data(&words).split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "HTTP/2 over 1 connection per host for 2 hosts, and HTTP/1.1 over up to 6 connections per host for old.example, as recorded",
+        "1 of 3 hosts were recorded over HTTP/3 and are replayed over HTTP/2",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
+
 #[test]
 fn every_flag_is_in_the_record() {
     let place = Place::new();
@@ -92,7 +153,7 @@ fn every_flag_is_in_the_record() {
     let words = ["advise", site(&place), "--link", "wpt/cable", "--format", "json"];
     let advice = place.json(&[&words[..], &all.split(' ').collect::<Vec<_>>()].concat());
     let options = serde_json::json!({
-        "protocol": "h2", "connections_per_host": 1, "tls": false, "connections": "warm", "repeats": 1, "repeats_max": 1,
+        "protocol": "h2", "hosts": hosts("h2", 1), "tls": false, "connections": "warm", "repeats": 1, "repeats_max": 1,
         "encodings": ["gzip", "br"], "server": "nginx", "slow_client": 2.0
     });
     assert_eq!(advice["options"], options);
@@ -127,7 +188,7 @@ fn what_is_not_said_is_as_the_help_states() {
         "json",
     ]);
     let options = serde_json::json!({
-        "protocol": "http/1.1", "connections_per_host": 6, "tls": true, "connections": "cold", "repeats": 7, "repeats_max": 28,
+        "protocol": null, "hosts": hosts("http/1.1", 6), "tls": true, "connections": "cold", "repeats": 7, "repeats_max": 28,
         "encodings": ["gzip", "br", "zstd"], "server": null, "slow_client": 4.0
     });
     assert_eq!(advice["options"], options);
@@ -136,7 +197,7 @@ fn what_is_not_said_is_as_the_help_states() {
     for default in [
         "[default: 7, and up to 28 where that does not decide]",
         "[default: 4, a phone]",
-        "[default: http/1.1]",
+        "[default: each host's recorded one, or HTTP/1.1 where the traffic does not say]",
         "[default: wpt/3g,wpt/4g,wpt/cable]",
         "[default: gzip,br,zstd]",
     ] {

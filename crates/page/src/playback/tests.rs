@@ -5,6 +5,8 @@ use crate::testing::{response, text, traffic};
 use http_body_util::{BodyExt as _, Empty};
 use lastmile_codec::content::decode;
 use lastmile_lab::http::connect;
+use lastmile_lab::http::tls::ClientTls;
+use lastmile_traffic::responses::HttpVersion;
 use lastmile_units::Seed;
 use lastmile_world::sim::{HostSpec, World};
 
@@ -178,6 +180,60 @@ fn a_url_is_found_on_its_own_host_whether_or_not_it_names_the_port() {
             ("https", "b.example:8443".to_owned())
         ]
     );
+}
+
+/// The versions of HTTP for which a host of the recording accepts a connection that offers this one alone.
+fn accepted(playback: &Rc<Playback>, site: usize, asked: Option<Version>) -> Vec<Version> {
+    let version = playback.versions(asked)[site];
+    let accepts = |offered: &Version| {
+        let offered = *offered;
+        let world = World::new(Seed::new(1));
+        let (client, server) = (world.host(HostSpec::default()), world.host(HostSpec::default()));
+        let direction = lastmile_link::DirectionSpec::IDEAL;
+        world.link(&direction, &direction, &[&client], &[&server]);
+        let log = Rc::new(RefCell::new(playback.log()));
+        let port = playback.serve(site, &server, version, &log).unwrap();
+        let (address, tls) = (server.address(port), ClientTls::like_browsers(offered));
+        let connected = async move {
+            {
+                let connected = connect::<_, Empty<Octets>>(&client, address, offered, Some(&tls)).await;
+                connected.is_ok()
+            }
+        };
+        world.run(connected).unwrap()
+    };
+    [Version::Http11, Version::H2].into_iter().filter(accepts).collect()
+}
+
+#[test]
+fn each_host_agrees_by_alpn_to_the_version_that_was_recorded_or_asked_for() {
+    let mut traffic = recording();
+    traffic.responses[0].http_version = Some(HttpVersion::Http2);
+    traffic.responses[4].http_version = Some(HttpVersion::Http11);
+    let page = Page::from_traffic(&traffic);
+    let deliveries = compressed_uniformly(&page, &traffic, CodecSpec::IDENTITY);
+    let playback = Rc::new(Playback::new(&page, &traffic, &deliveries));
+    assert_eq!(playback.versions(None), [Version::H2, Version::Http11]);
+    assert_eq!(accepted(&playback, 0, None), [Version::H2]);
+    assert_eq!(accepted(&playback, 1, None), [Version::Http11]);
+    for asked in [Version::Http11, Version::H2] {
+        for site in [0, 1] {
+            assert_eq!(accepted(&playback, site, Some(asked)), [asked], "host {site}");
+        }
+    }
+}
+
+#[test]
+fn a_host_without_encryption_speaks_http_1_1_whatever_is_asked_for() {
+    let mut traffic = recording();
+    for response in &mut traffic.responses[..4] {
+        response.scheme = "http".to_owned();
+        response.http_version = Some(HttpVersion::Http2);
+    }
+    let page = Page::from_traffic(&traffic);
+    let deliveries = compressed_uniformly(&page, &traffic, CodecSpec::IDENTITY);
+    let playback = Playback::new(&page, &traffic, &deliveries);
+    assert_eq!(playback.versions(Some(Version::H2)), [Version::Http11, Version::H2]);
 }
 
 #[test]

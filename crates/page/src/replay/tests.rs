@@ -42,7 +42,7 @@ fn options(protocol: Version, tls: bool, connections: Connections) -> LoadOption
         load: 0.5,
     };
     LoadOptions {
-        protocol,
+        protocol: Some(protocol),
         tls,
         connections,
         slow_client: 4.0,
@@ -72,7 +72,7 @@ fn replayed(options: &LoadOptions, rate: Option<&str>, orders: Vec<ScriptedRespo
     run(
         options,
         &link(rate),
-        hosts,
+        &vec![options.protocol.unwrap(); hosts],
         orders.into(),
         HandshakeCost::default(),
         Seed::new(1),
@@ -130,7 +130,7 @@ fn an_exchange_and_a_handshake_cost_both_sides_what_they_are_told_to() {
         run(
             &encrypted,
             &link(None),
-            1,
+            &[Version::Http11],
             vec![order()].into(),
             handshakes,
             Seed::new(1),
@@ -196,6 +196,30 @@ fn a_host_has_six_connections_over_http_1_1_and_over_http_2_one_serves_all() {
     assert_eq!(page(Version::Http11, 6), 200 * MS);
     assert_eq!(page(Version::Http11, 7), 300 * MS, "the seventh waits for a connection");
     assert_eq!(page(Version::H2, 7), 200 * MS);
+}
+
+#[test]
+fn each_host_speaks_its_own_version_and_has_its_connections() {
+    let order_from = |host| ScriptedResponse { host, ..order() };
+    let orders: Vec<_> = [0, 1].into_iter().flat_map(|host| vec![order_from(host); 7]).collect();
+    let options = LoadOptions {
+        protocol: None,
+        ..options(Version::Http11, true, Connections::Cold)
+    };
+    let versions = [Version::Http11, Version::H2];
+    let loaded = run(
+        &options,
+        &link(None),
+        &versions,
+        orders.into(),
+        HandshakeCost::default(),
+        Seed::new(1),
+    )
+    .unwrap();
+    let (over_1, over_2) = loaded.request_times.split_at(7);
+    // TCP and TLS take a round trip each; the seventh request over HTTP/1.1 waits for one of six connections.
+    assert_eq!((&over_1[..6], over_1[6]), (&[200 * MS; 6][..], 300 * MS));
+    assert_eq!(over_2, [200 * MS; 7]);
 }
 
 #[test]
@@ -283,7 +307,15 @@ fn a_slow_first_connection_gets_a_second_that_later_requests_find_open() {
         ..order()
     };
     let script = vec![order(), after.clone(), after];
-    let loaded = run(&cold(), &far, 1, script.into(), HandshakeCost::default(), Seed::new(1)).unwrap();
+    let loaded = run(
+        &cold(),
+        &far,
+        &[Version::Http11],
+        script.into(),
+        HandshakeCost::default(),
+        Seed::new(1),
+    )
+    .unwrap();
     // Connect and fetch, and the two others at once, over the first connection and the second.
     assert_eq!(loaded.page_time, 900 * MS);
 }

@@ -4,7 +4,7 @@ use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
 use crate::advise::{
     Advice, BreakEven, Candidate, Connections, KindAdvice, LinkAdvice, LinkDescription, Origin, Saving,
 };
-use crate::advise::{BrowserComparison, Options, PageOutcome, Protocol, Server, TrafficKind};
+use crate::advise::{BrowserComparison, Options, PageOutcome, Protocol, ReplayedHost, Server, TrafficKind};
 use crate::csv::{self, Rows};
 use crate::number::{interval, mean_and_spread, percent, quantity, signed_percent};
 use crate::record::{Axis, Chart, Doubt, DoubtKind, Point, Scale, Series, Source};
@@ -161,7 +161,7 @@ pub(crate) fn provenance_text(advice: &Advice) -> String {
     let Advice { traffic, options, .. } = advice;
     let Options {
         protocol,
-        connections_per_host,
+        hosts,
         tls,
         connections,
         repeats,
@@ -175,10 +175,7 @@ pub(crate) fn provenance_text(advice: &Advice) -> String {
         TrafficKind::Folder => "folder",
         TrafficKind::Jsonl => "JSON lines",
     };
-    let protocol = match protocol {
-        Protocol::Http11 => "HTTP/1.1",
-        Protocol::H2 => "HTTP/2",
-    };
+    let protocols = protocols_text(hosts, *protocol);
     let connections = match connections {
         Connections::Cold => "cold",
         Connections::Warm => "warm",
@@ -198,8 +195,7 @@ pub(crate) fn provenance_text(advice: &Advice) -> String {
     };
     format!(
         "Replayed {} responses, {} without compression, of {} hosts from {} ({kind}), {repeats} times per setting and link, with the settings of \
-         {}{asked}: {protocol}, {connections_per_host} {connections} connections per host, {} TLS, a client {slow_client} times slower than the \
-         cost table's machine. {sizes} Simulated with seed {}, cost table {} ({}), lastmile {}.",
+         {}{asked}: {protocols}; {connections} connections {} TLS, a client {slow_client} times slower than the cost table's machine. {sizes} Simulated with seed {}, cost table {} ({}), lastmile {}.",
         traffic.responses,
         quantity(traffic.identity_bytes as f64, "B"),
         traffic.hosts,
@@ -211,6 +207,45 @@ pub(crate) fn provenance_text(advice: &Advice) -> String {
         advice.cpu_machine,
         advice.version,
     )
+}
+
+/// The protocol of each host: `HTTP/2 over 1 connection per host for 3 hosts, and HTTP/1.1
+/// over up to 6 connections per host for http://a.example, as recorded`.
+fn protocols_text(hosts: &[ReplayedHost], asked: Option<Protocol>) -> String {
+    let mut groups: Vec<(Protocol, Vec<&ReplayedHost>)> = Vec::new();
+    for host in hosts {
+        match groups.iter_mut().find(|(protocol, _)| *protocol == host.protocol) {
+            Some((_, group)) => group.push(host),
+            None => groups.push((host.protocol, vec![host])),
+        }
+    }
+    let responses = |group: &[&ReplayedHost]| group.iter().map(|host| host.responses).sum::<u64>();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(responses(group)));
+    let is_mixed = groups.len() > 1;
+    let text = |(protocol, group): &(Protocol, Vec<&ReplayedHost>)| {
+        let connections = match group.first().map_or(0, |host| host.connections) {
+            1 => "1 connection".to_owned(),
+            several => format!("up to {several} connections"),
+        };
+        let of = match &group[..] {
+            _ if !is_mixed => String::new(),
+            [one] => format!(" for {}", one.host.trim_start_matches("https://")),
+            several => format!(" for {} hosts", several.len()),
+        };
+        format!("{} over {connections} per host{of}", protocol.name())
+    };
+    let texts: Vec<String> = groups.iter().map(text).collect();
+    let unknown = hosts.iter().filter(|host| host.recorded.is_none()).count();
+    let source = match (asked, unknown) {
+        (Some(_), _) => "as asked".to_owned(),
+        (None, 0) => "as recorded".to_owned(),
+        (None, all) if all == hosts.len() => "since the traffic does not say which".to_owned(),
+        (None, some) => format!(
+            "as recorded, or HTTP/1.1 where the traffic does not say ({some} of {} hosts)",
+            hosts.len()
+        ),
+    };
+    format!("{}, {source}", texts.join(", and "))
 }
 
 /// A link's figures, and their source.
