@@ -169,7 +169,7 @@ pub fn scripted_responses(
 
 /// Varies a gap that was recorded. A browser is not repeatable to the millisecond; with exact repetition the same coincidences would occur
 /// every time (which of two requests finds a free connection). Every gap is scaled by up to a fifth either way, and lengthened by up to
-/// 10 ms: our own choice. What a page names is asked for in its order, so that its gaps vary together.
+/// 4 ms: our own choice. What a page names is asked for in its order, so that its gaps vary together.
 fn varied(item: &PageResource, slow_client: f64, own_seed: Seed, page_seed: Seed) -> Duration {
     let (gap, seed) = match item.cause {
         Cause::Named => (item.gap.mul_f64(slow_client), page_seed),
@@ -177,7 +177,14 @@ fn varied(item: &PageResource, slow_client: f64, own_seed: Seed, page_seed: Seed
     };
     let mut rng = seed.derive("gap").rng();
     let mut unit = || random::unit_fraction(&mut rng);
-    gap.mul_f64(0.8 + 0.4 * unit()) + Duration::from_millis(10).mul_f64(unit())
+    gap.mul_f64(0.8 + 0.4 * unit()) + Duration::from_millis(4).mul_f64(unit())
+}
+
+/// How long a server's process waits to run: up to 2 ms, our own choice. Without it every load would meet the same coincidences, such as
+/// which packets find a full queue.
+fn jitter(seed: Seed) -> Duration {
+    let mut rng = seed.derive("server jitter").rng();
+    Duration::from_millis(2).mul_f64(random::unit_fraction(&mut rng))
 }
 
 fn scripted_response(
@@ -195,7 +202,7 @@ fn scripted_response(
     ScriptedResponse {
         host: item.host,
         gap: varied(item, options.slow_client, seed, page_seed),
-        server_think_time: item.server_think_time,
+        server_think_time: item.server_think_time + jitter(seed),
         request_head: item.request_head,
         response_head: item.response_head,
         size: delivery.size,
