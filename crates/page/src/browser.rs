@@ -159,7 +159,6 @@ impl<H: Host> Browser<H> {
             host: response.host,
             priority: response.priority,
             is_throttled: response.is_throttled,
-            is_multiplexed: self.pools[response.host].borrow().server.version == Version::H2,
         });
         let scheduler = RequestScheduler::new(classes.collect());
         let (done, mut outcomes) = mpsc::unbounded_channel();
@@ -279,8 +278,9 @@ impl<H: Host> Clone for Load<H> {
 }
 
 impl<H: Host> Load<H> {
-    /// Makes the requests that need not wait any longer, each after its gap.
+    /// Makes the requests that need not wait any longer, each after its gap. The schedulers see those of one moment together.
     fn release(&self, free: Vec<Waiter>) {
+        let mut due: BTreeMap<Instant, Vec<usize>> = BTreeMap::new();
         for waiter in free {
             match waiter {
                 Waiter::Body => {
@@ -288,15 +288,20 @@ impl<H: Host> Load<H> {
                     self.send();
                 }
                 Waiter::Request(request) => {
-                    let (load, host) = (self.clone(), &self.browser.host);
-                    let due = host.now() + self.browser.script.responses[request].gap;
-                    host.spawn(async move {
-                        load.browser.host.sleep_until(due).await;
-                        load.scheduler.borrow_mut().ask(request);
-                        load.send();
-                    });
+                    let at = self.browser.host.now() + self.browser.script.responses[request].gap;
+                    due.entry(at).or_default().push(request);
                 }
             }
+        }
+        for (at, requests) in due {
+            let load = self.clone();
+            self.browser.host.spawn(async move {
+                load.browser.host.sleep_until(at).await;
+                for request in requests {
+                    load.scheduler.borrow_mut().ask(request);
+                }
+                load.send();
+            });
         }
     }
 

@@ -9,6 +9,9 @@
 //! **Made by scripts.** The recording says which script asked (`_initiator`), or else the script is the only one whose text has the
 //! resource's name. The request is made when that script has run, and after the time that passed in the recording.
 //!
+//! **After the load event**, if the recording says when it was fired: what a document or a style sheet did not name, and was asked for after
+//! the event, waits for all that the event waited for.
+//!
 //! **Unexplained.** The presumed trigger is the response that finished last before the request began, among those that can lead to a
 //! request: documents, style sheets, scripts, data and redirects, but not images, fonts or empty responses. A request that began before
 //! any such response had finished is made as long after the first request as it was when recorded. The rule is our own.
@@ -138,8 +141,9 @@ const SCRIPT: Duration = Duration::from_millis(4);
 const SCRIPT_PER_BYTE: Duration = Duration::from_nanos(20);
 
 /// Finds what leads to each response; they are in the order in which their requests began.
-pub(crate) fn find(responses: &[&Response]) -> Dependencies {
-    let page = PageText::read(responses);
+/// `load_event` is when the load event was fired, if the recording says so.
+pub(crate) fn find(responses: &[&Response], load_event: Option<Duration>) -> Dependencies {
+    let page = PageText::read(responses, load_event);
     let of_items = (0..responses.len()).map(|item| page.dependency(item)).collect();
     let body_begins = match page.main_document() {
         Some(main) => page.parsed_to(main, page.documents[&main].body),
@@ -154,6 +158,7 @@ pub(crate) fn find(responses: &[&Response]) -> Dependencies {
 /// The responses, read for what they name.
 struct PageText<'a> {
     responses: &'a [&'a Response],
+    load_event: Option<Duration>,
     /// The items with each URL, in their order.
     by_url: BTreeMap<String, Vec<usize>>,
     documents: BTreeMap<usize, html::Document>,
@@ -164,7 +169,7 @@ struct PageText<'a> {
 }
 
 impl<'a> PageText<'a> {
-    fn read(responses: &'a [&'a Response]) -> Self {
+    fn read(responses: &'a [&'a Response], load_event: Option<Duration>) -> Self {
         let mut by_url: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (item, response) in responses.iter().enumerate() {
             let written = url::resolve(&response.url, "").unwrap_or_else(|| response.url.clone());
@@ -172,6 +177,7 @@ impl<'a> PageText<'a> {
         }
         let mut page = Self {
             responses,
+            load_event,
             by_url,
             documents: BTreeMap::new(),
             naming: vec![None; responses.len()],
@@ -272,10 +278,16 @@ impl<'a> PageText<'a> {
                 let (wanted, gap) = self.of_naming(item, naming);
                 (Cause::Named, wanted, Some(gap))
             }
-            None => match self.script_of(item) {
-                Some(wanted) => (Cause::Script, wanted, None),
-                None => (Cause::Recorded, Vec::new(), None),
-            },
+            None => {
+                let script = self.script_of(item);
+                let cause = if script.is_some() {
+                    Cause::Script
+                } else {
+                    Cause::Recorded
+                };
+                let wanted = script.into_iter().flatten().chain(self.before_load_event(item));
+                (cause, wanted.collect(), None)
+            }
         };
         let believed: Vec<Prerequisite> = reduced(wanted)
             .into_iter()
@@ -301,6 +313,21 @@ impl<'a> PageText<'a> {
             priority,
             is_throttled,
         }
+    }
+
+    /// What the load event waited for, if a request was made after it (HTML standard, section 13.2.7; data that scripts ask for does not
+    /// delay it).
+    fn before_load_event(&self, item: usize) -> Vec<Prerequisite> {
+        let Some(load) = self.load_event.filter(|load| self.responses[item].started >= *load) else {
+            return Vec::new();
+        };
+        let delays = |earlier: &usize| {
+            use ResponseKind::{Css, FontWoff, Html, Image, JavaScript, Svg};
+            let kind = self.responses[*earlier].kind();
+            matches!(kind, Html | Css | JavaScript | Image | Svg | FontWoff)
+                && self.ended(*earlier).is_some_and(|ended| ended <= load + TOLERANCE)
+        };
+        (0..item).filter(delays).map(whole).collect()
     }
 
     fn of_naming(&self, item: usize, naming: Naming) -> (Vec<Prerequisite>, Duration) {

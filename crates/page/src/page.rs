@@ -97,7 +97,10 @@ impl Page {
         kept.sort_by_key(|(index, response)| (response.started, *index));
         let (hosts, host_of) = page_hosts(kept.iter().map(|(_, response)| *response));
         let least_waits = least_waits(&kept);
-        let found = dependencies::find(&kept.iter().map(|(_, response)| *response).collect::<Vec<_>>());
+        let found = dependencies::find(
+            &kept.iter().map(|(_, response)| *response).collect::<Vec<_>>(),
+            traffic.load_event,
+        );
         let items: Vec<PageResource> = kept
             .iter()
             .zip(found.of_items)

@@ -1,8 +1,8 @@
 //! Decides when requests that a page has made are sent, as Chromium does.
 //!
 //! **In the renderer** (`ResourceLoadScheduler` in resource_load_scheduler.cc): until the document's body has begun, requests below high
-//! priority wait while two others are in flight; two of medium priority are let through in any case. Over HTTP/2 a request counts half,
-//! and the limit is five; so it is for a page of which only some hosts speak HTTP/2, since the limit is one of the page.
+//! priority wait while two others are in flight; two of medium priority are let through in any case. So it is over HTTP/2, too: the source
+//! has a higher limit for it, which Chromium 156 did not use.
 //!
 //! **In the network service** (`ResourceScheduler::Client::ShouldStartRequest` in resource_scheduler.cc): at most ten requests below high
 //! priority at a time, and none while six requests to its host are in flight. Neither limit is one of a host that is known to speak
@@ -13,9 +13,6 @@ use std::collections::BTreeSet;
 
 /// Requests in flight that hold back others in the renderer (`kTightLimitForRendererSideResourceScheduler`).
 const TIGHT_MAX: usize = 2;
-
-/// The same over HTTP/2 (`kMaxNumOfThrottleableRequestsInTightMode`), where a request counts half (`kCostReductionOfMultiplexedRequests`).
-const TIGHT_MULTIPLEXED_MAX: usize = 10;
 
 /// Requests of medium priority that are let through in any case (`kBoostImagePriorityTightMediumLimit`).
 const TIGHT_MEDIUM_MAX: usize = 2;
@@ -33,8 +30,6 @@ pub(crate) struct RequestClass {
     pub(crate) priority: Priority,
     /// Whether the renderer counts it.
     pub(crate) is_throttled: bool,
-    /// Whether its host speaks HTTP/2.
-    pub(crate) is_multiplexed: bool,
 }
 
 /// The requests of a page that wait, and those in flight.
@@ -158,13 +153,7 @@ impl RequestScheduler {
         if priority == Priority::Medium && counted(&|class| class.priority == Priority::Medium) < TIGHT_MEDIUM_MAX {
             return true;
         }
-        let over_1 = counted(&|class| class.is_throttled && !class.is_multiplexed);
-        let over_2 = counted(&|class| class.is_throttled && class.is_multiplexed);
-        if self.classes.iter().any(|class| class.is_multiplexed) {
-            2 * over_1 + over_2 < TIGHT_MULTIPLEXED_MAX
-        } else {
-            over_1 < TIGHT_MAX
-        }
+        counted(&|class| class.is_throttled) < TIGHT_MAX
     }
 }
 
@@ -172,12 +161,11 @@ impl RequestScheduler {
 mod tests {
     use super::*;
 
-    fn scheduler(priorities: &[Priority], is_multiplexed: bool) -> RequestScheduler {
+    fn scheduler(priorities: &[Priority]) -> RequestScheduler {
         let class = |priority: &Priority| RequestClass {
             host: 0,
             priority: *priority,
             is_throttled: true,
-            is_multiplexed,
         };
         let mut scheduler = RequestScheduler::new(priorities.iter().map(class).collect());
         (0..priorities.len()).for_each(|request| scheduler.ask(request));
@@ -186,7 +174,7 @@ mod tests {
 
     #[test]
     fn before_the_body_two_requests_hold_back_those_of_low_priority() {
-        let mut scheduler = scheduler(&[Priority::Low; 5], false);
+        let mut scheduler = scheduler(&[Priority::Low; 5]);
         assert_eq!(scheduler.startable(), [0, 1]);
         scheduler.end(0);
         assert_eq!(scheduler.startable(), [2]);
@@ -196,16 +184,13 @@ mod tests {
 
     #[test]
     fn scripts_and_styles_go_before_images_and_are_never_held_back() {
-        let mut scheduler = scheduler(
-            &[
-                Priority::Low,
-                Priority::High,
-                Priority::High,
-                Priority::VeryHigh,
-                Priority::Medium,
-            ],
-            false,
-        );
+        let mut scheduler = scheduler(&[
+            Priority::Low,
+            Priority::High,
+            Priority::High,
+            Priority::VeryHigh,
+            Priority::Medium,
+        ]);
         assert_eq!(scheduler.startable(), [3, 1, 2, 4]);
     }
 
@@ -215,7 +200,6 @@ mod tests {
             host: request / 8,
             priority: Priority::Low,
             is_throttled: true,
-            is_multiplexed: false,
         };
         let mut scheduler = RequestScheduler::new((0..16).map(class).collect());
         scheduler.loosen();
@@ -225,30 +209,11 @@ mod tests {
 
     #[test]
     fn a_host_that_is_known_to_speak_http_2_has_no_limit() {
-        let mut scheduler = scheduler(&[Priority::Low; 12], true);
+        let mut scheduler = scheduler(&[Priority::Low; 12]);
         scheduler.loosen();
         assert_eq!(scheduler.startable().len(), PER_HOST_MAX, "nobody knows it yet");
         scheduler.learn_multiplexing(0);
         assert_eq!(scheduler.startable().len(), 6, "all others");
-    }
-
-    /// Requests of low priority, of which every other one is over HTTP/2, from a host of its own.
-    fn mixed(count: usize) -> RequestScheduler {
-        let class = |request: usize| RequestClass {
-            host: request % 2,
-            priority: Priority::Low,
-            is_throttled: true,
-            is_multiplexed: request % 2 == 1,
-        };
-        let mut scheduler = RequestScheduler::new((0..count).map(class).collect());
-        (0..count).for_each(|request| scheduler.ask(request));
-        scheduler
-    }
-
-    #[test]
-    fn a_request_over_http_2_counts_half_beside_one_over_http_1_1() {
-        // Three over HTTP/1.1 and three over HTTP/2 are four and a half; one more over HTTP/1.1 begins below five.
-        assert_eq!(mixed(12).startable(), [0, 1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
@@ -257,7 +222,6 @@ mod tests {
             host: 0,
             priority,
             is_throttled,
-            is_multiplexed: false,
         };
         let classes = vec![
             class(Priority::High, false),

@@ -180,13 +180,6 @@ fn varied(item: &PageResource, slow_client: f64, own_seed: Seed, page_seed: Seed
     gap.mul_f64(0.8 + 0.4 * unit()) + Duration::from_millis(4).mul_f64(unit())
 }
 
-/// How long a server's process waits to run: up to 2 ms, our own choice. Without it every load would meet the same coincidences, such as
-/// which packets find a full queue.
-fn jitter(seed: Seed) -> Duration {
-    let mut rng = seed.derive("server jitter").rng();
-    Duration::from_millis(2).mul_f64(random::unit_fraction(&mut rng))
-}
-
 fn scripted_response(
     item: &PageResource,
     delivery: EncodedResponse,
@@ -202,7 +195,7 @@ fn scripted_response(
     ScriptedResponse {
         host: item.host,
         gap: varied(item, options.slow_client, seed, page_seed),
-        server_think_time: item.server_think_time + jitter(seed),
+        server_think_time: item.server_think_time,
         request_head: item.request_head,
         response_head: item.response_head,
         size: delivery.size,

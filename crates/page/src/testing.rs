@@ -54,6 +54,7 @@ pub fn traffic(responses: Vec<Response>) -> Traffic {
     Traffic {
         source: "test.har".to_owned(),
         responses,
+        load_event: None,
         notes: Vec::new(),
         skipped: Vec::new(),
     }

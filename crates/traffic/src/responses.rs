@@ -35,6 +35,8 @@ pub struct Traffic {
     pub source: String,
     /// In the order of the file; for a folder, in the order of paths. At least one.
     pub responses: Vec<Response>,
+    /// When the page's load event was fired, after the first request began. None where the source does not state it, or is of several pages.
+    pub load_event: Option<Duration>,
     /// What the source does not say, each with its count.
     pub notes: Vec<Note>,
     /// Entries that are not responses to advise on, each with its count.

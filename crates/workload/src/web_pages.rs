@@ -44,11 +44,13 @@ impl PageShape {
             words: Words::new(&mut rng),
             rng,
             responses: Vec::new(),
+            load_event: None,
         };
         (self.build)(&mut builder);
         Traffic {
             source: self.name.to_owned(),
             responses: builder.responses,
+            load_event: builder.load_event,
             notes: Vec::new(),
             skipped: Vec::new(),
         }
@@ -129,6 +131,7 @@ struct PageBuilder {
     words: Words,
     rng: Rng,
     responses: Vec<Response>,
+    load_event: Option<Duration>,
 }
 
 impl PageBuilder {
@@ -173,6 +176,14 @@ impl PageBuilder {
     fn respond_to_script(&mut self, initiator: &str, path: &str, media_type: &str, body: impl Into<Vec<u8>>) {
         let initiator = format!("https://{HOST}{initiator}");
         self.respond(path, media_type, body).initiator = Some(initiator);
+    }
+
+    /// A resource that the script at `initiator` asks for when the load event is fired.
+    fn respond_after_load(&mut self, initiator: &str, path: &str, media_type: &str, body: impl Into<Vec<u8>>) {
+        const FIRED: Duration = Duration::from_millis(1);
+        self.load_event = Some(FIRED);
+        self.respond_to_script(initiator, path, media_type, body);
+        self.responses.last_mut().expect("one was added").started = FIRED;
     }
 
     /// Text in paragraphs, of about `length` bytes.

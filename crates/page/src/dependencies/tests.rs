@@ -16,7 +16,7 @@ fn recorded(path: &str, media_type: &str, body: &str, started: u64, total: u64) 
 }
 
 fn found(responses: &[Response]) -> Vec<Dependency> {
-    find(&responses.iter().collect::<Vec<_>>()).of_items
+    find(&responses.iter().collect::<Vec<_>>(), None).of_items
 }
 
 fn beginning(item: usize, text: &str, until: &str) -> Prerequisite {
@@ -163,6 +163,25 @@ fn a_page_begins_its_body_when_the_head_has_run() {
         recorded("/", "text/html", &document, 0, 10),
         recorded("/a.js", "text/javascript", "", 11, 5),
     ];
-    let dependencies = find(&responses.iter().collect::<Vec<_>>());
+    let dependencies = find(&responses.iter().collect::<Vec<_>>(), None);
     assert_eq!(dependencies.body_begins, [beginning(0, &document, "<body>"), whole(1)]);
+}
+
+#[test]
+fn what_is_made_after_the_load_event_waits_for_what_delays_it() {
+    let responses = [
+        recorded("/", "text/html", "<script src=a.js></script><img src=b.png>", 0, 10),
+        recorded("/a.js", "text/javascript", "", 11, 5),
+        recorded("/b.png", "image/png", "", 11, 40),
+        recorded("/c.json", "application/json", "{}", 20, 25),
+        recorded("/late.png", "image/png", "", 60, 5),
+    ];
+    let prerequisites = |load_event| {
+        let found = find(&responses.iter().collect::<Vec<_>>(), load_event);
+        found.of_items[4].prerequisites.clone()
+    };
+    assert_eq!(prerequisites(Some(ms(55))), [whole(0), whole(1), whole(2)]);
+    // Without the event, or before it, the response that ended last may have led to the request.
+    assert_eq!(prerequisites(None), [whole(3)]);
+    assert_eq!(prerequisites(Some(ms(70))), [whole(3)]);
 }

@@ -53,6 +53,7 @@ pub(super) fn read(root: &Path) -> Result<Traffic, TrafficError> {
     Ok(Traffic {
         source: name,
         responses,
+        load_event: None,
         notes: Vec::new(),
         skipped: skipped.into_notes(),
     })

@@ -9,10 +9,11 @@ mod headers;
 
 use super::detect_format::{self, EXPORT};
 use super::{NoteCounter, Response, Traffic, TrafficError};
-use crate::reading::lenient::lenient_object;
+use crate::reading::lenient::{Number, Text, lenient_object};
 use crate::reading::sniff::OpenedFile;
+use crate::reading::timestamp;
 use entry::{Entry, EntryKind};
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
@@ -26,7 +27,37 @@ pub fn read(from: impl Read, name: &str) -> Result<Traffic, TrafficError> {
 }
 
 lenient_object!(Har, "a HAR (an object with \"log\")" { "log" => log: Option<Log>, });
-lenient_object!(Log, "a HAR's log (an object with \"entries\")" { "entries" => entries: Option<Entries>, });
+lenient_object!(Log, "a HAR's log (an object with \"entries\")" {
+    "pages" => pages: Pages,
+    "entries" => entries: Option<Entries>,
+});
+/// The pages of a log. What is not a list of pages is none.
+#[derive(Debug, serde::Deserialize)]
+#[serde(untagged)]
+enum Pages {
+    Listed(Vec<RecordedPage>),
+    Unreadable(IgnoredAny),
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
+
+lenient_object!(RecordedPage, "a page" {
+    "startedDateTime" => started: Text,
+    "pageTimings" => timings: PageTimings,
+});
+lenient_object!(PageTimings, "a page's timings" { "onLoad" => on_load: Number, });
+
+impl RecordedPage {
+    /// When its load event was fired, on the file's clock.
+    fn load_event(&self) -> Option<i128> {
+        let after = self.timings.on_load.milliseconds().filter(|after| !after.is_zero())?;
+        Some(timestamp::read(self.started.as_str())? + i128::try_from(after.as_nanos()).ok()?)
+    }
+}
 
 pub(super) fn read_opened<R: Read>(opened: OpenedFile<R>, name: &str) -> Result<Traffic, TrafficError> {
     if let Some(start) = opened.no_object() {
@@ -38,12 +69,14 @@ pub(super) fn read_opened<R: Read>(opened: OpenedFile<R>, name: &str) -> Result<
         let problem = format!("this is JSON but not a HAR: the field {field:?} is missing");
         TrafficError::new(name, problem, EXPORT)
     };
-    let entries = har
-        .log
-        .ok_or_else(|| missing("log"))?
-        .entries
-        .ok_or_else(|| missing("log.entries"))?;
-    entries.into_traffic(name)
+    let log = har.log.ok_or_else(|| missing("log"))?;
+    let entries = log.entries.ok_or_else(|| missing("log.entries"))?;
+    // Of several pages it would not be known whose event a request waited for.
+    let load_event = match &log.pages {
+        Pages::Listed(pages) if pages.len() == 1 => pages[0].load_event(),
+        _ => None,
+    };
+    entries.into_traffic(name, load_event)
 }
 
 fn explain(error: &serde_json::Error, name: &str) -> TrafficError {
@@ -116,7 +149,7 @@ impl Entries {
         }
     }
 
-    fn into_traffic(self, name: &str) -> Result<Traffic, TrafficError> {
+    fn into_traffic(self, name: &str, load_event: Option<i128>) -> Result<Traffic, TrafficError> {
         let Self {
             mut responses,
             instants,
@@ -143,6 +176,7 @@ impl Entries {
         Ok(Traffic {
             source: name.to_owned(),
             responses,
+            load_event: load_event.map(|instant| nanoseconds(instant - first)),
             notes: notes.into_notes(),
             skipped,
         })

@@ -86,6 +86,7 @@ pub(super) fn read_opened<R: Read>(opened: OpenedFile<R>, name: &str) -> Result<
     Ok(Traffic {
         source: name.to_owned(),
         responses,
+        load_event: None,
         notes: notes.into_notes(),
         skipped: Vec::new(),
     })

@@ -263,7 +263,7 @@ fn late_images(page: &mut PageBuilder) {
     add_images(page, &first, 20_000);
     for path in &paths {
         let image = page.image(15_000);
-        page.respond_to_script("/js/late.js", path, PNG, image);
+        page.respond_after_load("/js/late.js", path, PNG, image);
     }
 }
 
