@@ -298,7 +298,7 @@ fn what_the_beginning_of_a_document_names_is_asked_for_while_the_rest_arrives() 
 /// A document of 290 kB with 16 style sheets and scripts in its head, as it was recorded over a fast link: each of them was asked for
 /// after the document had ended, within milliseconds.
 fn document_with_a_long_head() -> Traffic {
-    let is_style = |file: &usize| file % 2 == 0;
+    let is_style = |file: &usize| file.is_multiple_of(2);
     let head: String = (0..16)
         .map(|file| match is_style(&file) {
             true => format!("<link rel=stylesheet href=/{file}.css>"),
