@@ -223,9 +223,7 @@ impl<H: Host> Browser<H> {
     async fn connect(&self, host: usize, server: &Server) -> Result<Link, HttpError> {
         let stream = self.host.connect(server.address).await?;
         self.pools[host].borrow_mut().is_reached = true;
-        let link = handshake(&self.host, stream, server.version, server.tls.as_ref()).await?;
-        self.host.sleep_until(self.host.now() + self.script.connect).await;
-        Ok(link)
+        handshake(&self.host, stream, server.version, server.tls.as_ref()).await
     }
 
     fn open_another_if_late(&self, host: usize) {
@@ -339,6 +337,9 @@ impl<H: Host> Load<H> {
         let (browser, host) = (&self.browser, &self.browser.host);
         let scripted = &browser.script.responses[request];
         let mut link = browser.acquire(scripted.host, scripted.priority).await?;
+        if browser.pools[scripted.host].borrow().server.version == Version::H2 {
+            self.scheduler.borrow_mut().learn_multiplexing(scripted.host);
+        }
         let asked = host.now();
         host.compute(scripted.exchange.fetching).await;
         let response = link

@@ -124,18 +124,18 @@ impl Naming {
 const TOLERANCE: Duration = Duration::from_millis(5);
 
 /// From the arrival of what names a resource to its request. This time and those below are Chromium's on a core of the reference machine, as
-/// we measured them over a link of 4 ms; a slower client takes longer.
-const ASKING: Duration = Duration::from_millis(3);
+/// we measured them over links of 4 and 28 ms; a slower client takes longer.
+const ASKING: Duration = Duration::from_millis(2);
 
 /// From the arrival of the last style sheet to the requests of the layout: about a frame at 60 Hz.
-const LAYOUT: Duration = Duration::from_millis(20);
+const LAYOUT: Duration = Duration::from_millis(15);
 
 /// From the arrival of the last script that a frame's parser waits for to the request of the frame.
-const FRAME: Duration = Duration::from_millis(15);
+const FRAME: Duration = Duration::from_millis(8);
 
 /// From the arrival of a script to its first request: at least this long, and longer by its size.
-const SCRIPT: Duration = Duration::from_millis(6);
-const SCRIPT_PER_BYTE: Duration = Duration::from_nanos(60);
+const SCRIPT: Duration = Duration::from_millis(4);
+const SCRIPT_PER_BYTE: Duration = Duration::from_nanos(20);
 
 /// Finds what leads to each response; they are in the order in which their requests began.
 pub(crate) fn find(responses: &[&Response]) -> Dependencies {

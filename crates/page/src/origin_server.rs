@@ -69,7 +69,10 @@ pub(crate) async fn answer<H: Host, B>(
         host.sleep_until(host.now() + order.server_think_time).await;
     }
     host.compute(order.exchange.serving).await;
-    let mut response = Response::new(SimulatedBody::new(host, order));
+    let mut body = SimulatedBody::new(host, order);
+    // Servers hold a head back until the body's first bytes are there (nginx's `postpone_output`), and send both in one segment.
+    body.make_first_piece().await;
+    let mut response = Response::new(body);
     // The status line, `date` and the empty line; then the field that delimits the body.
     let mut written = 17 + 37 + 2;
     written += match response.body().size_hint().exact() {
@@ -142,6 +145,7 @@ pub(crate) struct SimulatedBody<H> {
     made: u64,
     /// The bytes made but not yet sent.
     waiting: u64,
+    sent: u64,
     computing: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
@@ -167,8 +171,28 @@ impl<H: Host> SimulatedBody<H> {
             pieces: 1,
             made: 0,
             waiting: 0,
+            sent: 0,
             computing: None,
         }
+    }
+
+    async fn make_first_piece(&mut self) {
+        if self.made < self.pieces {
+            let work = self.work_of_piece();
+            self.host.compute(work).await;
+            self.take_piece();
+        }
+    }
+
+    /// The CPU time that the next piece takes.
+    fn work_of_piece(&self) -> Duration {
+        Duration::from_nanos(self.part(self.work.as_nanos() as u64))
+    }
+
+    /// The next piece is made, and waits to be sent.
+    fn take_piece(&mut self) {
+        self.waiting = self.part(self.size.get());
+        self.made += 1;
     }
 
     /// The `number`th part of a total: the parts add up to it exactly.
@@ -189,16 +213,16 @@ impl<H: Host> Body for SimulatedBody<H> {
                 return Poll::Ready(None);
             }
             if !this.work.is_zero() {
-                let work = Duration::from_nanos(this.part(this.work.as_nanos() as u64));
+                let work = this.work_of_piece();
                 let computing = this.computing.get_or_insert_with(|| Box::pin(this.host.compute(work)));
                 ready!(computing.as_mut().poll(context));
                 this.computing = None;
             }
-            this.waiting = this.part(this.size.get());
-            this.made += 1;
+            this.take_piece();
         }
         let next = this.waiting.min(READY_PIECE);
         this.waiting -= next;
+        this.sent += next;
         Poll::Ready(Some(Ok(Frame::data(Octets::from_static(&ZEROS[..next as usize])))))
     }
 
@@ -208,10 +232,10 @@ impl<H: Host> Body for SimulatedBody<H> {
 
     fn size_hint(&self) -> SizeHint {
         // A server that compresses while it sends does not know the size beforehand.
-        if !self.coding && self.made == 0 {
-            SizeHint::with_exact(self.size.get())
-        } else {
+        if self.coding {
             SizeHint::default()
+        } else {
+            SizeHint::with_exact(self.size.get() - self.sent)
         }
     }
 }

@@ -86,14 +86,12 @@ pub struct PageScript {
     pub responses: Vec<ScriptedResponse>,
     /// What must have arrived for the document's body to begin.
     pub body_begins: Vec<Prerequisite>,
-    /// The browser's time for opening a TLS connection, besides that of the handshake.
-    pub connect: Duration,
 }
 
-/// The time from the first bytes of a document to its first requests being sent, and that for a TLS connection besides the handshake:
-/// Chromium's on a core of the reference machine, as we measured them over a link of 4 ms.
-const COMMIT: Duration = Duration::from_millis(52);
-const CONNECT: Duration = Duration::from_millis(7);
+/// The time from the first bytes of a document to its first requests being sent: of the page, and of a frame in it, which a renderer
+/// reads that is there already. Both are Chromium 156's on a core of the reference machine, as we measured them.
+const COMMIT: Duration = Duration::from_millis(16);
+const COMMIT_FRAME: Duration = Duration::from_millis(7);
 
 impl From<Vec<ScriptedResponse>> for PageScript {
     /// Responses that belong to no document.
@@ -101,7 +99,6 @@ impl From<Vec<ScriptedResponse>> for PageScript {
         Self {
             responses,
             body_begins: Vec::new(),
-            connect: Duration::ZERO,
         }
     }
 }
@@ -167,17 +164,12 @@ pub fn scripted_responses(
     PageScript {
         responses,
         body_begins: page.body_begins.clone(),
-        connect: if options.tls {
-            CONNECT.mul_f64(options.slow_client)
-        } else {
-            Duration::ZERO
-        },
     }
 }
 
 /// Varies a gap that was recorded. A browser is not repeatable to the millisecond; with exact repetition the same coincidences would occur
 /// every time (which of two requests finds a free connection). Every gap is scaled by up to a fifth either way, and lengthened by up to
-/// 10 ms: our own choice. What a page names is asked for in its order, so that its gaps vary together.
+/// 4 ms: our own choice. What a page names is asked for in its order, so that its gaps vary together.
 fn varied(item: &PageResource, slow_client: f64, own_seed: Seed, page_seed: Seed) -> Duration {
     let (gap, seed) = match item.cause {
         Cause::Named => (item.gap.mul_f64(slow_client), page_seed),
@@ -185,7 +177,14 @@ fn varied(item: &PageResource, slow_client: f64, own_seed: Seed, page_seed: Seed
     };
     let mut rng = seed.derive("gap").rng();
     let mut unit = || random::unit_fraction(&mut rng);
-    gap.mul_f64(0.8 + 0.4 * unit()) + Duration::from_millis(10).mul_f64(unit())
+    gap.mul_f64(0.8 + 0.4 * unit()) + Duration::from_millis(4).mul_f64(unit())
+}
+
+/// How long a server's process waits to run: up to 2 ms, our own choice. Without it every load would meet the same coincidences, such as
+/// which packets find a full queue.
+fn jitter(seed: Seed) -> Duration {
+    let mut rng = seed.derive("server jitter").rng();
+    Duration::from_millis(2).mul_f64(random::unit_fraction(&mut rng))
 }
 
 fn scripted_response(
@@ -203,7 +202,7 @@ fn scripted_response(
     ScriptedResponse {
         host: item.host,
         gap: varied(item, options.slow_client, seed, page_seed),
-        server_think_time: item.server_think_time,
+        server_think_time: item.server_think_time + jitter(seed),
         request_head: item.request_head,
         response_head: item.response_head,
         size: delivery.size,
@@ -218,10 +217,10 @@ fn scripted_response(
         prerequisites: item.prerequisites.clone(),
         priority: item.priority,
         is_throttled: item.is_throttled,
-        commit: if item.kind == ResponseKind::Html {
-            COMMIT.mul_f64(options.slow_client)
-        } else {
-            Duration::ZERO
+        commit: match (item.kind, item.cause) {
+            (ResponseKind::Html, Cause::Navigation) => COMMIT.mul_f64(options.slow_client),
+            (ResponseKind::Html, _) => COMMIT_FRAME.mul_f64(options.slow_client),
+            _ => Duration::ZERO,
         },
     }
 }
