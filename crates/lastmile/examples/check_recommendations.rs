@@ -153,7 +153,7 @@ fn check_snippets(page: &str, advice: &Advice) -> usize {
                 let link = advice.links.iter().find(|link| link.name == *name);
                 link.is_some_and(|link| recommends(link, setting.origin, &setting.setting))
             });
-            if !is_recommended && !snippet.note.contains(&setting.setting) {
+            if !is_recommended && !names(&snippet.note, &setting.setting) {
                 println!(
                     "{page}: {:?} has {}, which nothing explains",
                     snippet.server, setting.setting
@@ -169,6 +169,12 @@ fn check_snippets(page: &str, advice: &Advice) -> usize {
         );
     }
     unexplained
+}
+
+/// Whether a note names a setting: `br:1` is not named by `br:11`.
+fn names(note: &str, setting: &str) -> bool {
+    let mut after = note.match_indices(setting).map(|(at, _)| &note[at + setting.len()..]);
+    after.any(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
 }
 
 /// Whether a link's table recommends a setting for some kind of an origin.
