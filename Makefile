@@ -4,7 +4,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench late fidelity traces fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench late fidelity recommendations traces fuzz libfuzzer examples schemas
 
 help:            ## List these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -47,6 +47,9 @@ fidelity:        ## Compare the simulated world with this machine's kernel, and 
 	cargo run -q -- run fidelity --no-report --format json >fidelity.json
 	cargo run -q -p lastmile-experiments --example record_fidelity <fidelity.json >recorded.toml
 	mv recorded.toml crates/experiments/src/fidelity/recorded.toml && rm fidelity.json
+
+recommendations: ## Check on every page and link of fidelity-pages that no setting tried is faster than the recommended one (some minutes)
+	cargo run -q -p lastmile --example check_recommendations
 
 traces:          ## Record the segments that this machine's kernel sends (twice, in two minutes; as root, or where namespaces are allowed)
 	UPDATE_TRACES=1 cargo test -q -p lastmile --test binary traces -- --nocapture

@@ -2,10 +2,13 @@
 
 use super::*;
 use crate::dependencies::{Extent, Prerequisite, Priority};
+use crate::playback::compressed_uniformly;
 use crate::scripted_response::{ExchangeCost, ScriptedResponse};
-use lastmile_codec::content::Coding;
+use crate::testing::{response, text, traffic};
+use lastmile_codec::content::{CodecSpec, Coding};
 use lastmile_lab::http::Version;
 use lastmile_link::{Capacity, DirectionSpec};
+use lastmile_traffic::responses::{Body, Origin, Traffic};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -290,6 +293,87 @@ fn what_the_beginning_of_a_document_names_is_asked_for_while_the_rest_arrives() 
     let alone = replayed(&cold(), Some("1 Mbit/s"), vec![document.clone()]).page_time;
     // A round trip, and the time to carry two short messages.
     assert!(late - alone > 100 * MS && late - alone < 110 * MS, "{late:?} {alone:?}");
+}
+
+/// A document of 290 kB with 16 style sheets and scripts in its head, as it was recorded over a fast link: each of them was asked for
+/// after the document had ended, within milliseconds.
+fn document_with_a_long_head() -> Traffic {
+    let is_style = |file: &usize| file.is_multiple_of(2);
+    let head: String = (0..16)
+        .map(|file| match is_style(&file) {
+            true => format!("<link rel=stylesheet href=/{file}.css>"),
+            false => format!("<script src=/{file}.js></script>"),
+        })
+        .collect();
+    let mut document = format!("<!doctype html><html><head>{head}</head><body>").into_bytes();
+    document.extend_from_slice(&text(290_000 - document.len()));
+    let mut responses = vec![response(
+        "/",
+        "text/html",
+        Origin::Static,
+        Body::Present(document.into()),
+    )];
+    responses[0].total = Some(5 * MS);
+    for file in 0..16 {
+        let (path, media_type) = match is_style(&file) {
+            true => (format!("/{file}.css"), "text/css"),
+            false => (format!("/{file}.js"), "text/javascript"),
+        };
+        let mut resource = response(&path, media_type, Origin::Static, Body::Present(text(20_000)));
+        (resource.started, resource.total) = ((6 + file as u32) * MS, Some(2 * MS));
+        responses.push(resource);
+    }
+    traffic(responses)
+}
+
+/// The time of a page of which every resource is asked for when the whole document has arrived.
+fn replayed_waiting(page: &Page, options: &LoadOptions, sent: &[EncodedResponse], link: &LinkSpec) -> Duration {
+    let mut items = page.items.clone();
+    for item in &mut items[1..] {
+        item.prerequisites = vec![WHOLE_FIRST];
+    }
+    let waiting = Page {
+        items,
+        hosts: page.hosts.clone(),
+        body_begins: Vec::new(),
+        left_out: Vec::new(),
+    };
+    let scene = ReplayContext {
+        page: &waiting,
+        options,
+        costs: &CostTable::free(),
+    };
+    replay(&scene, link, sent, Seed::new(1)).unwrap().page_time
+}
+
+#[test]
+fn a_long_document_does_not_hold_back_what_its_head_names() {
+    let traffic = document_with_a_long_head();
+    let page = Page::from_traffic(&traffic);
+    let plain = compressed_uniformly(&page, &traffic, CodecSpec::IDENTITY);
+    let link = lastmile_link::resolve("wpt/3g").unwrap();
+    let costs = CostTable::free();
+    // Over HTTP/1.1 five connections are free beside the document's; over HTTP/2 one carries everything.
+    for (protocol, expected) in [(Version::Http11, 5), (Version::H2, 16)] {
+        let options = LoadOptions::beside_browser(Some(protocol), true, 1.0);
+        let scene = ReplayContext {
+            page: &page,
+            options: &options,
+            costs: &costs,
+        };
+        let loaded = replay(&scene, &link, &plain, Seed::new(1)).unwrap();
+        let arrived = loaded.request_times[0] + loaded.transfer_times[0];
+        let early = loaded.request_times[1..].iter().filter(|time| **time < arrived);
+        assert!(
+            early.count() >= expected,
+            "{protocol:?}: {:?}, {arrived:?}",
+            loaded.request_times
+        );
+        // A browser that waited for the whole document would leave the link idle while it opens connections and asks.
+        let waiting = replayed_waiting(&page, &options, &plain, &link);
+        let gained = waiting - loaded.page_time;
+        assert!(gained > link.round_trip(), "{protocol:?}: {gained:?} of {waiting:?}");
+    }
 }
 
 #[test]
