@@ -323,8 +323,9 @@ impl<'a> PageText<'a> {
         };
         let delays = |earlier: &usize| {
             use ResponseKind::{Css, FontWoff, Html, Image, JavaScript, Svg};
-            let kind = self.responses[*earlier].kind();
-            matches!(kind, Html | Css | JavaScript | Image | Svg | FontWoff)
+            let response = self.responses[*earlier];
+            matches!(response.kind(), Html | Css | JavaScript | Image | Svg | FontWoff)
+                && response.started < load
                 && self.ended(*earlier).is_some_and(|ended| ended <= load + TOLERANCE)
         };
         (0..item).filter(delays).map(whole).collect()

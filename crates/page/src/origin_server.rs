@@ -140,8 +140,9 @@ pub(crate) struct SimulatedBody<H> {
     coding: bool,
     /// The CPU time for compressing it and encrypting it into records.
     work: Duration,
-    pieces: u64,
-    /// The number of pieces made.
+    /// The size of all pieces but the last.
+    piece: u64,
+    /// The bytes made.
     made: u64,
     /// The bytes made but not yet sent.
     waiting: u64,
@@ -152,11 +153,10 @@ pub(crate) struct SimulatedBody<H> {
 impl<H: Host> SimulatedBody<H> {
     fn new(host: Rc<H>, order: &ScriptedResponse) -> Self {
         let coding = !order.encoding.is_zero();
-        let pieces = order.size.get().div_ceil(if coding { PIECE } else { READY_PIECE });
         Self {
             coding,
             work: order.encoding + order.exchange.sealing,
-            pieces: pieces.max(1),
+            piece: if coding { PIECE } else { READY_PIECE },
             ..Self::zeros(host, order.size)
         }
     }
@@ -168,7 +168,7 @@ impl<H: Host> SimulatedBody<H> {
             size,
             coding: false,
             work: Duration::ZERO,
-            pieces: 1,
+            piece: READY_PIECE,
             made: 0,
             waiting: 0,
             sent: 0,
@@ -177,28 +177,26 @@ impl<H: Host> SimulatedBody<H> {
     }
 
     async fn make_first_piece(&mut self) {
-        if self.made < self.pieces {
-            let work = self.work_of_piece();
-            self.host.compute(work).await;
-            self.take_piece();
-        }
+        let work = self.work_of_piece();
+        self.host.compute(work).await;
+        self.take_piece();
     }
 
-    /// The CPU time that the next piece takes.
+    fn next_piece(&self) -> u64 {
+        self.piece.min(self.size.get() - self.made)
+    }
+
+    /// The CPU time that the next piece takes: the pieces add up to the whole.
     fn work_of_piece(&self) -> Duration {
-        Duration::from_nanos(self.part(self.work.as_nanos() as u64))
+        let size = u128::from(self.size.get().max(1));
+        let until = |made: u64| u128::from(made) * self.work.as_nanos() / size;
+        Duration::from_nanos((until(self.made + self.next_piece()) - until(self.made)) as u64)
     }
 
     /// The next piece is made, and waits to be sent.
     fn take_piece(&mut self) {
-        self.waiting = self.part(self.size.get());
-        self.made += 1;
-    }
-
-    /// The `number`th part of a total: the parts add up to it exactly.
-    fn part(&self, total: u64) -> u64 {
-        let until = |made: u64| (u128::from(total) * u128::from(made) / u128::from(self.pieces)) as u64;
-        until(self.made + 1) - until(self.made)
+        self.waiting = self.next_piece();
+        self.made += self.waiting;
     }
 }
 
@@ -209,7 +207,7 @@ impl<H: Host> Body for SimulatedBody<H> {
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Octets>, Infallible>>> {
         let this = self.get_mut();
         while this.waiting == 0 {
-            if this.made == this.pieces {
+            if this.made == this.size.get() {
                 return Poll::Ready(None);
             }
             if !this.work.is_zero() {
@@ -227,7 +225,7 @@ impl<H: Host> Body for SimulatedBody<H> {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.made == self.pieces && self.waiting == 0 || self.size == Bytes::ZERO
+        self.made == self.size.get() && self.waiting == 0
     }
 
     fn size_hint(&self) -> SizeHint {
