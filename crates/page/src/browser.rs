@@ -278,7 +278,7 @@ impl<H: Host> Clone for Load<H> {
 }
 
 impl<H: Host> Load<H> {
-    /// Makes the requests that need not wait any longer, each after its gap. The schedulers see those of one moment together.
+    /// Makes the requests that need not wait any longer, each after its gap.
     fn release(&self, free: Vec<Waiter>) {
         let mut due: BTreeMap<Instant, Vec<usize>> = BTreeMap::new();
         for waiter in free {
@@ -297,10 +297,13 @@ impl<H: Host> Load<H> {
             let load = self.clone();
             self.browser.host.spawn(async move {
                 load.browser.host.sleep_until(at).await;
+                let mut startable = Vec::new();
                 for request in requests {
-                    load.scheduler.borrow_mut().ask(request);
+                    let mut scheduler = load.scheduler.borrow_mut();
+                    scheduler.ask(request);
+                    startable.extend(scheduler.startable());
                 }
-                load.send();
+                load.start(startable);
             });
         }
     }
@@ -308,7 +311,18 @@ impl<H: Host> Load<H> {
     /// Sends the requests that the schedulers let through.
     fn send(&self) {
         let startable = self.scheduler.borrow_mut().startable();
-        for request in startable {
+        self.start(startable);
+    }
+
+    /// Sends requests of one moment: over HTTP/1.1 in their order, over HTTP/2 by priority, since a session writes its frames so
+    /// (`SpdyWriteQueue` in net/spdy/spdy_write_queue.cc).
+    fn start(&self, mut requests: Vec<usize>) {
+        requests.sort_by_key(|request| {
+            let response = &self.browser.script.responses[*request];
+            let is_multiplexed = self.browser.pools[response.host].borrow().server.version == Version::H2;
+            is_multiplexed.then_some(Reverse(response.priority))
+        });
+        for request in requests {
             let load = self.clone();
             self.browser.host.spawn(async move {
                 let outcome = load.fetch(request).await;
