@@ -22,10 +22,6 @@ struct NewFrame {
     sequence: u16,
 }
 
-/// The bytes of a beacon: header and frame check sequence, timestamp, interval, capabilities, a name of 8 characters, 4 rates, the
-/// channel, and the parameters of an ad hoc network (7.2.3.1).
-pub(super) const BEACON: u32 = 24 + 4 + 8 + 2 + 2 + 10 + 6 + 3 + 4;
-
 impl<P> Radio<P> {
     /// Does everything that happens up to and including `now`.
     pub(super) fn advance(&mut self, now: u64) {
@@ -178,7 +174,7 @@ impl<P> Radio<P> {
                 to: None,
                 kind: FrameKind::Beacon,
                 rate: self.spec.phy.lowest_rate(),
-                bytes: BEACON,
+                bytes: self.spec.phy.beacon_bytes(),
                 reservation: 0,
                 is_retry: false,
                 sequence,

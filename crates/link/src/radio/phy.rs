@@ -134,6 +134,16 @@ impl Phy {
         }
     }
 
+    /// The bytes of a beacon: header and frame check sequence, timestamp, interval, capabilities, a name of 8 characters, the rates, the
+    /// channel (of 802.11b), and the parameters of an ad hoc network (7.2.3.1).
+    pub const fn beacon_bytes(self) -> u32 {
+        let channel = match self {
+            Self::HighRateDsss(_) => 3,
+            Self::Ofdm => 0,
+        };
+        24 + 4 + 8 + 2 + 2 + (2 + 8) + (2 + self.rates().len() as u32) + channel + 4
+    }
+
     /// aSlotTime (18.3.3, 17.3.8.6).
     pub const fn slot(self) -> Duration {
         Duration::from_micros(match self {
