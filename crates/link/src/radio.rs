@@ -3,7 +3,7 @@
 //! Each part is a file: `phy` (rates and airtimes), `channel` (powers, fading, who senses whom) with `error_rate` (bits), `contention` (a
 //! station's view of the medium, and its back-off), `station` (its queue and attempts), `transmission` (frames on the air and collisions),
 //! `dcf` (the events in time) with `exchange` (what follows a frame), `arf` (rate fallback), `interference`. `spec` is what a radio is,
-//! and `notation` how one is written. `counters`, `medium_use`, `depth_series` and `air_frame` are what can be seen of it.
+//! `notation` and `parameters` how one is written. `counters`, `medium_use`, `depth_series` and `air_frame` are what can be seen of it.
 //!
 //! Departures from the standard: propagation takes no time (300 m are 1 us, and a slot of 20 us allows for it), stations' clocks agree,
 //! and carrier sense is instant, save that stations which begin at the same nanosecond do not sense each other. There is no
@@ -20,6 +20,8 @@ mod error_rate;
 mod exchange;
 mod interference;
 mod medium_use;
+mod notation;
+mod parameters;
 mod phy;
 mod spec;
 mod station;

@@ -64,7 +64,14 @@ quantity_from_text!(Dbm);
 
 impl fmt::Display for Dbm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} dBm", self.0)
+        // 5 mW are 6.98970004336… dBm: what was written in milliwatts is printed so.
+        let milliwatts = (self.milliwatts() * 1e6).round() / 1e6;
+        let is_short = |number: f64| (number * 1e3).round() / 1e3 == number;
+        if !is_short(self.0) && Self::from_milliwatts(milliwatts) == *self {
+            write!(f, "{milliwatts} mW")
+        } else {
+            write!(f, "{} dBm", self.0)
+        }
     }
 }
 
@@ -100,6 +107,14 @@ mod tests {
         assert_eq!("-92.5 dBm".parse(), Ok(Dbm::new(-92.5)));
         assert_eq!(Dbm::new(20.0).milliwatts(), 100.0);
         assert_eq!(Dbm::new(20.0) - Dbm::new(-5.0), Decibels::new(25.0));
+    }
+
+    #[test]
+    fn a_power_is_printed_as_it_reads_back_and_shortly() {
+        for text in ["5 mW", "20 dBm", "0.3 mW", "-92.5 dBm", "1.23456789 dBm"] {
+            assert_eq!(text.parse::<Dbm>().unwrap().to_string(), text);
+        }
+        assert_eq!("100 mW".parse::<Dbm>().unwrap().to_string(), "20 dBm");
     }
 
     #[test]

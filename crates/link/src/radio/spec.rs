@@ -119,6 +119,17 @@ pub struct PowerStates {
     pub idle_watts: f64,
 }
 
+impl Interferer {
+    /// A microwave oven with this power at every station, and the defaults of the rest.
+    pub fn microwave_oven(received_power: Dbm) -> Self {
+        Self {
+            period: Duration::from_millis(20),
+            duty_cycle: Probability::new(0.5).expect("it is from 0 to 1"),
+            received_power,
+        }
+    }
+}
+
 impl Default for PowerStates {
     fn default() -> Self {
         Self {
