@@ -250,6 +250,7 @@ fn read_queue(text: &str) -> Result<usize, String> {
     let packets = compact(text);
     let packets = packets
         .strip_suffix("packets")
+        .or_else(|| packets.strip_suffix("packet"))
         .and_then(|number| number.parse::<u32>().ok());
     let packets = packets.ok_or_else(|| format!("{text:?} is not a queue; write it like \"100 packets\""))?;
     Ok(packets as usize)
