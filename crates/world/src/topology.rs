@@ -71,9 +71,9 @@ pub struct TopologyMedium {
 #[derive(Debug, Clone, PartialEq)]
 pub enum MediumKind {
     /// A wire.
-    Wire(WireSpec),
+    Wire(Box<WireSpec>),
     /// A radio.
-    Radio(RadioMedium),
+    Radio(Box<RadioMedium>),
 }
 
 /// A radio: it joins each of its stations with each other.

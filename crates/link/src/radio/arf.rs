@@ -98,7 +98,8 @@ mod tests {
     #[test]
     fn ten_acks_in_a_row_raise_the_rate_and_a_lost_probe_lowers_it_at_once() {
         let mut arf = Arf::new(RATES);
-        (arf.on_failure(), arf.on_failure());
+        arf.on_failure();
+        arf.on_failure();
         for _ in 0..9 {
             arf.on_success(RATES);
         }
@@ -112,9 +113,11 @@ mod tests {
     #[test]
     fn after_fifteen_attempts_the_next_ack_raises_the_rate() {
         let mut arf = Arf::new(RATES);
-        (arf.on_failure(), arf.on_failure());
+        arf.on_failure();
+        arf.on_failure();
         for _ in 0..7 {
-            (arf.on_success(RATES), arf.on_failure());
+            arf.on_success(RATES);
+            arf.on_failure();
         }
         assert_eq!(arf.rate(RATES), Rate::Cck5);
         arf.on_success(RATES);

@@ -179,7 +179,7 @@ impl<P> Radio<P> {
                 is_retry: false,
                 sequence,
             };
-            return self.send(station, beacon, at);
+            return self.send(station, &beacon, at);
         }
         let bytes = self.stations[station].queue.front().map_or(0, |packet| packet.bytes);
         if self.needs_reservation(bytes) {
@@ -217,7 +217,7 @@ impl<P> Radio<P> {
             is_retry,
             sequence: 0,
         };
-        self.send(station, request, at);
+        self.send(station, &request, at);
     }
 
     fn send_data(&mut self, station: usize, at: u64) {
@@ -246,7 +246,7 @@ impl<P> Radio<P> {
             is_retry: was_sent,
             sequence,
         };
-        self.send(station, data, at);
+        self.send(station, &data, at);
     }
 
     fn send_response(&mut self, response: PendingResponse, at: u64) {
@@ -272,11 +272,11 @@ impl<P> Radio<P> {
             is_retry: false,
             sequence: 0,
         };
-        self.send(response.from, control, at);
+        self.send(response.from, &control, at);
     }
 
     /// Puts a frame on the air.
-    fn send(&mut self, from: usize, frame: NewFrame, at: u64) {
+    fn send(&mut self, from: usize, frame: &NewFrame, at: u64) {
         let duration = self.spec.phy.frame_duration(frame.rate, frame.bytes).as_nanos() as u64;
         self.last_serial += 1;
         let mut frame = Transmission {

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
+type MakeDefault = fn() -> RadioSpec;
+
 /// The radios with defaults, by the standards' names.
-const STANDARDS: [(&str, fn() -> RadioSpec); 2] = [("802.11b", RadioSpec::dot11b), ("802.11a", RadioSpec::dot11a)];
+const STANDARDS: [(&str, MakeDefault); 2] = [("802.11b", RadioSpec::dot11b), ("802.11a", RadioSpec::dot11a)];
 
 /// The key of a table that names the standard.
 const STANDARD: &str = "standard";

@@ -25,8 +25,8 @@ struct NamedHost {
 
 #[derive(Debug, Clone)]
 enum NamedMedium {
-    Wire(NamedWire),
-    Radio(NamedRadio),
+    Wire(Box<NamedWire>),
+    Radio(Box<NamedRadio>),
 }
 
 #[derive(Debug, Clone)]
@@ -80,12 +80,12 @@ impl TopologyBuilder {
         near: impl IntoIterator<Item = N>,
         far: impl IntoIterator<Item = F>,
     ) -> Self {
-        self.media.push(NamedMedium::Wire(NamedWire {
+        self.media.push(NamedMedium::Wire(Box::new(NamedWire {
             name: name.into(),
             link,
             near: near.into_iter().map(Into::into).collect(),
             far: far.into_iter().map(Into::into).collect(),
-        }));
+        })));
         self
     }
 
@@ -111,11 +111,11 @@ impl TopologyBuilder {
         spec: RadioSpec,
         stations: impl IntoIterator<Item = (N, Position)>,
     ) -> Self {
-        self.media.push(NamedMedium::Radio(NamedRadio {
+        self.media.push(NamedMedium::Radio(Box::new(NamedRadio {
             name: name.into(),
             spec,
             stations: stations.into_iter().map(|(host, at)| (host.into(), at)).collect(),
-        }));
+        })));
         self
     }
 
@@ -138,8 +138,8 @@ impl TopologyBuilder {
         let mut names = BTreeSet::new();
         for medium in self.media {
             let medium = match medium {
-                NamedMedium::Wire(wire) => read_wire(wire, &hosts, &index)?,
-                NamedMedium::Radio(radio) => read_radio(radio, &hosts, &index)?,
+                NamedMedium::Wire(wire) => read_wire(*wire, &hosts, &index)?,
+                NamedMedium::Radio(radio) => read_radio(*radio, &hosts, &index)?,
             };
             if !names.insert(medium.name.clone()) {
                 return Err(TopologyError::DuplicateMedium { name: medium.name });
@@ -198,7 +198,7 @@ fn read_wire(
     let link = wire.link;
     Ok(TopologyMedium {
         name: medium,
-        kind: MediumKind::Wire(WireSpec { link, near, far }),
+        kind: MediumKind::Wire(Box::new(WireSpec { link, near, far })),
     })
 }
 
@@ -231,7 +231,7 @@ fn read_radio(
     let spec = radio.spec;
     Ok(TopologyMedium {
         name,
-        kind: MediumKind::Radio(RadioMedium { spec, stations }),
+        kind: MediumKind::Radio(Box::new(RadioMedium { spec, stations })),
     })
 }
 
