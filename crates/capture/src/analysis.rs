@@ -48,8 +48,8 @@ pub struct Analysis {
     pub udp: Vec<UdpFlow>,
     /// The unencrypted HTTP/1.1 transactions.
     pub http: Transactions,
-    /// The frames of 802.11, if it was captured.
-    pub wireless: Option<Wireless>,
+    /// The frames of 802.11, if there are any.
+    pub wireless: Wireless,
     /// Where the file ends, if it ends inside a block or record.
     pub cut_off: Option<u64>,
 }
@@ -110,7 +110,7 @@ struct Flows {
     tcp_by_ends: HashMap<FlowKey, usize>,
     udp_by_ends: HashMap<FlowKey, usize>,
     http: Transactions,
-    wireless: Option<Wireless>,
+    wireless: Wireless,
 }
 
 impl Flows {
@@ -138,7 +138,7 @@ impl Flows {
     /// Counts an 802.11 frame, and reads its packet unless it was read before.
     fn read_wireless<'a>(&mut self, packet: &Packet<'a>) -> Result<Datagram<'a>, SkipReason> {
         let frame = wireless::read(packet.bytes, packet.length).ok_or(SkipReason::BrokenHeader)?;
-        if self.wireless.get_or_insert_default().push(&frame) {
+        if self.wireless.push(&frame) {
             return Err(SkipReason::MacRetry);
         }
         read_framed(unframe_wireless(&frame), packet.length)

@@ -48,10 +48,7 @@ pub fn record(analysis: &Analysis, source: &str, version: &str) -> record::Inspe
             .collect(),
         udp: analysis.udp.iter().map(|flow| udp(flow, analysis.first)).collect(),
         http: http(&analysis.http, analysis.first),
-        wireless: analysis
-            .wireless
-            .as_ref()
-            .map(|frames| wireless(frames, analysis.duration())),
+        wireless: wireless(&analysis.wireless, analysis.duration()),
         charts: chart::time_sequences(&analysis.tcp),
         doubts: doubt::of_capture(analysis),
     }
@@ -236,7 +233,8 @@ fn wireless(wireless: &Wireless, duration: Duration) -> record::Wireless {
     let total = wireless.total();
     record::Wireless {
         total: counts(&total),
-        airtime_share: (!duration.is_zero()).then(|| total.airtime.as_secs_f64() / duration.as_secs_f64()),
+        airtime_share: (total.frames > 0 && !duration.is_zero())
+            .then(|| total.airtime.as_secs_f64() / duration.as_secs_f64()),
         kinds: wireless
             .kinds
             .iter()

@@ -26,9 +26,8 @@ pub struct Inspection {
     pub udp: Vec<UdpFlow>,
     /// HTTP/1.1 transactions in clear text.
     pub http: Http,
-    /// The frames of 802.11; none where none were captured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wireless: Option<Wireless>,
+    /// The frames of 802.11, if the capture has any.
+    pub wireless: Wireless,
     /// Time-sequence plots of the connections that carried most bytes.
     pub charts: Vec<Chart>,
     /// What makes the whole suspect.
@@ -260,7 +259,7 @@ pub struct Http {
 pub struct Wireless {
     /// All frames.
     pub total: FrameCounts,
-    /// The airtime of all frames over the capture's duration; above 1 where frames overlap. None where the duration is 0.
+    /// The airtime of all frames over the capture's duration; above 1 where frames overlap. None where there are no frames, or the duration is 0.
     pub airtime_share: Option<f64>,
     /// The frames of each kind at each rate.
     pub kinds: Vec<FramesOfKind>,

@@ -66,7 +66,7 @@ fn what_the_mac_sends_again_is_a_retry_there_and_no_retransmission_of_tcp() {
     assert_eq!((flow.up.packets, flow.up.retransmissions), (4, 1));
     assert_eq!(analysis.set_aside[&SkipReason::MacRetry], 3);
     assert_eq!(analysis.set_aside[&SkipReason::NotIp], 2);
-    let wireless = analysis.wireless.unwrap();
+    let wireless = analysis.wireless;
     let sent = wireless.kinds[&(FrameKind::Data, Some(22))];
     assert_eq!((sent.frames, sent.retries), (8, 4));
     let acknowledged = wireless.kinds[&(FrameKind::Ack, Some(4))];

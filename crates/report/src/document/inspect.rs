@@ -82,8 +82,8 @@ pub(crate) fn tables(inspection: &Inspection, rows: usize) -> Vec<Block> {
         sent(shown, &left_out),
         round_trips(shown, &left_out),
         udp(inspection, rows),
-        wireless_kinds(inspection.wireless.as_ref()),
-        wireless_stations(inspection.wireless.as_ref(), rows),
+        wireless_kinds(&inspection.wireless),
+        wireless_stations(&inspection.wireless, rows),
         http(&inspection.http, rows),
         comments(&inspection.capture.comments),
         set_aside(inspection),
@@ -292,21 +292,19 @@ fn udp(inspection: &Inspection, rows: usize) -> Grid {
 }
 
 /// Frames of 802.11 by kind and rate.
-fn wireless_kinds(wireless: Option<&Wireless>) -> Grid {
+fn wireless_kinds(wireless: &Wireless) -> Grid {
     let mut note =
         "802.11 frames by kind and rate. Airtime includes preambles. A retry is a frame that the MAC sends again."
             .to_owned();
-    if let Some(wireless) = wireless {
-        note += &format!(" In all: {}", with_plural(wireless.total.frames, "frame"));
-        if let Some(share) = wireless.airtime_share {
-            note += &format!(", on the air for {} of the time", percent(share));
-        }
-        note += ".";
+    note += &format!(" In all: {}", with_plural(wireless.total.frames, "frame"));
+    if let Some(share) = wireless.airtime_share {
+        note += &format!(", on the air for {} of the time", percent(share));
     }
+    note += ".";
     let mut grid = Grid::new("Frames on the air", note)
         .word_columns(["kind"])
         .figure_columns(["rate", "frames", "retries", "bytes", "airtime"]);
-    for of in wireless.iter().flat_map(|wireless| &wireless.kinds) {
+    for of in &wireless.kinds {
         let rate = of
             .rate_bit_per_second
             .map_or_else(String::new, |rate| quantity(rate as f64, "bit/s"));
@@ -318,8 +316,8 @@ fn wireless_kinds(wireless: Option<&Wireless>) -> Grid {
 }
 
 /// Frames of 802.11 by their sender.
-fn wireless_stations(wireless: Option<&Wireless>, rows: usize) -> Grid {
-    let stations = wireless.map_or(&[][..], |wireless| &wireless.stations);
+fn wireless_stations(wireless: &Wireless, rows: usize) -> Grid {
+    let stations = &wireless.stations;
     let note = format!(
         "802.11 frames by their sender, where it is stated: ACKs and CTSs state none.{}",
         left_out(stations.len(), rows)
