@@ -92,7 +92,7 @@ const IPV6: u16 = 0x86dd;
 const VLAN_TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// What a frame contains.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framed<'a> {
     /// An IP packet, and the number of bytes before it.
     Ip(&'a [u8], u32),
