@@ -81,6 +81,8 @@ pub struct Radio<P> {
     access_at: Vec<u64>,
     on_air: Vec<Transmission>,
     responses: Vec<PendingResponse>,
+    /// A buffer for reuse.
+    due: Vec<PendingResponse>,
     /// The stations that await a response, and until when.
     timeouts: Vec<(u64, usize)>,
     last_serial: u64,
@@ -141,6 +143,7 @@ impl<P> Radio<P> {
             access_at: vec![NEVER; stations.len()],
             on_air: Vec::new(),
             responses: Vec::new(),
+            due: Vec::new(),
             timeouts: Vec::new(),
             last_serial: 0,
             next_beacon: spec.beacons.map_or(NEVER, |beacons| nanos(beacons.interval).max(1)),

@@ -14,6 +14,8 @@ pub(crate) struct Channel {
     received: Vec<f64>,
     /// For each station, those that sense it.
     audience: Vec<Vec<u16>>,
+    /// For each pair as in `received`: whether `to` senses `from`.
+    senses: Vec<bool>,
     /// For each pair as in `received`: how many of the rates `to` can mostly receive, when nothing fades or collides.
     intelligible_rates: Vec<u8>,
     /// The power of noise in mW.
@@ -67,14 +69,14 @@ impl Channel {
             .map(|(from, to)| spec.received_power(from.distance_to(*to)))
             .collect();
         let received: Vec<f64> = levels.iter().map(|level| level.milliwatts()).collect();
-        let senses =
-            |from: usize, to: usize| from != to && levels[from * stations + to] >= spec.carrier_sense_threshold;
-        let audience = (0..stations).map(|from| {
-            (0..stations)
-                .filter(|&to| senses(from, to))
-                .map(|to| to as u16)
-                .collect()
+        let is_sensed =
+            |(pair, level): (usize, &Dbm)| pair / stations != pair % stations && *level >= spec.carrier_sense_threshold;
+        let senses: Vec<bool> = levels.iter().enumerate().map(is_sensed).collect();
+        let audience = senses.chunks(stations.max(1)).map(|of| {
+            let those = of.iter().enumerate().filter(|(_, senses)| **senses);
+            those.map(|(to, _)| to as u16).collect()
         });
+        let audience = audience.collect();
         let needed: Vec<f64> = spec.phy.rates().iter().map(|rate| needed_ratio(*rate)).collect();
         let intelligible = |power: &f64| {
             let ratio = power / noise / implementation_loss;
@@ -86,7 +88,8 @@ impl Channel {
         Self {
             phy: spec.phy,
             stations,
-            audience: audience.collect(),
+            audience,
+            senses,
             intelligible_rates: received.iter().map(intelligible).collect(),
             received,
             noise,
@@ -105,7 +108,7 @@ impl Channel {
 
     /// Whether `to` senses `from`.
     pub(crate) fn senses(&self, from: usize, to: usize) -> bool {
-        self.audience[from].binary_search(&(to as u16)).is_ok()
+        self.senses[from * self.stations + to]
     }
 
     /// The mean power in mW that `to` receives from `from`.

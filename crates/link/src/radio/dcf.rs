@@ -96,7 +96,7 @@ impl<P> Radio<P> {
             self.schedule_beacons(at);
         }
         // Those that begin at the same time do not sense each other.
-        let mut due: Vec<PendingResponse> = Vec::new();
+        let mut due = std::mem::take(&mut self.due);
         self.responses.retain(|response| {
             let is_due = response.at == at;
             if is_due {
@@ -112,9 +112,10 @@ impl<P> Radio<P> {
                 .map(|(station, _)| station)
                 .collect()
         });
-        for response in due {
+        for response in due.drain(..) {
             self.send_response(response, at);
         }
+        self.due = due;
         for station in first.into_iter().chain(others) {
             self.send_after_contention(station, at);
         }

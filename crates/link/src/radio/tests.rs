@@ -42,8 +42,18 @@ impl Driver {
 
     /// Polls the radio at each time that it names, up to `until`.
     pub(super) fn run(&mut self, until: Instant) {
+        // What happened before may not be reported yet.
+        let begin = Instant::from_nanos(self.radio.now);
         while let Some(at) = self.radio.next_at().filter(|at| *at <= until) {
+            let known = (self.delivered.len(), self.dropped.len());
             self.poll(at);
+            // Whoever polls at each time that the radio names learns of each event at its time.
+            let times = self.delivered[known.0..].iter().chain(&self.dropped[known.1..]);
+            assert!(
+                times
+                    .into_iter()
+                    .all(|(event_at, _)| *event_at == at || *event_at <= begin)
+            );
         }
         self.poll(until);
     }
