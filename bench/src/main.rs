@@ -73,8 +73,13 @@ fn seconds(took: Result<Duration>) -> Result<f64> {
     took.map(|took| took.as_secs_f64())
 }
 
+fn radio_frames_per_second(stations: u16) -> f64 {
+    let run = lastmile_bench::radio::run(stations, 100_000);
+    run.frames as f64 / run.wall.as_secs_f64()
+}
+
 // The aims are for a present-day machine with two cores.
-const SUBJECTS: [Subject; 4] = [
+const SUBJECTS: [Subject; 6] = [
     Subject {
         name: "simulated packets per second on one core: 100 MB at 100 Mbit/s",
         unit: "packets/s",
@@ -83,6 +88,18 @@ const SUBJECTS: [Subject; 4] = [
             let run = run(&TRANSFERS[FAST]);
             Ok(run.packets as f64 / run.wall.as_secs_f64())
         },
+    },
+    Subject {
+        name: "frames per second of a simulated radio on one core: 5 saturated stations",
+        unit: "frames/s",
+        aim: Aim::AtLeast(1e6),
+        measure: |_| Ok(radio_frames_per_second(5)),
+    },
+    Subject {
+        name: "the same with 100 stations",
+        unit: "frames/s",
+        aim: Aim::Open,
+        measure: |_| Ok(radio_frames_per_second(100)),
     },
     Subject {
         name: "25 MB at 56 kbit/s",

@@ -6,10 +6,11 @@ use crate::container::{Format, Interface, Packet, Packets};
 use crate::datagram::{self, Datagram, SkipReason, Transport};
 use crate::error::{CaptureError, Problem};
 use crate::http::{HttpTracker, Transaction};
-use crate::link_layer::{Framed, unframe};
+use crate::link_layer::{Framed, is_wireless, unframe, unframe_wireless};
 use crate::streaming_summary::StreamingSummary;
 use crate::tcp::{self, Connection, TcpFlow};
 use crate::udp::UdpFlow;
+use crate::wireless::{self, Wireless};
 use lastmile_units::{Bytes, Instant};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -47,6 +48,8 @@ pub struct Analysis {
     pub udp: Vec<UdpFlow>,
     /// The unencrypted HTTP/1.1 transactions.
     pub http: Transactions,
+    /// The frames of 802.11, if there are any.
+    pub wireless: Wireless,
     /// Where the file ends, if it ends inside a block or record.
     pub cut_off: Option<u64>,
 }
@@ -107,6 +110,7 @@ struct Flows {
     tcp_by_ends: HashMap<FlowKey, usize>,
     udp_by_ends: HashMap<FlowKey, usize>,
     http: Transactions,
+    wireless: Wireless,
 }
 
 impl Flows {
@@ -120,10 +124,24 @@ impl Flows {
         for comment in packet.comments {
             tcp::count_text(&mut self.comments, comment, COMMENTS_MAX);
         }
-        match read(packet) {
+        let datagram = if is_wireless(packet.link_type) {
+            self.read_wireless(packet)
+        } else {
+            read(packet)
+        };
+        match datagram {
             Ok(datagram) => self.push_datagram(packet, &datagram),
             Err(why) => *self.set_aside.entry(why).or_default() += 1,
         }
+    }
+
+    /// Counts an 802.11 frame, and reads its packet unless it was read before.
+    fn read_wireless<'a>(&mut self, packet: &Packet<'a>) -> Result<Datagram<'a>, SkipReason> {
+        let frame = wireless::read(packet.bytes, packet.length).ok_or(SkipReason::BrokenHeader)?;
+        if self.wireless.push(&frame) {
+            return Err(SkipReason::MacRetry);
+        }
+        read_framed(unframe_wireless(&frame), packet.length)
     }
 
     fn push_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) {
@@ -190,6 +208,7 @@ impl Flows {
             tcp,
             udp: self.udp,
             http: self.http,
+            wireless: self.wireless,
             cut_off: packets.cut_off(),
         })
     }
@@ -197,8 +216,12 @@ impl Flows {
 
 /// What a packet carries, or why it is in no flow.
 pub(crate) fn read<'a>(packet: &Packet<'a>) -> Result<Datagram<'a>, SkipReason> {
-    match unframe(packet.link_type, packet.bytes) {
-        Framed::Ip(ip, head) => datagram::read(ip, packet.length.saturating_sub(head)),
+    read_framed(unframe(packet.link_type, packet.bytes), packet.length)
+}
+
+fn read_framed(framed: Framed<'_>, length: u32) -> Result<Datagram<'_>, SkipReason> {
+    match framed {
+        Framed::Ip(ip, head) => datagram::read(ip, length.saturating_sub(head)),
         Framed::NotIp => Err(SkipReason::NotIp),
         Framed::Short => Err(SkipReason::BrokenHeader),
         Framed::UnknownLink => Err(SkipReason::UnknownLink),

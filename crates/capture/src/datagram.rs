@@ -104,8 +104,10 @@ impl<'a> Segment<'a> {
 pub enum SkipReason {
     /// Its link type is not supported.
     UnknownLink,
-    /// It is not an IP packet: ARP, for example.
+    /// It is not an IP packet: ARP, for example, or an ACK of 802.11.
     NotIp,
+    /// It is a frame that an 802.11 station sends again; the packet was read when it was sent first.
+    MacRetry,
     /// It is a fragment of an IP packet; fragments are not reassembled.
     Fragment,
     /// It carries a protocol other than TCP and UDP: ICMP, for example.

@@ -27,6 +27,7 @@ mod tcp;
 mod test_packets;
 mod udp;
 pub mod websocket;
+mod wireless;
 
 pub use analysis::{Analysis, LISTED_MAX, Transactions, analyse};
 pub use container::{Format, Interface, LinkType, Packet, Packets};
@@ -39,3 +40,4 @@ pub use segments::Segments;
 pub use streaming_summary::StreamingSummary;
 pub use tcp::{Idle, Opening, RoundTrips, SentStatistics, TcpFlow, TimeSequenceSeries};
 pub use udp::{UdpFlow, UdpSent};
+pub use wireless::{FrameCounts, FrameKind, STATIONS_MAX, StationCounts, Wireless};

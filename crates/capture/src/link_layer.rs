@@ -1,6 +1,7 @@
 //! Finds the IP packet in a link-layer frame. Link types are numbered as at tcpdump.org/linktypes.html.
 
 use crate::container::LinkType;
+use crate::wireless;
 
 /// A supported link type, and its framing.
 struct Known {
@@ -22,9 +23,11 @@ enum Framing {
     Cooked2,
     /// An address family in 4 bytes, in the byte order of the capturing machine.
     Family,
+    /// A radiotap header, an 802.11 header, and LLC with SNAP: 6 bytes, and an EtherType.
+    Radiotap,
 }
 
-const KNOWN: [Known; 10] = [
+const KNOWN: [Known; 11] = [
     Known {
         number: 0,
         name: "BSD loopback",
@@ -62,6 +65,11 @@ const KNOWN: [Known; 10] = [
         framing: Framing::Cooked1,
     },
     Known {
+        number: 127,
+        name: "802.11 with radiotap",
+        framing: Framing::Radiotap,
+    },
+    Known {
         number: 228,
         name: "raw IPv4",
         framing: Framing::Ip,
@@ -84,7 +92,7 @@ const IPV6: u16 = 0x86dd;
 const VLAN_TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// What a frame contains.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framed<'a> {
     /// An IP packet, and the number of bytes before it.
     Ip(&'a [u8], u32),
@@ -105,6 +113,11 @@ fn find(link_type: LinkType) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.number == link_type.0)
 }
 
+/// Whether frames of this link type are those of 802.11 with radiotap headers.
+pub(crate) fn is_wireless(link_type: LinkType) -> bool {
+    find(link_type).is_some_and(|known| known.framing == Framing::Radiotap)
+}
+
 /// Removes a frame's header.
 pub(crate) fn unframe(link_type: LinkType, frame: &[u8]) -> Framed<'_> {
     match find(link_type).map(|known| known.framing) {
@@ -114,6 +127,10 @@ pub(crate) fn unframe(link_type: LinkType, frame: &[u8]) -> Framed<'_> {
         Some(Framing::Cooked1) => ether(frame, 14, 16),
         Some(Framing::Cooked2) => ether(frame, 0, 20),
         Some(Framing::Family) => family(frame),
+        Some(Framing::Radiotap) => match wireless::read(frame, frame.len() as u32) {
+            Some(frame) => unframe_wireless(&frame),
+            None => Framed::Short,
+        },
     }
 }
 
@@ -128,6 +145,19 @@ fn ether(frame: &[u8], type_at: usize, mut head: usize) -> Framed<'_> {
         (Some(IPV4 | IPV6), Some(packet)) => Framed::Ip(packet, head as u32),
         (Some(_), Some(_)) => Framed::NotIp,
         _ => Framed::Short,
+    }
+}
+
+/// The IP packet of an 802.11 frame.
+pub(crate) fn unframe_wireless<'a>(frame: &wireless::MacFrame<'a>) -> Framed<'a> {
+    /// LLC and SNAP of an Ethernet type (RFC 1042).
+    const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
+    match frame.body {
+        Some((body, before)) if body.starts_with(&SNAP) => match ether(body, 6, 8) {
+            Framed::Ip(packet, head) => Framed::Ip(packet, before + head),
+            other => other,
+        },
+        _ => Framed::NotIp,
     }
 }
 

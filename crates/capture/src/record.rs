@@ -13,6 +13,7 @@ use crate::link_layer::link_type_name;
 use crate::streaming_summary::StreamingSummary;
 use crate::tcp::{Opening, SentStatistics, TcpFlow};
 use crate::udp::{UdpFlow, UdpSent};
+use crate::wireless::{FrameCounts, Wireless, address_text};
 use lastmile_report::figure::Moments;
 use lastmile_report::inspect as record;
 use lastmile_report::record::{DoubtKind, Figure};
@@ -47,6 +48,7 @@ pub fn record(analysis: &Analysis, source: &str, version: &str) -> record::Inspe
             .collect(),
         udp: analysis.udp.iter().map(|flow| udp(flow, analysis.first)).collect(),
         http: http(&analysis.http, analysis.first),
+        wireless: wireless(&analysis.wireless, analysis.duration()),
         charts: chart::time_sequences(&analysis.tcp),
         doubts: doubt::of_capture(analysis),
     }
@@ -95,6 +97,7 @@ fn reason(why: SkipReason) -> &'static str {
     match why {
         SkipReason::UnknownLink => "unknown link",
         SkipReason::NotIp => "not IP",
+        SkipReason::MacRetry => "MAC retry",
         SkipReason::Fragment => "fragment",
         SkipReason::OtherProtocol => "other protocol",
         SkipReason::BrokenHeader => "broken header",
@@ -217,6 +220,39 @@ fn http(http: &Transactions, began: Instant) -> record::Http {
         time_to_first_byte: figure(&http.time_to_first_byte, "s", "transaction"),
         time_to_last_byte: figure(&http.time_to_last_byte, "s", "transaction"),
         listed: http.listed.iter().map(transaction).collect(),
+    }
+}
+
+fn wireless(wireless: &Wireless, duration: Duration) -> record::Wireless {
+    let counts = |counts: &FrameCounts| record::FrameCounts {
+        frames: counts.frames,
+        retries: counts.retries,
+        bytes: counts.bytes.get(),
+        airtime_s: counts.airtime.as_secs_f64(),
+    };
+    let total = wireless.total();
+    record::Wireless {
+        total: counts(&total),
+        airtime_share: (total.frames > 0 && !duration.is_zero())
+            .then(|| total.airtime.as_secs_f64() / duration.as_secs_f64()),
+        kinds: wireless
+            .kinds
+            .iter()
+            .map(|((kind, rate), of)| record::FramesOfKind {
+                kind: kind.name().to_owned(),
+                rate_bit_per_second: rate.map(|rate| 500_000 * u64::from(rate)),
+                counts: counts(of),
+            })
+            .collect(),
+        stations: wireless
+            .stations
+            .iter()
+            .map(|(address, of)| record::FramesOfStation {
+                address: address_text(*address),
+                counts: counts(&of.all),
+                signal_mean_dbm: (of.signal.1 > 0).then(|| of.signal.0 as f64 / of.signal.1 as f64),
+            })
+            .collect(),
     }
 }
 

@@ -13,13 +13,14 @@ pub use world_adapter::TestbedWorld;
 
 use crate::failure::Failure;
 use capture::Captures;
-use lastmile_link::{Counters as LinkCounters, DirectionSpec, Jitter, LinkSpec, Reordering};
+use lastmile_link::radio::{RadioCounters, StationCounters};
+use lastmile_link::{Counters as LinkCounters, DirectionSpec, Jitter, LinkSpec, Reordering, Station};
 use lastmile_report::record::Doubt;
 use lastmile_tcp::{self as tcp, CongestionControl};
 use lastmile_units::{Probability, Seed};
 use lastmile_world::sim::CpuSpec;
-use lastmile_world::topology::{Assembly, DROPS, HostName, MediumKind, MediumName, Topology};
-use lastmile_world::{Host, LinkId};
+use lastmile_world::topology::{AIR, Assembly, DROPS, HostName, MediumKind, MediumName, Topology, TopologyMedium};
+use lastmile_world::{Host, LinkId, RadioId};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::Path;
@@ -46,6 +47,9 @@ pub struct Testbed<W: TestbedWorld> {
     pub world: W,
     hosts: BTreeMap<HostName, W::Host>,
     links: BTreeMap<MediumName, LinkId>,
+    radios: BTreeMap<MediumName, RadioId>,
+    /// The station of each host on any radio.
+    stations: BTreeMap<HostName, Station>,
     random_sources: Vec<&'static str>,
     captures: Option<Captures>,
     validity_mark: W::ValidityMark,
@@ -58,22 +62,35 @@ impl<W: TestbedWorld> Testbed<W> {
     /// Where this machine cannot make such a world.
     pub fn build(topology: &Topology, seed: Seed, setup: impl Fn(&HostName) -> HostSetup) -> Result<Self, Failure> {
         let setups: Vec<HostSetup> = topology.hosts().iter().map(|host| setup(&host.name)).collect();
-        let links = topology.media().iter().map(|medium| {
-            let MediumKind::Wire(wire) = &medium.kind;
-            &wire.link
+        let links = topology.media().iter().filter_map(|medium| match &medium.kind {
+            MediumKind::Wire(wire) => Some(&wire.link),
+            MediumKind::Radio(_) => None,
         });
-        let random_sources = random_sources(links, setups.iter().map(|setup| &setup.tcp));
+        let mut random_sources = random_sources(links, setups.iter().map(|setup| &setup.tcp));
+        let is_radio = |medium: &TopologyMedium| matches!(medium.kind, MediumKind::Radio(_));
+        if topology.media().iter().any(is_radio) {
+            random_sources.push("radio");
+        }
+        let names = topology.hosts().iter().map(|host| host.name.clone());
+        let stations = names.zip((0..).map(Station)).collect();
         let setups = topology
             .hosts()
             .iter()
             .map(|host| host.name.clone())
             .zip(setups)
             .collect();
-        let Assembly { world, hosts, links } = W::assemble(topology, setups, seed)?;
+        let Assembly {
+            world,
+            hosts,
+            links,
+            radios,
+        } = W::assemble(topology, setups, seed)?;
         Ok(Self {
             world,
             hosts,
             links,
+            radios,
+            stations,
             random_sources,
             captures: None,
             validity_mark: W::ValidityMark::default(),
@@ -112,8 +129,39 @@ impl<W: TestbedWorld> Testbed<W> {
         self.links.iter().map(counted)
     }
 
-    /// Captures the packets at each host from now on, and those that each link drops, into files of `folder`: `<name>-<host>.pcapng`,
-    /// and `<name>-drops.pcapng` where there is one link, `<name>-drops-<link>.pcapng` where there are several.
+    /// The radio of that name.
+    ///
+    /// # Panics
+    /// Where the topology has none.
+    pub fn radio(&self, name: &str) -> RadioId {
+        *self
+            .radios
+            .get(name)
+            .unwrap_or_else(|| panic!("the topology has a radio {name:?}"))
+    }
+
+    /// The counters of each radio and its stations.
+    pub fn radio_counters(&self) -> impl Iterator<Item = (&MediumName, RadioCounters)> {
+        let counted = |(name, radio): (_, &RadioId)| (name, self.world.radio_counters(*radio));
+        self.radios.iter().map(counted)
+    }
+
+    /// The counters of a host on a radio; none where it is not one of its stations.
+    ///
+    /// # Panics
+    /// Where the topology has no such radio.
+    pub fn station_counters(&self, radio: &str, host: &HostName) -> Option<StationCounters> {
+        let counters = self.world.radio_counters(self.radio(radio));
+        let station = self.stations.get(host)?;
+        counters
+            .stations
+            .into_iter()
+            .find(|counters| counters.station == *station)
+    }
+
+    /// Captures the packets at each host from now on, and those that each link or radio drops, into files of `folder`:
+    /// `<name>-<host>.pcapng`, and `<name>-drops.pcapng` where there is one medium, `<name>-drops-<medium>.pcapng` where there are several.
+    /// The frames on the air of a radio, of which there are more than packets, are in `<name>-air-<radio>.pcapng`.
     ///
     /// # Errors
     /// Where a file cannot be written.
@@ -122,12 +170,18 @@ impl<W: TestbedWorld> Testbed<W> {
         for (host, handle) in &self.hosts {
             captures.begin(host.as_str(), |file| self.world.capture_host(handle, file))?;
         }
-        for (medium, link) in &self.links {
-            let vantage_point = match self.links.len() {
+        let links = self.links.iter().map(|(name, link)| (name, vec![link.down, link.up]));
+        let radios = self.radios.iter().map(|(name, radio)| (name, vec![radio.medium()]));
+        for (medium, ids) in links.chain(radios) {
+            let vantage_point = match self.links.len() + self.radios.len() {
                 1 => DROPS.to_owned(),
                 _ => format!("{DROPS}-{medium}"),
             };
-            captures.begin(&vantage_point, |file| self.world.capture_drops_of(*link, file))?;
+            captures.begin(&vantage_point, |file| self.world.capture_drops_of(&ids, file))?;
+        }
+        for (name, radio) in &self.radios {
+            let vantage_point = format!("{AIR}-{name}");
+            captures.begin(&vantage_point, |file| self.world.capture_air_of(*radio, file))?;
         }
         self.captures = Some(captures);
         Ok(())

@@ -30,6 +30,14 @@ pub enum LinkError {
         /// The key, the value, and what would be right.
         problem: String,
     },
+    /// A radio that cannot be used.
+    #[error("radio {radio:?}: {problem}")]
+    Radio {
+        /// The radio as the user wrote it.
+        radio: String,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
     /// No profile has this name.
     #[error("{name:?} is not a link profile{meant} (`lastmile profiles list` lists them all)")]
     UnknownProfile {

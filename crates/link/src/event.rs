@@ -50,6 +50,8 @@ pub enum DropCause {
     ActiveQueueManagement,
     /// The loss model dropped it on the wire.
     RandomLoss,
+    /// A radio gave it up after its last attempt.
+    RetryLimit,
 }
 
 impl fmt::Display for DropCause {
@@ -58,6 +60,7 @@ impl fmt::Display for DropCause {
             Self::QueueFull => "queue full",
             Self::ActiveQueueManagement => "active queue management",
             Self::RandomLoss => "random loss",
+            Self::RetryLimit => "retry limit",
         })
     }
 }

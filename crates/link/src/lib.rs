@@ -3,7 +3,7 @@
 //! Sans-IO: a [`Medium`] accepts frames and times, and reports what happens when. It opens no socket and reads no
 //! clock; its driver does, if anything does. [`Link`] is one direction of a wire, made from a [`DirectionSpec`]. A
 //! [`LinkSpec`] is both directions under a name: a [`Profile`] with its source, a formula such as `wpt/3g+loss=1%`, or
-//! a table in a file.
+//! a table in a file. [`radio::Radio`] is a medium that any number of stations share.
 
 mod bernoulli;
 mod codel;
@@ -21,6 +21,7 @@ mod notation;
 mod parameters;
 mod profile;
 mod queue;
+pub mod radio;
 mod spec;
 mod summary;
 mod toml_table;

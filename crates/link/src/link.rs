@@ -73,6 +73,8 @@ pub struct Counters {
     pub dropped_by_active_queue_management: u64,
     /// Frames that the wire lost.
     pub dropped_by_random_loss: u64,
+    /// Frames that a radio gave up after their last attempt.
+    pub dropped_by_retry_limit: u64,
     /// Frames that wait, are in service, on the wire, or lost and not reported yet.
     pub in_flight: u64,
 }
@@ -80,7 +82,10 @@ pub struct Counters {
 impl Counters {
     /// Frames dropped, whatever the cause.
     pub const fn dropped(&self) -> u64 {
-        self.dropped_by_full_queue + self.dropped_by_active_queue_management + self.dropped_by_random_loss
+        self.dropped_by_full_queue
+            + self.dropped_by_active_queue_management
+            + self.dropped_by_random_loss
+            + self.dropped_by_retry_limit
     }
 }
 
@@ -146,6 +151,7 @@ impl<P> Link<P> {
             DropCause::QueueFull => self.counters.dropped_by_full_queue += 1,
             DropCause::ActiveQueueManagement => self.counters.dropped_by_active_queue_management += 1,
             DropCause::RandomLoss => self.counters.dropped_by_random_loss += 1,
+            DropCause::RetryLimit => unreachable!("a wire does not try again"),
         }
         Some(Event::Dropped { at, frame, cause })
     }

@@ -20,13 +20,13 @@ pub struct ParsePartError {
 }
 
 /// What a kind of value is called, and how it is written.
-struct ValueGrammar {
-    what: &'static str,
-    examples: &'static str,
+pub(crate) struct ValueGrammar {
+    pub(crate) what: &'static str,
+    pub(crate) examples: &'static str,
 }
 
 impl ValueGrammar {
-    fn error(&self, found: &str, problem: impl Into<String>) -> ParsePartError {
+    pub(crate) fn error(&self, found: &str, problem: impl Into<String>) -> ParsePartError {
         ParsePartError {
             what: self.what,
             found: found.to_owned(),
@@ -36,7 +36,7 @@ impl ValueGrammar {
     }
 
     /// Splits `arguments` such as `p=1%,r=30%`: each key must be known, and may be given once.
-    fn arguments<'a, const N: usize>(
+    pub(crate) fn arguments<'a, const N: usize>(
         &self,
         found: &str,
         arguments: &'a str,
@@ -58,7 +58,7 @@ impl ValueGrammar {
 
     /// Reads one argument by its own type. On failure the error names the whole part and shows the whole part's
     /// examples, since an example that fits an argument need not fit the whole.
-    fn argument<T, E: fmt::Display>(&self, found: &str, read: Result<T, E>) -> Result<T, ParsePartError> {
+    pub(crate) fn argument<T, E: fmt::Display>(&self, found: &str, read: Result<T, E>) -> Result<T, ParsePartError> {
         read.map_err(|error| {
             let error = error.to_string();
             let problem = error
@@ -70,17 +70,17 @@ impl ValueGrammar {
 }
 
 /// The text without white space.
-fn compact(text: &str) -> String {
+pub(crate) fn compact(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 /// What is inside the parentheses of `name(...)`.
-fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn inside<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
 }
 
 /// In per cent, or as a ratio where per cent would lose digits.
-fn print_exactly(probability: Probability) -> String {
+pub(crate) fn print_exactly(probability: Probability) -> String {
     let per_cent = probability.to_string();
     if per_cent.parse() == Ok(probability) {
         per_cent

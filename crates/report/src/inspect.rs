@@ -26,6 +26,8 @@ pub struct Inspection {
     pub udp: Vec<UdpFlow>,
     /// HTTP/1.1 transactions in clear text.
     pub http: Http,
+    /// The frames of 802.11, if the capture has any.
+    pub wireless: Wireless,
     /// Time-sequence plots of the connections that carried most bytes.
     pub charts: Vec<Chart>,
     /// What makes the whole suspect.
@@ -59,7 +61,7 @@ pub struct Capture {
     pub interfaces: Vec<Interface>,
     /// Packets that the capture holds only in part.
     pub snapped: u64,
-    /// Packets in no flow, by reason: `not IP`, `fragment`, `other protocol`, `broken header`, `unknown link`.
+    /// Packets in no flow, by reason: `not IP`, `fragment`, `other protocol`, `broken header`, `unknown link`, `MAC retry`.
     pub set_aside: BTreeMap<String, u64>,
     /// The writer's comments on packets.
     pub comments: Vec<Comment>,
@@ -249,6 +251,60 @@ pub struct Http {
     pub time_to_last_byte: Option<Figure>,
     /// The first 10,000 that ended, in the order of their beginning.
     pub listed: Vec<Transaction>,
+}
+
+/// The frames of 802.11, as a monitor heard them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Wireless {
+    /// All frames.
+    pub total: FrameCounts,
+    /// The airtime of all frames over the capture's duration; above 1 where frames overlap. None where there are no frames, or the duration is 0.
+    pub airtime_share: Option<f64>,
+    /// The frames of each kind at each rate.
+    pub kinds: Vec<FramesOfKind>,
+    /// The frames of each sender that is stated: ACKs and CTSs state none.
+    pub stations: Vec<FramesOfStation>,
+}
+
+/// Numbers of frames.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct FrameCounts {
+    /// Frames.
+    pub frames: u64,
+    /// Those that the MAC sends again.
+    pub retries: u64,
+    /// From the 802.11 header to the frame check sequence.
+    pub bytes: u64,
+    /// Their time on the air, preambles included.
+    pub airtime_s: f64,
+}
+
+/// The frames of a kind at a rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct FramesOfKind {
+    /// `data`, `ACK`, `RTS`, `CTS`, `beacon`, `management`, `control`.
+    pub kind: String,
+    /// The rate; none where it was not captured.
+    pub rate_bit_per_second: Option<u64>,
+    /// How many.
+    #[serde(flatten)]
+    pub counts: FrameCounts,
+}
+
+/// The frames that a station sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct FramesOfStation {
+    /// Its hardware address.
+    pub address: String,
+    /// How many.
+    #[serde(flatten)]
+    pub counts: FrameCounts,
+    /// The mean of their signal powers in dBm; none where none was captured.
+    pub signal_mean_dbm: Option<f64>,
 }
 
 /// A request and its response.

@@ -23,6 +23,15 @@ pub(crate) struct Kind {
 impl Kind {
     /// Reads `text` as a finite, non-negative number followed by one of the units; returns it in base units.
     pub(crate) fn parse(&self, text: &str) -> Result<f64, ParseQuantityError> {
+        let value = self.parse_signed(text)?;
+        if value < 0.0 {
+            return Err(self.error(text, "it is negative"));
+        }
+        Ok(value)
+    }
+
+    /// As [`Kind::parse`], for a number of either sign.
+    pub(crate) fn parse_signed(&self, text: &str) -> Result<f64, ParseQuantityError> {
         let trimmed = text.trim();
         let number_ends = trimmed
             .char_indices()
@@ -34,9 +43,6 @@ impl Kind {
             .replace('_', "")
             .parse()
             .map_err(|_| self.error(text, "it does not begin with a number"))?;
-        if value < 0.0 {
-            return Err(self.error(text, "it is negative"));
-        }
         let Some((_, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
             let known = self.units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
             let known = known.collect::<Vec<_>>().join(", ");

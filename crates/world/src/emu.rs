@@ -67,12 +67,13 @@ pub use sysctl::HostSpec;
 pub use validity::{Disturbance, InvalidReason, UnmodelledLosses};
 
 use crate::Halt;
-use crate::topology::{Assembly, HostName, LinkId, MediumId, Topology};
+use crate::topology::{Assembly, HostName, LinkId, MediumId, RadioId, Topology};
 use crate::world::address_of;
 use clock::Clock;
 use cpu_watch::{CpuWatch, ThreadWaits};
 use forwarder::Forwarder;
-use lastmile_link::{Counters, DirectionSpec};
+use lastmile_link::radio::{Position, RadioCounters, RadioSpec};
+use lastmile_link::{Counters, DirectionSpec, LinkSpec};
 use lastmile_units::Seed;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -189,9 +190,10 @@ impl World {
             let host = self.add_host(settings(&entry.name), forwarding)?;
             hosts.insert(entry.name.clone(), host);
         }
-        Ok(Assembly::of(topology, self, hosts, |world, link, near, far| {
+        let wire = |world: &Self, link: &LinkSpec, near: &[&EmuHost], far: &[&EmuHost]| {
             world.link(&link.down, &link.up, near, far)
-        }))
+        };
+        Ok(Assembly::of(topology, self, hosts, wire, Self::radio))
     }
 
     /// Adds a host.
@@ -232,13 +234,24 @@ impl World {
     /// Joins every host of `near` with every host of `far` by one wire: `down` is towards `near`, `up` towards `far`. Hosts
     /// of one side share the wire.
     pub fn link(&self, down: &DirectionSpec, up: &DirectionSpec, near: &[&EmuHost], far: &[&EmuHost]) -> LinkId {
-        let bound = LatenessBound::for_directions([down, up]);
-        self.bound
-            .set(Some(self.bound.get().map_or(bound, |least| least.min(bound))));
+        self.tighten_bound(LatenessBound::for_directions([down, up]));
         let near = near.iter().map(|host| host.index());
         let far: Vec<usize> = far.iter().map(|host| host.index()).collect();
         self.forwarder
             .with(|network| network.core.add_link([down, up], near, &far))
+    }
+
+    /// Joins `stations` with each other by one radio. Its packets may be as late as those of a link without delay: a full frame at
+    /// 11 Mbit/s takes 1.3 ms, of which a twentieth is less than the least bound.
+    pub fn radio(&self, spec: &RadioSpec, stations: &[(&EmuHost, Position)]) -> RadioId {
+        self.tighten_bound(LatenessBound::default());
+        let stations: Vec<_> = stations.iter().map(|(host, at)| (host.index(), *at)).collect();
+        self.forwarder.with(|network| network.core.add_radio(spec, &stations))
+    }
+
+    fn tighten_bound(&self, bound: LatenessBound) {
+        self.bound
+            .set(Some(self.bound.get().map_or(bound, |least| least.min(bound))));
     }
 
     /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on; a comment marks a packet
@@ -255,8 +268,24 @@ impl World {
     /// # Errors
     /// As [`World::capture`].
     pub fn capture_drops(&self, link: LinkId, to: Box<dyn Write + Send>) -> io::Result<()> {
-        self.forwarder
-            .with(|network| network.core.capture_drops(&[link.down, link.up], to))
+        self.capture_drops_of(&[link.down, link.up], to)
+    }
+
+    /// As [`World::capture_drops`], for any media.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    pub fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.forwarder.with(|network| network.core.capture_drops(media, to))
+    }
+
+    /// Writes every frame on the air of `radio` to `to`, as pcapng with radiotap headers, from now on: what a monitor next to the
+    /// stations would record. A comment marks a frame that its receiver did not get.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    pub fn capture_air(&self, radio: RadioId, to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.forwarder.with(|network| network.core.capture_air(radio, to))
     }
 
     /// The first error of writing a capture.
@@ -354,6 +383,10 @@ impl crate::World for World {
 
     fn counters(&self, medium: MediumId) -> Counters {
         self.forwarder.with(|network| network.core.counters(medium))
+    }
+
+    fn radio_counters(&self, radio: RadioId) -> RadioCounters {
+        self.forwarder.with(|network| network.core.radio_counters(radio))
     }
 
     fn retransmissions(&self, host: &EmuHost) -> u64 {

@@ -4,6 +4,7 @@
 //! deterministic. [`emu`] is the emulated world: real kernels in network namespaces, in real time. Both are made from the same
 //! [`topology`], and pass every packet through the same [`lastmile_link`] model.
 
+mod air_capture;
 #[cfg(target_os = "linux")]
 pub mod emu;
 mod host;
@@ -13,5 +14,5 @@ pub mod topology;
 mod world;
 
 pub use host::{Host, Listener};
-pub use topology::{LinkId, MediumId};
+pub use topology::{LinkId, MediumId, RadioId};
 pub use world::{Halt, MeasuredTimes, World};

@@ -31,6 +31,14 @@ impl<W: Write> Capture<W> {
     /// # Errors
     /// Those of `to`.
     pub fn new(to: W) -> io::Result<Self> {
+        Self::with_link_type(to, LINK_TYPE_IPV4)
+    }
+
+    /// Begins a capture whose packets begin as `link_type` says (the registry of LINKTYPE values of tcpdump.org).
+    ///
+    /// # Errors
+    /// As [`Capture::new`].
+    pub(crate) fn with_link_type(to: W, link_type: u16) -> io::Result<Self> {
         let mut capture = Self {
             to,
             packet: Vec::with_capacity(1600),
@@ -43,7 +51,7 @@ impl<W: Write> Capture<W> {
         section.extend(u64::MAX.to_le_bytes()); // The section's length is not known.
         capture.block(SECTION_HEADER_BLOCK, &section)?;
         let mut interface = Vec::new();
-        interface.extend(LINK_TYPE_IPV4.to_le_bytes());
+        interface.extend(link_type.to_le_bytes());
         interface.extend(0u16.to_le_bytes());
         interface.extend(0u32.to_le_bytes()); // No snap length.
         interface.extend(OPTION_TIME_RESOLUTION.to_le_bytes());
@@ -73,7 +81,7 @@ impl<W: Write> Capture<W> {
         written
     }
 
-    /// Writes an IPv4 packet that passed at `at`, and an optional comment.
+    /// Writes a packet that passed at `at`, of the capture's link type, and an optional comment.
     ///
     /// # Errors
     /// Those of the writer.

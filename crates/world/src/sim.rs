@@ -44,11 +44,12 @@ pub use host::{HostSettings, HostSpec, SimHost, SimListener};
 pub use stream::SimStream;
 
 use crate::Halt;
-use crate::topology::{Assembly, HostName, LinkId, MediumId, Topology};
+use crate::topology::{Assembly, HostName, LinkId, MediumId, RadioId, Topology};
 use cpu::Cpus;
 use event_queue::{Event, EventQueue};
 use executor::Executor;
-use lastmile_link::{Counters, DirectionSpec};
+use lastmile_link::radio::{Position, RadioCounters, RadioSpec};
+use lastmile_link::{Counters, DirectionSpec, LinkSpec};
 use lastmile_units::{Instant, Seed};
 use network::Network;
 use std::cell::RefCell;
@@ -118,9 +119,10 @@ impl World {
             };
             hosts.insert(entry.name.clone(), world.add_host(cpu, spec, entry.is_router));
         }
-        Assembly::of(topology, world, hosts, |world, link, near, far| {
+        let wire = |world: &Self, link: &LinkSpec, near: &[&SimHost], far: &[&SimHost]| {
             world.link(&link.down, &link.up, near, far)
-        })
+        };
+        Assembly::of(topology, world, hosts, wire, Self::radio)
     }
 
     /// Adds a CPU that several hosts may share.
@@ -155,6 +157,12 @@ impl World {
             .add_link([down, up], &indices(near), &indices(far))
     }
 
+    /// Joins `stations` with each other by one radio.
+    pub fn radio(&self, spec: &RadioSpec, stations: &[(&SimHost, Position)]) -> RadioId {
+        let stations: Vec<_> = stations.iter().map(|(host, at)| (host.index(), *at)).collect();
+        self.inner.state.borrow_mut().network.add_radio(spec, &stations)
+    }
+
     /// The counters of a link, down and up.
     pub fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
         crate::World::link_counters(self, link)
@@ -173,8 +181,24 @@ impl World {
     /// # Errors
     /// As [`World::capture`].
     pub fn capture_drops(&self, link: LinkId, to: Box<dyn Write>) -> std::io::Result<()> {
-        let network = &mut self.inner.state.borrow_mut().network;
-        network.core.capture_drops(&[link.down, link.up], to)
+        self.capture_drops_of(&[link.down, link.up], to)
+    }
+
+    /// As [`World::capture_drops`], for any media.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    pub fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write>) -> std::io::Result<()> {
+        self.inner.state.borrow_mut().network.core.capture_drops(media, to)
+    }
+
+    /// Writes every frame on the air of `radio` to `to`, as pcapng with radiotap headers, from now on: what a monitor next to the
+    /// stations would record. A comment marks a frame that its receiver did not get.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    pub fn capture_air(&self, radio: RadioId, to: Box<dyn Write>) -> std::io::Result<()> {
+        self.inner.state.borrow_mut().network.core.capture_air(radio, to)
     }
 
     /// The first error of writing a capture.
@@ -244,6 +268,10 @@ impl crate::World for World {
 
     fn counters(&self, medium: MediumId) -> Counters {
         self.inner.state.borrow().network.core.counters(medium)
+    }
+
+    fn radio_counters(&self, radio: RadioId) -> RadioCounters {
+        self.inner.state.borrow().network.core.radio_counters(radio)
     }
 
     fn retransmissions(&self, host: &SimHost) -> u64 {

@@ -12,11 +12,12 @@ mod routes;
 
 pub use builder::TopologyBuilder;
 pub use error::TopologyError;
-pub use name::{DROPS, HostName, MediumName};
+pub use name::{AIR, DROPS, HostName, MediumName};
 pub(crate) use network_core::{NetworkCore, Payload, SendOutcome};
 
 use crate::World;
 use lastmile_link::LinkSpec;
+use lastmile_link::radio::{Position, RadioSpec};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -70,7 +71,18 @@ pub struct TopologyMedium {
 #[derive(Debug, Clone, PartialEq)]
 pub enum MediumKind {
     /// A wire.
-    Wire(WireSpec),
+    Wire(Box<WireSpec>),
+    /// A radio.
+    Radio(Box<RadioMedium>),
+}
+
+/// A radio: it joins each of its stations with each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RadioMedium {
+    /// The radio's model.
+    pub spec: RadioSpec,
+    /// The hosts that are its stations, and where they are.
+    pub stations: Vec<(HostName, Position)>,
 }
 
 /// A wire: it joins every host of its near side with every host of its far side. Hosts of one side share it; it does not join
@@ -120,7 +132,7 @@ impl Topology {
     }
 }
 
-/// One medium of a world: a direction of a wire.
+/// One medium of a world: a direction of a wire, or a radio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MediumId(pub(crate) usize);
 
@@ -133,7 +145,18 @@ pub struct LinkId {
     pub up: MediumId,
 }
 
-/// A world that was made from a topology, with its hosts and links by name.
+/// One radio of a world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RadioId(pub(crate) MediumId);
+
+impl RadioId {
+    /// Its medium, which has the counters of packets.
+    pub const fn medium(self) -> MediumId {
+        self.0
+    }
+}
+
+/// A world that was made from a topology, with its hosts, links and radios by name.
 pub struct Assembly<W: World> {
     /// The world.
     pub world: W,
@@ -141,24 +164,40 @@ pub struct Assembly<W: World> {
     pub hosts: BTreeMap<HostName, W::Host>,
     /// Its wires.
     pub links: BTreeMap<MediumName, LinkId>,
+    /// Its radios. Their [`Station`](lastmile_link::Station)s have the numbers of hosts in the topology, from 0 on.
+    pub radios: BTreeMap<MediumName, RadioId>,
 }
 
 impl<W: World> Assembly<W> {
-    /// Joins the hosts of `world` by the media of `topology`; `join` adds a wire.
+    /// Joins the hosts of `world` by the media of `topology`; `join` adds a wire, `join_by_radio` a radio.
     pub(crate) fn of(
         topology: &Topology,
         world: W,
         hosts: BTreeMap<HostName, W::Host>,
         join: impl Fn(&W, &LinkSpec, &[&W::Host], &[&W::Host]) -> LinkId,
+        join_by_radio: impl Fn(&W, &RadioSpec, &[(&W::Host, Position)]) -> RadioId,
     ) -> Self {
         let named = |names: &[HostName]| names.iter().map(|name| &hosts[name]).collect::<Vec<_>>();
-        let mut links = BTreeMap::new();
+        let (mut links, mut radios) = (BTreeMap::new(), BTreeMap::new());
         for TopologyMedium { name, kind } in topology.media() {
-            let MediumKind::Wire(wire) = kind;
-            let link = join(&world, &wire.link, &named(&wire.near), &named(&wire.far));
-            links.insert(name.clone(), link);
+            match kind {
+                MediumKind::Wire(wire) => {
+                    let link = join(&world, &wire.link, &named(&wire.near), &named(&wire.far));
+                    links.insert(name.clone(), link);
+                }
+                MediumKind::Radio(radio) => {
+                    let station = |(host, position): &(HostName, Position)| (&hosts[host], *position);
+                    let stations: Vec<_> = radio.stations.iter().map(station).collect();
+                    radios.insert(name.clone(), join_by_radio(&world, &radio.spec, &stations));
+                }
+            }
         }
-        Self { world, hosts, links }
+        Self {
+            world,
+            hosts,
+            links,
+            radios,
+        }
     }
 }
 

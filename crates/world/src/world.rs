@@ -1,8 +1,9 @@
 //! The [`World`] trait: what a study does with a world of either kind. It runs programs and reads the counters of packets.
 
 use crate::Host;
-use crate::topology::{LinkId, MediumId};
+use crate::topology::{LinkId, MediumId, RadioId};
 use lastmile_link::Counters;
+use lastmile_link::radio::RadioCounters;
 use lastmile_units::Instant;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -35,6 +36,9 @@ pub trait World {
     fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
         (self.counters(link.down), self.counters(link.up))
     }
+
+    /// The counters of a radio and its stations.
+    fn radio_counters(&self, radio: RadioId) -> RadioCounters;
 
     /// The number of segments with data or SYN that the TCP of `host` has retransmitted.
     fn retransmissions(&self, host: &Self::Host) -> u64;

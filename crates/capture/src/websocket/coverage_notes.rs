@@ -34,7 +34,7 @@ impl UnreadPackets {
                 ),
                 SkipReason::Fragment => "IP fragments, which are not reassembled".to_owned(),
                 SkipReason::BrokenHeader => "incomplete headers".to_owned(),
-                SkipReason::NotIp | SkipReason::OtherProtocol => return None,
+                SkipReason::NotIp | SkipReason::OtherProtocol | SkipReason::MacRetry => return None,
             };
             Some(format!(
                 "{} skipped: {what}",

@@ -1,7 +1,8 @@
 use super::*;
+use lastmile_link::radio::RadioSpec;
 use lastmile_link::resolve;
-use lastmile_world::Listener;
 use lastmile_world::sim::World;
+use lastmile_world::{Listener, World as _};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Two clients that share an access to a router, and a server behind it.
@@ -102,4 +103,36 @@ fn there_is_a_capture_of_each_host_and_of_what_each_link_drops() {
     pair.capture(folder.path(), "pair").expect("files");
     let expected = ["client", "drops", "server"];
     assert_eq!(names(folder.path()), expected.map(|name| format!("pair-{name}.pcapng")));
+}
+
+#[test]
+fn the_counters_of_a_radio_are_found_by_its_name_and_those_of_a_station_by_its_hosts() {
+    let topology = Topology::builder()
+        .hosts(["client-1", "server", "client-2"])
+        .radio("wlan", RadioSpec::dot11b(), ["server", "client-1", "client-2"])
+        .build()
+        .expect("nothing is wrong");
+    let mut testbed = Testbed::<World>::build(&topology, Seed::new(1), |_| HostSetup::default()).expect("a world");
+    let folder = tempfile::tempdir().expect("a folder");
+    testbed.capture(folder.path(), "cell").expect("files");
+    fetch(&testbed, 50_000);
+    testbed.idle(Duration::from_secs(1));
+    testbed.flush_captures().expect("all was written");
+    let of = |name: &str| {
+        let host = HostName::new(name).expect("a name");
+        testbed
+            .station_counters("wlan", &host)
+            .expect("it is a station")
+            .frames
+            .packets_offered
+    };
+    let counters: Vec<_> = testbed.radio_counters().collect();
+    assert_eq!(counters.len(), 1);
+    let offered = testbed.world.counters(testbed.radio("wlan").medium()).offered;
+    assert_eq!(of("server") + of("client-1") + of("client-2"), offered);
+    assert!(of("server") > of("client-1"));
+    assert_eq!(testbed.random_sources().collect::<Vec<_>>(), ["radio"]);
+    for name in ["air-wlan", "drops", "server"] {
+        assert!(folder.path().join(format!("cell-{name}.pcapng")).exists(), "{name}");
+    }
 }

@@ -13,7 +13,7 @@ use lastmile_report::record::Doubt;
 use lastmile_units::{Bytes, Seed};
 use lastmile_world::sim::{self, HostSettings, HostSpec, SimHost};
 use lastmile_world::topology::{Assembly, HostName, Topology};
-use lastmile_world::{Host, LinkId, MeasuredTimes, World};
+use lastmile_world::{Host, MeasuredTimes, MediumId, RadioId, World};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
@@ -42,8 +42,11 @@ pub trait TestbedWorld: World<Host: Host> + Sized {
     /// Captures the packets at a host from now on.
     fn capture_host(&self, host: &Self::Host, to: CaptureFile) -> io::Result<()>;
 
-    /// Captures the packets that a link drops from now on.
-    fn capture_drops_of(&self, link: LinkId, to: CaptureFile) -> io::Result<()>;
+    /// Captures the packets that these media drop from now on.
+    fn capture_drops_of(&self, media: &[MediumId], to: CaptureFile) -> io::Result<()>;
+
+    /// Captures the frames on the air of a radio from now on.
+    fn capture_air_of(&self, radio: RadioId, to: CaptureFile) -> io::Result<()>;
 
     /// The first error of writing a capture.
     fn capture_error(&self) -> Option<io::Error>;
@@ -86,8 +89,12 @@ impl TestbedWorld for sim::World {
         self.capture(host, Box::new(to))
     }
 
-    fn capture_drops_of(&self, link: LinkId, to: CaptureFile) -> io::Result<()> {
-        self.capture_drops(link, Box::new(to))
+    fn capture_drops_of(&self, media: &[MediumId], to: CaptureFile) -> io::Result<()> {
+        self.capture_drops_of(media, Box::new(to))
+    }
+
+    fn capture_air_of(&self, radio: RadioId, to: CaptureFile) -> io::Result<()> {
+        self.capture_air(radio, Box::new(to))
     }
 
     fn capture_error(&self) -> Option<io::Error> {

@@ -2,7 +2,9 @@
 
 use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
 use crate::csv::{self, Rows};
-use crate::inspect::{Comment, Connection, Handshake, Http, Inspection, Opening, Sent, Transaction};
+use crate::inspect::{
+    Comment, Connection, FrameCounts, Handshake, Http, Inspection, Opening, Sent, Transaction, Wireless,
+};
 use crate::number::{percent, quantity, with_decimals};
 use crate::record::Figure;
 
@@ -80,6 +82,8 @@ pub(crate) fn tables(inspection: &Inspection, rows: usize) -> Vec<Block> {
         sent(shown, &left_out),
         round_trips(shown, &left_out),
         udp(inspection, rows),
+        wireless_kinds(&inspection.wireless),
+        wireless_stations(&inspection.wireless, rows),
         http(&inspection.http, rows),
         comments(&inspection.capture.comments),
         set_aside(inspection),
@@ -285,6 +289,61 @@ fn udp(inspection: &Inspection, rows: usize) -> Grid {
         grid.row(cells, RowEmphasis::Plain, &[]);
     }
     grid
+}
+
+/// Frames of 802.11 by kind and rate.
+fn wireless_kinds(wireless: &Wireless) -> Grid {
+    let mut note =
+        "802.11 frames by kind and rate. Airtime includes preambles. A retry is a frame that the MAC sends again."
+            .to_owned();
+    note += &format!(" In all: {}", with_plural(wireless.total.frames, "frame"));
+    if let Some(share) = wireless.airtime_share {
+        note += &format!(", on the air for {} of the time", percent(share));
+    }
+    note += ".";
+    let mut grid = Grid::new("Frames on the air", note)
+        .word_columns(["kind"])
+        .figure_columns(["rate", "frames", "retries", "bytes", "airtime"]);
+    for of in &wireless.kinds {
+        let rate = of
+            .rate_bit_per_second
+            .map_or_else(String::new, |rate| quantity(rate as f64, "bit/s"));
+        let mut cells = vec![of.kind.clone(), rate];
+        cells.extend(frame_counts(&of.counts));
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+/// Frames of 802.11 by their sender.
+fn wireless_stations(wireless: &Wireless, rows: usize) -> Grid {
+    let stations = &wireless.stations;
+    let note = format!(
+        "802.11 frames by their sender, where it is stated: ACKs and CTSs state none.{}",
+        left_out(stations.len(), rows)
+    );
+    let mut grid = Grid::new("Stations on the air", note)
+        .word_columns(["station"])
+        .figure_columns(["frames", "retries", "bytes", "airtime", "signal"]);
+    for of in stations.iter().take(rows) {
+        let mut cells = vec![of.address.clone()];
+        cells.extend(frame_counts(&of.counts));
+        cells.push(
+            of.signal_mean_dbm
+                .map_or_else(String::new, |signal| format!("{} dBm", with_decimals(signal, 1))),
+        );
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+fn frame_counts(counts: &FrameCounts) -> [String; 4] {
+    [
+        count_text(counts.frames),
+        count_text(counts.retries),
+        quantity(counts.bytes as f64, "B"),
+        quantity(counts.airtime_s, "s"),
+    ]
 }
 
 fn http(http: &Http, rows: usize) -> Grid {

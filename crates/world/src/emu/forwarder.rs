@@ -71,6 +71,10 @@ impl Payload for Vec<u8> {
     fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()> {
         capture.packet(at, self, comment)
     }
+
+    fn append_to(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self);
+    }
 }
 
 /// Called before a packet that requests a connection is delivered to a host.

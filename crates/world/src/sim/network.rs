@@ -5,8 +5,9 @@
 use super::event_queue::{Event, EventQueue};
 use super::packet::Packet;
 use super::socket::{Socket, SocketId};
-use crate::topology::{LinkId, MediumId, NetworkCore, SendOutcome};
+use crate::topology::{LinkId, MediumId, NetworkCore, RadioId, SendOutcome};
 use crate::world::{address_of, host_number};
+use lastmile_link::radio::{Position, RadioSpec};
 use lastmile_link::{DirectionSpec, Event as LinkEvent};
 use lastmile_tcp::{Config, Connection, Counters as TcpCounters, Flags, Segment};
 use lastmile_units::{Instant, Rng, Seed};
@@ -74,6 +75,12 @@ impl Network {
         let link = self.core.add_link(directions, near.iter().copied(), far);
         self.armed.resize(self.core.media(), None);
         link
+    }
+
+    pub(super) fn add_radio(&mut self, spec: &RadioSpec, stations: &[(usize, Position)]) -> RadioId {
+        let radio = self.core.add_radio(spec, stations);
+        self.armed.resize(self.core.media(), None);
+        radio
     }
 
     fn host_at(&self, address: Ipv4Addr) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! The packets of the simulated world: a segment, with the part of its IP header that changes on the way.
 
-use crate::pcapng_writer::Capture;
+use crate::pcapng_writer::{Capture, write_ipv4};
 use crate::topology::Payload;
 use lastmile_tcp::Segment;
 use lastmile_units::{Bytes, Instant};
@@ -38,5 +38,9 @@ impl Payload for Packet {
 
     fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()> {
         capture.segment(at, &self.segment, self.time_to_live, comment)
+    }
+
+    fn append_to(&self, bytes: &mut Vec<u8>) {
+        write_ipv4(&self.segment, self.time_to_live, bytes);
     }
 }

@@ -2,16 +2,18 @@
 
 use super::routes::{Edge, Hop, Routes};
 use super::{
-    HostName, MediumId, MediumKind, MediumName, Side, Topology, TopologyError, TopologyHost, TopologyMedium, WireSpec,
+    HostName, MediumId, MediumKind, MediumName, RadioMedium, Side, Topology, TopologyError, TopologyHost,
+    TopologyMedium, WireSpec,
 };
 use lastmile_link::LinkSpec;
+use lastmile_link::radio::{Position, RadioSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A topology under construction.
 #[derive(Debug, Clone, Default)]
 pub struct TopologyBuilder {
     hosts: Vec<NamedHost>,
-    wires: Vec<NamedWire>,
+    media: Vec<NamedMedium>,
     may_be_unreachable: bool,
 }
 
@@ -19,6 +21,19 @@ pub struct TopologyBuilder {
 struct NamedHost {
     name: String,
     is_router: bool,
+}
+
+#[derive(Debug, Clone)]
+enum NamedMedium {
+    Wire(Box<NamedWire>),
+    Radio(Box<NamedRadio>),
+}
+
+#[derive(Debug, Clone)]
+struct NamedRadio {
+    name: String,
+    spec: RadioSpec,
+    stations: Vec<(String, Position)>,
 }
 
 #[derive(Debug, Clone)]
@@ -65,12 +80,42 @@ impl TopologyBuilder {
         near: impl IntoIterator<Item = N>,
         far: impl IntoIterator<Item = F>,
     ) -> Self {
-        self.wires.push(NamedWire {
+        self.media.push(NamedMedium::Wire(Box::new(NamedWire {
             name: name.into(),
             link,
             near: near.into_iter().map(Into::into).collect(),
             far: far.into_iter().map(Into::into).collect(),
-        });
+        })));
+        self
+    }
+
+    /// Adds a radio that joins its stations with each other: the first is at the centre, the others are on a circle around it, of
+    /// the radius that `spec` states.
+    #[must_use]
+    pub fn radio<N: Into<String>>(
+        self,
+        name: impl Into<String>,
+        spec: RadioSpec,
+        stations: impl IntoIterator<Item = N>,
+    ) -> Self {
+        let stations: Vec<String> = stations.into_iter().map(Into::into).collect();
+        let positions = spec.default_positions(stations.len());
+        self.radio_at(name, spec, stations.into_iter().zip(positions))
+    }
+
+    /// Adds a radio that joins its stations with each other; each has its position.
+    #[must_use]
+    pub fn radio_at<N: Into<String>>(
+        mut self,
+        name: impl Into<String>,
+        spec: RadioSpec,
+        stations: impl IntoIterator<Item = (N, Position)>,
+    ) -> Self {
+        self.media.push(NamedMedium::Radio(Box::new(NamedRadio {
+            name: name.into(),
+            spec,
+            stations: stations.into_iter().map(|(host, at)| (host.into(), at)).collect(),
+        })));
         self
     }
 
@@ -91,8 +136,11 @@ impl TopologyBuilder {
         let index: BTreeMap<HostName, usize> = hosts.iter().map(|host| host.name.clone()).zip(0..).collect();
         let mut media: Vec<TopologyMedium> = Vec::new();
         let mut names = BTreeSet::new();
-        for wire in self.wires {
-            let medium = read_wire(wire, &hosts, &index)?;
+        for medium in self.media {
+            let medium = match medium {
+                NamedMedium::Wire(wire) => read_wire(*wire, &hosts, &index)?,
+                NamedMedium::Radio(radio) => read_radio(*radio, &hosts, &index)?,
+            };
             if !names.insert(medium.name.clone()) {
                 return Err(TopologyError::DuplicateMedium { name: medium.name });
             }
@@ -150,7 +198,40 @@ fn read_wire(
     let link = wire.link;
     Ok(TopologyMedium {
         name: medium,
-        kind: MediumKind::Wire(WireSpec { link, near, far }),
+        kind: MediumKind::Wire(Box::new(WireSpec { link, near, far })),
+    })
+}
+
+fn read_radio(
+    radio: NamedRadio,
+    hosts: &[TopologyHost],
+    index: &BTreeMap<HostName, usize>,
+) -> Result<TopologyMedium, TopologyError> {
+    let name = MediumName::new(&radio.name)?;
+    let (mut stations, mut known) = (Vec::new(), BTreeSet::new());
+    for (host, position) in radio.stations {
+        let Some((host, _)) = index.get_key_value(host.as_str()) else {
+            let known: Vec<_> = hosts.iter().map(|host| host.name.as_str()).collect();
+            let known = known.join(", ");
+            return Err(TopologyError::UnknownStation {
+                radio: name,
+                host,
+                known,
+            });
+        };
+        if !known.insert(host) {
+            let host = host.clone();
+            return Err(TopologyError::StationTwice { radio: name, host });
+        }
+        stations.push((host.clone(), position));
+    }
+    if stations.len() < 2 {
+        return Err(TopologyError::TooFewStations { radio: name });
+    }
+    let spec = radio.spec;
+    Ok(TopologyMedium {
+        name,
+        kind: MediumKind::Radio(Box::new(RadioMedium { spec, stations })),
     })
 }
 
@@ -196,7 +277,7 @@ struct Graph<'a> {
     topology: &'a Topology,
     is_router: Vec<bool>,
     edges: Vec<Edge>,
-    /// For each host, the sides of wires that it is on.
+    /// For each host, the sides of wires that it is on, and its radios, which have one side.
     sides: Vec<BTreeSet<(MediumId, Side)>>,
 }
 
@@ -209,9 +290,21 @@ impl<'a> Graph<'a> {
             sides: vec![BTreeSet::new(); topology.hosts.len()],
         };
         for (number, TopologyMedium { kind, .. }) in topology.media.iter().enumerate() {
-            let MediumKind::Wire(wire) = kind;
             let (down, up) = (MediumId(2 * number), MediumId(2 * number + 1));
             let numbers = |names: &[HostName]| names.iter().map(|name| index[name]).collect::<Vec<_>>();
+            let wire = match kind {
+                MediumKind::Wire(wire) => wire,
+                MediumKind::Radio(radio) => {
+                    let stations: Vec<usize> = radio.stations.iter().map(|(name, _)| index[name]).collect();
+                    for &from in &stations {
+                        for &to in stations.iter().filter(|&&to| to != from) {
+                            graph.add_edge(from, to, down);
+                        }
+                        graph.sides[from].insert((down, Side::Near));
+                    }
+                    continue;
+                }
+            };
             let (near, far) = (numbers(&wire.near), numbers(&wire.far));
             for (&near, &far) in near.iter().flat_map(|near| far.iter().map(move |far| (near, far))) {
                 graph.add_edge(far, near, down);

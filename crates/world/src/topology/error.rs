@@ -19,7 +19,7 @@ pub enum TopologyError {
     },
     /// A host with the name of a capture of dropped packets.
     #[error(
-        "a host cannot be called {name:?}: that name is reserved for captures of dropped packets; choose another name"
+        "a host cannot be called {name:?}: that name is reserved for captures of dropped packets and of radios; choose another name"
     )]
     NameOfDrops {
         /// The name.
@@ -49,7 +49,7 @@ pub enum TopologyError {
         name: MediumName,
     },
     /// A host that is on no medium.
-    #[error("host {host} has no link; put it on one side of a wire, or remove it")]
+    #[error("host {host} has no link; put it on one side of a wire or on a radio, or remove it")]
     HostWithoutLink {
         /// The host.
         host: HostName,
@@ -93,6 +93,30 @@ pub enum TopologyError {
         side: Side,
         /// The host.
         host: HostName,
+    },
+    /// A radio with a host that the topology does not have.
+    #[error("radio {radio} names a host {host:?} that the topology does not have; its hosts are {known}")]
+    UnknownStation {
+        /// The radio.
+        radio: MediumName,
+        /// The name of the missing host.
+        host: String,
+        /// The hosts of the topology.
+        known: String,
+    },
+    /// A radio that names a host twice.
+    #[error("radio {radio} has host {host} twice; name it once")]
+    StationTwice {
+        /// The radio.
+        radio: MediumName,
+        /// The host.
+        host: HostName,
+    },
+    /// A radio with fewer than two stations.
+    #[error("radio {radio} has fewer than two stations; name at least two hosts")]
+    TooFewStations {
+        /// The radio.
+        radio: MediumName,
     },
     /// Two hosts that cannot send to each other.
     #[error("no path joins {from} and {to}; {remedy}")]

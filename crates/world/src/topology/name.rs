@@ -18,15 +18,21 @@ const LENGTH_MAX: usize = 63;
 
 /// The prefix of the names of captures of dropped packets; no host may have it as name.
 pub const DROPS: &str = "drops";
+/// The prefix of the names of captures of a radio's frames; no host may have it as name.
+pub const AIR: &str = "air";
 
 impl HostName {
     /// Parses a name.
     ///
     /// # Errors
-    /// If it is not a valid name, or is reserved for captures of dropped packets.
+    /// If it is not a valid name, or is reserved for captures of media.
     pub fn new(name: &str) -> Result<Self, TopologyError> {
         check(name, "host")?;
-        if name.split('-').next() == Some(DROPS) {
+        if name
+            .split('-')
+            .next()
+            .is_some_and(|first| [DROPS, AIR].contains(&first))
+        {
             return Err(TopologyError::NameOfDrops { name: name.to_owned() });
         }
         Ok(Self(name.to_owned()))

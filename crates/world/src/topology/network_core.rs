@@ -6,8 +6,10 @@
 //! when media are polled.
 
 use super::routes::{Edge, Hop, Routes};
-use super::{LinkId, MediumId};
+use super::{LinkId, MediumId, RadioId};
+use crate::air_capture::AirFormat;
 use crate::pcapng_writer::{Capture, dropped_comment};
+use lastmile_link::radio::{Position, Radio, RadioCounters, RadioSpec};
 use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
 use lastmile_units::{Bytes, Instant, Seed};
 use std::io::{self, Write};
@@ -22,6 +24,9 @@ pub(crate) trait Payload: Clone + Send + 'static {
     /// # Errors
     /// Those of the capture's writer.
     fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()>;
+
+    /// Appends its bytes, from the IP header on.
+    fn append_to(&self, bytes: &mut Vec<u8>);
 }
 
 /// The media of a world that carry `P`, and its captures, which are written to `W`s. Hosts have numbers from 0 on.
@@ -42,8 +47,32 @@ struct HostState {
 }
 
 struct MediumState<P> {
-    medium: Box<dyn Medium<P> + Send>,
+    model: MediumModel<P>,
     drops: Option<CaptureIndex>,
+    /// The capture of a radio's frames on the air.
+    air: Option<(CaptureIndex, AirFormat)>,
+}
+
+/// The model of a medium.
+enum MediumModel<P> {
+    Link(Box<Link<P>>),
+    Radio(Box<Radio<P>>),
+}
+
+impl<P> MediumModel<P> {
+    fn medium(&self) -> &dyn Medium<P> {
+        match self {
+            Self::Link(link) => link.as_ref(),
+            Self::Radio(radio) => radio.as_ref(),
+        }
+    }
+
+    fn medium_mut(&mut self) -> &mut dyn Medium<P> {
+        match self {
+            Self::Link(link) => link.as_mut(),
+            Self::Radio(radio) => radio.as_mut(),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -99,8 +128,8 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     ) -> LinkId {
         let seed = self.seed.derive("link").derive_index(self.media.len() as u64);
         let link = LinkId {
-            down: self.add_medium(Box::new(Link::new(down, seed.derive("down")))),
-            up: self.add_medium(Box::new(Link::new(up, seed.derive("up")))),
+            down: self.add_medium(MediumModel::Link(Box::new(Link::new(down, seed.derive("down"))))),
+            up: self.add_medium(MediumModel::Link(Box::new(Link::new(up, seed.derive("up"))))),
         };
         for near in near {
             for &far in far {
@@ -108,13 +137,35 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
                 self.add_edge(near, far, link.up);
             }
         }
-        let is_router: Vec<bool> = self.hosts.iter().map(|host| host.is_router).collect();
-        self.routes = Routes::find(&is_router, &self.edges);
+        self.find_routes();
         link
     }
 
-    fn add_medium(&mut self, medium: Box<dyn Medium<P> + Send>) -> MediumId {
-        self.media.push(MediumState { medium, drops: None });
+    /// Joins `stations` with each other by one radio. Radios of two worlds behave as links do.
+    pub(crate) fn add_radio(&mut self, spec: &RadioSpec, stations: &[(usize, Position)]) -> RadioId {
+        let seed = self.seed.derive("radio").derive_index(self.media.len() as u64);
+        let placed: Vec<_> = stations.iter().map(|(host, at)| (Station(*host as u16), *at)).collect();
+        let radio = self.add_medium(MediumModel::Radio(Box::new(Radio::new(spec, &placed, seed))));
+        for (from, _) in stations {
+            for (to, _) in stations.iter().filter(|(to, _)| to != from) {
+                self.add_edge(*from, *to, radio);
+            }
+        }
+        self.find_routes();
+        RadioId(radio)
+    }
+
+    fn find_routes(&mut self) {
+        let is_router: Vec<bool> = self.hosts.iter().map(|host| host.is_router).collect();
+        self.routes = Routes::find(&is_router, &self.edges);
+    }
+
+    fn add_medium(&mut self, model: MediumModel<P>) -> MediumId {
+        self.media.push(MediumState {
+            model,
+            drops: None,
+            air: None,
+        });
         MediumId(self.media.len() - 1)
     }
 
@@ -130,17 +181,25 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
 
     /// The counters of a medium.
     pub(crate) fn counters(&self, medium: MediumId) -> Counters {
-        self.media[medium.0].medium.counters()
+        self.media[medium.0].model.medium().counters()
+    }
+
+    /// The counters of a radio and its stations.
+    pub(crate) fn radio_counters(&self, radio: RadioId) -> RadioCounters {
+        match &self.media[radio.0.0].model {
+            MediumModel::Radio(radio) => radio.radio_counters(),
+            MediumModel::Link(_) => unreachable!("only a radio has a RadioId"),
+        }
     }
 
     /// The longest queue of a medium so far, in packets.
     pub(crate) fn longest_queue(&self, medium: MediumId) -> u64 {
-        self.media[medium.0].medium.longest_queue()
+        self.media[medium.0].model.medium().longest_queue()
     }
 
     /// The time at which a medium has to be polled next.
     pub(crate) fn next_at(&self, medium: MediumId) -> Option<Instant> {
-        self.media[medium.0].medium.next_at()
+        self.media[medium.0].model.medium().next_at()
     }
 
     /// Sends a packet from one host, which is its source or forwards it, towards another.
@@ -157,8 +216,9 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
             payload: packet,
         };
         let state = &mut self.media[hop.medium.0];
-        let rejected = state.medium.offer(now, frame).err();
+        let rejected = state.model.medium_mut().offer(now, frame).err();
         let drops = state.drops;
+        self.write_air(hop.medium);
         let comment = rejected.as_ref().map(|rejected| dropped_comment(rejected.cause));
         if let Some(packet) = tapped {
             self.tap(from, now, &packet, comment.as_deref());
@@ -177,8 +237,10 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     pub(crate) fn poll(&mut self, medium: MediumId, now: Instant, events: &mut Vec<Event<P>>) {
         let state = &mut self.media[medium.0];
         let known = events.len();
-        state.medium.poll(now, &mut |event| events.push(event));
-        let Some(drops) = state.drops else { return };
+        state.model.medium_mut().poll(now, &mut |event| events.push(event));
+        let drops = state.drops;
+        self.write_air(medium);
+        let Some(drops) = drops else { return };
         for event in &events[known..] {
             if let Event::Dropped { at, frame, cause } = event {
                 self.write(Some(drops), *at, &frame.payload, Some(&dropped_comment(*cause)));
@@ -191,7 +253,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     /// # Errors
     /// Those of writing the head of the capture.
     pub(crate) fn capture(&mut self, host: usize, to: W) -> io::Result<()> {
-        self.hosts[host].tap = Some(self.add_capture(to)?);
+        self.hosts[host].tap = Some(self.add_capture(Capture::new(to)?));
         Ok(())
     }
 
@@ -200,16 +262,48 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     /// # Errors
     /// As [`NetworkCore::capture`].
     pub(crate) fn capture_drops(&mut self, media: &[MediumId], to: W) -> io::Result<()> {
-        let drops = self.add_capture(to)?;
+        let drops = self.add_capture(Capture::new(to)?);
         for medium in media {
             self.media[medium.0].drops = Some(drops);
         }
         Ok(())
     }
 
-    fn add_capture(&mut self, to: W) -> io::Result<CaptureIndex> {
-        self.captures.push(Some(Capture::new(to)?));
-        Ok(CaptureIndex(self.captures.len() - 1))
+    /// Captures every frame on the air of `radio` from now on, as a monitor next to its stations would.
+    ///
+    /// # Errors
+    /// As [`NetworkCore::capture`].
+    pub(crate) fn capture_air(&mut self, radio: RadioId, to: W) -> io::Result<()> {
+        let air = self.add_capture(AirFormat::begin(to)?);
+        let state = &mut self.media[radio.0.0];
+        if let MediumModel::Radio(radio) = &mut state.model {
+            radio.record_air();
+            state.air = Some((air, AirFormat::new(radio.spec())));
+        }
+        Ok(())
+    }
+
+    /// Writes the frames that have been on the air since the last call.
+    fn write_air(&mut self, medium: MediumId) {
+        let state = &mut self.media[medium.0];
+        let (Some((index, format)), MediumModel::Radio(radio)) = (&mut state.air, &mut state.model) else {
+            return;
+        };
+        let capture = &mut self.captures[index.0];
+        for frame in radio.take_air_frames() {
+            let written = capture.as_mut().map_or(Ok(()), |capture| {
+                format.write(&frame, |packet: &P, bytes| packet.append_to(bytes), capture)
+            });
+            if let Err(error) = written {
+                *capture = None;
+                self.capture_error.get_or_insert(error);
+            }
+        }
+    }
+
+    fn add_capture(&mut self, capture: Capture<W>) -> CaptureIndex {
+        self.captures.push(Some(capture));
+        CaptureIndex(self.captures.len() - 1)
     }
 
     /// Captures a packet that passes `host`, if it has a capture.

@@ -16,6 +16,8 @@ mod links;
 #[cfg(target_os = "linux")]
 mod pcapng;
 #[cfg(target_os = "linux")]
+mod radio;
+#[cfg(target_os = "linux")]
 mod topologies;
 #[cfg(target_os = "linux")]
 mod transfer;
@@ -36,7 +38,7 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use super::{captures, cpu_waits, kernels, links, topologies, transfer};
+    use super::{captures, cpu_waits, kernels, links, radio, topologies, transfer};
     use lastmile_world::emu::{CheckStatus, acquire, examine};
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
@@ -44,7 +46,7 @@ mod linux {
     use std::panic::catch_unwind;
     use std::process::Command;
 
-    const CLAIMS: [(&str, fn()); 19] = [
+    const CLAIMS: [(&str, fn()); 20] = [
         ("what is not ready has a remedy", what_is_not_ready_has_a_remedy),
         (
             "a transfer takes what the link says, by TUN",
@@ -111,6 +113,10 @@ mod linux {
         (
             "routers forward and no other host does",
             topologies::routers_forward_and_no_other_host_does,
+        ),
+        (
+            "hosts of one radio share it as in the simulated world",
+            radio::hosts_of_one_radio_share_it_as_in_the_simulated_world,
         ),
     ];
 

@@ -51,15 +51,15 @@ fn chain() -> Topology {
         .unwrap()
 }
 
-fn simulated(topology: &Topology) -> Assembly<sim::World> {
+pub(crate) fn simulated(topology: &Topology) -> Assembly<sim::World> {
     sim::World::from_topology(topology, Seed::new(1), |_| sim::HostSpec::default())
 }
 
-fn emulated(topology: &Topology) -> Assembly<World> {
+pub(crate) fn emulated(topology: &Topology) -> Assembly<World> {
     World::from_topology(topology, Seed::new(1), |_| HostSpec::default()).unwrap()
 }
 
-fn host<W: lastmile_world::World>(assembly: &Assembly<W>, name: &str) -> W::Host {
+pub(crate) fn host<W: lastmile_world::World>(assembly: &Assembly<W>, name: &str) -> W::Host {
     assembly.hosts[name].clone()
 }
 

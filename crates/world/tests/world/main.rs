@@ -8,5 +8,6 @@ mod computing;
 mod http;
 mod lost_frames;
 mod programs;
+mod radio;
 mod support;
 mod topology;

@@ -10,7 +10,7 @@ use lastmile_report::record::Doubt;
 use lastmile_units::{Bytes, Seed};
 use lastmile_world::emu::{Disturbance, EmuHost, InvalidReason, World};
 use lastmile_world::topology::{Assembly, HostName, Topology};
-use lastmile_world::{LinkId, MeasuredTimes};
+use lastmile_world::{MeasuredTimes, MediumId, RadioId};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
@@ -56,8 +56,12 @@ impl TestbedWorld for World {
         self.capture(host, Box::new(to))
     }
 
-    fn capture_drops_of(&self, link: LinkId, to: CaptureFile) -> io::Result<()> {
-        self.capture_drops(link, Box::new(to))
+    fn capture_drops_of(&self, media: &[MediumId], to: CaptureFile) -> io::Result<()> {
+        self.capture_drops_of(media, Box::new(to))
+    }
+
+    fn capture_air_of(&self, radio: RadioId, to: CaptureFile) -> io::Result<()> {
+        self.capture_air(radio, Box::new(to))
     }
 
     fn capture_error(&self) -> Option<io::Error> {

@@ -1,0 +1,406 @@
+//! The events of a radio in time: stations begin to send, frames end, responses do not come, beacons are due.
+//!
+//! What a frame means to its receiver and its sender is left to `exchange`.
+
+use super::air_frame::{AirFrame, FrameKind};
+use super::contention::NEVER;
+use super::phy::{ACK, RTS, Rate};
+use super::station::Response;
+use super::transmission::{Overlap, PendingResponse, ResponseContent, Transmission};
+use super::{AirRecord, Radio};
+use lastmile_units::{Dbm, Instant};
+use std::time::Duration;
+
+/// A frame that is about to be sent.
+struct NewFrame {
+    to: Option<usize>,
+    kind: FrameKind,
+    rate: Rate,
+    bytes: u32,
+    reservation: u64,
+    is_retry: bool,
+    sequence: u16,
+}
+
+impl<P> Radio<P> {
+    /// Does everything that happens up to and including `now`.
+    pub(super) fn advance(&mut self, now: u64) {
+        assert!(now >= self.now, "a medium is driven with times that never decrease");
+        loop {
+            let at = self.next_change();
+            if at > now {
+                break;
+            }
+            debug_assert!(at >= self.now, "events come in order");
+            self.now = at;
+            self.step(at);
+        }
+        self.now = now;
+    }
+
+    /// When something happens next.
+    fn next_change(&self) -> u64 {
+        let ends = self.on_air.iter().map(|frame| frame.end);
+        let responses = self.responses.iter().map(|response| response.at);
+        let timeouts = self.timeouts.iter().map(|(at, _)| *at);
+        let interferer = self
+            .interferer
+            .as_ref()
+            .map_or(NEVER, |interferer| interferer.next_change);
+        let first = ends.chain(responses).chain(timeouts).min().unwrap_or(NEVER);
+        let access = self.access_at.iter().copied().min().unwrap_or(NEVER);
+        first.min(access).min(interferer).min(self.next_beacon)
+    }
+
+    /// A time before which no event is reported: the end of a data frame on the air, or else the next change and the shortest frame. A
+    /// driver that polls then learns the exact time, and is not woken for every change.
+    pub(super) fn next_report_bound(&self) -> u64 {
+        let change = self.next_change();
+        let is_last_attempt = |station: usize| {
+            let state = &self.stations[station];
+            state.short_retries + 1 >= self.spec.short_retry_limit
+                || state.long_retries + 1 >= self.spec.long_retry_limit
+        };
+        if self.timeouts.iter().any(|(_, station)| is_last_attempt(*station)) {
+            return change;
+        }
+        let is_data = |frame: &&Transmission| frame.kind == FrameKind::Data;
+        let data_end = self
+            .on_air
+            .iter()
+            .filter(is_data)
+            .map(|frame| frame.end)
+            .min()
+            .unwrap_or(NEVER);
+        data_end.min(change.saturating_add(self.shortest_frame))
+    }
+
+    /// Does what happens at `at`.
+    fn step(&mut self, at: u64) {
+        while let Some(index) = self.on_air.iter().position(|frame| frame.end == at) {
+            let frame = self.on_air.remove(index);
+            self.end_frame(&frame, at);
+        }
+        if self
+            .interferer
+            .as_ref()
+            .is_some_and(|interferer| interferer.next_change == at)
+        {
+            self.change_interferer(at);
+        }
+        while let Some(index) = self.timeouts.iter().position(|(until, _)| *until == at) {
+            let (_, station) = self.timeouts.remove(index);
+            self.on_timeout(station, at);
+        }
+        if self.next_beacon == at {
+            self.schedule_beacons(at);
+        }
+        // Those that begin at the same time do not sense each other.
+        let mut due = std::mem::take(&mut self.due);
+        self.responses.retain(|response| {
+            let is_due = response.at == at;
+            if is_due {
+                due.push(*response);
+            }
+            !is_due
+        });
+        let first = self.access_at.iter().position(|access| *access == at);
+        let others = first.map_or_else(Vec::new, |first| {
+            let later = self.access_at.iter().enumerate().skip(first + 1);
+            later
+                .filter(|(_, access)| **access == at)
+                .map(|(station, _)| station)
+                .collect()
+        });
+        for response in due.drain(..) {
+            self.send_response(response, at);
+        }
+        self.due = due;
+        for station in first.into_iter().chain(others) {
+            self.send_after_contention(station, at);
+        }
+    }
+
+    /// A packet comes into service at an empty queue.
+    pub(super) fn begin_service(&mut self, station: usize) {
+        let contender = &mut self.contenders[station];
+        contender.has_packet = true;
+        contender.packet_since = self.now;
+        if contender.must_defer(self.now) && contender.remaining_slots(self.now, self.spaces) == 0 {
+            contender.set_back_off(self.stations[station].draw_back_off());
+        }
+        self.update_access(station);
+    }
+
+    pub(super) fn update_access(&mut self, station: usize) {
+        self.access_at[station] = self.contenders[station].access_at(self.spaces);
+    }
+
+    fn change_interferer(&mut self, at: u64) {
+        let Some(interferer) = &mut self.interferer else { return };
+        interferer.change();
+        let is_on = interferer.is_on;
+        for station in 0..self.contenders.len() {
+            if is_on {
+                self.contenders[station].begin_sensing(at, self.spaces);
+            } else {
+                self.contenders[station].end_sensing(at, self.spaces);
+            }
+            self.update_access(station);
+        }
+    }
+
+    fn schedule_beacons(&mut self, at: u64) {
+        let interval = self
+            .spec
+            .beacons
+            .map_or(NEVER, |beacons| beacons.interval.as_nanos() as u64);
+        self.next_beacon = at.saturating_add(interval.max(1));
+        let window = self.spec.phy.contention_window_min();
+        for station in 0..self.contenders.len() {
+            let slots = self.stations[station].draw_beacon_delay(window);
+            self.contenders[station].set_beacon(at, slots, self.spaces);
+            self.update_access(station);
+        }
+    }
+
+    /// A station whose turn it is sends a beacon, an RTS, or data.
+    fn send_after_contention(&mut self, station: usize, at: u64) {
+        if self.contenders[station].has_beacon() {
+            self.contenders[station].cancel_beacon();
+            let state = &mut self.stations[station];
+            state.frames.beacons_sent += 1;
+            let sequence = state.take_sequence();
+            let beacon = NewFrame {
+                to: None,
+                kind: FrameKind::Beacon,
+                rate: self.spec.phy.lowest_rate(),
+                bytes: self.spec.phy.beacon_bytes(),
+                reservation: 0,
+                is_retry: false,
+                sequence,
+            };
+            return self.send(station, &beacon, at);
+        }
+        let bytes = self.stations[station].queue.front().map_or(0, |packet| packet.bytes);
+        if self.needs_reservation(bytes) {
+            self.send_request(station, at);
+        } else {
+            self.send_data(station, at);
+        }
+    }
+
+    /// Whether a data frame of this size goes after an RTS.
+    pub(super) fn needs_reservation(&self, bytes: u32) -> bool {
+        self.spec
+            .rts_threshold
+            .is_some_and(|threshold| u64::from(bytes) > threshold.get())
+    }
+
+    fn send_request(&mut self, station: usize, at: u64) {
+        let phy = self.spec.phy;
+        let state = &mut self.stations[station];
+        let Some(packet) = state.queue.front_mut() else { return };
+        let (to, is_retry, bytes) = (packet.to, packet.is_retry, packet.bytes);
+        packet.is_retry = true;
+        state.frames.rts_sent += 1;
+        state.frames.retries += u64::from(is_retry);
+        state.awaits = Response::Cts;
+        let rate = state.rate(to, phy.rates());
+        let control = phy.control_rate(rate, self.spec.highest_basic_rate);
+        let durations = phy.frame_duration(control, ACK) * 2 + phy.frame_duration(rate, bytes);
+        let request = NewFrame {
+            to: Some(to),
+            kind: FrameKind::Rts,
+            rate: control,
+            bytes: RTS,
+            reservation: 3 * self.sifs + durations.as_nanos() as u64,
+            is_retry,
+            sequence: 0,
+        };
+        self.send(station, &request, at);
+    }
+
+    fn send_data(&mut self, station: usize, at: u64) {
+        let phy = self.spec.phy;
+        let state = &mut self.stations[station];
+        let Some(packet) = state.queue.front() else { return };
+        let (to, bytes, was_sent) = (packet.to, packet.bytes, packet.sequence.is_some());
+        let sequence = packet.sequence.unwrap_or_else(|| state.take_sequence());
+        let rate = state.rate(to, phy.rates());
+        if let Some(packet) = state.queue.front_mut() {
+            packet.sequence = Some(sequence);
+            packet.is_retry = true;
+        }
+        state.frames.data_sent += 1;
+        state.frames.retries += u64::from(was_sent);
+        state.attempts_by_rate[rate.index()] += 1;
+        state.awaits = Response::Ack;
+        state.attempt_received = false;
+        let acknowledgement = phy.frame_duration(phy.control_rate(rate, self.spec.highest_basic_rate), ACK);
+        let data = NewFrame {
+            to: Some(to),
+            kind: FrameKind::Data,
+            rate,
+            bytes,
+            reservation: self.sifs + acknowledgement.as_nanos() as u64,
+            is_retry: was_sent,
+            sequence,
+        };
+        self.send(station, &data, at);
+    }
+
+    fn send_response(&mut self, response: PendingResponse, at: u64) {
+        self.contenders[response.from].is_responding = false;
+        let (kind, rate, reservation) = match response.content {
+            ResponseContent::Data => return self.send_data(response.from, at),
+            ResponseContent::Control {
+                response: Response::Ack,
+                rate,
+                reservation,
+            } => {
+                self.stations[response.from].frames.acks_sent += 1;
+                (FrameKind::Ack, rate, reservation)
+            }
+            ResponseContent::Control { rate, reservation, .. } => (FrameKind::Cts, rate, reservation),
+        };
+        let control = NewFrame {
+            to: Some(response.to),
+            kind,
+            rate,
+            bytes: ACK,
+            reservation,
+            is_retry: false,
+            sequence: 0,
+        };
+        self.send(response.from, &control, at);
+    }
+
+    /// Puts a frame on the air.
+    fn send(&mut self, from: usize, frame: &NewFrame, at: u64) {
+        let duration = self.spec.phy.frame_duration(frame.rate, frame.bytes).as_nanos() as u64;
+        self.last_serial += 1;
+        let mut frame = Transmission {
+            serial: self.last_serial,
+            from,
+            to: frame.to,
+            kind: frame.kind,
+            rate: frame.rate,
+            bytes: frame.bytes,
+            start: at,
+            end: at + duration,
+            reservation: frame.reservation,
+            is_retry: frame.is_retry,
+            sequence: frame.sequence,
+            overlaps: Vec::new(),
+        };
+        for other in &mut self.on_air {
+            let end = other.end.min(frame.end);
+            let overlap = |from| Overlap { from, start: at, end };
+            other.overlaps.push(overlap(from));
+            frame.overlaps.push(overlap(other.from));
+        }
+        self.medium_use.begin(at, frame.kind, duration);
+        self.contenders[from].begin_transmitting(at, self.spaces);
+        self.access_at[from] = NEVER;
+        for &station in self.channel.audience(from) {
+            let station = usize::from(station);
+            let contender = &mut self.contenders[station];
+            contender.begin_sensing(at, self.spaces);
+            self.access_at[station] = NEVER;
+            if contender.is_transmitting() {
+                continue;
+            }
+            // A receiver works on the first frame that it senses; of those that begin at once, on the strongest.
+            let power = self.channel.received(from, station);
+            if contender.receives == 0 || (contender.receives_since == at && power > contender.receives_power) {
+                contender.receives = frame.serial;
+                contender.receives_power = power;
+                contender.receives_since = at;
+            }
+        }
+        self.on_air.push(frame);
+    }
+
+    /// A frame ends: those who sense it learn whether they have received it, and its receiver acts on it.
+    fn end_frame(&mut self, frame: &Transmission, at: u64) {
+        self.medium_use.end(at);
+        let is_received = frame.to.is_some_and(|to| self.is_received(frame, to));
+        self.contenders[frame.from].end_transmitting(at, self.spaces);
+        let mut heard_beacon = false;
+        for &station in self.channel.audience(frame.from) {
+            let station = usize::from(station);
+            let is_addressed = frame.to == Some(station);
+            let contender = &mut self.contenders[station];
+            if contender.receives == frame.serial {
+                let is_good = if is_addressed {
+                    is_received
+                } else {
+                    self.channel.is_intelligible(frame.from, station, frame.rate)
+                        && (frame.overlaps.is_empty() || frame.survives_collision(&self.channel, station, self.capture))
+                };
+                contender.end_receiving(is_good);
+                if is_good && !is_addressed {
+                    if frame.reservation > 0 {
+                        contender.reserve(at + frame.reservation);
+                    }
+                    if frame.kind == FrameKind::Beacon {
+                        contender.cancel_beacon();
+                        self.stations[station].frames.beacons_received += 1;
+                        heard_beacon = true;
+                    }
+                }
+            }
+            contender.end_sensing(at, self.spaces);
+            self.access_at[station] = contender.access_at(self.spaces);
+        }
+        self.record_frame(frame, is_received || heard_beacon);
+        self.react(frame, is_received, at);
+        self.update_access(frame.from);
+    }
+
+    fn record_frame(&mut self, frame: &Transmission, is_received: bool) {
+        let Some(AirRecord { copy, .. }) = self.record else {
+            return;
+        };
+        let nearest = || {
+            let audience = self.channel.audience(frame.from).iter();
+            audience
+                .map(|&to| self.channel.received(frame.from, usize::from(to)))
+                .fold(1e-30, f64::max)
+        };
+        let milliwatts = match frame.to {
+            Some(to) => self.channel.power(frame.from, to, frame.start),
+            None => nearest(),
+        };
+        let is_data = frame.kind == FrameKind::Data;
+        let packet = self.stations[frame.from].queue.front().filter(|_| is_data);
+        let payload = packet.and_then(|packet| {
+            packet
+                .frame
+                .as_ref()
+                .map(|frame| &frame.payload)
+                .or(packet.copy.as_ref())
+        });
+        let recorded = AirFrame {
+            start: Instant::from_nanos(frame.start),
+            end: Instant::from_nanos(frame.end),
+            kind: frame.kind,
+            rate: frame.rate,
+            has_short_preamble: self.spec.phy.header_duration(frame.rate) == Duration::from_micros(96),
+            bytes: frame.bytes,
+            is_retry: frame.is_retry,
+            sequence: frame.sequence,
+            from: self.stations[frame.from].station,
+            to: frame.to.map(|to| self.stations[to].station),
+            reservation: Duration::from_nanos(frame.reservation),
+            is_received,
+            is_overlapped: !frame.overlaps.is_empty(),
+            signal: Dbm::from_milliwatts(milliwatts),
+            payload: payload.map(copy),
+        };
+        if let Some(record) = &mut self.record {
+            record.frames.push(recorded);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! How a radio is written: as a formula such as `802.11b+transmit_power=5mW+distance=10m`, or as a table in a file.
+
+use super::parameters::Parameter;
+use super::phy::Phy;
+use super::spec::RadioSpec;
+use crate::LinkError;
+use lastmile_units::suggest::nearest;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+type MakeDefault = fn() -> RadioSpec;
+
+/// The radios with defaults, by the standards' names.
+const STANDARDS: [(&str, MakeDefault); 2] = [("802.11b", RadioSpec::dot11b), ("802.11a", RadioSpec::dot11a)];
+
+/// The key of a table that names the standard.
+const STANDARD: &str = "standard";
+
+impl RadioSpec {
+    /// The name of its standard.
+    pub const fn standard(&self) -> &'static str {
+        match self.phy {
+            Phy::HighRateDsss(_) => "802.11b",
+            Phy::Ofdm => "802.11a",
+        }
+    }
+
+    fn of_standard(name: &str) -> Result<Self, String> {
+        let known = STANDARDS.iter().find(|(known, _)| *known == name);
+        let (_, default) = known.ok_or_else(|| {
+            let names = STANDARDS.map(|(name, _)| name);
+            let meant = nearest(name, names).map_or_else(String::new, |name| format!("did you mean {name}? "));
+            format!("{name:?} is not a radio; {meant}radios: {}", names.join(", "))
+        })?;
+        Ok(default())
+    }
+}
+
+/// The formula: the standard, and every setting in which the radio differs from its defaults. It reads back as an equal radio.
+///
+/// ```
+/// use lastmile_link::radio::RadioSpec;
+/// let radio: RadioSpec = "802.11b+distance=10m+transmit_power=5mW+rate=arf".parse().unwrap();
+/// assert_eq!(radio.to_string(), "802.11b+rate=arf+transmit_power=5mW+distance=10m");
+/// assert_eq!(radio.to_string().parse(), Ok(radio));
+///
+/// #[derive(serde::Deserialize)]
+/// struct Factors { radio: Vec<RadioSpec> }
+/// let text = r#"radio = ["802.11a", { standard = "802.11b", distance = "100 m", short_retry_limit = 4 }]"#;
+/// let factors: Factors = toml::from_str(text).unwrap();
+/// assert_eq!(factors.radio[1].to_string(), "802.11b+distance=100m+short_retry_limit=4");
+/// ```
+impl fmt::Display for RadioSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.standard())?;
+        let default = Self::of_standard(self.standard()).map_err(|_| fmt::Error)?;
+        for parameter in Parameter::ALL {
+            let printed = parameter.printed(self);
+            if printed != parameter.printed(&default) {
+                write!(f, "+{}={}", parameter.name(), printed.replace(' ', ""))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for RadioSpec {
+    type Err = LinkError;
+
+    /// # Errors
+    /// Names the radio, and either the setting with the nearest known one, or the value with an example.
+    fn from_str(text: &str) -> Result<Self, LinkError> {
+        let error = |problem| LinkError::Radio {
+            radio: text.trim().to_owned(),
+            problem,
+        };
+        let mut parts = text.split('+').map(str::trim);
+        let mut spec = Self::of_standard(parts.next().unwrap_or_default()).map_err(error)?;
+        for part in parts {
+            let (name, value) = part.split_once('=').ok_or_else(|| {
+                error(format!(
+                    "{part:?} is not a setting: write it like \"distance=10m\", with \"+\" between settings"
+                ))
+            })?;
+            let parameter = Parameter::parse(name.trim()).map_err(error)?;
+            let applied = parameter.apply(&mut spec, value);
+            applied.map_err(|problem| error(format!("{}: {problem}", parameter.name())))?;
+        }
+        Ok(spec)
+    }
+}
+
+impl Serialize for RadioSpec {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RadioSpec {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(RadioVisitor)
+    }
+}
+
+struct RadioVisitor;
+
+impl<'de> Visitor<'de> for RadioVisitor {
+    type Value = RadioSpec;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            r#"a radio like "802.11b+distance=10m", or a table like { standard = "802.11b", distance = "10 m" }"#,
+        )
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<RadioSpec, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RadioSpec, A::Error> {
+        let (mut standard, mut settings) = (None, Vec::new());
+        while let Some(key) = map.next_key::<String>()? {
+            if key == STANDARD {
+                let name = map.next_value::<String>()?;
+                standard = Some(RadioSpec::of_standard(&name).map_err(A::Error::custom)?);
+            } else {
+                let parameter = Parameter::parse(&key).map_err(A::Error::custom)?;
+                settings.push((parameter, map.next_value::<ValueText>()?.0));
+            }
+        }
+        let mut spec =
+            standard.ok_or_else(|| A::Error::custom(r#"a radio needs its standard, like standard = "802.11b""#))?;
+        for (parameter, text) in settings {
+            let applied = parameter.apply(&mut spec, &text);
+            applied.map_err(|problem| A::Error::custom(format!("{}: {problem}", parameter.name())))?;
+        }
+        Ok(spec)
+    }
+}
+
+/// A value as text; a number stands for its digits.
+struct ValueText(String);
+
+impl<'de> Deserialize<'de> for ValueText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a text like \"10 m\", or a number")]
+        enum Value {
+            Text(String),
+            Whole(i64),
+            Number(f64),
+        }
+        Ok(Self(match Value::deserialize(from)? {
+            Value::Text(text) => text,
+            Value::Whole(number) => number.to_string(),
+            Value::Number(number) => number.to_string(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_reads_back_as_it_is_printed() {
+        let changed = "802.11b+preamble=short+rate=5.5Mbit/s+highest_basic_rate=1Mbit/s+transmit_power=7dBm+distance=10m\
+            +path_loss_exponent=2.5+path_loss_reference=41dB+fading=rician(6dB)+coherence_time=10ms+noise_figure=8dB\
+            +implementation_loss=2dB+carrier_sense_threshold=-85dBm+energy_detection_threshold=-70dBm+capture=none\
+            +short_retry_limit=4+long_retry_limit=3+rts_threshold=500B+queue=50packets+beacons=102.4ms\
+            +interferer=on(period=20ms,duty_cycle=50%,power=-60dBm)+power_states=draws(transmit=2W,receive=1W,idle=0.5W)";
+        let radio: RadioSpec = changed.parse().unwrap();
+        assert_eq!(radio.to_string(), changed);
+        assert_eq!(changed.matches('+').count(), Parameter::ALL.len());
+        assert_eq!(radio.to_string().parse(), Ok(radio));
+        for (name, default) in STANDARDS {
+            assert_eq!(default().to_string(), name);
+            assert_eq!(name.parse(), Ok(default()));
+        }
+    }
+
+    #[test]
+    fn errors_name_the_setting_the_value_and_the_remedy() {
+        let refusal = |text: &str| text.parse::<RadioSpec>().unwrap_err().to_string();
+        for (text, expected) in [
+            ("802.11g", "is not a radio; did you mean 802.11"),
+            ("802.11b+distanse=3m", "did you mean distance?"),
+            ("802.11b+distance", "write it like \"distance=10m\""),
+            (
+                "802.11b+distance=3",
+                "distance: \"3\" is not a distance: its unit is missing",
+            ),
+            (
+                "802.11b+rate=54Mbit/s",
+                "its rates are 1 Mbit/s, 2 Mbit/s, 5.5 Mbit/s, 11 Mbit/s",
+            ),
+            ("802.11a+preamble=short", "802.11a has one preamble"),
+            ("802.11b+interferer=on(period=3ms)", "its power is missing"),
+            (
+                "802.11b+interferer=on(colour=3)",
+                "\"colour\" is not one of period, duty_cycle, power",
+            ),
+            ("802.11b+short_retry_limit=0", "from 1 to 255"),
+            ("802.11b+fading=some", "\"rician(6 dB)\""),
+            ("802.11b+beacons=0s", "above 0"),
+            ("802.11b+power_states=draws(idle=3)", "no number of watts"),
+        ] {
+            let refused = refusal(text);
+            assert!(refused.contains(expected), "{text}: {refused}");
+            assert!(refused.starts_with(&format!("radio {text:?}: ")), "{refused}");
+        }
+        #[derive(Debug, Deserialize)]
+        #[allow(dead_code)]
+        struct File {
+            radio: RadioSpec,
+        }
+        let refused = toml::from_str::<File>("radio = { distance = \"3 m\" }")
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("standard = \"802.11b\""), "{refused}");
+        let refused = toml::from_str::<File>("radio = { standard = \"802.11b\", queue = 3 }")
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("100 packets"), "{refused}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Claims about hosts on one radio over real kernels: times agree with the simulated world, and every packet is accounted for in both.
+
+use crate::pcapng::{Shared, packets};
+use crate::topologies::{emulated, host, simulated};
+use futures_util::future::join_all;
+use lastmile_link::radio::RadioSpec;
+use lastmile_world::emu::UnmodelledLosses;
+use lastmile_world::topology::{Assembly, Topology};
+use lastmile_world::{Host, Listener};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const CLIENTS: usize = 3;
+const BYTES: usize = 300_000;
+/// The two worlds draw their back-offs at other times, since kernels' packets come some microseconds later; and a Linux kernel delays
+/// and merges other ACKs than our TCP does, each of which takes airtime.
+const AGREEMENT: f64 = 0.08;
+
+/// A server and three clients on one radio.
+fn classroom() -> Topology {
+    let clients: Vec<String> = (1..=CLIENTS).map(|number| format!("client-{number}")).collect();
+    let all = std::iter::once("server".to_owned()).chain(clients.clone());
+    Topology::builder()
+        .host("server")
+        .hosts(clients)
+        .radio("wlan", RadioSpec::dot11b(), all)
+        .build()
+        .unwrap()
+}
+
+/// When the last of three transfers ends that begin together, and the bytes that the radio delivers.
+fn figures<W: lastmile_world::World>(made: &Assembly<W>) -> [f64; 2] {
+    let server = host(made, "server");
+    let mut listener = server.listen(80).unwrap();
+    let tasks = server.clone();
+    made.world.spawn(async move {
+        loop {
+            let mut stream = listener.accept().await.unwrap();
+            tasks.spawn(async move {
+                stream.read_exact(&mut [0; 100]).await.unwrap();
+                stream.write_all(&vec![0; BYTES]).await.unwrap();
+                stream.shutdown().await.unwrap();
+            });
+        }
+    });
+    let start = server.now();
+    let transfers: Vec<_> = (1..=CLIENTS)
+        .map(|number| {
+            let (client, address) = (host(made, &format!("client-{number}")), server.address(80));
+            async move {
+                let mut stream = client.connect(address).await.unwrap();
+                stream.write_all(&[0; 100]).await.unwrap();
+                let mut body = Vec::new();
+                stream.read_to_end(&mut body).await.unwrap();
+                assert_eq!(body.len(), BYTES);
+                (client.now() - start).as_secs_f64()
+            }
+        })
+        .collect();
+    let ended = made
+        .world
+        .run_for(Duration::from_secs(30), join_all(transfers))
+        .unwrap();
+    let radio = made.radios["wlan"];
+    // Longer than an acknowledgement is delayed.
+    let pause = Duration::from_millis(400);
+    let counters = loop {
+        let (host, later) = (server.clone(), server.now() + pause);
+        made.world
+            .run_for(2 * pause, async move { host.sleep_until(later).await })
+            .unwrap();
+        let counters = made.world.counters(radio.medium());
+        if counters.in_flight == 0 {
+            break counters;
+        }
+    };
+    assert_eq!(counters.offered, counters.delivered + counters.dropped());
+    let stations = made.world.radio_counters(radio);
+    assert_eq!(stations.total(|of| of.packets_offered), counters.offered);
+    assert_eq!(stations.total(|of| of.packets_delivered), counters.delivered);
+    let last = ended.into_iter().fold(0.0, f64::max);
+    [last, counters.bytes_delivered.as_f64()]
+}
+
+pub(crate) fn hosts_of_one_radio_share_it_as_in_the_simulated_world() {
+    let classroom = classroom();
+    let simulated = figures(&simulated(&classroom));
+    let made = emulated(&classroom);
+    let air = Shared::default();
+    made.world
+        .capture_air(made.radios["wlan"], Box::new(air.clone()))
+        .unwrap();
+    let emulated = figures(&made);
+    for (what, simulated, emulated) in [
+        (
+            "seconds until the last transfer over a radio is done",
+            simulated[0],
+            emulated[0],
+        ),
+        ("bytes over a radio", simulated[1], emulated[1]),
+    ] {
+        let difference = simulated / emulated - 1.0;
+        println!(
+            "emulated: {what}: {simulated} simulated, {emulated} emulated: {:+.2} %",
+            100.0 * difference
+        );
+        assert!(difference.abs() < AGREEMENT, "{what}");
+    }
+    let counters = lastmile_world::World::radio_counters(&made.world, made.radios["wlan"]);
+    let recorded = packets(&air);
+    let data = recorded.iter().filter(|frame| frame.bytes[24] == 0x08).count() as u64;
+    assert_eq!(data, counters.total(|of| of.data_sent));
+    assert_eq!(made.world.unroutable_packets(), 0);
+    assert_eq!(made.world.disturbance().losses, UnmodelledLosses::default());
+}
