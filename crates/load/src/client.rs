@@ -522,6 +522,7 @@ impl Client {
         let cause = match connection.state {
             State::Opening | State::Connecting => ErrorCause::SynLost,
             _ if now < in_flight.request.released + self.plan.timeout => return,
+            _ if in_flight.first_byte.is_none() && in_flight.has_mostly_waited(now) => ErrorCause::LocalQueue,
             _ if in_flight.first_byte.is_none() => ErrorCause::NoResponse,
             _ if connection.reader.has_head() => ErrorCause::SlowBody,
             _ => ErrorCause::SlowHead,

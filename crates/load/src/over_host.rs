@@ -155,9 +155,15 @@ async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, contr
         });
         match event.await {
             Event::Closed => return,
-            Event::Received(0) => shared.tell(|client| client.on_end(id, host.now())),
+            Event::Received(0) => {
+                shared.tell(|client| client.on_end(id, host.now()));
+                return;
+            }
             Event::Received(length) => shared.tell(|client| client.on_received(id, &buffer[..length], host.now())),
-            Event::Failed(error) => shared.tell(|client| client.on_failed(id, ErrorCause::of_io(&error), host.now())),
+            Event::Failed(error) => {
+                shared.tell(|client| client.on_failed(id, ErrorCause::of_io(&error), host.now()));
+                return;
+            }
         }
     }
 }

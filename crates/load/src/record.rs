@@ -1,6 +1,7 @@
 //! Makes the published record of runs.
 
 mod charts;
+mod hdr_log;
 
 use crate::distribution::Distribution;
 use crate::measurement::{Ending, Measurement};
@@ -8,6 +9,7 @@ use crate::plan::{Demand, Plan};
 use crate::schedule::Arrivals;
 use crate::self_check::{GeneratorCost, Spoilt, check};
 pub use charts::charts;
+pub use hdr_log::hdr_log;
 use lastmile_report::load::{Knee, LoadPlan, LoadRun, RunPurpose, SelfCheck, TimeDistribution};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_units::Seed;
@@ -15,7 +17,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The kinds of doubts that a load raises.
-pub const DOUBTS: &[DoubtKind] = &[DoubtKind::LateSender, DoubtKind::RateNotHeld, DoubtKind::Interrupted];
+pub const DOUBTS: &[DoubtKind] = &[
+    DoubtKind::LateSender,
+    DoubtKind::RateNotHeld,
+    DoubtKind::Interrupted,
+    DoubtKind::Disturbed,
+];
 
 /// The number of points of a drawn distribution: our own choice.
 const CUMULATIVE_POINTS: usize = 100;
@@ -151,11 +158,13 @@ fn cumulative(times: &Distribution) -> Vec<[f64; 2]> {
 pub fn doubts(runs: &[(&LoadRun, &Measurement)]) -> Vec<Doubt> {
     let mut doubts: BTreeMap<(&str, DoubtKind), (u64, String)> = BTreeMap::new();
     for (run, measured) in runs {
-        let Err(why) = check(measured) else { continue };
-        let kind = match why {
-            Spoilt::RateNotHeld => DoubtKind::RateNotHeld,
-            Spoilt::Interrupted => DoubtKind::Interrupted,
-            Spoilt::Late { .. } => DoubtKind::LateSender,
+        let Some(why) = &run.why_invalid else { continue };
+        let kind = match check(measured) {
+            Err(Spoilt::RateNotHeld) => DoubtKind::RateNotHeld,
+            Err(Spoilt::Interrupted) => DoubtKind::Interrupted,
+            Err(Spoilt::Late { .. }) => DoubtKind::LateSender,
+            // The world's own verdict.
+            Ok(()) => DoubtKind::Disturbed,
         };
         let (count, _) = doubts.entry((&run.world, kind)).or_insert_with(|| {
             let rate = run.rate.map_or_else(|| "in a closed loop".to_owned(), |rate| format!("at {rate}/s"));

@@ -57,6 +57,12 @@ impl InFlight {
             first_byte: None,
         }
     }
+
+    /// Whether it waited for a connection for longer than it has had one.
+    pub(super) fn has_mostly_waited(&self, now: Instant) -> bool {
+        self.queued_until
+            .is_some_and(|until| until.saturating_since(self.request.released) > now.saturating_since(until))
+    }
 }
 
 impl Connection {

@@ -158,7 +158,7 @@ fn requests_that_find_no_free_connection_wait_and_the_wait_counts() {
     let measured = run(model, &plan);
     // One connection serves 10 per second of the 20 that come; each waits longer, until the timeout.
     assert_eq!(measured.completed + measured.failed(), 20);
-    assert!(measured.errors[&ErrorCause::LocalQueue] + measured.errors.get(&ErrorCause::NoResponse).unwrap_or(&0) >= 7);
+    assert!(measured.errors[&ErrorCause::LocalQueue] >= 5, "{:?}", measured.errors);
     assert_eq!(measured.connections_max, 1);
     assert!(measured.queued > 5 && measured.local_queue.max().unwrap() <= 250 * MILLISECOND);
     assert!(measured.response.max().unwrap() <= 251 * MILLISECOND);
