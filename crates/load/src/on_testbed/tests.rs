@@ -1,11 +1,15 @@
+mod queueing_theory;
+
 use super::*;
 use crate::error_cause::ErrorCause;
 use crate::http1::Request;
 use crate::plan::Demand;
 use crate::rate::RequestRate;
 use crate::schedule::Arrivals;
+use crate::search::{Judged, SearchOptions, highest_rate};
 use crate::server_model::ServiceTime;
 use crate::session::Session;
+use crate::slo::Limit;
 use lastmile_link::DirectionSpec;
 use std::num::NonZeroU32;
 
@@ -236,4 +240,42 @@ fn an_interrupt_keeps_what_was_measured() {
     let measured = server.run(&constant(100.0, SECOND), Seed::new(1), &interrupt).unwrap();
     assert!(crate::record::is_interrupted(&measured));
     assert_eq!(measured.completed, 0);
+}
+
+#[test]
+fn the_highest_rate_of_four_workers_is_that_of_a_scan_and_of_theory() {
+    const DURATION: Duration = Duration::from_secs(600);
+    let server = SimulatedServer {
+        link: ideal(),
+        model: ServerModel {
+            workers: count(4),
+            service_time: ServiceTime::Constant(20 * MILLISECOND),
+            ..ServerModel::default()
+        },
+    };
+    let limit: Limit = "p99<50ms,errors<0.1%".parse().unwrap();
+    let mut judge = |rate: RequestRate, seed: Seed| -> Result<Judged, Failure> {
+        let demand = Demand::open(Arrivals::Poisson(rate));
+        let measured = server.run(&Plan::new(demand, DURATION, Request::get("server", "/")), seed, &Arc::default())?;
+        Ok(limit.broken_rule(&measured).map_or(Ok(()), |rule| Err(rule.to_owned())))
+    };
+    let options = SearchOptions {
+        start: rate(10.0),
+        highest: rate(1_000.0),
+        resolution: 0.01,
+        repeats: 3,
+    };
+    let seed = Seed::new(1);
+    let found = highest_rate(&options, seed, &mut judge).unwrap();
+    let theory = queueing_theory::highest_rate(4, 0.020, 0.99, 0.050);
+    let mean = found.mean().unwrap();
+    assert!((mean / theory - 1.0).abs() < 0.05, "{mean} against {theory}");
+    assert_eq!(found.broken_by.as_deref(), Some("p99<50ms"));
+
+    // A scan upwards by 1 % with the arrivals of the first repeat.
+    let mut scanned = theory * 0.9;
+    while judge(rate(scanned * 1.01), seed.derive_index(0)).unwrap().is_ok() {
+        scanned *= 1.01;
+    }
+    assert!((found.repeats[0] / scanned - 1.0).abs() < 0.05, "{} against {scanned}", found.repeats[0]);
 }
