@@ -101,7 +101,11 @@ impl Share {
     /// Whether this thread carries the arrival of that number.
     fn has(self, arrival: u64, clients: u32) -> bool {
         // The threads share one client's arrivals, or else the clients.
-        let part = if clients == 1 { arrival } else { arrival % u64::from(clients) };
+        let part = if clients == 1 {
+            arrival
+        } else {
+            arrival % u64::from(clients)
+        };
         part % u64::from(self.of) == u64::from(self.index)
     }
 
@@ -165,7 +169,9 @@ impl Client {
             self.count_error(&request, ErrorCause::LocalQueue);
         }
         while let Some(Reverse((at, id, serial))) = self.timeouts.peek().copied() {
-            let is_current = self.in_flight_at(id).is_some_and(|in_flight| in_flight.serial == serial);
+            let is_current = self
+                .in_flight_at(id)
+                .is_some_and(|in_flight| in_flight.serial == serial);
             if is_current && at > now {
                 break;
             }
@@ -187,7 +193,10 @@ impl Client {
         let arrival = self.next_arrival().map(|(at, _)| at);
         let timeout = self.timeouts.peek().map(|Reverse((at, ..))| *at);
         let queue = self.queues.next_timeout(self.plan.timeout);
-        [arrival, self.due.next_at(), timeout, queue].into_iter().flatten().min()
+        [arrival, self.due.next_at(), timeout, queue]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Whether every request has ended, and every connection is closed.
@@ -197,14 +206,18 @@ impl Client {
 
     /// Whether the handshake of a connection is under way.
     pub fn is_connecting(&self, id: ConnectionId) -> bool {
-        self.connection(id).is_some_and(|connection| connection.state == State::Connecting)
+        self.connection(id)
+            .is_some_and(|connection| connection.state == State::Connecting)
     }
 
     /// The bytes that are still to be written.
     pub fn unsent(&self, id: ConnectionId) -> &[u8] {
         match self.connection(id) {
             Some(connection) if connection.state == State::Busy => {
-                let is_last = self.plan.requests_per_connection.is_some_and(|most| connection.served + 1 >= most.get());
+                let is_last = self
+                    .plan
+                    .requests_per_connection
+                    .is_some_and(|most| connection.served + 1 >= most.get());
                 &self.plan.request.bytes(is_last)[connection.written..]
             }
             _ => &[],
@@ -214,7 +227,9 @@ impl Client {
     /// The driver begins to open a connection.
     pub fn on_connecting(&mut self, id: ConnectionId, now: Instant) {
         let timeout = now + self.plan.connect_timeout;
-        let Some(connection) = self.connection_mut(id) else { return };
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
         connection.opened = now;
         connection.state = State::Connecting;
         let Some(serial) = connection.in_flight.map(|in_flight| in_flight.serial) else {
@@ -227,7 +242,10 @@ impl Client {
 
     /// The handshake is complete.
     pub fn on_connected(&mut self, id: ConnectionId, now: Instant) {
-        let Some(connection) = self.connection_mut(id).filter(|connection| connection.state == State::Connecting) else {
+        let Some(connection) = self
+            .connection_mut(id)
+            .filter(|connection| connection.state == State::Connecting)
+        else {
             return;
         };
         connection.state = State::Busy;
@@ -240,7 +258,9 @@ impl Client {
 
     /// That many bytes of [`Self::unsent`] were written; `now` is the time before they were.
     pub fn on_written(&mut self, id: ConnectionId, bytes: usize, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else { return };
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
         connection.written += bytes;
         if connection.in_flight.is_some_and(|in_flight| in_flight.begun.is_none()) {
             self.on_begun(id, now);
@@ -250,7 +270,9 @@ impl Client {
     /// Bytes arrived.
     pub fn on_received(&mut self, id: ConnectionId, bytes: &[u8], now: Instant) {
         self.measurement.bytes_received += bytes.len() as u64;
-        let Some(connection) = self.connection_mut(id) else { return };
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
         let Some(in_flight) = connection.in_flight.as_mut() else {
             // Nothing was asked: what follows cannot be trusted.
             self.close(id, now);
@@ -269,7 +291,9 @@ impl Client {
 
     /// The server has closed its side of the connection.
     pub fn on_end(&mut self, id: ConnectionId, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else { return };
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
         if connection.in_flight.is_none() {
             self.close(id, now);
             return;
@@ -346,7 +370,9 @@ impl Client {
             && due_at.is_none_or(|due| at <= due)
         {
             self.schedule.as_mut()?.next();
-            let Demand::Open { session, .. } = &self.plan.demand else { return None };
+            let Demand::Open { session, .. } = &self.plan.demand else {
+                return None;
+            };
             let client = (number % u64::from(self.plan.clients.get())) as u32;
             return Some(Request::first(at, client, session.requests.get() - 1));
         }
@@ -357,14 +383,21 @@ impl Client {
     fn dispatch(&mut self, request: Request) {
         let client = request.client as usize;
         while let Some(id) = self.idle[client].pop() {
-            if self.connection(id).is_some_and(|connection| connection.state == State::Idle) {
+            if self
+                .connection(id)
+                .is_some_and(|connection| connection.state == State::Idle)
+            {
                 self.begin(id, request, State::Busy);
                 self.actions.push_back(Action::Write(id));
                 return;
             }
         }
         let most = self.plan.connections_per_client.get();
-        let most = if self.plan.clients.get() == 1 { self.share.of_count(most) } else { most };
+        let most = if self.plan.clients.get() == 1 {
+            self.share.of_count(most)
+        } else {
+            most
+        };
         if self.open[client] < most {
             let id = self.open_connection();
             self.open[client] += 1;
@@ -379,7 +412,8 @@ impl Client {
         let serial = self.next_serial;
         self.next_serial += 1;
         self.in_flight += 1;
-        self.timeouts.push(Reverse((request.released + self.plan.timeout, id, serial)));
+        self.timeouts
+            .push(Reverse((request.released + self.plan.timeout, id, serial)));
         self.connections[id.index as usize].begin(InFlight::new(request, serial), state);
     }
 
@@ -399,7 +433,10 @@ impl Client {
 
     /// A request is begun now: how late is that?
     fn on_begun(&mut self, id: ConnectionId, now: Instant) {
-        let Some(in_flight) = self.connection_mut(id).and_then(|connection| connection.in_flight.as_mut()) else {
+        let Some(in_flight) = self
+            .connection_mut(id)
+            .and_then(|connection| connection.in_flight.as_mut())
+        else {
             return;
         };
         in_flight.begun = Some(now);
@@ -424,8 +461,12 @@ impl Client {
     }
 
     fn complete(&mut self, id: ConnectionId, is_last: bool, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else { return };
-        let Some(in_flight) = connection.in_flight.take() else { return };
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
+        let Some(in_flight) = connection.in_flight.take() else {
+            return;
+        };
         connection.served += 1;
         connection.state = State::Idle;
         let served = connection.served;
@@ -451,7 +492,10 @@ impl Client {
             });
         }
         self.follow(&request, now);
-        let has_served_all = self.plan.requests_per_connection.is_some_and(|most| served >= most.get());
+        let has_served_all = self
+            .plan
+            .requests_per_connection
+            .is_some_and(|most| served >= most.get());
         if keeps_alive && !has_served_all {
             self.reuse(id, now);
         } else {
@@ -484,15 +528,14 @@ impl Client {
     fn fail_or_retry(&mut self, id: ConnectionId, cause: ErrorCause, now: Instant) {
         let is_silent_end = matches!(cause, ErrorCause::ClosedBeforeResponse | ErrorCause::Reset);
         let is_idempotent = self.plan.request.is_idempotent();
-        let Some(connection) = self.connection_mut(id) else { return };
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
         let may_retry = is_silent_end && connection.served > 0 && connection.state == State::Busy;
         match connection.in_flight {
             // The server closed an idle connection while the request was on its way (RFC 9112 section 9.3.1).
             Some(in_flight)
-                if may_retry
-                    && in_flight.first_byte.is_none()
-                    && !in_flight.request.is_retry
-                    && is_idempotent =>
+                if may_retry && in_flight.first_byte.is_none() && !in_flight.request.is_retry && is_idempotent =>
             {
                 self.measurement.retries += 1;
                 self.take_in_flight(id);
@@ -559,7 +602,9 @@ impl Client {
     }
 
     fn close(&mut self, id: ConnectionId, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else { return };
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
         let client = connection.client;
         let duration = connection.release(now);
         if let Some(duration) = duration {
@@ -579,7 +624,10 @@ impl Client {
     }
 
     fn note_queued(&mut self, id: ConnectionId, now: Instant) {
-        if let Some(in_flight) = self.connection_mut(id).and_then(|connection| connection.in_flight.as_mut()) {
+        if let Some(in_flight) = self
+            .connection_mut(id)
+            .and_then(|connection| connection.in_flight.as_mut())
+        {
             in_flight.queued_until = Some(now);
         }
     }

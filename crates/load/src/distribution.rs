@@ -19,7 +19,10 @@ impl Default for Distribution {
         // The histogram grows to what it is given, so that unused ones are small.
         let mut histogram = Histogram::new(SIGNIFICANT_DIGITS).expect("three digits are allowed");
         histogram.auto(true);
-        Self { histogram, sum_nanos: 0 }
+        Self {
+            histogram,
+            sum_nanos: 0,
+        }
     }
 }
 
@@ -36,7 +39,9 @@ impl Distribution {
     /// Adds the times of `other`.
     pub fn add(&mut self, other: &Self) {
         self.sum_nanos += other.sum_nanos;
-        self.histogram.add(&other.histogram).expect("a histogram that grows takes another's times");
+        self.histogram
+            .add(&other.histogram)
+            .expect("a histogram that grows takes another's times");
     }
 
     /// How many there are.
@@ -59,7 +64,9 @@ impl Distribution {
     pub fn quantile_with_missing(&self, probability: f64, missing: u64) -> Option<Duration> {
         let rank = (probability * (self.count() + missing) as f64).ceil().max(1.0);
         let share = rank / self.count() as f64;
-        (self.count() > 0 && share <= 1.0).then(|| self.quantile(share)).flatten()
+        (self.count() > 0 && share <= 1.0)
+            .then(|| self.quantile(share))
+            .flatten()
     }
 
     /// The longest; none of no times.
@@ -69,12 +76,17 @@ impl Distribution {
 
     /// The standard deviation, to three digits, in seconds.
     pub fn population_sd(&self) -> f64 {
-        if self.count() == 0 { 0.0 } else { self.histogram.stdev() / 1e9 }
+        if self.count() == 0 {
+            0.0
+        } else {
+            self.histogram.stdev() / 1e9
+        }
     }
 
     /// Whether two times are equal at the resolution of a distribution.
     pub fn are_equivalent(&self, one: Duration, other: Duration) -> bool {
-        self.histogram.equivalent(one.as_nanos() as u64, other.as_nanos() as u64)
+        self.histogram
+            .equivalent(one.as_nanos() as u64, other.as_nanos() as u64)
     }
 
     /// The cumulative distribution: each recorded time (to three digits) with the share of times that do not exceed it.
@@ -103,7 +115,8 @@ mod tests {
         for millis in 1..=98 {
             times.record(Duration::from_millis(millis));
         }
-        let near = |found: Option<Duration>, millis| times.are_equivalent(found.unwrap(), Duration::from_millis(millis));
+        let near =
+            |found: Option<Duration>, millis| times.are_equivalent(found.unwrap(), Duration::from_millis(millis));
         assert!(near(times.quantile(0.5), 49));
         assert!(near(times.quantile_with_missing(0.5, 2), 50));
         assert!(near(times.quantile_with_missing(0.98, 2), 98));

@@ -53,7 +53,9 @@ impl Generator {
                     let share = Share { index, of: threads };
                     let plan = Arc::clone(&plan);
                     let run = move || self.run_share(plan, share, clock, start, seed);
-                    thread::Builder::new().name(format!("load-{index}")).spawn_scoped(scope, run)
+                    thread::Builder::new()
+                        .name(format!("load-{index}"))
+                        .spawn_scoped(scope, run)
                 })
                 .collect();
             running

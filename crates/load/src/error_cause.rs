@@ -80,7 +80,9 @@ impl ErrorCause {
             io::ErrorKind::TimedOut => Self::SynLost,
             io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => Self::LocalPorts,
             io::ErrorKind::OutOfMemory => Self::LocalDescriptors,
-            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => Self::Reset,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
+                Self::Reset
+            }
             io::ErrorKind::UnexpectedEof => Self::ClosedBeforeResponse,
             _ => Self::Other,
         }

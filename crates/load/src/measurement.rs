@@ -173,7 +173,11 @@ impl Measurement {
 }
 
 fn per_second(count: u64, span: Duration) -> f64 {
-    if span.is_zero() { 0.0 } else { count as f64 / span.as_secs_f64() }
+    if span.is_zero() {
+        0.0
+    } else {
+        count as f64 / span.as_secs_f64()
+    }
 }
 
 #[cfg(test)]

@@ -45,7 +45,11 @@ pub fn measure<W: TestbedWorld>(
             server,
             plan: Arc::clone(&plan),
             start,
-            seed: if clients.len() == 1 { seed } else { seed.derive_index(index) },
+            seed: if clients.len() == 1 {
+                seed
+            } else {
+                seed.derive_index(index)
+            },
             interrupt: Arc::clone(interrupt),
         };
         let (tell, told) = oneshot::channel();

@@ -148,10 +148,12 @@ async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, contr
                 return Poll::Ready(Event::Failed(error));
             }
             let mut read = ReadBuf::new(&mut buffer);
-            Pin::new(&mut stream).poll_read(context, &mut read).map(|ended| match ended {
-                Ok(()) => Event::Received(read.filled().len()),
-                Err(error) => Event::Failed(error),
-            })
+            Pin::new(&mut stream)
+                .poll_read(context, &mut read)
+                .map(|ended| match ended {
+                    Ok(()) => Event::Received(read.filled().len()),
+                    Err(error) => Event::Failed(error),
+                })
         });
         match event.await {
             Event::Closed => return,

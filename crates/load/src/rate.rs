@@ -103,7 +103,10 @@ mod tests {
 
     #[test]
     fn a_sweep_includes_both_ends() {
-        let rates = |text: &str| text.parse::<RateSweep>().map(|sweep| sweep.0.iter().map(|rate| rate.0).collect::<Vec<_>>());
+        let rates = |text: &str| {
+            text.parse::<RateSweep>()
+                .map(|sweep| sweep.0.iter().map(|rate| rate.0).collect::<Vec<_>>())
+        };
         assert_eq!(rates("10..40/10"), Ok(vec![10.0, 20.0, 30.0, 40.0]));
         assert_eq!(rates("10..35/10"), Ok(vec![10.0, 20.0, 30.0]));
         assert_eq!(rates("0.1..0.3/0.1").map(|rates| rates.len()), Ok(3));

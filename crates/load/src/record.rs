@@ -69,7 +69,9 @@ pub fn run(
 ) -> LoadRun {
     let verdict = check(measured);
     let rate = match &plan.demand {
-        Demand::Open { arrivals, session } => Some(arrivals.mean_rate(plan.duration) * f64::from(session.requests.get())),
+        Demand::Open { arrivals, session } => {
+            Some(arrivals.mean_rate(plan.duration) * f64::from(session.requests.get()))
+        }
         Demand::Closed { .. } => None,
     };
     let times = [
@@ -83,8 +85,13 @@ pub fn run(
         ("connection_duration", &measured.connection_duration),
         ("round_trip", &measured.tcp.round_trip),
     ];
-    let times = times.iter().filter_map(|(name, times)| Some(((*name).to_owned(), time_distribution(times)?)));
-    let errors = measured.errors.iter().map(|(cause, count)| (cause.name().to_owned(), *count));
+    let times = times
+        .iter()
+        .filter_map(|(name, times)| Some(((*name).to_owned(), time_distribution(times)?)));
+    let errors = measured
+        .errors
+        .iter()
+        .map(|(cause, count)| (cause.name().to_owned(), *count));
     LoadRun {
         world: world.to_owned(),
         rate,
@@ -167,7 +174,9 @@ pub fn doubts(runs: &[(&LoadRun, &Measurement)]) -> Vec<Doubt> {
             Ok(()) => DoubtKind::Disturbed,
         };
         let (count, _) = doubts.entry((&run.world, kind)).or_insert_with(|| {
-            let rate = run.rate.map_or_else(|| "in a closed loop".to_owned(), |rate| format!("at {rate}/s"));
+            let rate = run
+                .rate
+                .map_or_else(|| "in a closed loop".to_owned(), |rate| format!("at {rate}/s"));
             (0, format!("{rate}: {why}"))
         });
         *count += 1;
@@ -175,7 +184,11 @@ pub fn doubts(runs: &[(&LoadRun, &Measurement)]) -> Vec<Doubt> {
     doubts
         .into_iter()
         .map(|((world, kind), (count, first))| {
-            let others = if count > 1 { format!("; {} more runs are invalid in the same way", count - 1) } else { String::new() };
+            let others = if count > 1 {
+                format!("; {} more runs are invalid in the same way", count - 1)
+            } else {
+                String::new()
+            };
             Doubt::new(kind, format!("{world}, {first}{others}"))
         })
         .collect()
@@ -192,7 +205,10 @@ const CURVE_MIN: usize = 3;
 /// for probabilistic problems in computer communications", ICC 1979). Repeats at a rate count by their means.
 pub fn knee(world: &str, runs: &[LoadRun]) -> Option<Knee> {
     let mut rates: Vec<(f64, Vec<&LoadRun>)> = Vec::new();
-    for run in runs.iter().filter(|run| run.world == world && run.purpose == RunPurpose::Measurement) {
+    for run in runs
+        .iter()
+        .filter(|run| run.world == world && run.purpose == RunPurpose::Measurement)
+    {
         let Some(rate) = run.rate else { continue };
         match rates.iter_mut().find(|(known, _)| *known == rate) {
             Some((_, repeats)) => repeats.push(run),
@@ -213,10 +229,16 @@ pub fn knee(world: &str, runs: &[LoadRun]) -> Option<Knee> {
     let (rate, at_knee) = rates
         .iter()
         .filter(|(_, runs)| power(runs).is_some())
-        .max_by(|(_, one), (_, other)| power(one).partial_cmp(&power(other)).unwrap_or(std::cmp::Ordering::Equal))?;
+        .max_by(|(_, one), (_, other)| {
+            power(one)
+                .partial_cmp(&power(other))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        })?;
     let is_carried = |runs: &[&LoadRun]| {
         let offered = mean(runs, |run| Some(run.offered_rate));
-        transactions(runs).zip(offered).is_some_and(|(done, offered)| done >= CARRIED_SHARE * offered)
+        transactions(runs)
+            .zip(offered)
+            .is_some_and(|(done, offered)| done >= CARRIED_SHARE * offered)
     };
     let carried = rates.iter().take_while(|(_, runs)| is_carried(runs)).last();
     Some(Knee {

@@ -73,7 +73,9 @@ impl Iterator for Schedule {
                 self.elapsed -= libm::log(random::positive_unit_fraction(&mut self.rng)) * rate.interval_nanos();
                 self.elapsed
             }
-            Arrivals::Ramp { from, to } => ramp_time(from.per_second(), to.per_second(), self.end as f64 / 1e9, index)? * 1e9,
+            Arrivals::Ramp { from, to } => {
+                ramp_time(from.per_second(), to.per_second(), self.end as f64 / 1e9, index)? * 1e9
+            }
             Arrivals::Recorded(times) => {
                 let time = times.get(usize::try_from(self.index).ok()?)?;
                 self.index += 1;
@@ -129,7 +131,10 @@ mod tests {
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         // The standard error of the mean is 1/316, that of the variance sqrt(8)/316.
-        assert!((mean - 1.0).abs() < 0.013 && (variance - 1.0).abs() < 0.036, "{mean} {variance}");
+        assert!(
+            (mean - 1.0).abs() < 0.013 && (variance - 1.0).abs() < 0.036,
+            "{mean} {variance}"
+        );
         assert_eq!(times, arrivals.schedule(100 * SECOND, Seed::new(1)).collect::<Vec<_>>());
         assert_ne!(times[0], arrivals.schedule(SECOND, Seed::new(2)).next().unwrap());
     }
@@ -145,7 +150,10 @@ mod tests {
             // From 0 to 10 s the area is 500; the request that would start at 10 s exactly is not within.
             assert_eq!(times.len(), 500, "{from}..{to}");
             let first_half = times.iter().filter(|time| **time < 5_000_000_000).count() as f64;
-            assert!((first_half - 5.0 * (from * 0.75 + to * 0.25)).abs() <= 1.0, "{first_half}");
+            assert!(
+                (first_half - 5.0 * (from * 0.75 + to * 0.25)).abs() <= 1.0,
+                "{first_half}"
+            );
         }
     }
 

@@ -139,7 +139,11 @@ mod tests {
         let mut runs = 0;
         let found = highest_rate::<Infallible>(options, Seed::new(1), &mut |rate, seed| {
             runs += 1;
-            Ok(if rate.per_second() <= threshold(seed) { Ok(()) } else { Err("p99".to_owned()) })
+            Ok(if rate.per_second() <= threshold(seed) {
+                Ok(())
+            } else {
+                Err("p99".to_owned())
+            })
         });
         (found.unwrap_or_else(|never| match never {}), runs)
     }

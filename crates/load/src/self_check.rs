@@ -104,7 +104,9 @@ mod tests {
         let (millisecond, second) = (Duration::from_millis(1), Duration::from_secs(1));
         assert_eq!(check(&measured(5 * millisecond, second)), Ok(()));
         assert_eq!(check(&measured(50 * millisecond / 1_000, millisecond / 10)), Ok(()));
-        let spoilt = check(&measured(5 * millisecond, 20 * millisecond)).unwrap_err().to_string();
+        let spoilt = check(&measured(5 * millisecond, 20 * millisecond))
+            .unwrap_err()
+            .to_string();
         assert!(spoilt.contains("p50") && spoilt.contains("10 %"), "{spoilt}");
     }
 

@@ -62,7 +62,10 @@ impl fmt::Display for ServerModel {
             ..
         } = self;
         let plural = if workers.get() == 1 { "" } else { "s" };
-        write!(f, "{workers} worker{plural}, service time {service_time}, responses of {body}")?;
+        write!(
+            f,
+            "{workers} worker{plural}, service time {service_time}, responses of {body}"
+        )?;
         if self.backlog < u32::MAX {
             write!(f, ", at most {} waiting", self.backlog)?;
         }

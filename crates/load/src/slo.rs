@@ -57,8 +57,13 @@ fn parse_rule(text: &str) -> Result<Rule, String> {
         return Err(format!("{text:?} sets no upper bound; use < or <="));
     }
     let (figure, bound) = if parts.subject == "errors" {
-        let per_cent = parts.bound.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-        let share = per_cent.map(|value| value / 100.0).filter(|share| (0.0..=1.0).contains(share));
+        let per_cent = parts
+            .bound
+            .strip_suffix('%')
+            .and_then(|number| number.trim().parse::<f64>().ok());
+        let share = per_cent
+            .map(|value| value / 100.0)
+            .filter(|share| (0.0..=1.0).contains(share));
         let share = share.ok_or_else(|| format!("{:?} is no share of errors from 0% to 100%", parts.bound))?;
         (LimitedFigure::ErrorRate, share)
     } else {
@@ -125,7 +130,11 @@ mod tests {
         let limit: Limit = "p99<99.5ms, errors<=1%,mean<51ms".parse().unwrap();
         assert_eq!(limit.broken_rule(&run(0)), None);
         assert_eq!(limit.broken_rule(&run(1)), None);
-        assert_eq!(limit.broken_rule(&run(2)), Some("p99<99.5ms"), "two of a hundred are slower than any bound");
+        assert_eq!(
+            limit.broken_rule(&run(2)),
+            Some("p99<99.5ms"),
+            "two of a hundred are slower than any bound"
+        );
         let errors: Limit = "errors<1%".parse().unwrap();
         assert_eq!(errors.broken_rule(&run(1)), Some("errors<1%"));
         assert_eq!(errors.broken_rule(&Measurement::default()), Some("errors<1%"));
@@ -134,7 +143,16 @@ mod tests {
 
     #[test]
     fn a_limit_that_is_not_understood_is_refused_with_the_way_to_write_it() {
-        for wrong in ["", "p99", "p99>3ms", "p99<3", "p101<3ms", "errors<3", "errors<200%", "p99<3ms,"] {
+        for wrong in [
+            "",
+            "p99",
+            "p99>3ms",
+            "p99<3",
+            "p101<3ms",
+            "errors<3",
+            "errors<200%",
+            "p99<3ms,",
+        ] {
             let refused = wrong.parse::<Limit>().unwrap_err().to_string();
             assert!(refused.contains("write it like"), "{refused}");
         }

@@ -32,7 +32,11 @@ impl FromStr for Target {
         let uri: Uri = text.parse().map_err(|_| refused("it is no URL"))?;
         match uri.scheme_str() {
             Some("http") => {}
-            Some("https") => return Err(refused("TLS is not supported; load the server behind its proxy, by http")),
+            Some("https") => {
+                return Err(refused(
+                    "TLS is not supported; load the server behind its proxy, by http",
+                ));
+            }
             Some(_) => return Err(refused("its scheme is not http")),
             None => return Err(refused("its scheme is missing")),
         }
@@ -40,7 +44,11 @@ impl FromStr for Target {
         if authority.as_str().contains('@') {
             return Err(refused("it has a user name; give an Authorization header instead"));
         }
-        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let host = authority
+            .host()
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .to_owned();
         if host.is_empty() {
             return Err(refused("its host is missing"));
         }
@@ -82,7 +90,9 @@ impl Target {
         let mut addresses = (self.host.as_str(), self.port)
             .to_socket_addrs()
             .map_err(|error| refused(format!("its host is unknown ({error})")))?;
-        addresses.next().ok_or_else(|| refused("its host has no address".to_owned()))
+        addresses
+            .next()
+            .ok_or_else(|| refused("its host has no address".to_owned()))
     }
 }
 
@@ -138,10 +148,27 @@ mod tests {
 
     #[test]
     fn what_is_private_is_known() {
-        for private in ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.0.1", "::1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"] {
+        for private in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.0.1",
+            "::1",
+            "fd00::1",
+            "fe80::1",
+            "::ffff:10.0.0.1",
+        ] {
             assert!(is_private(private.parse().unwrap()), "{private}");
         }
-        for public in ["8.8.8.8", "172.32.0.1", "2001:4860::8888", "0.0.0.0", "::", "::ffff:8.8.8.8"] {
+        for public in [
+            "8.8.8.8",
+            "172.32.0.1",
+            "2001:4860::8888",
+            "0.0.0.0",
+            "::",
+            "::ffff:8.8.8.8",
+        ] {
             assert!(!is_private(public.parse().unwrap()), "{public}");
         }
     }

@@ -1,5 +1,7 @@
 //! The record of `lastmile load`: what a server carries at each rate, and whether the generator kept its own schedule.
 
+mod as_run;
+
 use crate::record::{Chart, Doubt};
 #[cfg(test)]
 use schemars::JsonSchema;

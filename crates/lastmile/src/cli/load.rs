@@ -188,8 +188,12 @@ fn time(text: &str) -> Result<Duration, String> {
 
 /// A share above 0 and below 1, in per cent.
 fn share(text: &str) -> Result<f64, String> {
-    let per_cent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let share = per_cent.map(|value| value / 100.0).filter(|share| *share > 0.0 && *share < 1.0);
+    let per_cent = text
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse::<f64>().ok());
+    let share = per_cent
+        .map(|value| value / 100.0)
+        .filter(|share| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| "write it like 2%".to_owned())
 }
 
@@ -199,7 +203,9 @@ fn header_field(text: &str) -> Result<(http::HeaderName, http::HeaderValue), Str
     let (name, value) = text.split_once(':').ok_or_else(refused)?;
     let name: http::HeaderName = name.trim().parse().map_err(|_| refused())?;
     if matches!(name.as_str(), "connection" | "content-length" | "transfer-encoding") {
-        return Err(format!("the generator decides on {name}; see --requests-per-connection"));
+        return Err(format!(
+            "the generator decides on {name}; see --requests-per-connection"
+        ));
     }
     Ok((name, value.trim().parse().map_err(|_| refused())?))
 }
@@ -214,7 +220,11 @@ mod tests {
             header_field("Accept-Encoding: gzip").map(|(name, value)| (name.to_string(), value)),
             Ok(("accept-encoding".to_owned(), http::HeaderValue::from_static("gzip")))
         );
-        assert!(header_field("Connection: close").unwrap_err().contains("--requests-per-connection"));
+        assert!(
+            header_field("Connection: close")
+                .unwrap_err()
+                .contains("--requests-per-connection")
+        );
         assert!(header_field("no field").unwrap_err().contains("write it like"));
     }
 }

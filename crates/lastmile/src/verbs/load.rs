@@ -45,7 +45,11 @@ const SEARCH_REPEATS: u32 = 3;
 /// When an option is not understood, the server may not be loaded or is unknown, or the report cannot be written.
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     let link = args.link.as_deref().map(links::link).transpose()?;
-    let worlds = if args.world.is_empty() { vec![World::Emulated] } else { without_duplicates(&args.world) };
+    let worlds = if args.world.is_empty() {
+        vec![World::Emulated]
+    } else {
+        without_duplicates(&args.world)
+    };
     let is_emulated = worlds.contains(&World::Emulated);
     if is_emulated {
         check_target(args)?;
@@ -72,7 +76,10 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     campaign.bar.finish_and_clear();
     let load = campaign.record(args, link.as_ref());
     // The files first: they survive a closed pipe on stdout. If one cannot be written, the figures are still printed.
-    let log = args.hdr.as_deref().map_or(Ok(()), |path| hdr_log::write(path, &campaign.runs));
+    let log = args
+        .hdr
+        .as_deref()
+        .map_or(Ok(()), |path| hdr_log::write(path, &campaign.runs));
     let page = args.report.as_deref().map_or(Ok(()), |path| write_page(path, &load));
     output::print_record(&load, args.format.format)?;
     log.and(page)?;
@@ -104,7 +111,11 @@ struct Campaign<'a> {
 impl<'a> Campaign<'a> {
     fn new(args: &'a LoadArgs, interrupt: Arc<AtomicBool>) -> anyhow::Result<Self> {
         if args.warm_up >= args.duration {
-            bail!("--warm-up {:?}: it must be shorter than --duration {:?}", args.warm_up, args.duration);
+            bail!(
+                "--warm-up {:?}: it must be shorter than --duration {:?}",
+                args.warm_up,
+                args.duration
+            );
         }
         Ok(Self {
             interrupt,
@@ -147,7 +158,11 @@ impl<'a> Campaign<'a> {
     }
 
     fn search(&mut self, stage: &Stage, limit: &Limit) -> anyhow::Result<()> {
-        let start = self.args.rate.or(RequestRate::new(RATE)).context("the default is a rate")?;
+        let start = self
+            .args
+            .rate
+            .or(RequestRate::new(RATE))
+            .context("the default is a rate")?;
         let options = SearchOptions {
             start,
             highest: self.args.highest,
@@ -190,7 +205,8 @@ impl<'a> Campaign<'a> {
         purpose: RunPurpose,
     ) -> anyhow::Result<&(LoadRun, Measurement)> {
         if let Demand::Open { arrivals, .. } = &plan.demand {
-            self.bar.set_message(format!("{}: {:.1}/s", stage.name(), arrivals.mean_rate(plan.duration)));
+            self.bar
+                .set_message(format!("{}: {:.1}/s", stage.name(), arrivals.mean_rate(plan.duration)));
         }
         let StageRun {
             measured,
@@ -228,7 +244,12 @@ impl<'a> Campaign<'a> {
         let counts = |(run, measured): &&(LoadRun, Measurement)| {
             run.purpose == RunPurpose::Measurement || record::is_interrupted(measured)
         };
-        let pairs: Vec<_> = self.runs.iter().filter(counts).map(|(run, measured)| (run, measured)).collect();
+        let pairs: Vec<_> = self
+            .runs
+            .iter()
+            .filter(counts)
+            .map(|(run, measured)| (run, measured))
+            .collect();
         let knees: Vec<_> = [stage::SIM, stage::EMU, stage::MACHINE]
             .iter()
             .filter_map(|world| record::knee(world, &runs))
@@ -239,7 +260,10 @@ impl<'a> Campaign<'a> {
             seed: args.seed,
             target: args.target.to_string(),
             link: link.map(LinkSpec::name),
-            model: runs.iter().any(|run| run.world == stage::SIM).then(|| model(args).to_string()),
+            model: runs
+                .iter()
+                .any(|run| run.world == stage::SIM)
+                .then(|| model(args).to_string()),
             plan: record::plan(&self.plan),
             charts: record::charts(&runs, &knees),
             doubts: record::doubts(&pairs),
@@ -310,7 +334,10 @@ fn read_schedule(path: &Path) -> anyhow::Result<Arc<[Duration]>> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let time = line.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let time = line
+            .parse::<f64>()
+            .ok()
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let time = time.with_context(|| {
             format!("--schedule {name}, line {number}: {line:?} is no time; write seconds from the start, like 1.25")
         })?;
@@ -361,7 +388,12 @@ fn ideal_link() -> anyhow::Result<LinkSpec> {
 
 fn without_duplicates(worlds: &[World]) -> Vec<World> {
     let is_first = |(index, world): &(usize, &World)| !worlds[..*index].contains(world);
-    worlds.iter().enumerate().filter(is_first).map(|(_, world)| *world).collect()
+    worlds
+        .iter()
+        .enumerate()
+        .filter(is_first)
+        .map(|(_, world)| *world)
+        .collect()
 }
 
 fn write_page(path: &Path, load: &Load) -> anyhow::Result<()> {

@@ -13,7 +13,11 @@ fn at(millis: u64) -> Instant {
 /// A request every 10 ms, three of them.
 fn plan() -> Plan {
     let arrivals = Arrivals::Constant(RequestRate::new(100.0).unwrap());
-    Plan::new(Demand::open(arrivals), Duration::from_millis(30), HttpRequest::get("server", "/"))
+    Plan::new(
+        Demand::open(arrivals),
+        Duration::from_millis(30),
+        HttpRequest::get("server", "/"),
+    )
 }
 
 fn client(plan: Plan) -> Client {
@@ -45,7 +49,12 @@ fn send(client: &mut Client, millis: u64) -> ConnectionId {
 }
 
 fn errors(client: &Client) -> Vec<(ErrorCause, u64)> {
-    client.measurement().errors.iter().map(|(cause, count)| (*cause, *count)).collect()
+    client
+        .measurement()
+        .errors
+        .iter()
+        .map(|(cause, count)| (*cause, *count))
+        .collect()
 }
 
 #[test]
@@ -105,7 +114,11 @@ fn a_request_is_sent_again_when_its_idle_connection_had_been_closed() {
     client.on_connecting(second, at(11));
     client.on_connected(second, at(11));
     client.on_end(second, at(12));
-    assert_eq!(errors(&client), [(ErrorCause::ClosedBeforeResponse, 1)], "a second time it is an error");
+    assert_eq!(
+        errors(&client),
+        [(ErrorCause::ClosedBeforeResponse, 1)],
+        "a second time it is an error"
+    );
     assert_eq!((client.measurement().retries, client.measurement().sent), (1, 2));
 }
 

@@ -6,12 +6,13 @@ use crate::client::{Action, Client, ConnectionId};
 use crate::error_cause::ErrorCause;
 use crate::measurement::Ending;
 use lastmile_units::Instant;
+use lastmile_world::emu::TcpInfo;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -79,7 +80,9 @@ impl<'a> EventLoop<'a> {
                 Action::Write(id) => self.write(client, id),
                 Action::Close(id) => {
                     if let Some(slot) = self.sockets.get_mut(id.index as usize)
-                        && slot.as_ref().is_some_and(|(generation, _)| *generation == id.generation)
+                        && slot
+                            .as_ref()
+                            .is_some_and(|(generation, _)| *generation == id.generation)
                     {
                         *slot = None;
                     }
@@ -94,7 +97,8 @@ impl<'a> EventLoop<'a> {
         let begun = Socket::new(self.server).and_then(|socket| socket.connect(self.server).map(|()| socket));
         match begun {
             Ok(socket) => {
-                let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
+                let flags =
+                    epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
                 epoll::add(&self.epoll, &socket, epoll::EventData::new_u64(token(id)), flags)?;
                 let index = id.index as usize;
                 if self.sockets.len() <= index {
@@ -134,7 +138,9 @@ impl<'a> EventLoop<'a> {
         if self.socket(id).is_none() {
             return Ok(());
         }
-        if client.is_connecting(id) && flags.intersects(epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
+        if client.is_connecting(id)
+            && flags.intersects(epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP)
+        {
             match self.socket(id).and_then(Socket::take_error) {
                 Some(error) => client.on_failed(id, ErrorCause::of_io(&error), self.clock.now()),
                 None => client.on_connected(id, self.clock.now()),
@@ -191,6 +197,17 @@ impl<'a> EventLoop<'a> {
     fn socket(&self, id: ConnectionId) -> Option<&Socket> {
         let (generation, socket) = self.sockets.get(id.index as usize)?.as_ref()?;
         (*generation == id.generation).then_some(socket)
+    }
+}
+
+/// Adds the kernel's counters of a connection that is about to be closed.
+fn count_tcp(client: &mut Client, socket: &Socket) {
+    // A connection that was never established may have none.
+    if let Ok(info) = TcpInfo::read(socket.as_fd()) {
+        let counts = &mut client.measurement_mut().tcp;
+        counts.connections += 1;
+        counts.retransmissions += u64::from(info.retransmissions);
+        counts.round_trip.record(info.round_trip);
     }
 }
 

@@ -1,9 +1,9 @@
 //! System calls on non-blocking TCP sockets.
 
+use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockType, SockaddrStorage, connect, recv, send, setsockopt, socket, sockopt,
 };
-use nix::errno::Errno;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -24,7 +24,11 @@ pub(super) enum Outcome {
 impl Socket {
     /// A new socket for connections to `server`, which sends short segments at once.
     pub(super) fn new(server: SocketAddr) -> io::Result<Self> {
-        let family = if server.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+        let family = if server.is_ipv4() {
+            AddressFamily::Inet
+        } else {
+            AddressFamily::Inet6
+        };
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let descriptor = socket(family, SockType::Stream, flags, None)?;
         setsockopt(&descriptor, sockopt::TcpNoDelay, &true)?;
@@ -41,7 +45,11 @@ impl Socket {
 
     /// Sends as many bytes as the socket's buffer has room for.
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<Outcome> {
-        outcome(send(self.0.as_raw_fd(), bytes, MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT))
+        outcome(send(
+            self.0.as_raw_fd(),
+            bytes,
+            MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT,
+        ))
     }
 
     /// Receives what is there; 0 bytes are the end.

@@ -78,7 +78,10 @@ fn assert_cause(behave: impl Fn(&mut TcpStream) + Send + Sync + 'static, cause: 
 }
 
 /// Answers each request so, and then does what `next` does.
-fn answer(response: &'static [u8], next: impl Fn(&mut TcpStream) + Send + Sync) -> impl Fn(&mut TcpStream) + Send + Sync {
+fn answer(
+    response: &'static [u8],
+    next: impl Fn(&mut TcpStream) + Send + Sync,
+) -> impl Fn(&mut TcpStream) + Send + Sync {
     move |stream| {
         while read_request(stream) {
             if stream.write_all(response).is_err() {
@@ -101,12 +104,17 @@ fn a_server_that_behaves_completes_every_request() {
             ..plan()
         };
         let measured = run(serve(answer(RESPONSE, |_| {})), &plan);
-        assert_eq!((measured.completed, measured.failed(), measured.sent), (REQUESTS, 0, REQUESTS));
+        assert_eq!(
+            (measured.completed, measured.failed(), measured.sent),
+            (REQUESTS, 0, REQUESTS)
+        );
         assert_eq!(measured.body_bytes, 2 * REQUESTS);
         if let Some(requests) = requests_per_connection {
             assert!(measured.connections >= REQUESTS / u64::from(requests.get()));
         }
         assert_eq!(measured.connect.count(), measured.connections);
+        assert_eq!(measured.tcp.connections, measured.connections);
+        assert!(measured.tcp.round_trip.max().unwrap() > Duration::ZERO);
         assert_eq!(measured.connection_duration.count(), measured.connections);
     }
 }
@@ -133,14 +141,24 @@ fn a_server_that_accepts_nothing_loses_syns() {
     let listener = TcpListener::from(socket);
     let found = errors(listener.local_addr().unwrap());
     assert!(found[&ErrorCause::SynLost] >= REQUESTS - 2, "{found:?}");
-    assert_eq!(found.keys().copied().filter(|cause| *cause != ErrorCause::SynLost && *cause != ErrorCause::NoResponse).count(), 0);
+    assert_eq!(
+        found
+            .keys()
+            .copied()
+            .filter(|cause| *cause != ErrorCause::SynLost && *cause != ErrorCause::NoResponse)
+            .count(),
+        0
+    );
 }
 
 #[test]
 fn a_server_that_closes_or_resets_is_told_by_how_far_it_came() {
     assert_cause(answer(b"", close), ErrorCause::ClosedBeforeResponse);
     assert_cause(answer(b"HTTP/1.1 200 OK\r\nContent-", close), ErrorCause::ShortHead);
-    assert_cause(answer(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", close), ErrorCause::ShortBody);
+    assert_cause(
+        answer(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", close),
+        ErrorCause::ShortBody,
+    );
     let reset = |stream: &mut TcpStream| {
         read_request(stream);
         let linger = nix::libc::linger {
@@ -157,7 +175,10 @@ fn a_server_that_stalls_is_told_by_how_far_it_came() {
     let stall = |_: &mut TcpStream| thread::sleep(2 * TIMEOUT);
     assert_cause(answer(b"", stall), ErrorCause::NoResponse);
     assert_cause(answer(b"HTTP/1.1 200 OK\r\n", stall), ErrorCause::SlowHead);
-    assert_cause(answer(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", stall), ErrorCause::SlowBody);
+    assert_cause(
+        answer(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", stall),
+        ErrorCause::SlowBody,
+    );
 }
 
 #[test]
@@ -193,10 +214,13 @@ fn garbage_and_endless_heads_are_refused() {
 #[test]
 fn a_status_of_400_or_above_is_an_error_and_keeps_its_connection() {
     let response = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
-    let measured = run(serve(answer(response, |_| {})), &Plan {
-        connections_per_client: NonZeroU32::MIN,
-        ..plan()
-    });
+    let measured = run(
+        serve(answer(response, |_| {})),
+        &Plan {
+            connections_per_client: NonZeroU32::MIN,
+            ..plan()
+        },
+    );
     assert_eq!(measured.errors, BTreeMap::from([(ErrorCause::Status, REQUESTS)]));
     assert_eq!(measured.connections, 1);
 }

@@ -81,7 +81,9 @@ impl ChunkedBody {
                     Expected::Data(size)
                 }
             }
-            (Expected::Size(size), b';' | b' ' | b'\t' | b'\r') | (Expected::Extension(size), _) => Expected::Extension(size),
+            (Expected::Size(size), b';' | b' ' | b'\t' | b'\r') | (Expected::Extension(size), _) => {
+                Expected::Extension(size)
+            }
             (Expected::Size(size), _) => match (hex_digit(byte), size.checked_mul(16)) {
                 (Some(digit), Some(sixteenfold)) => Expected::Size(sixteenfold + digit),
                 _ => return malformed("the size of a chunk is no hexadecimal number of 64 bits"),
@@ -91,7 +93,9 @@ impl ChunkedBody {
                 self.line = 0;
                 Expected::SizeStart
             }
-            (Expected::DataEnd | Expected::DataEndAfterReturn, _) => return malformed("a chunk is longer than its size"),
+            (Expected::DataEnd | Expected::DataEndAfterReturn, _) => {
+                return malformed("a chunk is longer than its size");
+            }
             (Expected::Trailer { is_empty: true }, b'\n') => Expected::End,
             (Expected::Trailer { is_empty: false }, b'\n') => Expected::Trailer { is_empty: true },
             (Expected::Trailer { is_empty }, b'\r') => Expected::Trailer { is_empty },

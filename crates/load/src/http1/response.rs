@@ -216,7 +216,8 @@ impl ResponseReader {
         for field in response.headers.iter() {
             if field.name.eq_ignore_ascii_case("content-length") {
                 for value in list(field.value) {
-                    let value = parse_length(value).ok_or(ResponseError::Malformed("its Content-Length is no number"))?;
+                    let value =
+                        parse_length(value).ok_or(ResponseError::Malformed("its Content-Length is no number"))?;
                     if length.is_some_and(|known| known != value) {
                         return malformed("it has two different lengths");
                     }
@@ -224,7 +225,9 @@ impl ResponseReader {
                 }
             } else if field.name.eq_ignore_ascii_case("transfer-encoding") {
                 transfer_encoding = true;
-                is_chunked = list(field.value).last().is_some_and(|last| last.eq_ignore_ascii_case(b"chunked"));
+                is_chunked = list(field.value)
+                    .last()
+                    .is_some_and(|last| last.eq_ignore_ascii_case(b"chunked"));
             } else if field.name.eq_ignore_ascii_case("connection") {
                 for option in list(field.value) {
                     if option.eq_ignore_ascii_case(b"close") {
@@ -276,11 +279,17 @@ fn head_end(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// The elements of a comma-separated list (RFC 9110 section 5.6.1), without empty ones.
 fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
-    value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).filter(|element| !element.is_empty())
+    value
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|element| !element.is_empty())
 }
 
 /// A number of digits alone: no sign, no space.
 fn parse_length(text: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(text).ok()?;
-    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| digits.parse().ok())?
 }

@@ -37,18 +37,37 @@ fn a_request_names_the_host_and_asks_to_close_when_it_is_the_last() {
 
 #[test]
 fn the_length_of_a_body_is_given_by_each_means_of_rfc_9112() {
-    assert_eq!(read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", false), Ok((200, 5, true)));
-    assert_eq!(read(b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", false), Ok((200, 0, true)));
+    assert_eq!(
+        read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", false),
+        Ok((200, 5, true))
+    );
+    assert_eq!(
+        read(b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", false),
+        Ok((200, 0, true))
+    );
     assert_eq!(read(b"HTTP/1.1 204 No Content\r\n\r\n", false), Ok((204, 0, true)));
     assert_eq!(
         read(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", false),
         Ok((304, 0, true))
     );
-    let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5;a=b\r\nhello\r\n1\r\n!\r\n0\r\nX: y\r\n\r\n";
+    let chunked =
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5;a=b\r\nhello\r\n1\r\n!\r\n0\r\nX: y\r\n\r\n";
     assert_eq!(read(chunked, false), Ok((200, 6, true)));
     assert_eq!(read(b"HTTP/1.1 200 OK\r\n\r\nhello", true), Ok((200, 5, false)));
-    assert_eq!(read(b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\na", false), Ok((200, 1, true)));
-    assert_eq!(read(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1, 1\r\n\r\na", false), Ok((200, 1, false)));
+    assert_eq!(
+        read(
+            b"HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\na",
+            false
+        ),
+        Ok((200, 1, true))
+    );
+    assert_eq!(
+        read(
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1, 1\r\n\r\na",
+            false
+        ),
+        Ok((200, 1, false))
+    );
 }
 
 #[test]
@@ -69,7 +88,10 @@ fn a_response_to_head_has_no_body() {
 #[test]
 fn bytes_behind_a_response_are_not_read() {
     let mut reader = Request::get("localhost", "/").response_reader();
-    assert_eq!(reader.read(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP"), Ok(39));
+    assert_eq!(
+        reader.read(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP"),
+        Ok(39)
+    );
     reader.reset();
     assert!(!reader.is_complete() && !reader.has_head());
 }
@@ -109,7 +131,11 @@ fn a_head_that_does_not_end_is_refused_and_not_stored() {
     assert_eq!(refused, ResponseError::HeadTooLong);
     assert!(reader.head.capacity() <= 2 * HEAD_MAX);
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(HEAD_MAX / 25 + 1);
-    assert_eq!(read(&interim, false), Err(ResponseError::HeadTooLong), "nor do interim ones");
+    assert_eq!(
+        read(&interim, false),
+        Err(ResponseError::HeadTooLong),
+        "nor do interim ones"
+    );
 }
 
 #[test]

@@ -5,7 +5,10 @@ use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source};
 
 /// The charts of `runs`, with the knees marked.
 pub fn charts(runs: &[LoadRun], knees: &[Knee]) -> Vec<Chart> {
-    let runs: Vec<&LoadRun> = runs.iter().filter(|run| run.purpose == RunPurpose::Measurement).collect();
+    let runs: Vec<&LoadRun> = runs
+        .iter()
+        .filter(|run| run.purpose == RunPurpose::Measurement)
+        .collect();
     let mut worlds: Vec<&str> = runs.iter().map(|run| run.world.as_str()).collect();
     worlds.dedup();
     let mut charts = Vec::new();
@@ -16,7 +19,10 @@ pub fn charts(runs: &[LoadRun], knees: &[Knee]) -> Vec<Chart> {
             "Response time against rate",
             "Response times are from when each request should have started.",
             ("response time", "s", Scale::Log),
-            worlds.iter().flat_map(|world| response_series(world, &runs, knees)).collect(),
+            worlds
+                .iter()
+                .flat_map(|world| response_series(world, &runs, knees))
+                .collect(),
         ));
         charts.push(against_rate(
             "Completed requests against rate",
@@ -64,11 +70,15 @@ fn point(x: f64, y: f64) -> Point {
 }
 
 fn response_series(world: &str, runs: &[&LoadRun], knees: &[Knee]) -> Vec<Series> {
-    let statistics: [(&str, fn(&TimeDistribution) -> f64); 2] = [("p50", |times| times.p50), ("p99", |times| times.p99)];
+    let statistics: [(&str, fn(&TimeDistribution) -> f64); 2] =
+        [("p50", |times| times.p50), ("p99", |times| times.p99)];
     let of_world = || runs.iter().filter(|run| run.world == world);
     let curve = |(name, statistic): (&str, fn(&TimeDistribution) -> f64)| {
         let points = of_world().filter_map(|run| Some(point(run.rate?, statistic(run.times.get("response")?))));
-        series(format!("{name}, {world}"), points.filter(|point| point.y > 0.0).collect())
+        series(
+            format!("{name}, {world}"),
+            points.filter(|point| point.y > 0.0).collect(),
+        )
     };
     let mut all: Vec<Series> = statistics.map(curve).into();
     if let (Some(knee), Some(median)) = (knees.iter().find(|knee| knee.world == world), all.first_mut())

@@ -22,7 +22,10 @@ const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 ///
 /// # Errors
 /// None: the bytes go to memory.
-pub fn hdr_log<'a>(runs: impl IntoIterator<Item = (&'a LoadRun, &'a Measurement)>, version: &str) -> io::Result<String> {
+pub fn hdr_log<'a>(
+    runs: impl IntoIterator<Item = (&'a LoadRun, &'a Measurement)>,
+    version: &str,
+) -> io::Result<String> {
     let mut log = format!(
         "#[response times in ns; lastmile {version}]\n#[Histogram log format version 1.3]\n\
          \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
@@ -126,6 +129,10 @@ mod tests {
         // Of the values 0 to 5: none, two, none, one, none, one.
         assert_eq!(bytes[40..], [0, 4, 0, 2, 0, 2]);
         histogram.record(10).unwrap();
-        assert_eq!(encode(&histogram)[40..], [0, 4, 0, 2, 0, 2, 7, 2], "a run of four zeros");
+        assert_eq!(
+            encode(&histogram)[40..],
+            [0, 4, 0, 2, 0, 2, 7, 2],
+            "a run of four zeros"
+        );
     }
 }

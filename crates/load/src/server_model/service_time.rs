@@ -50,13 +50,16 @@ impl FromStr for ServiceTime {
             ["lognormal", mean, variation] => {
                 let share = variation.parse::<f64>().ok();
                 let variation = share.filter(|share| (0.0..=VARIATION_MAX).contains(share));
-                let variation = variation.ok_or_else(|| refused("its variation is no number from 0 to 100".to_owned()))?;
+                let variation =
+                    variation.ok_or_else(|| refused("its variation is no number from 0 to 100".to_owned()))?;
                 Ok(Self::Lognormal {
                     mean: time(mean)?,
                     variation,
                 })
             }
-            _ => Err(refused("there is no such distribution, or it has other parts".to_owned())),
+            _ => Err(refused(
+                "there is no such distribution, or it has other parts".to_owned(),
+            )),
         }
     }
 }
@@ -101,22 +104,38 @@ mod tests {
     #[test]
     fn service_times_have_the_moments_that_are_asked_for() {
         const N: u32 = 200_000;
-        for (text, variation) in [("constant:20ms", 0.0), ("exponential:20ms", 1.0), ("lognormal:20ms:0.5", 0.5)] {
+        for (text, variation) in [
+            ("constant:20ms", 0.0),
+            ("exponential:20ms", 1.0),
+            ("lognormal:20ms:0.5", 0.5),
+        ] {
             let distribution: ServiceTime = text.parse().unwrap();
             let mut rng = Seed::new(1).rng();
-            let times: Vec<f64> = (0..N).map(|_| distribution.draw(&mut rng).as_secs_f64() * 50.0).collect();
+            let times: Vec<f64> = (0..N)
+                .map(|_| distribution.draw(&mut rng).as_secs_f64() * 50.0)
+                .collect();
             let mean = times.iter().sum::<f64>() / f64::from(N);
             let sd = (times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / f64::from(N)).sqrt();
             // Four standard errors of the mean, variation / sqrt(N); that of the deviation is within three times as much here.
             let tolerance = 4.0 * variation / f64::from(N).sqrt() + 1e-9;
-            assert!((mean - 1.0).abs() <= tolerance && (sd - variation).abs() <= 3.0 * tolerance, "{text}: {mean} {sd}");
+            assert!(
+                (mean - 1.0).abs() <= tolerance && (sd - variation).abs() <= 3.0 * tolerance,
+                "{text}: {mean} {sd}"
+            );
             assert_eq!(distribution.to_string().parse(), Ok(distribution));
         }
     }
 
     #[test]
     fn another_distribution_is_refused_with_a_remedy() {
-        for wrong in ["", "20", "pareto:20ms", "lognormal:20ms", "lognormal:20ms:-1", "exponential:20ms:1"] {
+        for wrong in [
+            "",
+            "20",
+            "pareto:20ms",
+            "lognormal:20ms",
+            "lognormal:20ms:-1",
+            "exponential:20ms:1",
+        ] {
             let refused = wrong.parse::<ServiceTime>().unwrap_err().to_string();
             assert!(refused.contains("write it like"), "{refused}");
         }

@@ -48,7 +48,9 @@ pub(crate) fn load(load: &Load) -> Rows {
         "cpu_per_request_s",
     ];
     let mut rows = Rows::default();
-    let times = TIMES.iter().flat_map(|time| STATISTICS.map(|statistic| format!("{time}_{statistic}")));
+    let times = TIMES
+        .iter()
+        .flat_map(|time| STATISTICS.map(|statistic| format!("{time}_{statistic}")));
     rows.row(counts.iter().map(|name| (*name).to_owned()).chain(times));
     for run in &load.runs {
         rows.row(fields(run));
@@ -61,7 +63,11 @@ fn fields(run: &LoadRun) -> Vec<String> {
         RunPurpose::Measurement => "measurement",
         RunPurpose::Search => "search",
     };
-    let errors: Vec<String> = run.errors.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
+    let errors: Vec<String> = run
+        .errors
+        .iter()
+        .map(|(cause, count)| format!("{cause} {count}"))
+        .collect();
     let check = &run.self_check;
     let mut row = vec![
         run.world.clone(),
@@ -74,7 +80,14 @@ fn fields(run: &LoadRun) -> Vec<String> {
     row.extend([run.error_rate, run.fairness].map(number));
     row.extend([run.intended, run.sent, run.completed, run.failed].map(|count| count.to_string()));
     row.push(errors.join("; "));
-    let counts = [run.retries, run.unfinished, run.skipped, run.queued, run.connections, run.connections_max];
+    let counts = [
+        run.retries,
+        run.unfinished,
+        run.skipped,
+        run.queued,
+        run.connections,
+        run.connections_max,
+    ];
     row.extend(counts.map(|count| count.to_string()));
     row.push(run.retransmissions.map_or_else(String::new, |count| count.to_string()));
     row.extend([check.sent_per_ms_max, check.due_per_ms_max].map(|count| count.to_string()));

@@ -47,7 +47,11 @@ fn limit_text(limit: &RateLimit) -> String {
     };
     let spread = match ci95 {
         Some(ends) => format!(" (95 % interval {}, {} repeats)", interval(*ends, "1/s"), repeats.len()),
-        None => format!(" ({} repeat{})", repeats.len(), if repeats.len() == 1 { "" } else { "s" }),
+        None => format!(
+            " ({} repeat{})",
+            repeats.len(),
+            if repeats.len() == 1 { "" } else { "s" }
+        ),
     };
     let above = match broken_by.as_deref() {
         None => " No higher rate was tried.".to_owned(),
@@ -63,7 +67,10 @@ fn limit_text(limit: &RateLimit) -> String {
 
 fn knee_text(knee: &Knee) -> String {
     let carried = knee.carried_rate_max.map_or_else(String::new, |rate| {
-        format!(" Up to {}, at least 98 % of the requests were completed as fast as they came.", quantity(rate, "1/s"))
+        format!(
+            " Up to {}, at least 98 % of the requests were completed as fast as they came.",
+            quantity(rate, "1/s")
+        )
     });
     format!(
         "{}: the knee of the curve is at {}, with a mean response time of {}.{carried}",
@@ -97,7 +104,9 @@ pub(crate) fn doubts(load: &Load) -> Option<Block> {
 
 /// The tables of the runs. A search's own runs are shown where every row is.
 pub(crate) fn tables(load: &Load, detail: Detail) -> Vec<Block> {
-    let is_shown = |run: &&LoadRun| detail == Detail::All || run.purpose == RunPurpose::Measurement || load.runs.len() <= RUNS_IN_SHORT;
+    let is_shown = |run: &&LoadRun| {
+        detail == Detail::All || run.purpose == RunPurpose::Measurement || load.runs.len() <= RUNS_IN_SHORT
+    };
     let shown: Vec<&LoadRun> = load.runs.iter().filter(is_shown).collect();
     let mut blocks = Vec::new();
     if shown.is_empty() {
@@ -151,7 +160,13 @@ fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
     for run in runs {
         for (cause, failed) in &run.errors {
             let share = *failed as f64 / run.intended.max(1) as f64;
-            let cells = vec![run.world.clone(), rate_text(run), cause.clone(), count(*failed), percent(share)];
+            let cells = vec![
+                run.world.clone(),
+                rate_text(run),
+                cause.clone(),
+                count(*failed),
+                percent(share),
+            ];
             grid.row(cells, RowEmphasis::Plain, &[]);
         }
     }
@@ -172,7 +187,13 @@ fn phases_grid(runs: &[&LoadRun]) -> Grid {
     ]);
     for run in runs {
         let mut cells = vec![run.world.clone(), rate_text(run)];
-        for name in ["connect", "first_byte", "transfer", "local_queue", "connection_duration"] {
+        for name in [
+            "connect",
+            "first_byte",
+            "transfer",
+            "local_queue",
+            "connection_duration",
+        ] {
             cells.push(run.times.get(name).map_or_else(String::new, |times| {
                 format!("{}\n{}", quantity(times.p50, "s"), quantity(times.p99, "s"))
             }));
@@ -207,7 +228,11 @@ fn self_check_grid(runs: &[&LoadRun]) -> Grid {
         }
         cells.extend([count(check.sent_per_ms_max), count(check.due_per_ms_max)]);
         cells.push(check.cpu_share.map_or_else(String::new, percent));
-        cells.push(check.cpu_per_request_s.map_or_else(String::new, |time| quantity(time, "s")));
+        cells.push(
+            check
+                .cpu_per_request_s
+                .map_or_else(String::new, |time| quantity(time, "s")),
+        );
         cells.push(count(run.skipped));
         cells.push(match &run.why_invalid {
             None => "count".to_owned(),
@@ -219,11 +244,16 @@ fn self_check_grid(runs: &[&LoadRun]) -> Grid {
 }
 
 fn rate_text(run: &LoadRun) -> String {
-    run.rate.map_or_else(|| "closed".to_owned(), |rate| quantity(rate, "1/s"))
+    run.rate
+        .map_or_else(|| "closed".to_owned(), |rate| quantity(rate, "1/s"))
 }
 
 fn emphasis(run: &LoadRun) -> RowEmphasis {
-    if run.valid { RowEmphasis::Plain } else { RowEmphasis::Invalid }
+    if run.valid {
+        RowEmphasis::Plain
+    } else {
+        RowEmphasis::Invalid
+    }
 }
 
 fn world_label(world: &str) -> &str {
@@ -242,11 +272,13 @@ pub(crate) fn provenance_text(load: &Load) -> String {
         Some(1) => "a connection per request".to_owned(),
         Some(requests) => format!("{requests} requests per connection"),
     };
-    let link = load.link.as_ref().map_or_else(String::new, |link| format!(", over {link}"));
-    let model = load
-        .model
+    let link = load
+        .link
         .as_ref()
-        .map_or_else(String::new, |model| format!(" The simulated server is a model: {model}."));
+        .map_or_else(String::new, |link| format!(", over {link}"));
+    let model = load.model.as_ref().map_or_else(String::new, |model| {
+        format!(" The simulated server is a model: {model}.")
+    });
     format!(
         "{}{link}: {} arrivals for {} per run, {} client{} with {connections}, at most {} each; timeout {}, of a handshake {}; seed {}; \
          lastmile {}.{model}",

@@ -19,12 +19,8 @@ mod linked;
 
 #[cfg(target_os = "linux")]
 use {
-    anyhow::Context as _,
-    lastmile_load::epoll::Generator,
-    lastmile_world::emu::DescriptorLimit,
-    linked::LinkedGenerator,
-    std::num::NonZeroU32,
-    std::thread::available_parallelism,
+    anyhow::Context as _, lastmile_load::epoll::Generator, lastmile_world::emu::DescriptorLimit,
+    linked::LinkedGenerator, std::num::NonZeroU32, std::thread::available_parallelism,
 };
 
 /// The names of worlds in records.
@@ -62,7 +58,9 @@ impl Stage {
     #[cfg(target_os = "linux")]
     pub(super) fn real(args: &LoadArgs, link: Option<&LinkSpec>, interrupt: &Arc<AtomicBool>) -> anyhow::Result<Self> {
         DescriptorLimit::raise().context("the limit of file descriptors cannot be raised")?;
-        let cores = available_parallelism().ok().and_then(|cores| NonZeroU32::try_from(cores).ok());
+        let cores = available_parallelism()
+            .ok()
+            .and_then(|cores| NonZeroU32::try_from(cores).ok());
         let generator = Generator {
             server: args.target.resolve()?,
             threads: args.threads.or(cores).unwrap_or(NonZeroU32::MIN),

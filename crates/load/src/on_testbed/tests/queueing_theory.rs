@@ -29,7 +29,9 @@ fn waits_at_most(servers: usize, service: f64, rate: f64, time: f64) -> f64 {
     let periods = (time / service).floor() as usize + 1;
     let mean = rate * (periods as f64 * service - time);
     let last = periods * servers - 1;
-    (0..=last).map(|count| poisson(mean, count) * waiting_at_most(last - count)).sum()
+    (0..=last)
+        .map(|count| poisson(mean, count) * waiting_at_most(last - count))
+        .sum()
 }
 
 /// The probabilities of 0, 1, 2 ... customers in the system, in the steady state: who is here a service time later are those who wait now, and
@@ -47,7 +49,11 @@ fn state_probabilities(servers: usize, arrivals: f64) -> Vec<f64> {
                 next[left + arrived] += probability * share;
             }
         }
-        let change: f64 = states.iter().zip(&next).map(|(before, after)| (before - after).abs()).sum();
+        let change: f64 = states
+            .iter()
+            .zip(&next)
+            .map(|(before, after)| (before - after).abs())
+            .sum();
         states = next;
         if change < 1e-12 {
             break;
@@ -67,6 +73,9 @@ fn one_server_is_that_of_erlang() {
     // P(W <= x) = (1 - rho) exp(lambda x) for x < D (Erlang 1909).
     for (rate, time) in [(0.5_f64, 0.0), (0.5, 0.9), (0.8, 0.5)] {
         let erlang = (1.0 - rate) * libm::exp(rate * time);
-        assert!((waits_at_most(1, 1.0, rate, time) - erlang).abs() < 1e-6, "{rate} {time}");
+        assert!(
+            (waits_at_most(1, 1.0, rate, time) - erlang).abs() < 1e-6,
+            "{rate} {time}"
+        );
     }
 }

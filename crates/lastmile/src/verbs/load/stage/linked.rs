@@ -27,9 +27,14 @@ impl LinkedGenerator {
         // Its thread stays in the network namespace that this process began in, so it comes before the world.
         let gateway = Gateway::start().context("the link's gateway cannot be started")?;
         let world = World::new(seed.derive("world")).map_err(unable)?;
-        let (near, far) = (world.host(HostSpec::default()).map_err(unable)?, world.host(HostSpec::default()).map_err(unable)?);
+        let (near, far) = (
+            world.host(HostSpec::default()).map_err(unable)?,
+            world.host(HostSpec::default()).map_err(unable)?,
+        );
         world.link(&link.down, &link.up, &[&near], &[&far]);
-        gateway.serve(&world, &near, &far, GatewayReach::Loopback).map_err(unable)?;
+        gateway
+            .serve(&world, &near, &far, GatewayReach::Loopback)
+            .map_err(unable)?;
         let server = SocketAddr::V4(far.address(generator.server.port()));
         Ok(Self {
             world,
@@ -43,7 +48,9 @@ impl LinkedGenerator {
         let before = self.world.disturbance();
         // Its threads are started inside, and so belong to the host.
         let ran = self.near.namespace().enter(|| self.generator.run(plan, seed));
-        let (measured, cost) = ran.context("the link's near end cannot be entered")?.context("the generator cannot run")?;
+        let (measured, cost) = ran
+            .context("the link's near end cannot be entered")?
+            .context("the generator cannot run")?;
         let verdict = self.world.disturbance().since(&before).verdict();
         Ok(StageRun {
             measured,
