@@ -9,7 +9,7 @@ mod queue;
 mod tests;
 
 use crate::error_cause::ErrorCause;
-use crate::measurement::{ClientShare, Ending, Measurement};
+use crate::measurement::{ClientShare, CompletionWindow, Ending, Measurement};
 use crate::plan::{Demand, Plan};
 use crate::schedule::Schedule;
 use connection::{Connection, InFlight, State};
@@ -148,6 +148,10 @@ impl Client {
             measurement: Measurement {
                 span: plan.duration.saturating_sub(plan.warm_up),
                 clients: vec![ClientShare::default(); clients as usize],
+                window: CompletionWindow {
+                    end: plan.duration,
+                    ..CompletionWindow::default()
+                },
                 ..Measurement::default()
             },
             is_done: false,
@@ -323,6 +327,8 @@ impl Client {
         self.measurement.unfinished += self.in_flight;
         self.measurement.ending = ending;
         let measured = now.saturating_since(self.start + self.plan.warm_up);
+        let window = &mut self.measurement.window;
+        window.end = window.end.min(now.saturating_since(self.start));
         self.measurement.span = self.measurement.span.min(measured);
         for connection in &mut self.connections {
             connection.in_flight = None;
@@ -477,6 +483,10 @@ impl Client {
         if status >= 400 {
             self.count_error(&request, ErrorCause::Status);
         } else {
+            let at = now.saturating_since(self.start);
+            if at >= self.plan.warm_up {
+                self.measurement.window.count(at);
+            }
             let begun = in_flight.begun.unwrap_or(request.released);
             let first_byte = in_flight.first_byte.unwrap_or(now);
             self.measure(&request, |measurement, share| {

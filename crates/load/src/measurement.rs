@@ -19,6 +19,8 @@ pub struct Measurement {
     pub completed: u64,
     /// Those that failed, by cause.
     pub errors: BTreeMap<ErrorCause, u64>,
+    /// When requests were completed while others were still being sent.
+    pub window: CompletionWindow,
     /// Requests that were sent again, since the server had closed their open connection before any byte of a response.
     pub retries: u64,
     /// Requests that were without a response when the run was stopped.
@@ -59,6 +61,18 @@ pub struct Measurement {
     pub tcp: TcpCounts,
     /// How the run ended.
     pub ending: Ending,
+}
+
+/// Completions from the first to the end of sending, as times from the start of the run. What is completed later would make an overloaded
+/// server look as if it kept up, and the time before the first is no fault of the server's rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CompletionWindow {
+    /// The first, after the warm-up.
+    pub first: Option<Duration>,
+    /// How many there are up to the end, the first included.
+    pub completed: u64,
+    /// The end of sending.
+    pub end: Duration,
 }
 
 /// What one client got.
@@ -105,6 +119,7 @@ impl Measurement {
         for (cause, count) in &other.errors {
             *self.errors.entry(*cause).or_default() += count;
         }
+        self.window.add(other.window);
         self.retries += other.retries;
         self.unfinished += other.unfinished;
         self.skipped += other.skipped;
@@ -152,14 +167,17 @@ impl Measurement {
         per_second(self.intended, self.span)
     }
 
-    /// Requests that were completed, per second of the time in which they were due.
+    /// Requests that were completed per second, while requests were sent.
     pub fn transaction_rate(&self) -> f64 {
-        per_second(self.completed, self.span)
+        self.window.rate()
     }
 
-    /// Body bits of completed requests per second.
+    /// Body bits of completed requests per second, while requests were sent: the transaction rate times the mean body.
     pub fn goodput(&self) -> f64 {
-        per_second(self.body_bytes * 8, self.span)
+        if self.completed == 0 {
+            return 0.0;
+        }
+        self.transaction_rate() * (self.body_bytes * 8) as f64 / self.completed as f64
     }
 
     /// How equally the clients' completed requests are shared: Jain's index (1 is equal, 1/n is all to one of n). None where none has any.
@@ -169,6 +187,34 @@ impl Measurement {
         let counts = || self.clients.iter().map(|share| share.completed as f64);
         let squares: f64 = counts().map(|count| count * count).sum();
         (squares > 0.0).then(|| counts().sum::<f64>().powi(2) / (self.clients.len() as f64 * squares))
+    }
+}
+
+impl CompletionWindow {
+    /// A request is completed, so long after the start.
+    pub(crate) fn count(&mut self, at: Duration) {
+        if at <= self.end {
+            self.first = Some(self.first.map_or(at, |first| first.min(at)));
+            self.completed += 1;
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.first = self.first.into_iter().chain(other.first).min();
+        self.completed += other.completed;
+        self.end = self.end.max(other.end);
+    }
+
+    /// Completions per second. Half of the first is counted: of events at equal intervals, a window from one of them to any moment holds half of one
+    /// more, on average, than the rate says.
+    fn rate(self) -> f64 {
+        let length = self
+            .first
+            .map_or(Duration::ZERO, |first| self.end.saturating_sub(first));
+        if length.is_zero() {
+            return 0.0;
+        }
+        (self.completed as f64 - 0.5) / length.as_secs_f64()
     }
 }
 

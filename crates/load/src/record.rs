@@ -95,6 +95,7 @@ pub fn run(
     LoadRun {
         world: world.to_owned(),
         rate,
+        size: None,
         seed: seed.get(),
         purpose,
         valid: verdict.is_ok(),
@@ -253,3 +254,6 @@ pub fn knee(world: &str, runs: &[LoadRun]) -> Option<Knee> {
 pub fn is_interrupted(measured: &Measurement) -> bool {
     measured.ending == Ending::Interrupted
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,6 +75,8 @@ pub struct LoadRun {
     pub world: String,
     /// The intended rate, in requests per second. Null in a closed loop.
     pub rate: Option<f64>,
+    /// The size of a response's body that was asked for, in bytes. Null where sizes are not varied.
+    pub size: Option<u64>,
     /// The seed of its arrivals.
     pub seed: u64,
     /// What the run was made for: `measurement`, or `search` for the highest rate within a limit.
@@ -105,9 +107,9 @@ pub struct LoadRun {
     pub queued: u64,
     /// Requests that were due, per second.
     pub offered_rate: f64,
-    /// Requests that were completed, per second.
+    /// Requests that were completed per second, from the first completion to the end of sending.
     pub transaction_rate: f64,
-    /// Bits of response bodies per second.
+    /// Bits of response bodies per second: the transaction rate times the mean body.
     pub goodput_bit_per_s: f64,
     /// Failed requests as a share of those that ended. Null where none did.
     pub error_rate: Option<f64>,

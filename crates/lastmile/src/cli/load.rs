@@ -41,6 +41,10 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "RATES", conflicts_with_all = ["closed", "schedule", "slo", "to_rate"])]
     pub(crate) sweep: Option<RateSweep>,
 
+    /// A run for each of several sizes of the response: 1kB..64kB doubles, 1kB,5kB lists; {size} in URL stands for the number of bytes
+    #[arg(long, value_name = "SIZES", value_parser = sizes, conflicts_with_all = ["sweep", "slo"])]
+    pub(crate) sizes: Option<Sizes>,
+
     /// Find the highest rate that keeps this limit: 'p99<300ms,errors<0.1%'
     ///
     /// The statistics are mean, median, p0 to p100 and max, of the response time; a failed request counts as slower than any bound. The search
@@ -186,6 +190,32 @@ fn time(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "it must be longer than 0; write it like 10s".to_owned())
 }
 
+/// Sizes of responses, ascending where they are a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sizes(pub(crate) Vec<Bytes>);
+
+/// `1kB..64kB`, from the first by doubling up to the last, or `1kB,5kB`.
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let size = |text: &str| {
+        let size = Bytes::parse(text.trim()).map_err(|error| error.to_string())?;
+        if size.get() == 0 {
+            Err("a size must be above 0".to_owned())
+        } else {
+            Ok(size)
+        }
+    };
+    let Some((first, last)) = text.split_once("..") else {
+        return text.split(',').map(size).collect::<Result<_, _>>().map(Sizes);
+    };
+    let (first, last) = (size(first)?, size(last)?);
+    let doubled = std::iter::successors(Some(first.get()), |size| size.checked_mul(2));
+    let sizes: Vec<Bytes> = doubled.take_while(|size| *size <= last.get()).map(Bytes::new).collect();
+    if sizes.is_empty() {
+        return Err("it ends below its beginning; write it like 1kB..64kB".to_owned());
+    }
+    Ok(Sizes(sizes))
+}
+
 /// A share above 0 and below 1, in per cent.
 fn share(text: &str) -> Result<f64, String> {
     let per_cent = text
@@ -213,6 +243,16 @@ fn header_field(text: &str) -> Result<(http::HeaderName, http::HeaderValue), Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_double_up_to_the_last() {
+        let read = |text: &str| sizes(text).map(|sizes| sizes.0.iter().map(|size| size.get()).collect::<Vec<_>>());
+        assert_eq!(read("1kB..9kB"), Ok(vec![1_000, 2_000, 4_000, 8_000]));
+        assert_eq!(read("1kB, 5 kB"), Ok(vec![1_000, 5_000]));
+        for wrong in ["", "1", "0B", "2kB..1kB", "1kB.."] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_field_is_read_and_one_that_frames_the_request_is_refused() {

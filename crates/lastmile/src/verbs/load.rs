@@ -25,7 +25,7 @@ use lastmile_load::slo::Limit;
 use lastmile_load::target::is_private;
 use lastmile_report::load::{Load, LoadRun, RateLimit, RunPurpose};
 use lastmile_report::page::{self, Provenance};
-use lastmile_units::Seed;
+use lastmile_units::{Bytes, Seed};
 use stage::{Stage, StageRun};
 use std::fs;
 use std::num::NonZeroU32;
@@ -34,6 +34,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// What stands in a URL for the number of bytes.
+const SIZE: &str = "{size}";
 /// The rate where none is given, and the one that a search begins with: our own choice.
 const RATE: f64 = 10.0;
 /// The repeats of a search: our own choice.
@@ -137,24 +139,43 @@ impl<'a> Campaign<'a> {
         if let Some(limit) = &self.args.slo {
             return self.search(stage, limit);
         }
-        let rates: Vec<Option<RequestRate>> = match &self.args.sweep {
-            Some(sweep) => sweep.0.iter().copied().map(Some).collect(),
-            None => vec![None],
-        };
+        let variants = self.variants(stage)?;
         let repeats = self.args.repeats.map_or(1, NonZeroU32::get);
-        self.bar.inc_length(rates.len() as u64 * u64::from(repeats));
+        self.bar.inc_length(variants.len() as u64 * u64::from(repeats));
         for repeat in 0..repeats {
-            // Every rate of a repeat has the same seed.
+            // All variants of a repeat have the same seed.
             let seed = self.seed.derive_index(u64::from(repeat));
-            for rate in &rates {
+            for (plan, size) in &variants {
                 if self.is_interrupted() {
                     return Ok(());
                 }
-                let plan = rate.map_or_else(|| self.plan.clone(), |rate| self.plan_at(rate));
-                self.run(stage, &plan, seed, RunPurpose::Measurement)?;
+                self.run(stage, plan, *size, seed, RunPurpose::Measurement)?;
             }
         }
         Ok(())
+    }
+
+    /// The plan at each rate of a sweep or for each size, or the one plan.
+    fn variants(&self, stage: &Stage) -> anyhow::Result<Vec<(Plan, Option<Bytes>)>> {
+        if let Some(sweep) = &self.args.sweep {
+            return Ok(sweep.0.iter().map(|rate| (self.plan_at(*rate), None)).collect());
+        }
+        let Some(sizes) = &self.args.sizes else {
+            return Ok(vec![(self.plan.clone(), None)]);
+        };
+        let path = self.args.target.path();
+        if stage.name() != stage::SIM && !path.contains(SIZE) {
+            bail!("--sizes needs {SIZE} in the URL, where the number of bytes goes: http://127.0.0.1:8000/{SIZE}.bin");
+        }
+        let sized = |size: &Bytes| {
+            let request = request(self.args, &path.replace(SIZE, &size.get().to_string()));
+            let plan = Plan {
+                request,
+                ..self.plan.clone()
+            };
+            (plan, Some(*size))
+        };
+        Ok(sizes.0.iter().map(sized).collect())
     }
 
     fn search(&mut self, stage: &Stage, limit: &Limit) -> anyhow::Result<()> {
@@ -171,7 +192,9 @@ impl<'a> Campaign<'a> {
         };
         let found = highest_rate::<Stop>(&options, self.seed, &mut |rate, seed| {
             let plan = self.plan_at(rate);
-            let (run, measured) = self.run(stage, &plan, seed, RunPurpose::Search).map_err(Stop::Failed)?;
+            let (run, measured) = self
+                .run(stage, &plan, None, seed, RunPurpose::Search)
+                .map_err(Stop::Failed)?;
             if record::is_interrupted(measured) {
                 return Err(Stop::Interrupted);
             }
@@ -201,6 +224,7 @@ impl<'a> Campaign<'a> {
         &mut self,
         stage: &Stage,
         plan: &Plan,
+        size: Option<Bytes>,
         seed: Seed,
         purpose: RunPurpose,
     ) -> anyhow::Result<&(LoadRun, Measurement)> {
@@ -212,8 +236,9 @@ impl<'a> Campaign<'a> {
             measured,
             cost,
             disturbance,
-        } = stage.run(plan, seed, &self.interrupt)?;
+        } = stage.run(plan, size, seed, &self.interrupt)?;
         let mut run = record::run(stage.name(), plan, seed, purpose, &measured, cost);
+        run.size = size.map(Bytes::get);
         if let Some(why) = disturbance.filter(|_| run.valid) {
             run.valid = false;
             run.why_invalid = Some(why);
@@ -314,6 +339,14 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         connect_timeout: args.connect_timeout,
         ..Plan::new(demand, args.duration, request)
     })
+}
+
+fn request(args: &LoadArgs, path: &str) -> Request {
+    let mut headers: http::HeaderMap = args.header.iter().cloned().collect();
+    headers
+        .entry(http::header::USER_AGENT)
+        .or_insert(http::HeaderValue::from_static("lastmile"));
+    Request::new(http::Method::GET, args.target.authority(), path, &headers)
 }
 
 fn arrivals(args: &LoadArgs, rate: RequestRate) -> Arrivals {

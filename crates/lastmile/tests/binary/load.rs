@@ -148,6 +148,8 @@ fn the_highest_rate_within_a_limit_is_found_with_an_interval() {
         "20s",
         "--resolution",
         "1%",
+        "--format",
+        "json",
     ]);
     let limit = &record["limits"][0];
     let rate = limit["rate"].as_f64().unwrap();
@@ -173,6 +175,44 @@ fn the_highest_rate_within_a_limit_is_found_with_an_interval() {
     ]);
     assert_eq!(none.code, Some(99));
     assert!(none.stdout.contains("even the lowest rate breaks the limit"));
+}
+
+#[test]
+fn sizes_are_swept() {
+    let place = Place::new();
+    let words = [
+        "load",
+        "http://server/",
+        "--world",
+        "sim",
+        "--sizes",
+        "1kB..4kB",
+        "--link",
+        "published/dialup-56k",
+        "--rate",
+        "1",
+        "--format",
+        "json",
+    ];
+    let record = place.json(&words);
+    let runs = record["runs"].as_array().unwrap();
+    let sizes: Vec<_> = runs.iter().map(|run| run["size"].as_u64().unwrap()).collect();
+    let times: Vec<_> = runs
+        .iter()
+        .map(|run| run["times"]["response"]["p50"].as_f64().unwrap())
+        .collect();
+    assert_eq!(sizes, [1_000, 2_000, 4_000]);
+    // Each kilobyte takes 8,000 bits / 56 kbit/s, and its headers.
+    assert!(
+        (0.14..0.18).contains(&(times[1] - times[0])) && times.is_sorted(),
+        "{times:?}"
+    );
+    let refused = place.run(&["load", "http://127.0.0.1:1/", "--sizes", "1kB"]);
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("{size} in the URL"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]

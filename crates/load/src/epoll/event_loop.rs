@@ -79,12 +79,10 @@ impl<'a> EventLoop<'a> {
                 Action::Connect(id) => self.connect(client, id)?,
                 Action::Write(id) => self.write(client, id),
                 Action::Close(id) => {
-                    if let Some(slot) = self.sockets.get_mut(id.index as usize)
-                        && slot
-                            .as_ref()
-                            .is_some_and(|(generation, _)| *generation == id.generation)
-                    {
-                        *slot = None;
+                    let slot = self.sockets.get_mut(id.index as usize);
+                    let is_current = |slot: &&mut Option<(u32, Socket)>| matches!(slot, Some((generation, _)) if *generation == id.generation);
+                    if let Some((_, socket)) = slot.filter(is_current).and_then(Option::take) {
+                        count_tcp(client, &socket);
                     }
                 }
             }

@@ -31,6 +31,7 @@ pub fn charts(runs: &[LoadRun], knees: &[Knee]) -> Vec<Chart> {
             worlds.iter().map(|world| transaction_series(world, &runs)).collect(),
         ));
     }
+    charts.extend(against_size(&runs, &worlds));
     charts.extend(distributions(&runs));
     charts
 }
@@ -95,6 +96,50 @@ fn transaction_series(world: &str, runs: &[&LoadRun]) -> Series {
     series(world.to_owned(), points.collect())
 }
 
+/// Response time and how long connections last, where sizes were varied.
+fn against_size(runs: &[&LoadRun], worlds: &[&str]) -> Option<Chart> {
+    let sized: Vec<&&LoadRun> = runs
+        .iter()
+        .filter(|run| run.size.is_some_and(|size| size > 0))
+        .collect();
+    if sized.len() < 2 {
+        return None;
+    }
+    let figures = [
+        ("response", "response time"),
+        ("connection_duration", "connection duration"),
+    ];
+    let curve = |world: &str, (name, label): (&str, &str)| {
+        let points = sized.iter().filter(|run| run.world == world);
+        let points = points.filter_map(|run| {
+            let times = run.times.get(name)?;
+            Some(Point {
+                spread: Some([times.p50, times.p99]),
+                ..point(run.size? as f64, times.mean)
+            })
+        });
+        series(
+            format!("{label}, {world}"),
+            points.filter(|point| point.y > 0.0).collect(),
+        )
+    };
+    let series = worlds
+        .iter()
+        .flat_map(|world| figures.map(|figure| curve(world, figure)));
+    let axis = |label: &str, unit: &str| Axis {
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        scale: Scale::Log,
+    };
+    Some(Chart {
+        title: "Time against transfer size".to_owned(),
+        note: "Means, with the range from the median to the 99th percentile.".to_owned(),
+        x: axis("response body", "B"),
+        y: axis("time", "s"),
+        series: series.filter(|series| !series.points.is_empty()).collect(),
+    })
+}
+
 /// No more distributions than this are drawn in one chart. Our own choice.
 const DISTRIBUTIONS_MAX: usize = 6;
 
@@ -106,9 +151,10 @@ fn distributions(runs: &[&LoadRun]) -> Option<Chart> {
         .step_by(step)
         .map(|run| {
             let points = run.response_cumulative.iter().filter(|[time, _]| *time > 0.0);
+            let size = run.size.map_or_else(String::new, |size| format!("{size} B at "));
             let name = match run.rate {
-                Some(rate) => format!("{rate}/s, {}", run.world),
-                None => format!("closed loop, {}", run.world),
+                Some(rate) => format!("{size}{rate}/s, {}", run.world),
+                None => format!("{size}closed loop, {}", run.world),
             };
             series(name, points.map(|[time, share]| point(*time, *share)).collect())
         })

@@ -22,6 +22,7 @@ pub(crate) fn load(load: &Load) -> Rows {
     let counts = [
         "world",
         "rate",
+        "size",
         "purpose",
         "valid",
         "why_invalid",
@@ -72,6 +73,7 @@ fn fields(run: &LoadRun) -> Vec<String> {
     let mut row = vec![
         run.world.clone(),
         number(run.rate),
+        run.size.map_or_else(String::new, |size| size.to_string()),
         purpose.to_owned(),
         run.valid.to_string(),
         run.why_invalid.clone().unwrap_or_default(),

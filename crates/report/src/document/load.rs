@@ -112,10 +112,14 @@ pub(crate) fn tables(load: &Load, detail: Detail) -> Vec<Block> {
     if shown.is_empty() {
         return blocks;
     }
-    blocks.push(Block::Grid(response_grid(&shown)));
-    blocks.extend(errors_grid(&shown).map(Block::Grid));
-    blocks.push(Block::Grid(phases_grid(&shown)));
-    blocks.push(Block::Grid(self_check_grid(&shown)));
+    let grids = [
+        Some(response_grid(&shown)),
+        errors_grid(&shown),
+        Some(phases_grid(&shown)),
+        Some(self_check_grid(&shown)),
+    ];
+    let grids = grids.into_iter().flatten().map(Grid::without_empty_columns);
+    blocks.extend(grids.map(Block::Grid));
     blocks
 }
 
@@ -124,7 +128,7 @@ const RUNS_IN_SHORT: usize = 24;
 
 fn response_grid(runs: &[&LoadRun]) -> Grid {
     let note = "Response times are from when each request should have started; quantiles are of completed requests.";
-    let mut grid = Grid::new("Load", note).word_columns(["world"]).figure_columns([
+    let mut grid = Grid::new("Load", note).word_columns(["world", "size"]).figure_columns([
         "rate",
         "completed",
         "goodput",
@@ -136,7 +140,12 @@ fn response_grid(runs: &[&LoadRun]) -> Grid {
         "errors",
     ]);
     for run in runs {
-        let mut cells = vec![run.world.clone(), rate_text(run), quantity(run.transaction_rate, "1/s")];
+        let mut cells = vec![
+            run.world.clone(),
+            size_text(run),
+            rate_text(run),
+            quantity(run.transaction_rate, "1/s"),
+        ];
         cells.push(quantity(run.goodput_bit_per_s, "bit/s"));
         match run.times.get("response") {
             Some(times) => {
@@ -153,7 +162,7 @@ fn response_grid(runs: &[&LoadRun]) -> Grid {
 fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
     let note = "Failed requests by cause.";
     let mut grid = Grid::new("Errors", note)
-        .word_columns(["world"])
+        .word_columns(["world", "size"])
         .figure_columns(["rate"])
         .word_columns(["cause"])
         .figure_columns(["requests", "share"]);
@@ -162,6 +171,7 @@ fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
             let share = *failed as f64 / run.intended.max(1) as f64;
             let cells = vec![
                 run.world.clone(),
+                size_text(run),
                 rate_text(run),
                 cause.clone(),
                 count(*failed),
@@ -176,17 +186,19 @@ fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
 fn phases_grid(runs: &[&LoadRun]) -> Grid {
     let note = "Where the time goes: median and 99th percentile of the handshake, of the first byte and of the rest of the response, and of how \
                 long connections last.";
-    let mut grid = Grid::new("Phases", note).word_columns(["world"]).figure_columns([
-        "rate",
-        "connect",
-        "first byte",
-        "transfer",
-        "wait for a connection",
-        "connection lasts",
-        "connections",
-    ]);
+    let mut grid = Grid::new("Phases", note)
+        .word_columns(["world", "size"])
+        .figure_columns([
+            "rate",
+            "connect",
+            "first byte",
+            "transfer",
+            "wait for a connection",
+            "connection lasts",
+            "connections",
+        ]);
     for run in runs {
-        let mut cells = vec![run.world.clone(), rate_text(run)];
+        let mut cells = vec![run.world.clone(), size_text(run), rate_text(run)];
         for name in [
             "connect",
             "first_byte",
@@ -207,21 +219,23 @@ fn phases_grid(runs: &[&LoadRun]) -> Grid {
 fn self_check_grid(runs: &[&LoadRun]) -> Grid {
     let note = "How well the generator kept its own schedule: how late it sent (by its clock), the most requests that it sent within a \
                 millisecond beside the most that were due, its CPU time, and the requests that it did not send.";
-    let mut grid = Grid::new("Self-check", note).word_columns(["world"]).figure_columns([
-        "rate",
-        "late p50",
-        "late p99",
-        "late max",
-        "sent per ms",
-        "due per ms",
-        "CPU",
-        "CPU per request",
-        "skipped",
-    ]);
+    let mut grid = Grid::new("Self-check", note)
+        .word_columns(["world", "size"])
+        .figure_columns([
+            "rate",
+            "late p50",
+            "late p99",
+            "late max",
+            "sent per ms",
+            "due per ms",
+            "CPU",
+            "CPU per request",
+            "skipped",
+        ]);
     grid = grid.word_columns(["figures"]);
     for run in runs {
         let check = &run.self_check;
-        let mut cells = vec![run.world.clone(), rate_text(run)];
+        let mut cells = vec![run.world.clone(), size_text(run), rate_text(run)];
         match run.times.get("lateness") {
             Some(late) => cells.extend([late.p50, late.p99, late.max].map(|time| quantity(time, "s"))),
             None => cells.extend([const { String::new() }; 3]),
@@ -246,6 +260,10 @@ fn self_check_grid(runs: &[&LoadRun]) -> Grid {
 fn rate_text(run: &LoadRun) -> String {
     run.rate
         .map_or_else(|| "closed".to_owned(), |rate| quantity(rate, "1/s"))
+}
+
+fn size_text(run: &LoadRun) -> String {
+    run.size.map_or_else(String::new, |size| quantity(size as f64, "B"))
 }
 
 fn emphasis(run: &LoadRun) -> RowEmphasis {

@@ -1,4 +1,4 @@
-//! A load as a run of a study, so that two loads are compared as two runs are: a cell per world and rate, repeats paired.
+//! A load as a run of a study, so that two loads are compared as two runs are: a cell per world, rate and size, repeats paired.
 
 use super::{Load, LoadRun, RunPurpose, TimeDistribution};
 use crate::figure::Moments;
@@ -30,13 +30,14 @@ fn time(run: &LoadRun, name: &str, statistic: fn(&TimeDistribution) -> f64) -> O
 }
 
 impl Load {
-    /// The measured runs as cells, of the factors world and rate. A search's own runs are left out.
+    /// The measured runs as cells, of the factors world, rate and size. A search's own runs are left out.
     pub fn as_run(&self) -> Run {
         let mut cells: BTreeMap<BTreeMap<String, String>, Vec<&LoadRun>> = BTreeMap::new();
         for run in self.runs.iter().filter(|run| run.purpose == RunPurpose::Measurement) {
             let rate = run.rate.map_or_else(|| "closed".to_owned(), |rate| rate.to_string());
-            let levels = [("world".to_owned(), run.world.clone()), ("rate".to_owned(), rate)];
-            cells.entry(levels.into()).or_default().push(run);
+            let mut levels = BTreeMap::from([("world".to_owned(), run.world.clone()), ("rate".to_owned(), rate)]);
+            levels.extend(run.size.map(|size| ("size".to_owned(), format!("{size} B"))));
+            cells.entry(levels).or_default().push(run);
         }
         let worlds: Vec<&str> = self.runs.iter().map(|run| run.world.as_str()).collect();
         let world = if worlds.iter().all(|world| Some(world) == worlds.first()) {

@@ -10,7 +10,7 @@ use lastmile_load::on_testbed::SimulatedServer;
 use lastmile_load::plan::Plan;
 use lastmile_load::self_check::GeneratorCost;
 use lastmile_load::server_model::ServerModel;
-use lastmile_units::Seed;
+use lastmile_units::{Bytes, Seed};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -88,13 +88,21 @@ impl Stage {
         }
     }
 
-    /// Carries out a plan.
+    /// Carries out a plan; a modelled server sends bodies of `size`, where that is varied.
     ///
     /// # Errors
     /// When the system gives no thread, or a world cannot go on.
-    pub(super) fn run(&self, plan: &Plan, seed: Seed, interrupt: &Arc<AtomicBool>) -> anyhow::Result<StageRun> {
+    pub(super) fn run(
+        &self,
+        plan: &Plan,
+        size: Option<Bytes>,
+        seed: Seed,
+        interrupt: &Arc<AtomicBool>,
+    ) -> anyhow::Result<StageRun> {
         match self {
             Self::Simulated(server) => {
+                let mut server = server.clone();
+                server.model.body = size.unwrap_or(server.model.body);
                 let measured = server.run(plan, seed, interrupt).map_err(failed)?;
                 Ok(StageRun {
                     measured,
