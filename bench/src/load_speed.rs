@@ -26,8 +26,8 @@ fn main() -> anyhow::Result<()> {
 #[cfg(target_os = "linux")]
 mod measure {
     use super::load_speed::{capture, generators, nginx::Nginx, servers};
-    use anyhow::Result;
-    use clap::Parser;
+    use anyhow::{Context as _, Result};
+    use clap::{Parser, ValueEnum};
     use lastmile_bench::spread::Spread;
     use lastmile_load::epoll::Generator;
     use lastmile_load::http1::Request;
@@ -40,9 +40,10 @@ mod measure {
     use lastmile_load::slo::Limit;
     use lastmile_units::Seed;
     use lastmile_world::emu::DescriptorLimit;
-    use std::io;
+    use std::io::{self, BufRead as _, BufReader};
     use std::net::SocketAddr;
     use std::num::NonZeroU32;
+    use std::process::{Command, Stdio};
     use std::sync::Arc;
     use std::thread::available_parallelism;
     use std::time::Duration;
@@ -56,9 +57,29 @@ mod measure {
         /// How long each run of a generator takes, in seconds
         #[arg(long, default_value_t = 2)]
         seconds: u32,
-        /// Leave out the limit searches, which take minutes
-        #[arg(long)]
-        no_search: bool,
+        /// Measure only this part
+        #[arg(long, value_enum)]
+        only: Option<Part>,
+        /// Serve, for the measurement of many connections
+        #[arg(long, hide = true)]
+        serve_delayed: bool,
+    }
+
+    /// The parts that can be measured separately.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+    enum Part {
+        /// CPU time beside other generators
+        Generators,
+        /// Send times by a capture
+        Schedule,
+        /// A server that stalls
+        Stall,
+        /// The highest rate of nginx within a limit
+        Nginx,
+        /// That of four workers, which takes minutes
+        Workers,
+        /// Ten thousand connections at once
+        Connections,
     }
 
     /// The rates of the schedule that is captured.
@@ -67,38 +88,39 @@ mod measure {
     pub(super) fn main() -> Result<()> {
         let arguments = Arguments::parse();
         DescriptorLimit::raise()?;
+        if arguments.serve_delayed {
+            return serve_delayed();
+        }
+        let is_measured = |part| arguments.only.is_none_or(|only| only == part);
         match Nginx::start() {
             Ok(nginx) => {
                 for is_persistent in [true, false] {
-                    compare(&nginx, is_persistent, &arguments)?;
+                    if is_measured(Part::Generators) {
+                        compare(&nginx, is_persistent, &arguments)?;
+                    }
                 }
                 for rate in CAPTURED_RATES {
-                    schedule(nginx.address(), rate)?;
+                    if is_measured(Part::Schedule) {
+                        schedule(nginx.address(), rate)?;
+                    }
                 }
-                if !arguments.no_search {
-                    search(
-                        "nginx, 1 KB, p99<50ms",
-                        nginx.address(),
-                        "p99<50ms,errors<0.1%",
-                        1_000.0,
-                        Duration::from_secs(2),
-                    )?;
+                if is_measured(Part::Nginx) {
+                    search("nginx, 1 KB", nginx.address(), 1_000.0, Duration::from_secs(2))?;
                 }
             }
             Err(error) => println!("skipped: what needs nginx: {error:#}"),
         }
-        stall()?;
-        if !arguments.no_search {
-            let workers = servers::workers(4, Duration::from_millis(20))?;
-            search(
-                "4 workers of 20 ms, p99<50ms",
-                workers,
-                "p99<50ms,errors<0.1%",
-                40.0,
-                Duration::from_secs(30),
-            )?;
+        if is_measured(Part::Stall) {
+            stall()?;
         }
-        many_connections()
+        if is_measured(Part::Workers) {
+            let workers = servers::workers(4, Duration::from_millis(20))?;
+            search("4 workers of 20 ms", workers, 100.0, Duration::from_secs(15))?;
+        }
+        if is_measured(Part::Connections) {
+            many_connections()?;
+        }
+        Ok(())
     }
 
     /// CPU time per request of each generator that is installed, in turns.
@@ -241,8 +263,9 @@ mod measure {
     }
 
     /// The highest rate within a limit, beside a scan upwards by 2 %.
-    fn search(name: &str, server: SocketAddr, limit: &str, start: f64, duration: Duration) -> Result<()> {
-        let limit: Limit = limit.parse()?;
+    fn search(name: &str, server: SocketAddr, start: f64, duration: Duration) -> Result<()> {
+        const LIMIT: &str = "p99<50ms,errors<0.1%";
+        let limit: Limit = LIMIT.parse()?;
         let mut judge = |rate: RequestRate, seed: Seed| -> Result<_> {
             let (measured, _) = run(
                 server,
@@ -262,7 +285,7 @@ mod measure {
         };
         let found = highest_rate(&options, Seed::new(1), &mut judge)?;
         let Some(mean) = found.mean() else {
-            println!("{name}: even the lowest rate breaks the limit");
+            println!("{name}: even the lowest rate breaks {LIMIT}");
             return Ok(());
         };
         let seed = Seed::new(1).derive_index(0);
@@ -271,7 +294,7 @@ mod measure {
             scanned *= 1.02;
         }
         println!(
-            "{name}: {mean:.1}/s of {:?}, broken by {:?}; a scan finds {scanned:.1}/s ({:+.1} %)",
+            "{name}, {LIMIT}: {mean:.1}/s, the mean of {:.1?}; broken by {:?}; a scan finds {scanned:.1}/s ({:+.1} %)",
             found.repeats,
             found.broken_by,
             (mean / scanned - 1.0) * 100.0
@@ -279,24 +302,43 @@ mod measure {
         Ok(())
     }
 
-    /// Ten thousand connections that are open at once, to a server that answers after two seconds.
+    /// Ten thousand connections that are open at once. The server answers after three seconds; it is a process of its own, since a process may not have
+    /// descriptors enough for both ends.
     fn many_connections() -> Result<()> {
         const CONNECTIONS: u64 = 10_000;
-        let server = servers::delaying(Duration::from_secs(3))?;
+        let mut child = Command::new(std::env::current_exe()?)
+            .arg("--serve-delayed")
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut address = String::new();
+        let output = child.stdout.take().context("its output is a pipe")?;
+        BufReader::new(output).read_line(&mut address)?;
+        let server = address.trim().parse()?;
         let plan = Plan {
             requests_per_connection: Some(NonZeroU32::MIN),
-            ..plan(Arrivals::Constant(rate(5_000.0)?), Duration::from_secs(3), server)
+            ..plan(Arrivals::Constant(rate(5_000.0)?), Duration::from_secs(2), server)
         };
         let before = resident_bytes()?;
-        let (measured, _) = run(server, &plan, NonZeroU32::MIN, Seed::new(1))?;
+        let ran = run(server, &plan, NonZeroU32::MIN, Seed::new(1));
+        child.kill()?;
+        child.wait()?;
+        let (measured, _) = ran?;
         println!(
-            "{} connections at once (aim {CONNECTIONS}): {} completed, errors {:?}; the generator and its server grew by {:.1} MB",
+            "{} connections at once (aim {CONNECTIONS}): {} completed, errors {:?}; the generator grew by {:.1} MB",
             measured.connections_max,
             measured.completed,
             measured.errors,
             (resident_bytes()?.saturating_sub(before)) as f64 / 1e6
         );
         Ok(())
+    }
+
+    /// Serves with a delay until this process is ended.
+    fn serve_delayed() -> Result<()> {
+        println!("{}", servers::delaying(Duration::from_secs(3))?);
+        loop {
+            std::thread::park();
+        }
     }
 
     /// The largest resident set of this process so far (proc(5), VmHWM).

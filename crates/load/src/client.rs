@@ -1,10 +1,12 @@
 //! The client of a load, sans-IO: given the time, the bytes and the events of its connections, it says what to do next.
 //!
 //! A driver calls [`Client::advance`] with the time, carries out each [`Action`], reports what became of it, and waits for a socket's
-//! event or [`Client::next_deadline`]. The loop over real sockets and the programs in worlds drive the same client.
+//! event or [`Client::next_deadline`]. `outcome` is how requests end, and what follows. The loop over real sockets and the programs in worlds drive the same client.
 
 mod connection;
+mod outcome;
 mod queue;
+mod share;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +17,7 @@ use crate::schedule::Schedule;
 use connection::{Connection, InFlight, State};
 use lastmile_units::{Instant, Seed};
 use queue::{DueRequests, LocalQueues};
+pub use share::Share;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::iter::{Enumerate, Peekable};
@@ -69,15 +72,6 @@ pub enum Action {
     Close(ConnectionId),
 }
 
-/// The share of a load that one of several threads carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
-    /// The number of the thread.
-    pub index: u32,
-    /// The number of threads.
-    pub of: u32,
-}
-
 /// A request, from when it is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Request {
@@ -93,28 +87,6 @@ struct Request {
 
 /// A sender that is later than this has lost its schedule: our own choice.
 const LATENESS_MAX: Duration = Duration::from_secs(1);
-
-impl Share {
-    /// The whole load.
-    pub const WHOLE: Self = Self { index: 0, of: 1 };
-
-    /// Whether this thread carries the arrival of that number.
-    fn has(self, arrival: u64, clients: u32) -> bool {
-        // The threads share one client's arrivals, or else the clients.
-        let part = if clients == 1 {
-            arrival
-        } else {
-            arrival % u64::from(clients)
-        };
-        part % u64::from(self.of) == u64::from(self.index)
-    }
-
-    /// How many of `all` belong to this thread.
-    fn of_count(self, all: u32) -> u32 {
-        let end = |index: u32| u64::from(all) * u64::from(index) / u64::from(self.of);
-        (end(self.index + 1) - end(self.index)) as u32
-    }
-}
 
 impl Client {
     /// A share of `plan`, whose first request may start at `start`. Equal seeds give equal schedules.
@@ -464,203 +436,6 @@ impl Client {
         if lateness > LATENESS_MAX {
             self.stop(Ending::RateNotHeld, now);
         }
-    }
-
-    fn complete(&mut self, id: ConnectionId, is_last: bool, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else {
-            return;
-        };
-        let Some(in_flight) = connection.in_flight.take() else {
-            return;
-        };
-        connection.served += 1;
-        connection.state = State::Idle;
-        let served = connection.served;
-        let (status, body) = (connection.reader.status(), connection.reader.body_bytes());
-        let keeps_alive = connection.reader.keeps_alive() && !is_last;
-        self.in_flight -= 1;
-        let request = in_flight.request;
-        if status >= 400 {
-            self.count_error(&request, ErrorCause::Status);
-        } else {
-            let at = now.saturating_since(self.start);
-            if at >= self.plan.warm_up {
-                self.measurement.window.count(at);
-            }
-            let begun = in_flight.begun.unwrap_or(request.released);
-            let first_byte = in_flight.first_byte.unwrap_or(now);
-            self.measure(&request, |measurement, share| {
-                measurement.completed += 1;
-                measurement.body_bytes += body;
-                let response = now.saturating_since(request.intended);
-                measurement.response.record(response);
-                measurement.service.record(now.saturating_since(begun));
-                measurement.first_byte.record(first_byte.saturating_since(begun));
-                measurement.transfer.record(now.saturating_since(first_byte));
-                share.completed += 1;
-                share.response_time += response;
-            });
-        }
-        self.follow(&request, now);
-        let has_served_all = self
-            .plan
-            .requests_per_connection
-            .is_some_and(|most| served >= most.get());
-        if keeps_alive && !has_served_all {
-            self.reuse(id, now);
-        } else {
-            self.close(id, now);
-        }
-    }
-
-    /// The next request of the session, or of a closed loop.
-    fn follow(&mut self, request: &Request, now: Instant) {
-        let end = self.start + self.plan.duration;
-        let next = match &self.plan.demand {
-            Demand::Open { session, .. } if request.left > 0 => {
-                let intended = request.intended + session.step();
-                Request {
-                    intended,
-                    released: intended.max(now),
-                    left: request.left - 1,
-                    is_retry: false,
-                    ..*request
-                }
-            }
-            Demand::Open { .. } => return,
-            Demand::Closed { think_time } => Request::first(now + *think_time, request.client, 0),
-        };
-        if next.released < end {
-            self.due.push(next);
-        }
-    }
-
-    fn fail_or_retry(&mut self, id: ConnectionId, cause: ErrorCause, now: Instant) {
-        let is_silent_end = matches!(cause, ErrorCause::ClosedBeforeResponse | ErrorCause::Reset);
-        let is_idempotent = self.plan.request.is_idempotent();
-        let Some(connection) = self.connection_mut(id) else {
-            return;
-        };
-        let may_retry = is_silent_end && connection.served > 0 && connection.state == State::Busy;
-        match connection.in_flight {
-            // The server closed an idle connection while the request was on its way (RFC 9112 section 9.3.1).
-            Some(in_flight)
-                if may_retry && in_flight.first_byte.is_none() && !in_flight.request.is_retry && is_idempotent =>
-            {
-                self.measurement.retries += 1;
-                self.take_in_flight(id);
-                self.close(id, now);
-                self.dispatch(Request {
-                    is_retry: true,
-                    ..in_flight.request
-                });
-            }
-            _ => self.fail(id, cause, now),
-        }
-    }
-
-    fn fail(&mut self, id: ConnectionId, cause: ErrorCause, now: Instant) {
-        if let Some(in_flight) = self.take_in_flight(id) {
-            self.count_error(&in_flight.request, cause);
-            if let Demand::Closed { .. } = self.plan.demand {
-                self.follow(&in_flight.request, now);
-            }
-        }
-        self.close(id, now);
-    }
-
-    fn on_timeout(&mut self, id: ConnectionId, now: Instant) {
-        let Some(connection) = self.connection(id) else { return };
-        let Some(in_flight) = connection.in_flight else { return };
-        let cause = match connection.state {
-            State::Opening | State::Connecting => ErrorCause::SynLost,
-            _ if now < in_flight.request.released + self.plan.timeout => return,
-            _ if in_flight.first_byte.is_none() && in_flight.has_mostly_waited(now) => ErrorCause::LocalQueue,
-            _ if in_flight.first_byte.is_none() => ErrorCause::NoResponse,
-            _ if connection.reader.has_head() => ErrorCause::SlowBody,
-            _ => ErrorCause::SlowHead,
-        };
-        self.fail(id, cause, now);
-    }
-
-    fn take_in_flight(&mut self, id: ConnectionId) -> Option<InFlight> {
-        let taken = self.connection_mut(id)?.in_flight.take();
-        self.in_flight -= u64::from(taken.is_some());
-        taken
-    }
-
-    fn count_error(&mut self, request: &Request, cause: ErrorCause) {
-        self.measure(request, |measurement, share| {
-            *measurement.errors.entry(cause).or_default() += 1;
-            share.failed += 1;
-        });
-    }
-
-    /// Keeps a connection for the next request, which may be waiting.
-    fn reuse(&mut self, id: ConnectionId, now: Instant) {
-        let Some(client) = self.connection(id).map(|connection| connection.client) else {
-            return;
-        };
-        match self.queues.pop(client) {
-            Some(request) => {
-                self.begin(id, request, State::Busy);
-                self.note_queued(id, now);
-                self.actions.push_back(Action::Write(id));
-            }
-            None => self.idle[client as usize].push(id),
-        }
-    }
-
-    fn close(&mut self, id: ConnectionId, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else {
-            return;
-        };
-        let client = connection.client;
-        let duration = connection.release(now);
-        if let Some(duration) = duration {
-            self.measurement.connection_duration.record(duration);
-        }
-        self.actions.push_back(Action::Close(id));
-        self.free.push(id.index);
-        self.connections_open -= 1;
-        self.open[client as usize] -= 1;
-        if let Some(request) = self.queues.pop(client) {
-            self.dispatch(request);
-            let last = self.actions.back().copied();
-            if let Some(Action::Connect(id) | Action::Write(id)) = last {
-                self.note_queued(id, now);
-            }
-        }
-    }
-
-    fn note_queued(&mut self, id: ConnectionId, now: Instant) {
-        if let Some(in_flight) = self
-            .connection_mut(id)
-            .and_then(|connection| connection.in_flight.as_mut())
-        {
-            in_flight.queued_until = Some(now);
-        }
-    }
-
-    /// Closes what is open once no request is left.
-    fn end_if_done(&mut self, now: Instant) {
-        let is_over = self.in_flight == 0 && self.queues.is_empty() && self.due.is_empty();
-        if self.is_done || !is_over || self.next_arrival().is_some() {
-            return;
-        }
-        for index in 0..self.connections.len() {
-            let connection = &self.connections[index];
-            if connection.state != State::Free {
-                self.close(
-                    ConnectionId {
-                        index: index as u32,
-                        generation: connection.generation,
-                    },
-                    now,
-                );
-            }
-        }
-        self.is_done = true;
     }
 
     /// Records figures of a request, unless it belongs to the warm-up.

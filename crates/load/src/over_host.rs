@@ -114,8 +114,7 @@ impl HostLoad {
                 None => changed.await,
             }
         }
-        let measurement = shared.client.borrow().measurement().clone();
-        measurement
+        shared.client.borrow().measurement().clone()
     }
 }
 

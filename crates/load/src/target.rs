@@ -53,7 +53,7 @@ impl FromStr for Target {
             return Err(refused("its host is missing"));
         }
         let port = authority.port_u16().unwrap_or(80);
-        Ok(Self { host, port, uri })
+        Ok(Self { uri, host, port })
     }
 }
 

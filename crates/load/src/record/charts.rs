@@ -70,11 +70,13 @@ fn point(x: f64, y: f64) -> Point {
     }
 }
 
+/// A statistic of times, by its name.
+type NamedStatistic = (&'static str, fn(&TimeDistribution) -> f64);
+
 fn response_series(world: &str, runs: &[&LoadRun], knees: &[Knee]) -> Vec<Series> {
-    let statistics: [(&str, fn(&TimeDistribution) -> f64); 2] =
-        [("p50", |times| times.p50), ("p99", |times| times.p99)];
+    let statistics: [NamedStatistic; 2] = [("p50", |times| times.p50), ("p99", |times| times.p99)];
     let of_world = || runs.iter().filter(|run| run.world == world);
-    let curve = |(name, statistic): (&str, fn(&TimeDistribution) -> f64)| {
+    let curve = |(name, statistic): NamedStatistic| {
         let points = of_world().filter_map(|run| Some(point(run.rate?, statistic(run.times.get("response")?))));
         series(
             format!("{name}, {world}"),

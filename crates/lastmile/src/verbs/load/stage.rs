@@ -103,7 +103,9 @@ impl Stage {
             Self::Simulated(server) => {
                 let mut server = server.clone();
                 server.model.body = size.unwrap_or(server.model.body);
-                let measured = server.run(plan, seed, interrupt).map_err(failed)?;
+                let measured = server
+                    .run(plan, seed, interrupt)
+                    .map_err(|failure: Failure| anyhow::anyhow!("{failure}"))?;
                 Ok(StageRun {
                     measured,
                     cost: None,
@@ -123,8 +125,4 @@ impl Stage {
             Self::Linked(linked) => linked.run(plan, seed),
         }
     }
-}
-
-fn failed(failure: Failure) -> anyhow::Error {
-    anyhow::anyhow!("{failure}")
 }

@@ -26,15 +26,15 @@ impl LinkedGenerator {
     pub(super) fn new(link: &LinkSpec, generator: Generator, seed: Seed) -> anyhow::Result<Self> {
         // Its thread stays in the network namespace that this process began in, so it comes before the world.
         let gateway = Gateway::start().context("the link's gateway cannot be started")?;
-        let world = World::new(seed.derive("world")).map_err(unable)?;
+        let world = World::new(seed.derive("world")).map_err(|error| unable(&error))?;
         let (near, far) = (
-            world.host(HostSpec::default()).map_err(unable)?,
-            world.host(HostSpec::default()).map_err(unable)?,
+            world.host(HostSpec::default()).map_err(|error| unable(&error))?,
+            world.host(HostSpec::default()).map_err(|error| unable(&error))?,
         );
         world.link(&link.down, &link.up, &[&near], &[&far]);
         gateway
             .serve(&world, &near, &far, GatewayReach::Loopback)
-            .map_err(unable)?;
+            .map_err(|error| unable(&error))?;
         let server = SocketAddr::V4(far.address(generator.server.port()));
         Ok(Self {
             world,
@@ -60,6 +60,6 @@ impl LinkedGenerator {
     }
 }
 
-fn unable(error: Unavailable) -> UnavailableError {
+fn unable(error: &Unavailable) -> UnavailableError {
     UnavailableError(error.to_string())
 }
