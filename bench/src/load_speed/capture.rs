@@ -98,7 +98,7 @@ pub(crate) struct Deviation {
 }
 
 /// The deviation from a grid of this interval, in nanoseconds. The grid begins so that no request is early.
-pub(crate) fn deviation(times: Vec<Duration>, interval: f64) -> Option<Deviation> {
+pub(crate) fn deviation(times: &[Duration], interval: f64) -> Option<Deviation> {
     let first = *times.first()?;
     let offsets: Vec<f64> = times
         .iter()

@@ -93,7 +93,8 @@ fn the_knee_is_where_throughput_over_response_time_is_greatest() {
     assert_eq!(super::knee("sim", &runs[..2]), None, "two rates are no curve");
     assert_eq!(super::knee("emu", &runs), None);
     let charts = charts(&runs, &[knee]);
-    assert_eq!(charts.len(), 3);
+    // Equal times have no distribution to draw.
+    assert_eq!(charts.len(), 2);
     let labels: Vec<_> = charts[0].series[0]
         .points
         .iter()
