@@ -19,15 +19,15 @@ use std::time::Duration;
 /// time it used, and does not count where that spoils the figures. Ctrl-C ends a run, and keeps what was measured.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile load http://127.0.0.1:8000/ --rate 100 --duration 10s       one rate
-  lastmile load http://127.0.0.1:8000/ --sweep 10..160/10              the curve
-  lastmile load http://127.0.0.1:8000/ --slo 'p99<300ms,errors<0.1%'   the highest rate within it
-  lastmile load http://127.0.0.1:8000/ --rate 20 --link wpt/3g         behind a link
-  lastmile load http://127.0.0.1:8000/ --closed 8 --duration 5s        8 users in a closed loop
-  lastmile load http://server/ --world sim --workers 4 --service-time 20ms --slo 'p99<50ms'
-                                                                       a modelled server, in virtual time
+  lastmile load http://localhost:8000/ --rate 100           one rate
+  lastmile load http://localhost:8000/ --sweep 10..160/10   the curve
+  lastmile load http://localhost:8000/ --slo 'p99<300ms'    the highest rate
+  lastmile load http://localhost:8000/ --link wpt/3g        behind a link
+  lastmile load http://localhost:8000/ --closed 8           8 users who wait
+  lastmile load http://server/ --world sim --workers 4      a modelled server
 
-Exit codes: 99 where the figures of a run do not count or no rate keeps the limit, 130 where it was stopped.")]
+Exits with 99 where the figures of a run do not count, or no rate keeps the
+limit; with 130 where it was stopped.")]
 pub(crate) struct LoadArgs {
     /// The server: http://HOST:PORT/PATH; in the simulated world, its name alone
     #[arg(value_name = "URL")]
