@@ -29,6 +29,7 @@ bench:           ## Measure how fast and true lastmile is, beside its aims (ONLY
 	cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build) $(if $(ONLY),--only $(ONLY))
 	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin inspect_speed)
 	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin tune_speed)
+	$(if $(ONLY),,cargo build -q && cargo run -q -p lastmile-bench --bin load_speed)
 
 late:            ## Check that figures which busy loops move are invalid, and no others (some ten minutes; as root, on a quiet machine)
 	cargo build -q

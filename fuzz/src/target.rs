@@ -5,6 +5,7 @@
 
 mod capture;
 mod coded_messages;
+mod http_response;
 mod java_stream;
 mod link;
 mod page;
@@ -15,6 +16,7 @@ mod websocket;
 
 pub use capture::capture;
 pub use coded_messages::coded_messages;
+pub use http_response::http_response;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
 pub use page::page;
@@ -70,6 +72,11 @@ pub const ALL: &[Target] = &[
         name: "link",
         run: link,
         words: link::LINK_WORDS,
+    },
+    Target {
+        name: "http_response",
+        run: http_response,
+        words: http_response::WORDS,
     },
     Target {
         name: "trace",

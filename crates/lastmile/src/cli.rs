@@ -7,6 +7,7 @@ pub(crate) mod conform;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
 pub(crate) mod link;
+pub(crate) mod load;
 pub(crate) mod profiles;
 pub(crate) mod report;
 pub(crate) mod run;
@@ -27,6 +28,7 @@ use inspect::InspectArgs;
 use lastmile_lab::cpu_cost_model::Choice;
 use lastmile_lab::settings::World;
 use link::LinkArgs;
+use load::LoadArgs;
 use profiles::ProfilesArgs;
 use report::ReportArgs;
 use run::RunArgs;
@@ -68,6 +70,7 @@ pub(crate) enum Verb {
     Inspect(InspectArgs),
     Studies(StudiesArgs),
     Link(LinkArgs),
+    Load(Box<LoadArgs>),
     Profiles(ProfilesArgs),
     Conform(ConformArgs),
     Doctor(DoctorArgs),

@@ -5,6 +5,7 @@ use crate::output;
 use crate::registry::CATALOGUE;
 use anyhow::{Context as _, bail};
 use lastmile_experiments::fidelity;
+use lastmile_report::load::Load;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::record::Run;
 use lastmile_study::catalogue::Builtin;
@@ -134,8 +135,16 @@ pub(crate) fn read_record(path: &Path) -> anyhow::Result<Run> {
     }
     let name = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
+    if let Ok(load) = serde_json::from_str::<Load>(&text)
+        && load.schema == Load::SCHEMA
+    {
+        return Ok(load.as_run());
+    }
     let run: Run = serde_json::from_str(&text).with_context(|| {
-        format!("{name} is not the record of a run; give a run's folder, or the output of `lastmile run --format json`")
+        format!(
+            "{name} is not the record of a run; give a run's folder, or the output of `lastmile run --format json` or `lastmile load --format \
+             json`"
+        )
     })?;
     if run.schema != Run::SCHEMA {
         bail!(

@@ -7,6 +7,7 @@ mod conform;
 mod doctor;
 mod inspect;
 pub(crate) mod link;
+mod load;
 mod man;
 mod profiles;
 mod report;
@@ -31,6 +32,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Inspect(args) => inspect::inspect(&args),
         Verb::Studies(args) => studies::studies(&args),
         Verb::Link(args) => link::link(&args),
+        Verb::Load(args) => load::load(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
         Verb::Doctor(args) => doctor::doctor(&args),
         Verb::Conform(args) => conform::conform(&args),

@@ -96,12 +96,15 @@ fn lines_of_code(text: &str) -> usize {
         .count()
 }
 
-/// The lines of code in a folder, without files of tests.
+/// The lines of code in a folder, without files of tests and the fixtures that tests share.
 fn lines_in(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
         .map(|path| {
-            if path.file_stem().is_some_and(|stem| stem == "tests") {
+            if path
+                .file_stem()
+                .is_some_and(|stem| stem == "tests" || stem == "fixtures")
+            {
                 0
             } else if path.is_dir() {
                 lines_in(&path)

@@ -4,9 +4,11 @@
 //! end in a line feed alone, which every reader accepts and every Unix tool prefers.
 
 mod inspect;
+mod load;
 mod tune;
 
 pub(crate) use inspect::inspection;
+pub(crate) use load::load;
 pub(crate) use tune::tuning;
 
 use crate::advise::{Advice, Saving};

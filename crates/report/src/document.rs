@@ -1,6 +1,6 @@
 //! Documents: what is said about a record, and in which order, independently of the output format.
 //!
-//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`inspect`] and [`tune`] turn a record into [`Block`]s, by its [`Record`] implementation; the
+//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`inspect`], [`load`] and [`tune`] turn a record into [`Block`]s, by its [`Record`] implementation; the
 //! terminal, Markdown and the HTML page each render blocks. So all three say the same, with the same digits.
 
 pub(crate) mod advice;
@@ -8,6 +8,7 @@ pub(crate) mod compare;
 pub(crate) mod conform;
 pub(crate) mod doctor;
 pub(crate) mod inspect;
+pub(crate) mod load;
 pub(crate) mod run;
 pub(crate) mod tune;
 

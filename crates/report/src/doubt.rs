@@ -122,6 +122,13 @@ kinds! {
     /// The client runs at the speed of this machine, although a slower one was asked for.
     FastClient = "fast-client";
 
+    /// The load generator was late by its own fault, and its lateness shows in the response times.
+    LateSender = "late-sender";
+    /// The load generator could not hold a rate.
+    RateNotHeld = "rate-not-held";
+    /// A run was stopped before its end.
+    Interrupted = "interrupted";
+
     /// No packet was sent over the link.
     NoPackets = "no-packets";
 

@@ -1,10 +1,12 @@
 //! Sample records of a run and an advice for tests: small, with one of everything; the figures are made up.
 
 mod capture;
+mod load;
 mod machine;
 mod tuning;
 
 pub(crate) use capture::inspection;
+pub(crate) use load::load;
 pub(crate) use machine::{conformance, examination};
 pub(crate) use tuning::tuning;
 

@@ -1,6 +1,6 @@
 //! Records, and their rendering as terminal tables, one HTML page and CSV. Pure functions; no clock, no socket.
 //!
-//! [`record`], [`advise`], [`compare`], [`inspect`] and [`tune`] hold the published records: the JSON contract between the measuring crates and this one.
+//! [`record`], [`advise`], [`compare`], [`inspect`], [`load`] and [`tune`] hold the published records: the JSON contract between the measuring crates and this one.
 //! [`figure`] summarises samples; [`doubt`] lists what makes figures suspect.
 //! [`terminal`], [`markdown`] and [`csv`] render any [`Record`], [`chart`] draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
@@ -18,6 +18,7 @@ pub mod figure;
 mod fixtures;
 pub mod inspect;
 pub mod link_summary;
+pub mod load;
 pub mod markdown;
 pub mod number;
 pub mod page;

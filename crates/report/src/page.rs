@@ -9,6 +9,7 @@ mod html_shell;
 use crate::advise::Advice;
 use crate::document::{self, Block, Detail, Record};
 use crate::inspect::Inspection;
+use crate::load::Load;
 use crate::record::Run;
 use crate::tune::Tuning;
 pub use html_shell::Page;
@@ -178,6 +179,33 @@ impl PageRecord for Tuning {
             ],
             sections,
             how: provenance_text(tuning),
+        }
+    }
+}
+
+impl PageRecord for Load {
+    fn page(&self) -> Page<'_> {
+        let load = self;
+        use document::load::{answer, doubts, provenance_text, tables};
+        let mut summary = answer(load);
+        summary.extend(doubts(load));
+        let mut facts = vec![load.target.clone()];
+        facts.extend(load.link.clone());
+        facts.extend([format!("seed {}", load.seed), format!("lastmile {}", load.version)]);
+        Page {
+            title: &load.target,
+            kind: "load",
+            question: "How much does this server carry, and how fast does it respond?",
+            facts,
+            sections: vec![
+                ("In short".to_owned(), summary),
+                (
+                    "Response time and rate".to_owned(),
+                    load.charts.iter().cloned().map(Block::Chart).collect(),
+                ),
+                ("Figures".to_owned(), tables(load, Detail::All)),
+            ],
+            how: provenance_text(load),
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::conform::Conformance;
 use crate::doctor::DoctorReport;
 use crate::inspect::Inspection;
 use crate::link_summary::LinkRunSummary;
+use crate::load::Load;
 use crate::record::Run;
 use crate::segment_line::Segment;
 use crate::tune::Tuning;
@@ -13,7 +14,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by its name.
-pub(crate) fn all() -> [(&'static str, Schema); 9] {
+pub(crate) fn all() -> [(&'static str, Schema); 10] {
     [
         ("advise", schema_of::<Advice>()),
         ("compare", schema_of::<Comparison>()),
@@ -21,6 +22,7 @@ pub(crate) fn all() -> [(&'static str, Schema); 9] {
         ("doctor", schema_of::<DoctorReport>()),
         ("inspect", schema_of::<Inspection>()),
         ("link", schema_of::<LinkRunSummary>()),
+        ("load", schema_of::<Load>()),
         ("run", schema_of::<Run>()),
         ("segment", schema_of::<Segment>()),
         ("tune", schema_of::<Tuning>()),
@@ -65,7 +67,7 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 9] {
+    fn printed() -> [(&'static str, Value); 10] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&fixtures::run(), &fixtures::run(), &[rule], false);
@@ -76,6 +78,7 @@ mod tests {
             ("doctor", value(serde_json::to_value(fixtures::examination()))),
             ("inspect", value(serde_json::to_value(fixtures::inspection()))),
             ("link", value(serde_json::to_value(crate::link_summary::sample()))),
+            ("load", value(serde_json::to_value(fixtures::load()))),
             ("run", value(serde_json::to_value(fixtures::run()))),
             ("segment", value(serde_json::to_value(crate::segment_line::sample()))),
             ("tune", value(serde_json::to_value(fixtures::tuning()))),
@@ -127,6 +130,8 @@ mod tests {
             serde_json::from_str::<Inspection>(&text).expect("and back"),
             fixtures::inspection()
         );
+        let text = serde_json::to_string(&fixtures::load()).expect("a record is JSON");
+        assert_eq!(serde_json::from_str::<Load>(&text).expect("and back"), fixtures::load());
         let text = serde_json::to_string(&fixtures::tuning()).expect("a record is JSON");
         assert_eq!(
             serde_json::from_str::<Tuning>(&text).expect("and back"),

@@ -50,6 +50,7 @@ mod signals;
 mod syscalls;
 mod sysctl;
 mod task_cpu_time;
+mod tcp_info;
 mod validity;
 mod veth;
 
@@ -64,6 +65,7 @@ pub use preflight::{Check, CheckStatus, examine};
 pub use privilege::{Privilege, Unavailable, acquire};
 pub use signals::{Signals, WakeReason};
 pub use sysctl::HostSpec;
+pub use tcp_info::TcpInfo;
 pub use validity::{Disturbance, InvalidReason, UnmodelledLosses};
 
 use crate::Halt;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 The last two exit with 99 where a figure certainly grew by more than 5 %.")]
 pub(crate) struct CompareArgs {
-    /// The run to compare with: a folder, or a file that `lastmile run --format json` printed
+    /// The run to compare with: a folder, or a file that `lastmile run` or `lastmile load` printed with --format json
     #[arg(value_name = "BEFORE")]
     pub(crate) before: PathBuf,
 

@@ -14,6 +14,7 @@ fn every_kind_of_doubt_is_raised_by_some_crate() {
         lastmile_advise::DOUBTS,
         lastmile_tune::DOUBTS,
         lastmile_capture::record::DOUBTS,
+        lastmile_load::record::DOUBTS,
     ];
     let raised: BTreeSet<DoubtKind> = raised.concat().into_iter().collect();
     let all: BTreeSet<DoubtKind> = DoubtKind::ALL.iter().copied().collect();

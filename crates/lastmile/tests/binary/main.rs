@@ -11,6 +11,8 @@ mod environment;
 mod inspect;
 #[cfg(target_os = "linux")]
 mod link;
+#[cfg(target_os = "linux")]
+mod load;
 mod place;
 mod refusals;
 mod resume;

@@ -5,7 +5,7 @@ use nix::libc;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -92,6 +92,27 @@ pub(super) fn open_packet_socket(interface: u32) -> io::Result<File> {
         )
     })?;
     Ok(File::from(socket))
+}
+
+/// What the kernel knows about a TCP connection (tcp(7)).
+///
+/// # Errors
+/// When it is no TCP socket.
+pub(super) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
+    // SAFETY: `tcp_info` is plain data, of which all zeroes is a valid value.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut length = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes, all of which are the structure's; both outlive the call.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &raw mut length,
+        )
+    })?;
+    Ok(info)
 }
 
 /// The number of packets lost to a full buffer of a packet socket since the last call.

@@ -1,0 +1,443 @@
+//! `lastmile load`: loads a server, and reports what it carries.
+
+mod hdr_log;
+mod stage;
+
+use crate::cli::load::{ArrivalProcess, LoadArgs};
+use crate::clock::Utc;
+use crate::exit::Exit;
+use crate::{interrupt, links, output, privileges, progress, run_store};
+use anyhow::{Context as _, bail};
+use indicatif::ProgressBar;
+use lastmile_lab::cpu_cost_model::this_machine;
+use lastmile_lab::settings::World;
+use lastmile_link::{DirectionSpec, LinkSpec};
+use lastmile_load::http1::Request;
+use lastmile_load::measurement::Measurement;
+use lastmile_load::plan::{Demand, Plan};
+use lastmile_load::rate::RequestRate;
+use lastmile_load::record;
+use lastmile_load::schedule::Arrivals;
+use lastmile_load::search::{SearchOptions, highest_rate};
+use lastmile_load::server_model::ServerModel;
+use lastmile_load::session::Session;
+use lastmile_load::slo::Limit;
+use lastmile_load::target::is_private;
+use lastmile_report::load::{Load, LoadRun, RateLimit, RunPurpose};
+use lastmile_report::page::{self, Provenance};
+use lastmile_units::{Bytes, Seed};
+use stage::{Stage, StageRun};
+use std::fs;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What stands in a URL for the number of bytes.
+const SIZE: &str = "{size}";
+/// The rate where none is given, and the one that a search begins with: our own choice.
+const RATE: f64 = 10.0;
+/// The repeats of a search: our own choice.
+const SEARCH_REPEATS: u32 = 3;
+
+/// Loads a server, and prints the figures.
+///
+/// # Errors
+/// When an option is not understood, the server may not be loaded or is unknown, or the report cannot be written.
+pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
+    let link = args.link.as_deref().map(links::link).transpose()?;
+    let worlds = if args.world.is_empty() {
+        vec![World::Emulated]
+    } else {
+        without_duplicates(&args.world)
+    };
+    let is_emulated = worlds.contains(&World::Emulated);
+    if is_emulated {
+        check_target(args)?;
+        if link.is_some() {
+            // Before any thread is started.
+            privileges::acquire("a load behind a link", "use --world sim, or leave --link out")?;
+        }
+    }
+    let interrupt = interrupt::install_handler(
+        "stopping, and keeping what was measured; press Ctrl-C again to stop at once",
+        "stopped at once; nothing is kept".to_owned(),
+    )?;
+    let mut campaign = Campaign::new(args, interrupt)?;
+    for world in worlds {
+        let stage = match world {
+            World::Simulated => Stage::simulated(link.clone().map_or_else(ideal_link, Ok)?, model(args)),
+            World::Emulated => Stage::real(args, link.as_ref(), &campaign.interrupt)?,
+        };
+        campaign.measure(&stage)?;
+        if campaign.is_interrupted() {
+            break;
+        }
+    }
+    campaign.bar.finish_and_clear();
+    let load = campaign.record(args, link.as_ref());
+    // The files first: they survive a closed pipe on stdout. If one cannot be written, the figures are still printed.
+    let log = args
+        .hdr
+        .as_deref()
+        .map_or(Ok(()), |path| hdr_log::write(path, &campaign.runs));
+    let page = args.report.as_deref().map_or(Ok(()), |path| write_page(path, &load));
+    output::print_record(&load, args.format.format)?;
+    log.and(page)?;
+    Ok(exit(&load, campaign.is_interrupted()))
+}
+
+fn exit(load: &Load, is_interrupted: bool) -> Exit {
+    let measures_nothing = |run: &LoadRun| run.purpose == RunPurpose::Measurement && !run.valid;
+    if is_interrupted {
+        Exit::Interrupted
+    } else if load.limits.iter().any(|limit| limit.rate.is_none()) || load.runs.iter().any(measures_nothing) {
+        Exit::Broken
+    } else {
+        Exit::Done
+    }
+}
+
+/// What is measured, and what was measured so far.
+struct Campaign<'a> {
+    args: &'a LoadArgs,
+    interrupt: Arc<AtomicBool>,
+    bar: ProgressBar,
+    seed: Seed,
+    plan: Plan,
+    runs: Vec<(LoadRun, Measurement)>,
+    limits: Vec<RateLimit>,
+}
+
+impl<'a> Campaign<'a> {
+    fn new(args: &'a LoadArgs, interrupt: Arc<AtomicBool>) -> anyhow::Result<Self> {
+        if args.warm_up >= args.duration {
+            bail!(
+                "--warm-up {:?}: it must be shorter than --duration {:?}",
+                args.warm_up,
+                args.duration
+            );
+        }
+        Ok(Self {
+            interrupt,
+            bar: progress::bar("runs"),
+            seed: Seed::new(args.seed),
+            plan: plan(args)?,
+            runs: Vec::new(),
+            limits: Vec::new(),
+            args,
+        })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// All runs in one world.
+    fn measure(&mut self, stage: &Stage) -> anyhow::Result<()> {
+        if let Some(limit) = &self.args.slo {
+            return self.search(stage, limit);
+        }
+        let variants = self.variants(stage)?;
+        let repeats = self.args.repeats.map_or(1, NonZeroU32::get);
+        self.bar.inc_length(variants.len() as u64 * u64::from(repeats));
+        for repeat in 0..repeats {
+            // All variants of a repeat have the same seed.
+            let seed = self.seed.derive_index(u64::from(repeat));
+            for (plan, size) in &variants {
+                if self.is_interrupted() {
+                    return Ok(());
+                }
+                self.run(stage, plan, *size, seed, RunPurpose::Measurement)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The plan at each rate of a sweep or for each size, or the one plan.
+    fn variants(&self, stage: &Stage) -> anyhow::Result<Vec<(Plan, Option<Bytes>)>> {
+        if let Some(sweep) = &self.args.sweep {
+            return Ok(sweep.0.iter().map(|rate| (self.plan_at(*rate), None)).collect());
+        }
+        let Some(sizes) = &self.args.sizes else {
+            return Ok(vec![(self.plan.clone(), None)]);
+        };
+        let path = self.args.target.path();
+        if stage.name() != stage::SIM && !path.contains(SIZE) {
+            bail!("--sizes needs {SIZE} in the URL, where the number of bytes goes: http://127.0.0.1:8000/{SIZE}.bin");
+        }
+        let sized = |size: &Bytes| {
+            let request = request(self.args, &path.replace(SIZE, &size.get().to_string()));
+            let plan = Plan {
+                request,
+                ..self.plan.clone()
+            };
+            (plan, Some(*size))
+        };
+        Ok(sizes.0.iter().map(sized).collect())
+    }
+
+    fn search(&mut self, stage: &Stage, limit: &Limit) -> anyhow::Result<()> {
+        let start = self
+            .args
+            .rate
+            .or(RequestRate::new(RATE))
+            .context("the default is a rate")?;
+        let options = SearchOptions {
+            start,
+            highest: self.args.highest,
+            resolution: self.args.resolution,
+            repeats: self.args.repeats.map_or(SEARCH_REPEATS, NonZeroU32::get),
+        };
+        let found = highest_rate::<Stop>(&options, self.seed, &mut |rate, seed| {
+            let plan = self.plan_at(rate);
+            let (run, measured) = self
+                .run(stage, &plan, None, seed, RunPurpose::Search)
+                .map_err(Stop::Failed)?;
+            if record::is_interrupted(measured) {
+                return Err(Stop::Interrupted);
+            }
+            // Figures that do not count show nothing to be within the limit.
+            let broken = run.why_invalid.as_deref().or(limit.broken_rule(measured));
+            Ok(broken.map_or(Ok(()), |why| Err(why.to_owned())))
+        });
+        let found = match found {
+            Ok(found) => found,
+            Err(Stop::Interrupted) => return Ok(()),
+            Err(Stop::Failed(error)) => return Err(error),
+        };
+        self.limits.push(RateLimit {
+            world: stage.name().to_owned(),
+            limit: limit.to_string(),
+            rate: found.mean(),
+            ci95: found.interval(self.seed.derive("interval")),
+            repeats: found.repeats,
+            resolution: options.resolution,
+            broken_by: found.broken_by,
+        });
+        Ok(())
+    }
+
+    /// One run, kept.
+    fn run(
+        &mut self,
+        stage: &Stage,
+        plan: &Plan,
+        size: Option<Bytes>,
+        seed: Seed,
+        purpose: RunPurpose,
+    ) -> anyhow::Result<&(LoadRun, Measurement)> {
+        if let Demand::Open { arrivals, .. } = &plan.demand {
+            self.bar
+                .set_message(format!("{}: {:.1}/s", stage.name(), arrivals.mean_rate(plan.duration)));
+        }
+        let StageRun {
+            measured,
+            cost,
+            disturbance,
+        } = stage.run(plan, size, seed, &self.interrupt)?;
+        let mut run = record::run(stage.name(), plan, seed, purpose, &measured, cost);
+        run.size = size.map(Bytes::get);
+        if let Some(why) = disturbance.filter(|_| run.valid) {
+            run.valid = false;
+            run.why_invalid = Some(why);
+        }
+        self.bar.inc(1);
+        self.runs.push((run, measured));
+        self.runs.last().context("a run was pushed")
+    }
+
+    fn plan_at(&self, rate: RequestRate) -> Plan {
+        let arrivals = arrivals(self.args, rate);
+        let demand = match &self.plan.demand {
+            Demand::Open { session, .. } => Demand::Open {
+                arrivals,
+                session: *session,
+            },
+            closed @ Demand::Closed { .. } => closed.clone(),
+        };
+        Plan {
+            demand,
+            ..self.plan.clone()
+        }
+    }
+
+    fn record(&self, args: &LoadArgs, link: Option<&LinkSpec>) -> Load {
+        let runs: Vec<LoadRun> = self.runs.iter().map(|(run, _)| run.clone()).collect();
+        // A search goes to where the generator ends: that is no doubt about what it found below.
+        let counts = |(run, measured): &&(LoadRun, Measurement)| {
+            run.purpose == RunPurpose::Measurement || record::is_interrupted(measured)
+        };
+        let pairs: Vec<_> = self
+            .runs
+            .iter()
+            .filter(counts)
+            .map(|(run, measured)| (run, measured))
+            .collect();
+        let knees: Vec<_> = [stage::SIM, stage::EMU, stage::MACHINE]
+            .iter()
+            .filter_map(|world| record::knee(world, &runs))
+            .collect();
+        Load {
+            schema: Load::SCHEMA.to_owned(),
+            version: run_store::VERSION.to_owned(),
+            seed: args.seed,
+            target: args.target.to_string(),
+            link: link.map(LinkSpec::name),
+            model: runs
+                .iter()
+                .any(|run| run.world == stage::SIM)
+                .then(|| model(args).to_string()),
+            plan: record::plan(&self.plan),
+            charts: record::charts(&runs, &knees),
+            doubts: record::doubts(&pairs),
+            runs,
+            knees,
+            limits: self.limits.clone(),
+        }
+    }
+}
+
+/// Why a search ended early.
+enum Stop {
+    Interrupted,
+    Failed(anyhow::Error),
+}
+
+/// The plan of the command line; a sweep or a search changes its rate.
+fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
+    let rate = args.rate.or(RequestRate::new(RATE)).context("the default is a rate")?;
+    let demand = if args.closed.is_some() {
+        Demand::Closed {
+            think_time: args.think_time,
+        }
+    } else {
+        Demand::Open {
+            arrivals: match &args.schedule {
+                Some(path) => Arrivals::Recorded(read_schedule(path)?),
+                None => arrivals(args, rate),
+            },
+            session: args.session.map_or(Session::SINGLE, |requests| Session {
+                requests,
+                think_time: args.think_time,
+                expected_response_time: args.expected_response.unwrap_or_default(),
+            }),
+        }
+    };
+    let mut headers: http::HeaderMap = args.header.iter().cloned().collect();
+    headers
+        .entry(http::header::USER_AGENT)
+        .or_insert(http::HeaderValue::from_static("lastmile"));
+    let request = Request::new(http::Method::GET, args.target.authority(), args.target.path(), &headers);
+    Ok(Plan {
+        warm_up: args.warm_up,
+        clients: args.closed.unwrap_or(args.clients),
+        connections_per_client: args.connections,
+        requests_per_connection: args.requests_per_connection,
+        timeout: args.timeout,
+        connect_timeout: args.connect_timeout,
+        ..Plan::new(demand, args.duration, request)
+    })
+}
+
+fn request(args: &LoadArgs, path: &str) -> Request {
+    let mut headers: http::HeaderMap = args.header.iter().cloned().collect();
+    headers
+        .entry(http::header::USER_AGENT)
+        .or_insert(http::HeaderValue::from_static("lastmile"));
+    Request::new(http::Method::GET, args.target.authority(), path, &headers)
+}
+
+fn arrivals(args: &LoadArgs, rate: RequestRate) -> Arrivals {
+    match (args.to_rate, args.arrivals) {
+        (Some(to), _) => Arrivals::Ramp { from: rate, to },
+        (None, ArrivalProcess::Constant) => Arrivals::Constant(rate),
+        (None, ArrivalProcess::Poisson) => Arrivals::Poisson(rate),
+    }
+}
+
+/// A start time in seconds per line; empty lines and those that begin with # are skipped.
+fn read_schedule(path: &Path) -> anyhow::Result<Arc<[Duration]>> {
+    let name = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("--schedule {name}: it cannot be read"))?;
+    let mut times: Vec<Duration> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let (number, line) = (index + 1, line.trim());
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let time = line
+            .parse::<f64>()
+            .ok()
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let time = time.with_context(|| {
+            format!("--schedule {name}, line {number}: {line:?} is no time; write seconds from the start, like 1.25")
+        })?;
+        if times.last().is_some_and(|last| *last > time) {
+            bail!("--schedule {name}, line {number}: {line} is earlier than the line before; sort the file");
+        }
+        times.push(time);
+    }
+    if times.is_empty() {
+        bail!("--schedule {name}: it holds no time; write a start time in seconds per line");
+    }
+    Ok(times.into())
+}
+
+/// Refuses a server of somebody else, unless the user has permission.
+fn check_target(args: &LoadArgs) -> anyhow::Result<()> {
+    let address = args.target.resolve()?;
+    if !args.i_may_load_this && !is_private(address.ip()) {
+        bail!(
+            "{}: {} is neither on this machine nor in a private network; if you have its owner's permission, add --i-may-load-this",
+            args.target,
+            address.ip()
+        );
+    }
+    if args.link.is_some() && !address.ip().is_loopback() {
+        bail!(
+            "{}: --link reaches servers on this machine's loopback address alone, and {} is another",
+            args.target,
+            address.ip()
+        );
+    }
+    Ok(())
+}
+
+fn model(args: &LoadArgs) -> ServerModel {
+    ServerModel {
+        workers: args.workers,
+        backlog: args.backlog.unwrap_or(u32::MAX),
+        service_time: args.service_time,
+        body: args.body,
+        ..ServerModel::default()
+    }
+}
+
+fn ideal_link() -> anyhow::Result<LinkSpec> {
+    Ok(LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL)?)
+}
+
+fn without_duplicates(worlds: &[World]) -> Vec<World> {
+    let is_first = |(index, world): &(usize, &World)| !worlds[..*index].contains(world);
+    worlds
+        .iter()
+        .enumerate()
+        .filter(is_first)
+        .map(|(_, world)| *world)
+        .collect()
+}
+
+fn write_page(path: &Path, load: &Load) -> anyhow::Result<()> {
+    let provenance = Provenance {
+        command: run_store::command_line(),
+        machine: this_machine(),
+        finished: Some(Utc::now().readable()),
+        study: None,
+    };
+    let (folder, name) = run_store::output_file(path, "--report")?;
+    folder.write_whole(&name, page::render(load, &provenance).as_bytes())?;
+    output::note(&format!("report: {}", run_store::path_in(&folder, &name).display()));
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! The generator behind an emulated link: its threads and sockets are on the near host, and the gateway at the far one relays its
+//! connections to the server.
+
+use super::StageRun;
+use crate::exit::UnavailableError;
+use anyhow::Context as _;
+use lastmile_link::LinkSpec;
+use lastmile_load::epoll::Generator;
+use lastmile_load::plan::Plan;
+use lastmile_units::Seed;
+use lastmile_world::Host as _;
+use lastmile_world::emu::{EmuHost, Gateway, GatewayReach, HostSpec, Unavailable, World};
+use std::net::SocketAddr;
+
+/// A link with the generator at its near end.
+pub(in crate::verbs::load) struct LinkedGenerator {
+    world: World,
+    near: EmuHost,
+    generator: Generator,
+    /// It relays for as long as it lives.
+    _gateway: Gateway,
+}
+
+impl LinkedGenerator {
+    /// The generator's server is on this machine's loopback address.
+    pub(super) fn new(link: &LinkSpec, generator: Generator, seed: Seed) -> anyhow::Result<Self> {
+        // Its thread stays in the network namespace that this process began in, so it comes before the world.
+        let gateway = Gateway::start().context("the link's gateway cannot be started")?;
+        let world = World::new(seed.derive("world")).map_err(|error| unable(&error))?;
+        let (near, far) = (
+            world.host(HostSpec::default()).map_err(|error| unable(&error))?,
+            world.host(HostSpec::default()).map_err(|error| unable(&error))?,
+        );
+        world.link(&link.down, &link.up, &[&near], &[&far]);
+        gateway
+            .serve(&world, &near, &far, GatewayReach::Loopback)
+            .map_err(|error| unable(&error))?;
+        let server = SocketAddr::V4(far.address(generator.server.port()));
+        Ok(Self {
+            world,
+            near,
+            generator: Generator { server, ..generator },
+            _gateway: gateway,
+        })
+    }
+
+    pub(super) fn run(&self, plan: &Plan, seed: Seed) -> anyhow::Result<StageRun> {
+        let before = self.world.disturbance();
+        // Its threads are started inside, and so belong to the host.
+        let ran = self.near.namespace().enter(|| self.generator.run(plan, seed));
+        let (measured, cost) = ran
+            .context("the link's near end cannot be entered")?
+            .context("the generator cannot run")?;
+        let verdict = self.world.disturbance().since(&before).verdict();
+        Ok(StageRun {
+            measured,
+            cost: Some(cost),
+            disturbance: verdict.err().map(|why| why.to_string()),
+        })
+    }
+}
+
+fn unable(error: &Unavailable) -> UnavailableError {
+    UnavailableError(error.to_string())
+}

@@ -1,0 +1,297 @@
+//! Tests of `lastmile load`: real sockets against servers of these tests, and the simulated world.
+
+use crate::place::{Place, parsed};
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+/// A server that answers each request with two bytes; its URL.
+fn server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else { return };
+            thread::spawn(move || answer(stream));
+        }
+    });
+    url
+}
+
+fn answer(mut stream: TcpStream) {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while stream.read(&mut byte).is_ok_and(|read| read == 1) {
+        head.push(byte[0]);
+        if head.ends_with(b"\r\n\r\n") {
+            head.clear();
+            if stream
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                .is_err()
+            {
+                return;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_real_server_is_loaded_and_the_run_checks_itself() {
+    let place = Place::new();
+    let url = server();
+    let ended = place.run(&[
+        "load",
+        &url,
+        "--rate",
+        "50",
+        "--duration",
+        "500ms",
+        "--format",
+        "json",
+        "--report",
+        "load.html",
+        "--hdr",
+        "log.hlog",
+    ]);
+    let record = parsed(&ended.stdout);
+    let run = &record["runs"][0];
+    assert_eq!(
+        (record["schema"].as_str(), run["world"].as_str()),
+        (Some("lastmile/load/1"), Some("machine"))
+    );
+    assert_eq!(
+        (
+            run["intended"].as_u64(),
+            run["completed"].as_u64(),
+            run["failed"].as_u64()
+        ),
+        (Some(25), Some(25), Some(0))
+    );
+    for times in [
+        "response",
+        "service",
+        "lateness",
+        "connect",
+        "first_byte",
+        "transfer",
+        "connection_duration",
+        "round_trip",
+    ] {
+        assert!(run["times"][times]["n"].as_u64() > Some(0), "{times}");
+    }
+    assert!(run["self_check"]["cpu_s"].as_f64() > Some(0.0));
+    // A busy machine may make the sender late, and the run invalid: the code says which.
+    assert_eq!(
+        ended.code,
+        Some(if run["valid"] == true { 0 } else { 99 }),
+        "{}",
+        ended.stderr
+    );
+    assert!(place.read("load.html").contains("Distribution of response times"));
+    assert!(place.read("log.hlog").contains("#[Histogram log format version 1.3]\n"));
+    assert!(place.read("log.hlog").contains("\nTag=machine-50,0.000,0.500,"));
+}
+
+#[test]
+fn a_sweep_in_virtual_time_has_a_knee_and_is_the_same_every_time() {
+    let place = Place::new();
+    let words = [
+        "load",
+        "http://server/",
+        "--world",
+        "sim",
+        "--workers",
+        "4",
+        "--service-time",
+        "20ms",
+        "--arrivals",
+        "poisson",
+        "--sweep",
+        "50..250/50",
+        "--repeats",
+        "2",
+        "--format",
+        "json",
+    ];
+    let first = place.data(&words);
+    let record = parsed(&first);
+    assert_eq!(record["runs"].as_array().unwrap().len(), 10);
+    let knee = record["knees"][0]["rate"].as_f64().unwrap();
+    assert!(
+        (100.0..=150.0).contains(&knee),
+        "the power of M/D/4 is greatest at about three quarters of 200/s: {knee}"
+    );
+    assert_eq!(record["knees"][0]["carried_rate_max"], 200.0);
+    assert_eq!(first, place.data(&words));
+    // The table, CSV and Markdown are made from the same record.
+    for format in ["table", "csv", "md"] {
+        let mut words = words.to_vec();
+        *words.last_mut().unwrap() = format;
+        assert!(place.data(&words).contains("sim"), "{format}");
+    }
+}
+
+#[test]
+fn the_highest_rate_within_a_limit_is_found_with_an_interval() {
+    let place = Place::new();
+    let record = place.json(&[
+        "load",
+        "http://server/",
+        "--world",
+        "sim",
+        "--service-time",
+        "10ms",
+        "--slo",
+        "p99<20ms,errors<1%",
+        "--duration",
+        "20s",
+        "--resolution",
+        "1%",
+        "--format",
+        "json",
+    ]);
+    let limit = &record["limits"][0];
+    let rate = limit["rate"].as_f64().unwrap();
+    assert!(
+        (99.0..=101.0).contains(&rate),
+        "constant arrivals wait only above 100/s: {rate}"
+    );
+    assert_eq!(
+        (limit["broken_by"].as_str(), limit["repeats"].as_array().unwrap().len()),
+        (Some("p99<20ms"), 3)
+    );
+    let none = place.run(&[
+        "load",
+        "http://server/",
+        "--world",
+        "sim",
+        "--service-time",
+        "10ms",
+        "--slo",
+        "p99<5ms",
+        "--duration",
+        "1s",
+    ]);
+    assert_eq!(none.code, Some(99));
+    assert!(none.stdout.contains("even the lowest rate breaks the limit"));
+}
+
+#[test]
+fn sizes_are_swept() {
+    let place = Place::new();
+    let words = [
+        "load",
+        "http://server/",
+        "--world",
+        "sim",
+        "--sizes",
+        "1kB..4kB",
+        "--link",
+        "published/dialup-56k",
+        "--rate",
+        "1",
+        "--format",
+        "json",
+    ];
+    let record = place.json(&words);
+    let runs = record["runs"].as_array().unwrap();
+    let sizes: Vec<_> = runs.iter().map(|run| run["size"].as_u64().unwrap()).collect();
+    let times: Vec<_> = runs
+        .iter()
+        .map(|run| run["times"]["response"]["p50"].as_f64().unwrap())
+        .collect();
+    assert_eq!(sizes, [1_000, 2_000, 4_000]);
+    // Each kilobyte takes 8,000 bits / 56 kbit/s, and its headers.
+    assert!(
+        (0.14..0.18).contains(&(times[1] - times[0])) && times.is_sorted(),
+        "{times:?}"
+    );
+    let refused = place.run(&["load", "http://127.0.0.1:1/", "--sizes", "1kB"]);
+    assert!(
+        refused.code == Some(2) && refused.stderr.contains("{size} in the URL"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn two_loads_are_compared() {
+    let place = Place::new();
+    for (name, time) in [("before", "10ms"), ("after", "12ms")] {
+        let words = [
+            "load",
+            "http://server/",
+            "--world",
+            "sim",
+            "--service-time",
+            time,
+            "--arrivals",
+            "poisson",
+            "--repeats",
+            "3",
+            "--format",
+            "json",
+        ];
+        let record = place.data(&words);
+        place.file(&format!("{name}.json"), record);
+    }
+    let ended = place.run(&[
+        "compare",
+        "before.json",
+        "after.json",
+        "--fail-on",
+        "mean(response_time)>+5%",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(ended.code, Some(99), "{}", ended.stderr);
+    let change = &parsed(&ended.stdout)["cells"][0]["changes"]["response_time"];
+    assert_eq!(change["verdict"], "worse");
+}
+
+#[test]
+fn what_may_not_be_loaded_is_refused_with_the_remedy() {
+    let place = Place::new();
+    let refused = |words: &[&str], remedy: &str| {
+        let ended = place.run(words);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(remedy), "{}", ended.stderr);
+    };
+    refused(&["load", "http://8.8.8.8/"], "--i-may-load-this");
+    refused(&["load", "https://127.0.0.1/"], "TLS");
+    refused(&["load", "http://127.0.0.1/", "--rate", "0"], "requests per second");
+    refused(&["load", "http://127.0.0.1/", "--slo", "p99>1s"], "upper bound");
+    refused(
+        &["load", "http://127.0.0.1/", "--sweep", "10..5/1"],
+        "it ends below its beginning",
+    );
+    refused(
+        &["load", "http://127.0.0.1/", "--warm-up", "20s"],
+        "shorter than --duration",
+    );
+    refused(&["load", "http://10.0.0.1/", "--link", "wpt/3g"], "loopback");
+    refused(&["load", "http://127.0.0.1/", "--link", "wpt/5g"], "wpt/");
+    place.file("times", "0\n2\n1\n");
+    refused(&["load", "http://127.0.0.1/", "--schedule", "times"], "line 3");
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    let place = Place::new();
+    let url = server();
+    let mut command = place.command(&["load", &url, "--rate", "50", "--duration", "1h", "--format", "json"]);
+    let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_secs(1));
+    let interrupted = std::process::Command::new("kill")
+        .args(["-INT", &running.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(interrupted.success());
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let record = parsed(&String::from_utf8(output.stdout).unwrap());
+    let run = &record["runs"][0];
+    assert!(run["completed"].as_u64() > Some(10) && run["valid"] == false);
+    assert_eq!(record["doubts"][0]["kind"], "interrupted");
+}

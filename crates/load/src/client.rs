@@ -1,0 +1,478 @@
+//! The client of a load, sans-IO: given the time, the bytes and the events of its connections, it says what to do next.
+//!
+//! A driver calls [`Client::advance`] with the time, carries out each [`Action`], reports what became of it, and waits for a socket's
+//! event or [`Client::next_deadline`]. `outcome` is how requests end, and what follows. The loop over real sockets and the programs in worlds drive the same client.
+
+mod connection;
+mod outcome;
+mod queue;
+mod share;
+#[cfg(test)]
+mod tests;
+
+use crate::error_cause::ErrorCause;
+use crate::measurement::{ClientShare, CompletionWindow, Ending, Measurement};
+use crate::plan::{Demand, Plan};
+use crate::schedule::Schedule;
+use connection::{Connection, InFlight, State};
+use lastmile_units::{Instant, Seed};
+use queue::{DueRequests, LocalQueues};
+pub use share::Share;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::iter::{Enumerate, Peekable};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One thread's share of a load.
+#[derive(Debug)]
+pub struct Client {
+    plan: Arc<Plan>,
+    share: Share,
+    start: Instant,
+    /// The schedule of an open loop; none once it has ended.
+    schedule: Option<Peekable<Enumerate<Schedule>>>,
+    /// Requests that other requests brought about.
+    due: DueRequests,
+    /// Requests that wait for a connection.
+    queues: LocalQueues,
+    connections: Vec<Connection>,
+    free: Vec<u32>,
+    /// Connections that wait for a request, by client; an entry may be out of date.
+    idle: Vec<Vec<ConnectionId>>,
+    /// The number of open connections, by client.
+    open: Vec<u32>,
+    connections_open: u64,
+    in_flight: u64,
+    next_serial: u64,
+    /// The timeouts of requests in flight; an entry may be out of date.
+    timeouts: BinaryHeap<Reverse<(Instant, ConnectionId, u64)>>,
+    actions: VecDeque<Action>,
+    measurement: Measurement,
+    is_done: bool,
+}
+
+/// A connection. A later one in the same slot has another generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ConnectionId {
+    /// The slot: small numbers, used again.
+    pub index: u32,
+    /// How many connections had the slot before.
+    pub generation: u32,
+}
+
+/// What the driver has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Open a connection: call [`Client::on_connecting`], and [`Client::on_connected`] or [`Client::on_failed`] later.
+    Connect(ConnectionId),
+    /// Write what [`Client::unsent`] holds, and call [`Client::on_written`].
+    Write(ConnectionId),
+    /// Close the connection; its id means nothing from now on.
+    Close(ConnectionId),
+}
+
+/// A request, from when it is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Request {
+    /// When it should start if the server is as fast as expected.
+    intended: Instant,
+    /// When it may start: later than intended where it depends on another request.
+    released: Instant,
+    client: u32,
+    /// The requests of its session that follow it.
+    left: u32,
+    is_retry: bool,
+}
+
+/// A sender that is later than this has lost its schedule: our own choice.
+const LATENESS_MAX: Duration = Duration::from_secs(1);
+
+impl Client {
+    /// A share of `plan`, whose first request may start at `start`. Equal seeds give equal schedules.
+    pub fn new(plan: Arc<Plan>, share: Share, start: Instant, seed: Seed) -> Self {
+        let clients = plan.clients.get();
+        let mut due = DueRequests::default();
+        let schedule = match &plan.demand {
+            Demand::Open { arrivals, .. } => Some(arrivals.schedule(plan.duration, seed).enumerate().peekable()),
+            Demand::Closed { .. } => {
+                for client in (0..clients).filter(|client| share.has(u64::from(*client), clients.max(2))) {
+                    due.push(Request::first(start, client, 0));
+                }
+                None
+            }
+        };
+        Self {
+            share,
+            start,
+            schedule,
+            due,
+            queues: LocalQueues::new(clients),
+            connections: Vec::new(),
+            free: Vec::new(),
+            idle: vec![Vec::new(); clients as usize],
+            open: vec![0; clients as usize],
+            connections_open: 0,
+            in_flight: 0,
+            next_serial: 0,
+            timeouts: BinaryHeap::new(),
+            actions: VecDeque::new(),
+            measurement: Measurement {
+                span: plan.duration.saturating_sub(plan.warm_up),
+                clients: vec![ClientShare::default(); clients as usize],
+                window: CompletionWindow {
+                    end: plan.duration,
+                    ..CompletionWindow::default()
+                },
+                ..Measurement::default()
+            },
+            is_done: false,
+            plan,
+        }
+    }
+
+    /// Releases what is due, and gives up what has lasted too long.
+    pub fn advance(&mut self, now: Instant) {
+        while let Some(request) = self.next_due(now) {
+            self.measure(&request, |measurement, _| {
+                measurement.intended += 1;
+            });
+            let due = request.released - self.start;
+            self.measurement.sends.count_due(due.as_nanos() as u64);
+            self.dispatch(request);
+        }
+        while let Some(request) = self.queues.pop_expired(now, self.plan.timeout) {
+            self.count_error(&request, ErrorCause::LocalQueue);
+        }
+        while let Some(Reverse((at, id, serial))) = self.timeouts.peek().copied() {
+            let is_current = self
+                .in_flight_at(id)
+                .is_some_and(|in_flight| in_flight.serial == serial);
+            if is_current && at > now {
+                break;
+            }
+            self.timeouts.pop();
+            if is_current {
+                self.on_timeout(id, now);
+            }
+        }
+        self.end_if_done(now);
+    }
+
+    /// What to do next; none when everything is done for now.
+    pub fn next_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When to call [`Self::advance`] at the latest; none where only an event can change anything.
+    pub fn next_deadline(&mut self) -> Option<Instant> {
+        let arrival = self.next_arrival().map(|(at, _)| at);
+        let timeout = self.timeouts.peek().map(|Reverse((at, ..))| *at);
+        let queue = self.queues.next_timeout(self.plan.timeout);
+        [arrival, self.due.next_at(), timeout, queue]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Whether every request has ended, and every connection is closed.
+    pub fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Whether the handshake of a connection is under way.
+    pub fn is_connecting(&self, id: ConnectionId) -> bool {
+        self.connection(id)
+            .is_some_and(|connection| connection.state == State::Connecting)
+    }
+
+    /// The bytes that are still to be written.
+    pub fn unsent(&self, id: ConnectionId) -> &[u8] {
+        match self.connection(id) {
+            Some(connection) if connection.state == State::Busy => {
+                let is_last = self
+                    .plan
+                    .requests_per_connection
+                    .is_some_and(|most| connection.served + 1 >= most.get());
+                &self.plan.request.bytes(is_last)[connection.written..]
+            }
+            _ => &[],
+        }
+    }
+
+    /// The driver begins to open a connection.
+    pub fn on_connecting(&mut self, id: ConnectionId, now: Instant) {
+        let timeout = now + self.plan.connect_timeout;
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
+        connection.opened = now;
+        connection.state = State::Connecting;
+        let Some(serial) = connection.in_flight.map(|in_flight| in_flight.serial) else {
+            return;
+        };
+        self.timeouts.push(Reverse((timeout, id, serial)));
+        self.measurement.connections += 1;
+        self.on_begun(id, now);
+    }
+
+    /// The handshake is complete.
+    pub fn on_connected(&mut self, id: ConnectionId, now: Instant) {
+        let Some(connection) = self
+            .connection_mut(id)
+            .filter(|connection| connection.state == State::Connecting)
+        else {
+            return;
+        };
+        connection.state = State::Busy;
+        let connect_time = now - connection.opened;
+        if let Some(request) = connection.in_flight.map(|in_flight| in_flight.request) {
+            self.measure(&request, |measurement, _| measurement.connect.record(connect_time));
+        }
+        self.actions.push_back(Action::Write(id));
+    }
+
+    /// That many bytes of [`Self::unsent`] were written; `now` is the time before they were.
+    pub fn on_written(&mut self, id: ConnectionId, bytes: usize, now: Instant) {
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
+        connection.written += bytes;
+        if connection.in_flight.is_some_and(|in_flight| in_flight.begun.is_none()) {
+            self.on_begun(id, now);
+        }
+    }
+
+    /// Bytes arrived.
+    pub fn on_received(&mut self, id: ConnectionId, bytes: &[u8], now: Instant) {
+        self.measurement.bytes_received += bytes.len() as u64;
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
+        let Some(in_flight) = connection.in_flight.as_mut() else {
+            // Nothing was asked: what follows cannot be trusted.
+            self.close(id, now);
+            return;
+        };
+        in_flight.first_byte.get_or_insert(now);
+        match connection.reader.read(bytes) {
+            Err(error) => self.fail(id, error.into(), now),
+            Ok(read) if connection.reader.is_complete() => {
+                let is_followed = read < bytes.len();
+                self.complete(id, is_followed, now);
+            }
+            Ok(_) => {}
+        }
+    }
+
+    /// The server has closed its side of the connection.
+    pub fn on_end(&mut self, id: ConnectionId, now: Instant) {
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
+        if connection.in_flight.is_none() {
+            self.close(id, now);
+            return;
+        }
+        match connection.reader.end() {
+            Ok(()) => self.complete(id, true, now),
+            Err(error) => self.fail_or_retry(id, error.into(), now),
+        }
+    }
+
+    /// The connection could not be opened, or is broken.
+    pub fn on_failed(&mut self, id: ConnectionId, cause: ErrorCause, now: Instant) {
+        match self.connection(id) {
+            Some(connection) if connection.in_flight.is_none() => self.close(id, now),
+            Some(_) => self.fail_or_retry(id, cause, now),
+            None => {}
+        }
+    }
+
+    /// Stops at once: what is due is skipped, and what is in flight is left unfinished.
+    pub fn stop(&mut self, ending: Ending, now: Instant) {
+        if self.is_done {
+            return;
+        }
+        self.schedule = None;
+        self.measurement.skipped += self.queues.drain() + self.due.drain();
+        self.measurement.unfinished += self.in_flight;
+        self.measurement.ending = ending;
+        let measured = now.saturating_since(self.start + self.plan.warm_up);
+        let window = &mut self.measurement.window;
+        window.end = window.end.min(now.saturating_since(self.start));
+        self.measurement.span = self.measurement.span.min(measured);
+        for connection in &mut self.connections {
+            connection.in_flight = None;
+        }
+        self.in_flight = 0;
+        self.end_if_done(now);
+    }
+
+    /// The figures so far.
+    pub fn measurement(&self) -> &Measurement {
+        &self.measurement
+    }
+
+    /// The figures, for what the driver knows alone.
+    pub fn measurement_mut(&mut self) -> &mut Measurement {
+        &mut self.measurement
+    }
+
+    /// The figures.
+    pub fn into_measurement(self) -> Measurement {
+        self.measurement
+    }
+
+    /// The next arrival of this share, and its number.
+    fn next_arrival(&mut self) -> Option<(Instant, u64)> {
+        let (share, clients, start) = (self.share, self.plan.clients.get(), self.start);
+        let schedule = self.schedule.as_mut()?;
+        loop {
+            let Some((number, nanos)) = schedule.peek() else {
+                self.schedule = None;
+                return None;
+            };
+            if share.has(*number as u64, clients) {
+                return Some((start + Duration::from_nanos(*nanos), *number as u64));
+            }
+            schedule.next();
+        }
+    }
+
+    /// The next request that may start by `now`.
+    fn next_due(&mut self, now: Instant) -> Option<Request> {
+        let arrival = self.next_arrival().filter(|(at, _)| *at <= now);
+        let due_at = self.due.next_at().filter(|at| *at <= now);
+        if let Some((at, number)) = arrival
+            && due_at.is_none_or(|due| at <= due)
+        {
+            self.schedule.as_mut()?.next();
+            let Demand::Open { session, .. } = &self.plan.demand else {
+                return None;
+            };
+            let client = (number % u64::from(self.plan.clients.get())) as u32;
+            return Some(Request::first(at, client, session.requests.get() - 1));
+        }
+        due_at.and_then(|_| self.due.pop())
+    }
+
+    /// Begins a request over a connection that is idle, or a new one; else it waits.
+    fn dispatch(&mut self, request: Request) {
+        let client = request.client as usize;
+        while let Some(id) = self.idle[client].pop() {
+            if self
+                .connection(id)
+                .is_some_and(|connection| connection.state == State::Idle)
+            {
+                self.begin(id, request, State::Busy);
+                self.actions.push_back(Action::Write(id));
+                return;
+            }
+        }
+        let most = self.plan.connections_per_client.get();
+        let most = if self.plan.clients.get() == 1 {
+            self.share.of_count(most)
+        } else {
+            most
+        };
+        if self.open[client] < most {
+            let id = self.open_connection();
+            self.open[client] += 1;
+            self.begin(id, request, State::Opening);
+            self.actions.push_back(Action::Connect(id));
+        } else {
+            self.queues.push(request);
+        }
+    }
+
+    fn begin(&mut self, id: ConnectionId, request: Request, state: State) {
+        let serial = self.next_serial;
+        self.next_serial += 1;
+        self.in_flight += 1;
+        self.timeouts
+            .push(Reverse((request.released + self.plan.timeout, id, serial)));
+        self.connections[id.index as usize].begin(InFlight::new(request, serial), state);
+    }
+
+    fn open_connection(&mut self) -> ConnectionId {
+        self.connections_open += 1;
+        let most = &mut self.measurement.connections_max;
+        *most = self.connections_open.max(*most);
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(Connection::new(&self.plan.request));
+            self.connections.len() as u32 - 1
+        });
+        ConnectionId {
+            index,
+            generation: self.connections[index as usize].generation,
+        }
+    }
+
+    /// A request is begun now: how late is that?
+    fn on_begun(&mut self, id: ConnectionId, now: Instant) {
+        let Some(in_flight) = self
+            .connection_mut(id)
+            .and_then(|connection| connection.in_flight.as_mut())
+        else {
+            return;
+        };
+        in_flight.begun = Some(now);
+        let (request, queued_until) = (in_flight.request, in_flight.queued_until);
+        if request.is_retry {
+            return;
+        }
+        let lateness = now.saturating_since(queued_until.unwrap_or(request.released));
+        let sent_at = now.saturating_since(self.start).as_nanos() as u64;
+        self.measurement.sends.count_sent(sent_at);
+        self.measure(&request, |measurement, _| {
+            measurement.sent += 1;
+            measurement.lateness.record(lateness);
+            if let Some(until) = queued_until {
+                measurement.queued += 1;
+                measurement.local_queue.record(until.saturating_since(request.released));
+            }
+        });
+        if lateness > LATENESS_MAX {
+            self.stop(Ending::RateNotHeld, now);
+        }
+    }
+
+    /// Records figures of a request, unless it belongs to the warm-up.
+    fn measure(&mut self, request: &Request, record: impl FnOnce(&mut Measurement, &mut ClientShare)) {
+        if request.intended < self.start + self.plan.warm_up {
+            return;
+        }
+        let client = request.client as usize;
+        let mut share = std::mem::take(&mut self.measurement.clients[client]);
+        record(&mut self.measurement, &mut share);
+        self.measurement.clients[client] = share;
+    }
+
+    fn connection(&self, id: ConnectionId) -> Option<&Connection> {
+        let connection = self.connections.get(id.index as usize);
+        connection.filter(|connection| connection.is_current(id.generation))
+    }
+
+    fn connection_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        let connection = self.connections.get_mut(id.index as usize);
+        connection.filter(|connection| connection.is_current(id.generation))
+    }
+
+    fn in_flight_at(&self, id: ConnectionId) -> Option<InFlight> {
+        self.connection(id)?.in_flight
+    }
+}
+
+impl Request {
+    /// A request that depends on no other.
+    const fn first(at: Instant, client: u32, left: u32) -> Self {
+        Self {
+            intended: at,
+            released: at,
+            client,
+            left,
+            is_retry: false,
+        }
+    }
+}

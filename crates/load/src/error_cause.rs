@@ -1,0 +1,108 @@
+//! The causes why a request fails.
+
+use crate::http1::ResponseError;
+use std::fmt;
+use std::io;
+
+/// Declares the causes with their names and explanations, and the list of them all.
+macro_rules! causes {
+    ($($(#[$about:meta])+ $cause:ident = $name:literal: $explanation:literal;)+) => {
+        /// Why a request failed.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum ErrorCause {
+            $($(#[$about])+ $cause,)+
+        }
+
+        impl ErrorCause {
+            /// Every cause.
+            pub const ALL: &[Self] = &[$(Self::$cause),+];
+
+            /// As written in records: `refused`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$cause => $name,)+ }
+            }
+
+            /// What happened, in words.
+            pub const fn explanation(self) -> &'static str {
+                match self { $(Self::$cause => $explanation,)+ }
+            }
+        }
+    };
+}
+
+causes! {
+    /// Nothing listens.
+    Refused = "refused": "the server refused the connection";
+    /// There is no route.
+    Unreachable = "unreachable": "the network has no route to the server";
+    /// The handshake was not answered in time.
+    SynLost = "syn-lost": "the connection was not established before its timeout: SYN or SYN-ACK were lost, or the server's backlog was full";
+    /// This machine has no port left.
+    LocalPorts = "local-ports": "this machine has no local port left for the connection";
+    /// This machine has no descriptor or memory left.
+    LocalDescriptors = "local-descriptors": "this machine has no file descriptor or socket memory left";
+    /// No connection was free in time.
+    LocalQueue = "local-queue": "no connection of the client was free before the request's timeout";
+    /// The server reset the connection.
+    Reset = "reset": "the connection was reset";
+    /// The connection ended before the response.
+    ClosedBeforeResponse = "closed-before-response": "the server closed the connection before the first byte of the response";
+    /// It ended within the head.
+    ShortHead = "short-head": "the server closed the connection within the head of the response";
+    /// It ended within the body.
+    ShortBody = "short-body": "the server closed the connection within the body of the response";
+    /// No byte of the response came in time.
+    NoResponse = "no-response": "no byte of the response came before the timeout";
+    /// The head was not complete in time.
+    SlowHead = "slow-head": "the head of the response was not complete before the timeout";
+    /// The body was not complete in time.
+    SlowBody = "slow-body": "the body of the response was not complete before the timeout";
+    /// The response is not HTTP/1.1.
+    Malformed = "malformed": "the response is malformed";
+    /// The head does not end.
+    HeadTooLong = "head-too-long": "the head of the response does not end";
+    /// A status of 400 or above.
+    Status = "status": "the status of the response was 400 or above";
+    /// Another error of the operating system.
+    Other = "other": "another error of the operating system";
+}
+
+impl ErrorCause {
+    /// The cause of an error of a socket.
+    pub fn of_io(error: &io::Error) -> Self {
+        // Linux: EMFILE 24, ENFILE 23, ENOMEM 12, ENOBUFS 105.
+        if matches!(error.raw_os_error(), Some(12 | 23 | 24 | 105)) {
+            return Self::LocalDescriptors;
+        }
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Self::Refused,
+            io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => Self::Unreachable,
+            io::ErrorKind::TimedOut => Self::SynLost,
+            io::ErrorKind::AddrNotAvailable | io::ErrorKind::AddrInUse => Self::LocalPorts,
+            io::ErrorKind::OutOfMemory => Self::LocalDescriptors,
+            io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => {
+                Self::Reset
+            }
+            io::ErrorKind::UnexpectedEof => Self::ClosedBeforeResponse,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl From<ResponseError> for ErrorCause {
+    fn from(error: ResponseError) -> Self {
+        match error {
+            ResponseError::HeadTooLong => Self::HeadTooLong,
+            ResponseError::Malformed(_) => Self::Malformed,
+            ResponseError::ClosedBeforeResponse => Self::ClosedBeforeResponse,
+            ResponseError::ShortHead => Self::ShortHead,
+            ResponseError::ShortBody => Self::ShortBody,
+        }
+    }
+}
+
+impl fmt::Display for ErrorCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,29 @@
+//! HTTP load: requests at times of their own, and response times from when each request should have started.
+//!
+//! [`plan`] says what is asked: [`schedule`] when, [`session`] what depends on what. [`client`] decides, sans-IO, with [`http1`]; two drivers carry
+//! its decisions out: [`epoll`] over real sockets, and [`over_host`], a program on a host of any world, which [`on_testbed`] starts, against a
+//! [`server_model`] too. [`measurement`] holds the figures, and [`self_check`] says whether they count. [`search`] finds the highest rate
+//! within a limit ([`slo`]); [`record`] makes what is published.
+
+pub mod client;
+pub mod distribution;
+#[cfg(target_os = "linux")]
+pub mod epoll;
+pub mod error_cause;
+pub mod http1;
+pub mod measurement;
+pub mod on_testbed;
+pub mod over_host;
+pub mod plan;
+pub mod rate;
+pub mod record;
+pub mod schedule;
+pub mod search;
+pub mod self_check;
+mod send_counts;
+pub mod server_model;
+pub mod session;
+pub mod slo;
+pub mod target;
+
+pub use send_counts::SendCounts;

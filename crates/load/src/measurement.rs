@@ -1,0 +1,249 @@
+//! What a run measured: times in separate distributions, errors by cause, and the sender's own schedule.
+
+use crate::distribution::Distribution;
+use crate::error_cause::ErrorCause;
+use crate::send_counts::SendCounts;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The figures of a run, or of a thread's share of it.
+#[derive(Debug, Clone, Default)]
+pub struct Measurement {
+    /// The time in which measured requests were intended to start: the duration without the warm-up, or less where a run was stopped.
+    pub span: Duration,
+    /// Measured requests that were due.
+    pub intended: u64,
+    /// Those that were begun: a connection was opened for them, or they were written to an open one.
+    pub sent: u64,
+    /// Those with a whole response of a status below 400.
+    pub completed: u64,
+    /// Those that failed, by cause.
+    pub errors: BTreeMap<ErrorCause, u64>,
+    /// When requests were completed while others were still being sent.
+    pub window: CompletionWindow,
+    /// Requests that were sent again, since the server had closed their open connection before any byte of a response.
+    pub retries: u64,
+    /// Requests that were without a response when the run was stopped.
+    pub unfinished: u64,
+    /// Requests that were due and not begun when the run was stopped.
+    pub skipped: u64,
+    /// Requests that waited for a free connection.
+    pub queued: u64,
+    /// From the intended start to the end of the response; of completed requests.
+    pub response: Distribution,
+    /// From the actual start to the end of the response; of completed requests.
+    pub service: Distribution,
+    /// From when a request could have been begun to when it was: the error of the generator's own schedule.
+    pub lateness: Distribution,
+    /// The waiting time for a free connection, of requests that waited.
+    pub local_queue: Distribution,
+    /// From the first SYN to the end of the handshake.
+    pub connect: Distribution,
+    /// From the actual start to the first byte of the response.
+    pub first_byte: Distribution,
+    /// From the first to the last byte of the response.
+    pub transfer: Distribution,
+    /// From the first SYN to the closing of the connection by this side.
+    pub connection_duration: Distribution,
+    /// Bytes that were received, heads included.
+    pub bytes_received: u64,
+    /// Bytes of bodies of completed requests.
+    pub body_bytes: u64,
+    /// Connections that were opened.
+    pub connections: u64,
+    /// The largest number of connections that were open at once.
+    pub connections_max: u64,
+    /// What each client got.
+    pub clients: Vec<ClientShare>,
+    /// Sends in each millisecond.
+    pub sends: SendCounts,
+    /// What the kernel says about the connections.
+    pub tcp: TcpCounts,
+    /// How the run ended.
+    pub ending: Ending,
+}
+
+/// Completions from the first to the end of sending, as times from the start of the run. What is completed later would make an overloaded
+/// server look as if it kept up, and the time before the first is no fault of the server's rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CompletionWindow {
+    /// The first, after the warm-up.
+    pub first: Option<Duration>,
+    /// How many there are up to the end, the first included.
+    pub completed: u64,
+    /// The end of sending.
+    pub end: Duration,
+}
+
+/// What one client got.
+#[derive(Debug, Clone, Default)]
+pub struct ClientShare {
+    /// Completed requests.
+    pub completed: u64,
+    /// Failed requests.
+    pub failed: u64,
+    /// The sum of the response times of completed requests.
+    pub response_time: Duration,
+}
+
+/// The counters of the kernel's TCP (`TCP_INFO`), over all connections that were closed.
+#[derive(Debug, Clone, Default)]
+pub struct TcpCounts {
+    /// Connections whose counters were read.
+    pub connections: u64,
+    /// Segments that this side sent again.
+    pub retransmissions: u64,
+    /// The smoothed round-trip time of each connection at its end.
+    pub round_trip: Distribution,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// Every request was begun, and ended.
+    #[default]
+    Complete,
+    /// It was stopped from outside.
+    Interrupted,
+    /// The generator fell behind its schedule, and stopped.
+    RateNotHeld,
+}
+
+impl Measurement {
+    /// Adds the share of another thread.
+    pub fn add(&mut self, other: &Self) {
+        self.span = self.span.max(other.span);
+        self.intended += other.intended;
+        self.sent += other.sent;
+        self.completed += other.completed;
+        for (cause, count) in &other.errors {
+            *self.errors.entry(*cause).or_default() += count;
+        }
+        self.window.add(other.window);
+        self.retries += other.retries;
+        self.unfinished += other.unfinished;
+        self.skipped += other.skipped;
+        self.queued += other.queued;
+        self.response.add(&other.response);
+        self.service.add(&other.service);
+        self.lateness.add(&other.lateness);
+        self.local_queue.add(&other.local_queue);
+        self.connect.add(&other.connect);
+        self.first_byte.add(&other.first_byte);
+        self.transfer.add(&other.transfer);
+        self.connection_duration.add(&other.connection_duration);
+        self.bytes_received += other.bytes_received;
+        self.body_bytes += other.body_bytes;
+        self.connections += other.connections;
+        self.connections_max += other.connections_max;
+        if self.clients.len() < other.clients.len() {
+            self.clients.resize_with(other.clients.len(), ClientShare::default);
+        }
+        for (sum, share) in self.clients.iter_mut().zip(&other.clients) {
+            sum.completed += share.completed;
+            sum.failed += share.failed;
+            sum.response_time += share.response_time;
+        }
+        self.sends.add(&other.sends);
+        self.tcp.connections += other.tcp.connections;
+        self.tcp.retransmissions += other.tcp.retransmissions;
+        self.tcp.round_trip.add(&other.tcp.round_trip);
+        self.ending = self.ending.max(other.ending);
+    }
+
+    /// Requests that failed.
+    pub fn failed(&self) -> u64 {
+        self.errors.values().sum()
+    }
+
+    /// Failed requests as a share of those that ended; none where none did.
+    pub fn error_rate(&self) -> Option<f64> {
+        let ended = self.completed + self.failed();
+        (ended > 0).then(|| self.failed() as f64 / ended as f64)
+    }
+
+    /// Requests that were due, per second.
+    pub fn offered_rate(&self) -> f64 {
+        per_second(self.intended, self.span)
+    }
+
+    /// Requests that were completed per second, while requests were sent.
+    pub fn transaction_rate(&self) -> f64 {
+        self.window.rate()
+    }
+
+    /// Body bits of completed requests per second, while requests were sent: the transaction rate times the mean body.
+    pub fn goodput(&self) -> f64 {
+        if self.completed == 0 {
+            return 0.0;
+        }
+        self.transaction_rate() * (self.body_bytes * 8) as f64 / self.completed as f64
+    }
+
+    /// How equally the clients' completed requests are shared: Jain's index (1 is equal, 1/n is all to one of n). None where none has any.
+    ///
+    /// Jain, Chiu and Hawe, DEC-TR-301 (1984): the square of the sum over n times the sum of the squares.
+    pub fn fairness(&self) -> Option<f64> {
+        let counts = || self.clients.iter().map(|share| share.completed as f64);
+        let squares: f64 = counts().map(|count| count * count).sum();
+        (squares > 0.0).then(|| counts().sum::<f64>().powi(2) / (self.clients.len() as f64 * squares))
+    }
+}
+
+impl CompletionWindow {
+    /// A request is completed, so long after the start.
+    pub(crate) fn count(&mut self, at: Duration) {
+        if at <= self.end {
+            self.first = Some(self.first.map_or(at, |first| first.min(at)));
+            self.completed += 1;
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.first = self.first.into_iter().chain(other.first).min();
+        self.completed += other.completed;
+        self.end = self.end.max(other.end);
+    }
+
+    /// Completions per second. Half of the first is counted: of events at equal intervals, a window from one of them to any moment holds half of one
+    /// more, on average, than the rate says.
+    fn rate(self) -> f64 {
+        let length = self
+            .first
+            .map_or(Duration::ZERO, |first| self.end.saturating_sub(first));
+        if length.is_zero() {
+            return 0.0;
+        }
+        (self.completed as f64 - 0.5) / length.as_secs_f64()
+    }
+}
+
+fn per_second(count: u64, span: Duration) -> f64 {
+    if span.is_zero() {
+        0.0
+    } else {
+        count as f64 / span.as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_fair_when_they_are_equal() {
+        let of = |counts: &[u64]| Measurement {
+            clients: counts
+                .iter()
+                .map(|completed| ClientShare {
+                    completed: *completed,
+                    ..ClientShare::default()
+                })
+                .collect(),
+            ..Measurement::default()
+        };
+        assert_eq!(of(&[5, 5, 5]).fairness(), Some(1.0));
+        assert_eq!(of(&[9, 0, 0]).fairness(), Some(1.0 / 3.0));
+        assert_eq!(of(&[0]).fairness(), None);
+    }
+}

@@ -1,0 +1,337 @@
+mod queueing_theory;
+
+use super::*;
+use crate::error_cause::ErrorCause;
+use crate::http1::Request;
+use crate::plan::Demand;
+use crate::rate::RequestRate;
+use crate::schedule::Arrivals;
+use crate::search::{Judged, SearchOptions, highest_rate};
+use crate::server_model::ServiceTime;
+use crate::session::Session;
+use crate::slo::Limit;
+use lastmile_link::DirectionSpec;
+use std::num::NonZeroU32;
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn ideal() -> LinkSpec {
+    LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL).unwrap()
+}
+
+fn rate(per_second: f64) -> RequestRate {
+    RequestRate::new(per_second).unwrap()
+}
+
+fn count(count: u32) -> NonZeroU32 {
+    NonZeroU32::new(count).unwrap()
+}
+
+fn constant(per_second: f64, duration: Duration) -> Plan {
+    let demand = Demand::open(Arrivals::Constant(rate(per_second)));
+    Plan::new(demand, duration, Request::get("server", "/"))
+}
+
+fn run(model: ServerModel, plan: &Plan) -> Measurement {
+    let server = SimulatedServer { link: ideal(), model };
+    server.run(plan, Seed::new(1), &Arc::default()).unwrap()
+}
+
+#[test]
+fn an_idle_server_answers_each_request_after_its_service_time() {
+    let model = ServerModel {
+        workers: count(4),
+        service_time: ServiceTime::Constant(20 * MILLISECOND),
+        ..ServerModel::default()
+    };
+    for requests_per_connection in [None, Some(count(1)), Some(count(3))] {
+        let plan = Plan {
+            requests_per_connection,
+            ..constant(100.0, SECOND)
+        };
+        let measured = run(model.clone(), &plan);
+        assert_eq!(
+            (measured.intended, measured.sent, measured.completed, measured.failed()),
+            (100, 100, 100, 0)
+        );
+        for times in [&measured.response, &measured.service, &measured.first_byte] {
+            assert_eq!(times.mean(), Some(20 * MILLISECOND));
+            assert!(times.are_equivalent(times.max().unwrap(), 20 * MILLISECOND));
+        }
+        assert_eq!(measured.lateness.max(), Some(Duration::ZERO));
+        assert_eq!((measured.sends.sent_max(), measured.sends.due_max()), (1, 1));
+        assert_eq!(measured.body_bytes, 100_000);
+        let connections = match requests_per_connection.map(NonZeroU32::get) {
+            // Two requests overlap for 10 ms; the third comes at the moment when the first is answered.
+            None => 2..=3,
+            Some(1) => 100..=100,
+            _ => 34..=36,
+        };
+        assert!(connections.contains(&measured.connections), "{}", measured.connections);
+    }
+}
+
+/// The server does nothing for one second of ten. A generator that waits for it would send less, and see little of it.
+#[test]
+fn a_stall_of_a_second_is_measured_in_full() {
+    let service = MILLISECOND / 2;
+    let stall = 4 * SECOND..5 * SECOND;
+    let model = ServerModel {
+        workers: count(100_000),
+        service_time: ServiceTime::Constant(service),
+        stall: Some(stall.clone()),
+        ..ServerModel::default()
+    };
+    for requests_per_connection in [None, Some(count(1))] {
+        let plan = Plan {
+            requests_per_connection,
+            ..constant(1_000.0, 10 * SECOND)
+        };
+        let measured = run(model.clone(), &plan);
+        // The server's clock began with the world, the load 20 ms later. A request's work goes on when the stall ends.
+        let mut truth: Vec<Duration> = (0..10_000_u32)
+            .map(|number| LEAD_TIME + number * MILLISECOND)
+            .map(|arrival| {
+                let is_stalled = arrival < stall.end && arrival + service > stall.start;
+                let stopped = if is_stalled {
+                    stall.end - arrival.max(stall.start)
+                } else {
+                    Duration::ZERO
+                };
+                service + stopped
+            })
+            .collect();
+        truth.sort_unstable();
+        let mean = truth.iter().sum::<Duration>() / 10_000;
+        assert_eq!(measured.completed, 10_000);
+        assert_eq!(measured.response.mean(), Some(mean));
+        for (probability, rank) in [(0.5, 5_000), (0.95, 9_500), (0.99, 9_900), (1.0, 10_000)] {
+            let found = measured.response.quantile(probability).unwrap();
+            assert!(
+                measured.response.are_equivalent(found, truth[rank - 1]),
+                "{probability}: {found:?}"
+            );
+        }
+        assert_eq!(measured.lateness.max(), Some(Duration::ZERO), "and sending went on");
+    }
+}
+
+#[test]
+fn a_closed_loop_waits_for_the_stall_and_sends_less() {
+    let model = ServerModel {
+        service_time: ServiceTime::Constant(10 * MILLISECOND),
+        stall: Some(4 * SECOND..5 * SECOND),
+        ..ServerModel::default()
+    };
+    let demand = Demand::Closed {
+        think_time: 10 * MILLISECOND,
+    };
+    let measured = run(model, &Plan::new(demand, 10 * SECOND, Request::get("server", "/")));
+    // A request every 20 ms, except in the second of the stall.
+    assert!((449..=451).contains(&measured.completed), "{}", measured.completed);
+    assert!(measured.response.quantile(0.99).unwrap() < 11 * MILLISECOND);
+}
+
+#[test]
+fn a_dependent_request_is_measured_from_when_the_user_expected_to_send_it() {
+    let model = ServerModel {
+        service_time: ServiceTime::Constant(50 * MILLISECOND),
+        workers: count(10),
+        ..ServerModel::default()
+    };
+    let demand = Demand::Open {
+        arrivals: Arrivals::Constant(rate(1.0)),
+        session: Session {
+            requests: count(3),
+            think_time: 20 * MILLISECOND,
+            expected_response_time: 10 * MILLISECOND,
+        },
+    };
+    let measured = run(model, &Plan::new(demand, SECOND, Request::get("server", "/")));
+    // Intended at 0, 30 and 60 ms; sent when the one before is answered, at 0, 50 and 100 ms.
+    let sum = measured.response.mean().unwrap() * 3;
+    assert_eq!(measured.completed, 3);
+    assert!(
+        sum.abs_diff((50 + 70 + 90) * MILLISECOND) < Duration::from_nanos(3),
+        "{sum:?}"
+    );
+    assert_eq!(measured.service.mean(), Some(50 * MILLISECOND));
+    assert_eq!(
+        measured.lateness.max(),
+        Some(Duration::ZERO),
+        "the generator was in time"
+    );
+}
+
+#[test]
+fn requests_that_find_no_free_connection_wait_and_the_wait_counts() {
+    let model = ServerModel {
+        service_time: ServiceTime::Constant(100 * MILLISECOND),
+        workers: count(10),
+        ..ServerModel::default()
+    };
+    let plan = Plan {
+        connections_per_client: count(1),
+        timeout: 250 * MILLISECOND,
+        ..constant(20.0, SECOND)
+    };
+    let measured = run(model, &plan);
+    // One connection serves 10 per second of the 20 that come; each waits longer, until the timeout.
+    assert_eq!(measured.completed + measured.failed(), 20);
+    assert!(measured.errors[&ErrorCause::LocalQueue] >= 5, "{:?}", measured.errors);
+    assert_eq!(measured.connections_max, 1);
+    assert!(measured.queued > 5 && measured.local_queue.max().unwrap() <= 250 * MILLISECOND);
+    assert!(measured.response.max().unwrap() <= 251 * MILLISECOND);
+}
+
+#[test]
+fn a_full_backlog_closes_connections_and_that_is_counted_under_its_cause() {
+    let model = ServerModel {
+        service_time: ServiceTime::Constant(100 * MILLISECOND),
+        backlog: 2,
+        ..ServerModel::default()
+    };
+    let plan = Plan {
+        requests_per_connection: Some(count(1)),
+        ..constant(100.0, SECOND)
+    };
+    let measured = run(model, &plan);
+    let refused = measured.errors[&ErrorCause::ClosedBeforeResponse];
+    assert_eq!(measured.completed + refused, 100);
+    // The worker serves 10 per second; two more wait at the end.
+    assert!((11..=13).contains(&measured.completed), "{}", measured.completed);
+}
+
+#[test]
+fn an_overloaded_server_is_not_said_to_keep_up() {
+    let model = ServerModel {
+        service_time: ServiceTime::Constant(20 * MILLISECOND),
+        ..ServerModel::default()
+    };
+    let measured = run(model, &constant(100.0, 4 * SECOND));
+    // All are completed in the end, since each may wait for 10 s.
+    assert_eq!(measured.completed, 400);
+    assert!(
+        (measured.transaction_rate() - 50.0).abs() < 0.3,
+        "{}",
+        measured.transaction_rate()
+    );
+    assert_eq!(measured.offered_rate(), 100.0);
+}
+
+#[test]
+fn clients_share_the_arrivals_and_each_has_its_connections() {
+    let plan = Plan {
+        clients: count(4),
+        connections_per_client: count(1),
+        ..constant(400.0, SECOND)
+    };
+    let measured = run(ServerModel::default(), &plan);
+    assert_eq!(
+        measured
+            .clients
+            .iter()
+            .map(|client| client.completed)
+            .collect::<Vec<_>>(),
+        [100; 4]
+    );
+    assert_eq!((measured.fairness(), measured.connections), (Some(1.0), 4));
+}
+
+#[test]
+fn warm_up_is_sent_and_not_measured() {
+    let plan = Plan {
+        warm_up: SECOND,
+        ..constant(100.0, 3 * SECOND)
+    };
+    let measured = run(ServerModel::default(), &plan);
+    assert_eq!(
+        (measured.intended, measured.completed, measured.span),
+        (200, 200, 2 * SECOND)
+    );
+    assert!((measured.transaction_rate() - 100.0).abs() < 0.5);
+}
+
+#[test]
+fn a_link_adds_its_handshake_and_its_round_trip() {
+    let direction = DirectionSpec {
+        one_way_delay: 50 * MILLISECOND,
+        ..DirectionSpec::IDEAL
+    };
+    let server = SimulatedServer {
+        link: LinkSpec::new("slow", direction.clone(), direction).unwrap(),
+        model: ServerModel::default(),
+    };
+    let plan = Plan {
+        requests_per_connection: Some(count(1)),
+        ..constant(10.0, SECOND)
+    };
+    let measured = server.run(&plan, Seed::new(1), &Arc::default()).unwrap();
+    assert_eq!(measured.connect.mean(), Some(100 * MILLISECOND));
+    assert_eq!(measured.response.mean(), Some(200 * MILLISECOND));
+    let again = server.run(&plan, Seed::new(1), &Arc::default()).unwrap();
+    assert_eq!(
+        format!("{measured:?}"),
+        format!("{again:?}"),
+        "equal seeds give equal figures"
+    );
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_measured() {
+    let interrupt = Arc::new(AtomicBool::new(true));
+    let server = SimulatedServer {
+        link: ideal(),
+        model: ServerModel::default(),
+    };
+    let measured = server.run(&constant(100.0, SECOND), Seed::new(1), &interrupt).unwrap();
+    assert!(crate::record::is_interrupted(&measured));
+    assert_eq!(measured.completed, 0);
+}
+
+#[test]
+fn the_highest_rate_of_four_workers_is_that_of_a_scan_and_of_theory() {
+    const DURATION: Duration = Duration::from_secs(300);
+    let server = SimulatedServer {
+        link: ideal(),
+        model: ServerModel {
+            workers: count(4),
+            service_time: ServiceTime::Constant(20 * MILLISECOND),
+            ..ServerModel::default()
+        },
+    };
+    let limit: Limit = "p99<50ms,errors<0.1%".parse().unwrap();
+    let mut judge = |rate: RequestRate, seed: Seed| -> Result<Judged, Failure> {
+        let demand = Demand::open(Arrivals::Poisson(rate));
+        let measured = server.run(
+            &Plan::new(demand, DURATION, Request::get("server", "/")),
+            seed,
+            &Arc::default(),
+        )?;
+        Ok(limit.broken_rule(&measured).map_or(Ok(()), |rule| Err(rule.to_owned())))
+    };
+    let options = SearchOptions {
+        start: rate(10.0),
+        highest: rate(1_000.0),
+        resolution: 0.01,
+        repeats: 3,
+    };
+    let seed = Seed::new(1);
+    let found = highest_rate(&options, seed, &mut judge).unwrap();
+    let theory = queueing_theory::highest_rate(4, 0.020, 0.99, 0.050);
+    let mean = found.mean().unwrap();
+    assert!((mean / theory - 1.0).abs() < 0.05, "{mean} against {theory}");
+    assert_eq!(found.broken_by.as_deref(), Some("p99<50ms"));
+
+    // A scan upwards by 1 % with the arrivals of the first repeat.
+    let mut scanned = theory * 0.9;
+    while judge(rate(scanned * 1.01), seed.derive_index(0)).unwrap().is_ok() {
+        scanned *= 1.01;
+    }
+    assert!(
+        (found.repeats[0] / scanned - 1.0).abs() < 0.05,
+        "{} against {scanned}",
+        found.repeats[0]
+    );
+}

@@ -1,0 +1,215 @@
+//! Drives the client as a program on a host of a world: each connection is a task over one of its streams.
+//!
+//! The program is the same in both worlds; in the simulated one its own work takes no time.
+
+use crate::client::{Action, Client, ConnectionId, Share};
+use crate::error_cause::ErrorCause;
+use crate::measurement::{Ending, Measurement};
+use crate::plan::Plan;
+use futures_util::future::{Either, select};
+use lastmile_units::{Instant, Seed};
+use lastmile_world::Host;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddrV4;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
+
+/// A load from one host.
+#[derive(Debug, Clone)]
+pub struct HostLoad {
+    /// The server.
+    pub server: SocketAddrV4,
+    /// What is asked of it.
+    pub plan: Arc<Plan>,
+    /// When the first request may start.
+    pub start: Instant,
+    /// The seed of the arrivals.
+    pub seed: Seed,
+    /// Stops the load when it is set.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+/// What the connections' tasks share.
+struct Shared {
+    client: RefCell<Client>,
+    /// A task has told the client something.
+    changed: Notify,
+}
+
+/// How the program reaches the task of a connection.
+#[derive(Default)]
+struct Control {
+    is_closed: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+/// What happened to a connection.
+enum Event {
+    Closed,
+    Received(usize),
+    Failed(io::Error),
+}
+
+/// What is read at once: our own choice.
+const BUFFER: usize = 16 * 1024;
+
+impl HostLoad {
+    /// Carries out the plan from `host`. Returns when every request has ended.
+    pub async fn run<H: Host>(self, host: H) -> Measurement {
+        let client = Client::new(Arc::clone(&self.plan), Share::WHOLE, self.start, self.seed);
+        let shared = Rc::new(Shared {
+            client: RefCell::new(client),
+            changed: Notify::new(),
+        });
+        let mut controls: BTreeMap<ConnectionId, Rc<Control>> = BTreeMap::new();
+        loop {
+            if self.interrupt.load(Ordering::Relaxed) {
+                shared.client.borrow_mut().stop(Ending::Interrupted, host.now());
+            }
+            shared.client.borrow_mut().advance(host.now());
+            loop {
+                let action = shared.client.borrow_mut().next_action();
+                match action {
+                    None => break,
+                    Some(Action::Connect(id)) => {
+                        shared.client.borrow_mut().on_connecting(id, host.now());
+                        let control = Rc::new(Control::default());
+                        controls.insert(id, Rc::clone(&control));
+                        let task = carry(host.clone(), self.server, Rc::clone(&shared), control, id);
+                        host.spawn(task);
+                    }
+                    Some(Action::Write(id)) => {
+                        if let Some(control) = controls.get(&id) {
+                            control.wake();
+                        }
+                    }
+                    Some(Action::Close(id)) => {
+                        if let Some(control) = controls.remove(&id) {
+                            control.is_closed.set(true);
+                            control.wake();
+                        }
+                    }
+                }
+            }
+            let (is_done, deadline) = {
+                let mut client = shared.client.borrow_mut();
+                (client.is_done(), client.next_deadline())
+            };
+            if is_done {
+                break;
+            }
+            let changed = pin!(shared.changed.notified());
+            match deadline {
+                Some(deadline) => match select(changed, pin!(host.sleep_until(deadline))).await {
+                    Either::Left(_) | Either::Right(_) => {}
+                },
+                None => changed.await,
+            }
+        }
+        shared.client.borrow().measurement().clone()
+    }
+}
+
+/// Carries the requests of one connection.
+async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, control: Rc<Control>, id: ConnectionId) {
+    let mut connecting = pin!(host.connect(server));
+    let connected = poll_fn(|context| {
+        if control.watch(context) {
+            return Poll::Ready(None);
+        }
+        connecting.as_mut().poll(context).map(Some)
+    });
+    let mut stream = match connected.await {
+        None => return,
+        Some(Ok(stream)) => stream,
+        Some(Err(error)) => {
+            shared.tell(|client| client.on_failed(id, ErrorCause::of_io(&error), host.now()));
+            return;
+        }
+    };
+    shared.tell(|client| client.on_connected(id, host.now()));
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        let event = poll_fn(|context| {
+            if control.watch(context) {
+                return Poll::Ready(Event::Closed);
+            }
+            let written = write(&mut stream, context, &host, &shared, id);
+            if let Err(error) = written {
+                return Poll::Ready(Event::Failed(error));
+            }
+            let mut read = ReadBuf::new(&mut buffer);
+            Pin::new(&mut stream)
+                .poll_read(context, &mut read)
+                .map(|ended| match ended {
+                    Ok(()) => Event::Received(read.filled().len()),
+                    Err(error) => Event::Failed(error),
+                })
+        });
+        match event.await {
+            Event::Closed => return,
+            Event::Received(0) => {
+                shared.tell(|client| client.on_end(id, host.now()));
+                return;
+            }
+            Event::Received(length) => shared.tell(|client| client.on_received(id, &buffer[..length], host.now())),
+            Event::Failed(error) => {
+                shared.tell(|client| client.on_failed(id, ErrorCause::of_io(&error), host.now()));
+                return;
+            }
+        }
+    }
+}
+
+/// Writes what the client wants written, as far as there is room.
+fn write<H: Host>(
+    stream: &mut H::Stream,
+    context: &mut Context<'_>,
+    host: &H,
+    shared: &Shared,
+    id: ConnectionId,
+) -> io::Result<()> {
+    loop {
+        let mut client = shared.client.borrow_mut();
+        let unsent = client.unsent(id);
+        if unsent.is_empty() {
+            return Ok(());
+        }
+        match Pin::new(&mut *stream).poll_write(context, unsent) {
+            Poll::Ready(Ok(written)) => client.on_written(id, written, host.now()),
+            // What the server said before it closed may still be there.
+            Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            Poll::Ready(Err(error)) => return Err(error),
+            Poll::Pending => return Ok(()),
+        }
+    }
+}
+
+impl Shared {
+    fn tell(&self, event: impl FnOnce(&mut Client)) {
+        event(&mut self.client.borrow_mut());
+        self.changed.notify_one();
+    }
+}
+
+impl Control {
+    fn wake(&self) {
+        if let Some(waker) = self.waker.borrow_mut().take() {
+            waker.wake();
+        }
+    }
+
+    /// Wakes the task at the next change; returns whether the connection is to be closed.
+    fn watch(&self, context: &Context<'_>) -> bool {
+        *self.waker.borrow_mut() = Some(context.waker().clone());
+        self.is_closed.get()
+    }
+}

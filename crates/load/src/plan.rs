@@ -1,0 +1,86 @@
+//! What is asked of a server: how requests arrive, over how many connections, and how long each may take.
+
+use crate::http1::Request;
+use crate::schedule::Arrivals;
+use crate::session::Session;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// A load: the demand, and how it is carried.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// How requests arrive.
+    pub demand: Demand,
+    /// How long requests arrive. Responses are awaited after that, each up to its timeout.
+    pub duration: Duration,
+    /// Requests that start earlier than this are sent, and not measured.
+    pub warm_up: Duration,
+    /// Independent clients, each with its own connections. Open arrivals go to them in turn.
+    pub clients: NonZeroU32,
+    /// The maximum number of open connections of each client.
+    pub connections_per_client: NonZeroU32,
+    /// The number of requests per connection; none for as many as the server allows. 1 is a connection per request.
+    pub requests_per_connection: Option<NonZeroU32>,
+    /// The longest time from when a request should be sent to the end of its response.
+    pub timeout: Duration,
+    /// The longest time that a connection may take to be established.
+    pub connect_timeout: Duration,
+    /// The request.
+    pub request: Request,
+}
+
+/// How requests arrive.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Demand {
+    /// At times of their own, whatever the server does.
+    Open {
+        /// The times.
+        arrivals: Arrivals,
+        /// What each arrival begins.
+        session: Session,
+    },
+    /// Each client sends a request, awaits the response, thinks, and sends the next.
+    Closed {
+        /// The time between a response and the next request.
+        think_time: Duration,
+    },
+}
+
+impl Plan {
+    /// A plan with one client whose connections stay open, and default limits.
+    pub fn new(demand: Demand, duration: Duration, request: Request) -> Self {
+        Self {
+            demand,
+            duration,
+            warm_up: Duration::ZERO,
+            clients: NonZeroU32::MIN,
+            connections_per_client: CONNECTIONS,
+            requests_per_connection: None,
+            timeout: TIMEOUT,
+            connect_timeout: CONNECT_TIMEOUT,
+            request,
+        }
+    }
+
+    /// Whether each request has a connection of its own.
+    pub fn is_non_persistent(&self) -> bool {
+        self.requests_per_connection == Some(NonZeroU32::MIN)
+    }
+}
+
+impl Demand {
+    /// Requests one by one, at times of their own.
+    pub const fn open(arrivals: Arrivals) -> Self {
+        Self::Open {
+            arrivals,
+            session: Session::SINGLE,
+        }
+    }
+}
+
+/// Default limits: our own choice. A SYN is sent again after 1, 3 and 7 s (RFC 6298 section 2), so a connection may lose two.
+pub const TIMEOUT: Duration = Duration::from_secs(10);
+/// The default limit of the time that a connection takes.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The default limit of connections.
+pub const CONNECTIONS: NonZeroU32 = NonZeroU32::new(10_000).expect("it is above 0");

@@ -1,0 +1,104 @@
+use super::*;
+use crate::http1::Request;
+use crate::rate::RequestRate;
+
+fn open(rate: f64) -> Plan {
+    let demand = Demand::open(Arrivals::Constant(RequestRate::new(rate).unwrap()));
+    Plan::new(demand, Duration::from_secs(1), Request::get("server", "/"))
+}
+
+/// A run at a rate of which `completed` requests took `response` each.
+fn measured(completed: u64, response: Duration, ending: Ending) -> Measurement {
+    let mut measured = Measurement {
+        span: Duration::from_secs(1),
+        intended: 100,
+        completed,
+        ending,
+        ..Measurement::default()
+    };
+    measured.window.end = Duration::from_secs(1);
+    for _ in 0..completed {
+        measured.response.record(response);
+        measured.window.count(Duration::ZERO);
+    }
+    measured
+}
+
+fn published(rate: f64, measured: &Measurement) -> LoadRun {
+    run(
+        "sim",
+        &open(rate),
+        Seed::new(1),
+        RunPurpose::Measurement,
+        measured,
+        None,
+    )
+}
+
+#[test]
+fn each_kind_of_doubt_is_raised_by_its_fault() {
+    let millisecond = Duration::from_millis(1);
+    let mut late = measured(100, millisecond, Ending::Complete);
+    late.lateness.record(10 * millisecond);
+    let faults = [
+        (DoubtKind::LateSender, late, None),
+        (
+            DoubtKind::RateNotHeld,
+            measured(1, millisecond, Ending::RateNotHeld),
+            None,
+        ),
+        (
+            DoubtKind::Interrupted,
+            measured(1, millisecond, Ending::Interrupted),
+            None,
+        ),
+        (
+            DoubtKind::Disturbed,
+            measured(1, millisecond, Ending::Complete),
+            Some("packets were late"),
+        ),
+    ];
+    for (kind, measured, disturbance) in &faults {
+        let mut run = published(100.0, measured);
+        run.why_invalid = disturbance.map(str::to_owned).or(run.why_invalid);
+        let found = doubts(&[(&run, measured), (&run, measured)]);
+        assert_eq!(found.iter().map(|doubt| doubt.kind).collect::<Vec<_>>(), [*kind]);
+        assert!(
+            found[0].text.contains("at 100/s") && found[0].text.contains("1 more"),
+            "{}",
+            found[0].text
+        );
+    }
+    assert_eq!(faults.map(|(kind, ..)| kind), *DOUBTS);
+    let well = measured(100, millisecond, Ending::Complete);
+    assert_eq!(doubts(&[(&published(100.0, &well), &well)]), []);
+}
+
+#[test]
+fn the_knee_is_where_throughput_over_response_time_is_greatest() {
+    let curve = [(50.0, 50, 10), (100.0, 100, 12), (150.0, 110, 80)];
+    let runs: Vec<LoadRun> = curve
+        .iter()
+        .map(|(rate, completed, millis)| {
+            let mut measured = measured(*completed, Duration::from_millis(*millis), Ending::Complete);
+            measured.intended = *rate as u64;
+            published(*rate, &measured)
+        })
+        .collect();
+    let knee = knee("sim", &runs).unwrap();
+    assert_eq!(
+        (knee.rate, knee.response_time_mean, knee.carried_rate_max),
+        (100.0, 0.012, Some(100.0))
+    );
+    assert_eq!(super::knee("sim", &runs[..2]), None, "two rates are no curve");
+    assert_eq!(super::knee("emu", &runs), None);
+    let charts = charts(&runs, &[knee]);
+    // Equal times have no distribution to draw.
+    assert_eq!(charts.len(), 2);
+    let labels: Vec<_> = charts[0].series[0]
+        .points
+        .iter()
+        .map(|point| point.label.as_deref())
+        .collect();
+    assert_eq!(labels, [None, Some("knee"), None]);
+}

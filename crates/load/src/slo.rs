@@ -1,0 +1,160 @@
+//! Limits on response times and errors: `p99<300ms,errors<0.1%`.
+
+use crate::measurement::Measurement;
+use lastmile_report::rules::{Comparison, RuleText, Statistic};
+use lastmile_units::duration;
+use std::fmt;
+use std::str::FromStr;
+
+/// Rules that a run must keep, all of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limit {
+    rules: Vec<Rule>,
+}
+
+/// A rule of a limit.
+#[derive(Debug, Clone, PartialEq)]
+struct Rule {
+    figure: LimitedFigure,
+    comparison: Comparison,
+    /// Seconds, or a share.
+    bound: f64,
+    text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum LimitedFigure {
+    ResponseTime(Statistic),
+    ErrorRate,
+}
+
+/// A limit that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is no limit: {problem}; write it like 'p99<300ms,errors<0.1%'")]
+pub struct LimitError {
+    found: String,
+    problem: String,
+}
+
+impl FromStr for Limit {
+    type Err = LimitError;
+
+    fn from_str(text: &str) -> Result<Self, LimitError> {
+        let refused = |problem: String| LimitError {
+            found: text.to_owned(),
+            problem,
+        };
+        let rules = text.split(',').map(|rule| parse_rule(rule.trim()).map_err(refused));
+        Ok(Self {
+            rules: rules.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn parse_rule(text: &str) -> Result<Rule, String> {
+    let parts = RuleText::parse(text).map_err(|error| error.to_string())?;
+    if !matches!(parts.comparison, Comparison::Below | Comparison::AtMost) {
+        return Err(format!("{text:?} sets no upper bound; use < or <="));
+    }
+    let (figure, bound) = if parts.subject == "errors" {
+        let per_cent = parts
+            .bound
+            .strip_suffix('%')
+            .and_then(|number| number.trim().parse::<f64>().ok());
+        let share = per_cent
+            .map(|value| value / 100.0)
+            .filter(|share| (0.0..=1.0).contains(share));
+        let share = share.ok_or_else(|| format!("{:?} is no share of errors from 0% to 100%", parts.bound))?;
+        (LimitedFigure::ErrorRate, share)
+    } else {
+        let statistic = Statistic::parse(parts.subject).map_err(|error| format!("{error}, and errors"))?;
+        let bound = duration::parse(parts.bound).map_err(|error| error.to_string())?;
+        (LimitedFigure::ResponseTime(statistic), bound.as_secs_f64())
+    };
+    Ok(Rule {
+        figure,
+        comparison: parts.comparison,
+        bound,
+        text: text.to_owned(),
+    })
+}
+
+impl Limit {
+    /// The first rule that a run breaks; none where it keeps all.
+    ///
+    /// A failed request counts as slower than any bound in quantiles, and not at all in the mean. A run without any ended request breaks
+    /// every rule.
+    pub fn broken_rule(&self, run: &Measurement) -> Option<&str> {
+        let broken = self.rules.iter().find(|rule| {
+            let found = match rule.figure {
+                LimitedFigure::ErrorRate => run.error_rate(),
+                LimitedFigure::ResponseTime(Statistic::Mean) => run.response.mean().map(|mean| mean.as_secs_f64()),
+                LimitedFigure::ResponseTime(Statistic::Quantile(probability)) => {
+                    let quantile = run.response.quantile_with_missing(probability, run.failed());
+                    quantile.map(|time| time.as_secs_f64())
+                }
+            };
+            !found.is_some_and(|found| rule.comparison.holds(found, rule.bound))
+        });
+        broken.map(|rule| rule.text.as_str())
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rules: Vec<&str> = self.rules.iter().map(|rule| rule.text.as_str()).collect();
+        f.write_str(&rules.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error_cause::ErrorCause;
+    use std::time::Duration;
+
+    fn run(failed: u64) -> Measurement {
+        let mut run = Measurement {
+            completed: 100 - failed,
+            errors: [(ErrorCause::Refused, failed)].into(),
+            ..Measurement::default()
+        };
+        for millis in 1..=100 - failed {
+            run.response.record(Duration::from_millis(millis));
+        }
+        run
+    }
+
+    #[test]
+    fn the_rule_that_is_broken_is_named() {
+        let limit: Limit = "p99<99.5ms, errors<=1%,mean<51ms".parse().unwrap();
+        assert_eq!(limit.broken_rule(&run(0)), None);
+        assert_eq!(limit.broken_rule(&run(1)), None);
+        assert_eq!(
+            limit.broken_rule(&run(2)),
+            Some("p99<99.5ms"),
+            "two of a hundred are slower than any bound"
+        );
+        let errors: Limit = "errors<1%".parse().unwrap();
+        assert_eq!(errors.broken_rule(&run(1)), Some("errors<1%"));
+        assert_eq!(errors.broken_rule(&Measurement::default()), Some("errors<1%"));
+        assert_eq!(limit.to_string(), "p99<99.5ms,errors<=1%,mean<51ms");
+    }
+
+    #[test]
+    fn a_limit_that_is_not_understood_is_refused_with_the_way_to_write_it() {
+        for wrong in [
+            "",
+            "p99",
+            "p99>3ms",
+            "p99<3",
+            "p101<3ms",
+            "errors<3",
+            "errors<200%",
+            "p99<3ms,",
+        ] {
+            let refused = wrong.parse::<Limit>().unwrap_err().to_string();
+            assert!(refused.contains("write it like"), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The sentences, tables and charts on a load.
+
+use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use crate::csv::{self, Rows};
+use crate::load::{Knee, Load, LoadRun, RateLimit, RunPurpose};
+use crate::number::{count, interval, percent, quantity};
+
+impl Record for Load {
+    fn document(&self, detail: Detail) -> Document {
+        let mut blocks = tables(self, detail);
+        blocks.extend(doubts(self));
+        blocks.extend(answer(self));
+        blocks.push(Block::Text(provenance_text(self)));
+        blocks.into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::load(self)
+    }
+}
+
+/// What the server carries, in sentences.
+pub(crate) fn answer(load: &Load) -> Vec<Block> {
+    let limits = load.limits.iter().map(limit_text);
+    let knees = load.knees.iter().map(knee_text);
+    let mut blocks: Vec<Block> = limits.chain(knees).map(Block::Answer).collect();
+    if blocks.is_empty()
+        && let [run] = &load.runs[..]
+    {
+        blocks.push(Block::Answer(run_text(run)));
+    }
+    blocks
+}
+
+fn limit_text(limit: &RateLimit) -> String {
+    let RateLimit {
+        world,
+        limit: rule,
+        rate,
+        ci95,
+        repeats,
+        broken_by,
+        ..
+    } = limit;
+    let Some(rate) = rate else {
+        return format!("{}: even the lowest rate breaks the limit {rule}.", world_label(world));
+    };
+    let spread = match ci95 {
+        Some(ends) => format!(" (95 % interval {}, {} repeats)", interval(*ends, "1/s"), repeats.len()),
+        None => format!(
+            " ({} repeat{})",
+            repeats.len(),
+            if repeats.len() == 1 { "" } else { "s" }
+        ),
+    };
+    let above = match broken_by.as_deref() {
+        None => " No higher rate was tried.".to_owned(),
+        Some("rate-not-held") => " Above it, the generator itself cannot hold the rate.".to_owned(),
+        Some(cause) => format!(" Above it, {cause} breaks the limit."),
+    };
+    format!(
+        "{}: the highest rate within {rule} is {}{spread}.{above}",
+        world_label(world),
+        quantity(*rate, "1/s"),
+    )
+}
+
+fn knee_text(knee: &Knee) -> String {
+    let carried = knee.carried_rate_max.map_or_else(String::new, |rate| {
+        format!(
+            " Up to {}, at least 98 % of the requests were completed as fast as they came.",
+            quantity(rate, "1/s")
+        )
+    });
+    format!(
+        "{}: the knee of the curve is at {}, with a mean response time of {}.{carried}",
+        world_label(&knee.world),
+        quantity(knee.rate, "1/s"),
+        quantity(knee.response_time_mean, "s"),
+    )
+}
+
+fn run_text(run: &LoadRun) -> String {
+    let response = run.times.get("response").map_or_else(String::new, |times| {
+        format!(
+            "; response time p50 {}, p99 {}",
+            quantity(times.p50, "s"),
+            quantity(times.p99, "s")
+        )
+    });
+    format!(
+        "{} requests due at {}: {} completed, {} failed{response}.",
+        count(run.intended),
+        quantity(run.offered_rate, "1/s"),
+        count(run.completed),
+        count(run.failed),
+    )
+}
+
+/// The doubts.
+pub(crate) fn doubts(load: &Load) -> Option<Block> {
+    (!load.doubts.is_empty()).then(|| Block::Doubts(load.doubts.iter().map(Note::from).collect()))
+}
+
+/// The tables of the runs. A search's own runs are shown where every row is.
+pub(crate) fn tables(load: &Load, detail: Detail) -> Vec<Block> {
+    let is_shown = |run: &&LoadRun| {
+        detail == Detail::All || run.purpose == RunPurpose::Measurement || load.runs.len() <= RUNS_IN_SHORT
+    };
+    let shown: Vec<&LoadRun> = load.runs.iter().filter(is_shown).collect();
+    let mut blocks = Vec::new();
+    if shown.is_empty() {
+        return blocks;
+    }
+    let grids = [
+        Some(response_grid(&shown)),
+        errors_grid(&shown),
+        Some(phases_grid(&shown)),
+        Some(self_check_grid(&shown)),
+    ];
+    let grids = grids.into_iter().flatten().map(Grid::without_empty_columns);
+    blocks.extend(grids.map(Block::Grid));
+    blocks
+}
+
+/// A terminal shows a search's own runs where there are no more than this. Our own choice.
+const RUNS_IN_SHORT: usize = 24;
+
+fn response_grid(runs: &[&LoadRun]) -> Grid {
+    let note = "Response times are from when each request should have started; quantiles are of completed requests.";
+    let mut grid = Grid::new("Load", note).word_columns(["world", "size"]).figure_columns([
+        "rate",
+        "completed",
+        "goodput",
+        "mean",
+        "p50",
+        "p90",
+        "p99",
+        "max",
+        "errors",
+    ]);
+    for run in runs {
+        let mut cells = vec![
+            run.world.clone(),
+            size_text(run),
+            rate_text(run),
+            quantity(run.transaction_rate, "1/s"),
+        ];
+        cells.push(quantity(run.goodput_bit_per_s, "bit/s"));
+        match run.times.get("response") {
+            Some(times) => {
+                cells.extend([times.mean, times.p50, times.p90, times.p99, times.max].map(|time| quantity(time, "s")));
+            }
+            None => cells.extend([const { String::new() }; 5]),
+        }
+        cells.push(run.error_rate.map_or_else(String::new, percent));
+        grid.row(cells, emphasis(run), &[]);
+    }
+    grid
+}
+
+fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
+    let note = "Failed requests by cause.";
+    let mut grid = Grid::new("Errors", note)
+        .word_columns(["world", "size"])
+        .figure_columns(["rate"])
+        .word_columns(["cause"])
+        .figure_columns(["requests", "share"]);
+    for run in runs {
+        for (cause, failed) in &run.errors {
+            let share = *failed as f64 / run.intended.max(1) as f64;
+            let cells = vec![
+                run.world.clone(),
+                size_text(run),
+                rate_text(run),
+                cause.clone(),
+                count(*failed),
+                percent(share),
+            ];
+            grid.row(cells, RowEmphasis::Plain, &[]);
+        }
+    }
+    (!grid.rows.is_empty()).then_some(grid)
+}
+
+fn phases_grid(runs: &[&LoadRun]) -> Grid {
+    let note = "Where the time goes: median and 99th percentile of the handshake, of the first byte and of the rest of the response, and of how \
+                long connections last.";
+    let mut grid = Grid::new("Phases", note)
+        .word_columns(["world", "size"])
+        .figure_columns([
+            "rate",
+            "connect",
+            "first byte",
+            "transfer",
+            "wait for a connection",
+            "connection lasts",
+            "connections",
+        ]);
+    for run in runs {
+        let mut cells = vec![run.world.clone(), size_text(run), rate_text(run)];
+        for name in [
+            "connect",
+            "first_byte",
+            "transfer",
+            "local_queue",
+            "connection_duration",
+        ] {
+            cells.push(run.times.get(name).map_or_else(String::new, |times| {
+                format!("{}\n{}", quantity(times.p50, "s"), quantity(times.p99, "s"))
+            }));
+        }
+        cells.push(count(run.connections));
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+fn self_check_grid(runs: &[&LoadRun]) -> Grid {
+    let note = "How well the generator kept its own schedule: how late it sent (by its clock), the most requests that it sent within a \
+                millisecond beside the most that were due, its CPU time, and the requests that it did not send.";
+    let mut grid = Grid::new("Self-check", note)
+        .word_columns(["world", "size"])
+        .figure_columns([
+            "rate",
+            "late p50",
+            "late p99",
+            "late max",
+            "sent per ms",
+            "due per ms",
+            "CPU",
+            "CPU per request",
+            "skipped",
+        ]);
+    grid = grid.word_columns(["figures"]);
+    for run in runs {
+        let check = &run.self_check;
+        let mut cells = vec![run.world.clone(), size_text(run), rate_text(run)];
+        match run.times.get("lateness") {
+            Some(late) => cells.extend([late.p50, late.p99, late.max].map(|time| quantity(time, "s"))),
+            None => cells.extend([const { String::new() }; 3]),
+        }
+        cells.extend([count(check.sent_per_ms_max), count(check.due_per_ms_max)]);
+        cells.push(check.cpu_share.map_or_else(String::new, percent));
+        cells.push(
+            check
+                .cpu_per_request_s
+                .map_or_else(String::new, |time| quantity(time, "s")),
+        );
+        cells.push(count(run.skipped));
+        cells.push(match &run.why_invalid {
+            None => "count".to_owned(),
+            Some(why) => format!("INVALID: {why}"),
+        });
+        grid.row(cells, emphasis(run), &[]);
+    }
+    grid
+}
+
+fn rate_text(run: &LoadRun) -> String {
+    run.rate
+        .map_or_else(|| "closed".to_owned(), |rate| quantity(rate, "1/s"))
+}
+
+fn size_text(run: &LoadRun) -> String {
+    run.size.map_or_else(String::new, |size| quantity(size as f64, "B"))
+}
+
+fn emphasis(run: &LoadRun) -> RowEmphasis {
+    if run.valid {
+        RowEmphasis::Plain
+    } else {
+        RowEmphasis::Invalid
+    }
+}
+
+fn world_label(world: &str) -> &str {
+    match world {
+        "sim" => "Simulated",
+        "emu" => "Over real kernels and the emulated link",
+        _ => "On this machine",
+    }
+}
+
+/// How the figures came about.
+pub(crate) fn provenance_text(load: &Load) -> String {
+    let plan = &load.plan;
+    let connections = match plan.requests_per_connection {
+        None => "persistent connections".to_owned(),
+        Some(1) => "a connection per request".to_owned(),
+        Some(requests) => format!("{requests} requests per connection"),
+    };
+    let link = load
+        .link
+        .as_ref()
+        .map_or_else(String::new, |link| format!(", over {link}"));
+    let model = load.model.as_ref().map_or_else(String::new, |model| {
+        format!(" The simulated server is a model: {model}.")
+    });
+    format!(
+        "{}{link}: {} arrivals for {} per run, {} client{} with {connections}, at most {} each; timeout {}, of a handshake {}; seed {}; \
+         lastmile {}.{model}",
+        load.target,
+        plan.arrivals,
+        quantity(plan.duration_s, "s"),
+        plan.clients,
+        if plan.clients == 1 { "" } else { "s" },
+        count(plan.connections_per_client),
+        quantity(plan.timeout_s, "s"),
+        quantity(plan.connect_timeout_s, "s"),
+        load.seed,
+        load.version,
+    )
+}

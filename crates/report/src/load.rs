@@ -1,0 +1,225 @@
+//! The record of `lastmile load`: what a server carries at each rate, and whether the generator kept its own schedule.
+
+mod as_run;
+
+use crate::record::{Chart, Doubt};
+#[cfg(test)]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A load, and what was measured under it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Load {
+    /// `lastmile/load/1`.
+    #[cfg_attr(test, schemars(extend("const" = Load::SCHEMA)))]
+    pub schema: String,
+    /// The version of lastmile.
+    pub version: String,
+    /// The root of every random choice.
+    pub seed: u64,
+    /// The URL.
+    pub target: String,
+    /// The link between the generator and the server. Null where there is none.
+    pub link: Option<String>,
+    /// The modelled server of the simulated world, in words. Null where nothing was simulated.
+    pub model: Option<String>,
+    /// What was asked of the server.
+    pub plan: LoadPlan,
+    /// Each run, in the order in which they were made.
+    pub runs: Vec<LoadRun>,
+    /// The knee of the curve in each world with runs at three rates or more.
+    pub knees: Vec<Knee>,
+    /// The highest rate within the limit, in each world where it was searched.
+    pub limits: Vec<RateLimit>,
+    /// Response time against rate, and the distribution of response times.
+    pub charts: Vec<Chart>,
+    /// What makes the figures suspect.
+    pub doubts: Vec<Doubt>,
+}
+
+/// What was asked of the server, in every run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LoadPlan {
+    /// How requests arrive: `constant`, `poisson`, `ramp`, `recorded`, or `closed`.
+    pub arrivals: String,
+    /// How long requests arrive in a run, in seconds.
+    pub duration_s: f64,
+    /// The beginning of each run that is not measured, in seconds.
+    pub warm_up_s: f64,
+    /// Clients, each with its own connections.
+    pub clients: u64,
+    /// The maximum number of connections of each client.
+    pub connections_per_client: u64,
+    /// Requests per connection. Null where a connection stays open.
+    pub requests_per_connection: Option<u64>,
+    /// Requests of a session, which follow each other.
+    pub requests_per_session: u64,
+    /// The think time between them, or in a closed loop, in seconds.
+    pub think_time_s: f64,
+    /// The response time that the schedule of a session assumes, in seconds.
+    pub expected_response_time_s: f64,
+    /// The timeout of a request, from when it should be sent, in seconds.
+    pub timeout_s: f64,
+    /// The timeout of a handshake, in seconds.
+    pub connect_timeout_s: f64,
+}
+
+/// One run at one rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LoadRun {
+    /// `sim`, `emu` (real kernels and an emulated link) or `machine` (real sockets of this machine).
+    pub world: String,
+    /// The intended rate, in requests per second. Null in a closed loop.
+    pub rate: Option<f64>,
+    /// The size of a response's body that was asked for, in bytes. Null where sizes are not varied.
+    pub size: Option<u64>,
+    /// The seed of its arrivals.
+    pub seed: u64,
+    /// What the run was made for: `measurement`, or `search` for the highest rate within a limit.
+    pub purpose: RunPurpose,
+    /// Whether its figures count.
+    pub valid: bool,
+    /// Why they do not. Null where they do.
+    pub why_invalid: Option<String>,
+    /// The measured time, in seconds.
+    pub span_s: f64,
+    /// Requests that were due.
+    pub intended: u64,
+    /// Requests that were begun.
+    pub sent: u64,
+    /// Requests that were completed.
+    pub completed: u64,
+    /// Requests that failed.
+    pub failed: u64,
+    /// Failed requests by cause.
+    pub errors: BTreeMap<String, u64>,
+    /// Requests that were sent again since the server had closed an idle connection.
+    pub retries: u64,
+    /// Requests without a response when the run was stopped.
+    pub unfinished: u64,
+    /// Requests that were due and not begun when the run was stopped.
+    pub skipped: u64,
+    /// Requests that waited for a free connection.
+    pub queued: u64,
+    /// Requests that were due, per second.
+    pub offered_rate: f64,
+    /// Requests that were completed per second, from the first completion to the end of sending.
+    pub transaction_rate: f64,
+    /// Bits of response bodies per second: the transaction rate times the mean body.
+    pub goodput_bit_per_s: f64,
+    /// Failed requests as a share of those that ended. Null where none did.
+    pub error_rate: Option<f64>,
+    /// Jain's index of the clients' completed requests. Null where there is one client, or none was completed.
+    pub fairness: Option<f64>,
+    /// The distributions of times, by name: `response`, `service`, `lateness`, `local_queue`, `connect`, `first_byte`, `transfer`,
+    /// `connection_duration`, `round_trip`.
+    pub times: BTreeMap<String, TimeDistribution>,
+    /// Response times in seconds, each with the share of completed requests that it was not exceeded in.
+    pub response_cumulative: Vec<[f64; 2]>,
+    /// Connections that were opened.
+    pub connections: u64,
+    /// The largest number of connections that were open at once.
+    pub connections_max: u64,
+    /// Bytes received, heads included.
+    pub bytes_received: u64,
+    /// Segments that the generator's TCP sent again. Null where they are not known.
+    pub retransmissions: Option<u64>,
+    /// How well the generator kept its schedule, and what that cost.
+    pub self_check: SelfCheck,
+}
+
+/// What a run was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RunPurpose {
+    /// Its figures.
+    Measurement,
+    /// Finding the highest rate within a limit.
+    Search,
+}
+
+/// A distribution of times, in seconds, to three digits; the mean is exact.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct TimeDistribution {
+    /// How many.
+    pub n: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The population standard deviation.
+    pub population_sd: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 90th percentile.
+    pub p90: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The 99.9th percentile.
+    pub p99_9: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// The generator's own figures. Its lateness is among the times of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct SelfCheck {
+    /// The most requests that were sent within a millisecond.
+    pub sent_per_ms_max: u64,
+    /// The most requests that were due within a millisecond.
+    pub due_per_ms_max: u64,
+    /// CPU time of the generator, in seconds. Null in the simulated world, where it computes nothing.
+    pub cpu_s: Option<f64>,
+    /// That as a share of one core.
+    pub cpu_share: Option<f64>,
+    /// That per request that was sent, in seconds.
+    pub cpu_per_request_s: Option<f64>,
+    /// The number of threads.
+    pub threads: u64,
+}
+
+/// The knee of a curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Knee {
+    /// The world.
+    pub world: String,
+    /// The rate with the greatest ratio of transaction rate to mean response time (Kleinrock 1979: the greatest power).
+    pub rate: f64,
+    /// The mean response time there, in seconds.
+    pub response_time_mean: f64,
+    /// The highest rate whose requests were completed as fast as they came: at least 98 % of them. Null where there is none.
+    pub carried_rate_max: Option<f64>,
+}
+
+/// The highest rate within a limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct RateLimit {
+    /// The world.
+    pub world: String,
+    /// The limit: `p99<300ms, errors<0.1%`.
+    pub limit: String,
+    /// The rate: the mean over repeats. Null where even the lowest rate breaks the limit.
+    pub rate: Option<f64>,
+    /// 95 % interval of the rate over repeats. Null where there are too few, or they do not differ.
+    pub ci95: Option<[f64; 2]>,
+    /// The rate of each repeat, whose arrivals have a seed of their own.
+    pub repeats: Vec<f64>,
+    /// The width of the last bracket, as a share of the rate.
+    pub resolution: f64,
+    /// What was broken just above: `p99`, `errors`, `rate-not-held`. Null where no higher rate was tried.
+    pub broken_by: Option<String>,
+}
+
+impl Load {
+    /// The name of this record's shape.
+    pub const SCHEMA: &'static str = "lastmile/load/1";
+}
