@@ -4,10 +4,10 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench late fidelity recommendations traces fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench late fidelity fidelity-pages recommendations traces fuzz libfuzzer examples schemas
 
 help:            ## List these targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 run:             ## Advise on the traffic of examples/, over three links
 	cargo run -q -- advise examples/shop.har --link wpt/3g,published/dialup-56k,wpt/cable
@@ -48,6 +48,11 @@ fidelity:        ## Compare the simulated world with this machine's kernel, and 
 	cargo run -q -- run fidelity --no-report --format json >fidelity.json
 	cargo run -q -p lastmile-experiments --example record_fidelity <fidelity.json >recorded.toml
 	mv recorded.toml crates/experiments/src/fidelity/recorded.toml && rm fidelity.json
+
+fidelity-pages:  ## Compare simulated page loads with Chromium's on this machine, and record the result (over an hour; nothing else may run)
+	cargo run -q -- run fidelity-pages --no-report --format json >fidelity-pages.json
+	cargo run -q -p lastmile-experiments --example record_fidelity <fidelity-pages.json >recorded.toml
+	mv recorded.toml crates/experiments/src/fidelity/recorded_pages.toml && rm fidelity-pages.json
 
 recommendations: ## Check on every page and link of fidelity-pages that no setting tried is faster than the recommended one (some minutes)
 	cargo run -q -p lastmile --example check_recommendations

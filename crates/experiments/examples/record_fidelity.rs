@@ -1,9 +1,9 @@
-//! Records how well the simulated world agrees with the emulated one.
+//! Records how well the simulated world agrees with the emulated one: summarises a run of the study `fidelity` or `fidelity-pages`.
 //!
 //! `make fidelity` runs `lastmile run fidelity --format json | cargo run -p lastmile-experiments --example record_fidelity >
-//! crates/experiments/src/fidelity/recorded.toml`.
+//! crates/experiments/src/fidelity/recorded.toml`; `make fidelity-pages` does so for pages.
 
-use lastmile_experiments::fidelity::RecordedRun;
+use lastmile_experiments::fidelity::{RecordedRun, pages};
 use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_report::record::Run;
 use std::error::Error;
@@ -13,10 +13,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     // The part after a hyphen is the distribution's.
     let kernel = release.trim().split('-').next().unwrap_or_default();
-    let recorded = RecordedRun::from_run(&run, format!("{}, Linux {kernel}", this_machine()));
+    let machine = format!("{}, Linux {kernel}", this_machine());
+    let recorded = if run.study == pages::STUDY {
+        toml::to_string(&pages::RecordedPages::from_run(&run, machine))?
+    } else {
+        toml::to_string(&RecordedRun::from_run(&run, machine))?
+    };
     println!(
-        "# What a run of the study `fidelity` found; made by `make fidelity`.\n{}",
-        toml::to_string(&recorded)?
+        "# What a run of the study `{0}` found; made by `make {0}`.\n{recorded}",
+        run.study
     );
     Ok(())
 }

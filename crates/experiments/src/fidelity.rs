@@ -3,6 +3,8 @@
 //! A ratio is the simulated world's figure divided by the emulated one's. [`Agreement`] summarises ratios; [`recorded`] is the
 //! recorded run, which a report of the simulated world shows so that its figures can be judged. `make fidelity` records a new one.
 
+pub mod pages;
+
 use lastmile_lab::settings::World;
 use lastmile_report::number::percent;
 use lastmile_report::record::{Cell, Ratio, Run, Table};

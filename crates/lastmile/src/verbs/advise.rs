@@ -79,6 +79,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
         levels: defaults.levels.iter().copied().filter(tried).collect(),
         server: args.server,
         seed: args.seed,
+        model_error: fidelity::pages::recorded().model_error(),
         threads: args.threads.unwrap_or(defaults.threads),
         interrupt: interrupt::install_handler(
             "stopping; press Ctrl-C again to stop at once",
