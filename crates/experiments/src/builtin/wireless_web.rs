@@ -157,15 +157,12 @@ fn printed(run: &Run) -> Vec<Printed> {
             ratio,
         );
     }
-    let sizes = levels_of(run, "transfer-size", "transfer_size");
-    let of_size = |size: &str| Some(mean(cell(run, "transfer-size", &[("transfer_size", size)])?, "goodput"));
-    let bulk = sizes.into_iter().filter_map(|size| Some((size, of_size(size)?)));
-    let bulk = bulk.max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let bulk = peak(&curve(run, "bulk", &[]), "goodput");
     add(
-        "2",
-        "Peak goodput",
+        "-",
+        "Peak goodput of large transfers",
         "up to 4 Mbit/s",
-        bulk.map(|(size, peak)| format!("{} at {size}", quantity(peak, "bit/s"))),
+        bulk.map(|peak| at(peak, "bit/s")),
     );
     all
 }
@@ -279,7 +276,8 @@ mod tests {
             ("request-rate", 16),
             ("transfer-size", 9),
             ("clients", 48),
-            ("persistent", 20),
+            ("persistent", 24),
+            ("bulk", 4),
             ("transmit-power", 4),
             ("channel", 6),
         ];
