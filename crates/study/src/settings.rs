@@ -119,6 +119,9 @@ settings! {
     // TCP.
     /// The congestion control.
     congestion_control: CongestionControl,
+    /// The timeout of a first SYN, which each repetition doubles, as before Linux 6.5; where this is not set, it is 1 s, and is doubled after the
+    /// fourth.
+    syn_timeout: Delay,
     /// The initial congestion window, in segments.
     initial_window: NonZeroU32,
     /// Whether a small segment waits for the acknowledgement of the one before.

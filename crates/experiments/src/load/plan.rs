@@ -19,11 +19,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings that a load has.
-const SETTINGS: [&str; 20] = [
+const SETTINGS: [&str; 21] = [
     "world",
     "delivery",
     "server",
     "congestion_control",
+    "syn_timeout",
     "initial_window",
     "nagle",
     "receive_window",

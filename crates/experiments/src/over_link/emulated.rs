@@ -21,6 +21,7 @@ pub(crate) fn kernel(settings: &Settings, nagle: Nagle) -> HostSpec {
 pub(super) fn check(settings: &Settings) -> Result<(), String> {
     let only_simulated = [
         ("nagle = \"classic\"", settings.nagle == Some(Nagle::Classic)),
+        ("syn_timeout", settings.syn_timeout.is_some()),
         ("receive_window", settings.receive_window.is_some()),
         ("delayed_acknowledgement", settings.delayed_acknowledgement.is_some()),
         ("hosts = \"one\"", settings.hosts == Some(Hosts::One)),

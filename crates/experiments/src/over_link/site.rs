@@ -75,6 +75,9 @@ pub(crate) fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
     if let Some(delay) = settings.delayed_acknowledgement {
         (config.delayed_acknowledgement, config.quick_acknowledgements) = (delay.0, 0);
     }
+    if let Some(timeout) = settings.syn_timeout {
+        (config.syn_timeout, config.syn_linear_repetitions) = (timeout.0, 0);
+    }
     config.congestion_control = match settings.congestion_control {
         Some(CongestionControl::Reno) => tcp::CongestionControl::Reno,
         Some(CongestionControl::Bbr) => tcp::CongestionControl::Bbr,
