@@ -5,6 +5,7 @@ mod fidelity_pages;
 mod gzip_filter;
 mod permessage_deflate;
 mod record_lookup;
+mod wireless_web;
 
 use lastmile_study::catalogue::Builtin;
 
@@ -39,6 +40,12 @@ pub const STUDIES: &[Builtin] = &[
         toml: include_str!("../../../studies/fidelity-pages.toml"),
         findings: fidelity_pages::findings,
         exhibits: fidelity_pages::exhibits,
+    },
+    Builtin {
+        name: "wireless-web",
+        toml: include_str!("../../../studies/wireless-web.toml"),
+        findings: wireless_web::findings,
+        exhibits: wireless_web::exhibits,
     },
 ];
 

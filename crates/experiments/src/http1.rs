@@ -116,7 +116,7 @@ fn serve<W: TestbedWorld>(
         })
     };
     let (server, asked) = (site.server.clone(), objects.clone());
-    ServerUnderTest::start(site, &objects.server, service, |address| async move {
+    ServerUnderTest::start(site, &site.server, &objects.server, service, |address| async move {
         for _ in 0..WARM_UP {
             let (costs, nobody) = (Rc::new(CostTable::free()), Seed::new(0));
             let computing = CpuCharge::new(server.clone(), costs, asked.codec, nobody);

@@ -1,7 +1,7 @@
 //! The deliveries of studies, and the built-in studies.
 //!
-//! Each delivery has a file or folder with its name: `tcp`, `http1`, `websocket`, `browser` and `in_memory`. The first three run programs on the
-//! two hosts of a cell's link ([`over_link`]). [`DELIVERIES`] and [`builtin::STUDIES`] are the lists that the binary hands to the engine
+//! Each delivery has a file or folder with its name: `tcp`, `http1`, `websocket`, `browser`, `load` and `in_memory`. The first three run
+//! programs on the two hosts of a cell's link ([`over_link`]). [`DELIVERIES`] and [`builtin::STUDIES`] are the lists that the binary hands to the engine
 //! and the catalogue; a crate above this one can add lists of its own.
 
 mod browser;
@@ -11,6 +11,7 @@ mod cpu_charge;
 pub mod fidelity;
 mod http1;
 mod in_memory;
+mod load;
 mod messages;
 pub mod over_link;
 mod server_under_test;
@@ -35,6 +36,7 @@ pub const DELIVERIES: &[&dyn Delivery] = &[
     &browser::Browser(Version::Http11),
     &browser::Browser(Version::H2),
     &in_memory::InMemory,
+    &load::Load,
 ];
 
 #[cfg(test)]

@@ -8,11 +8,15 @@
 mod emulated;
 mod site;
 
+#[cfg(target_os = "linux")]
+pub(crate) use emulated::kernel;
+pub(crate) use site::{check_world, tcp_config};
+
 use crate::capture_name;
 use lastmile_lab::cpu_cost_model::CostTable;
 use lastmile_lab::failure::Failure;
 use lastmile_lab::settings::World;
-use lastmile_lab::testbed::{TestbedWorld, TwoHostSpec, TwoHostTestbed};
+use lastmile_lab::testbed::{Testbed, TestbedWorld, TwoHostSpec, TwoHostTestbed};
 use lastmile_study::cell::Cell;
 use lastmile_study::delivery::{Delivery, Refusal};
 use lastmile_study::figure::Figure;
@@ -21,6 +25,7 @@ use lastmile_study::runner::RunContext;
 use lastmile_study::settings::{Nagle, Settings};
 use lastmile_units::{Bytes, Seed};
 use lastmile_workload::WorkloadSpec;
+use std::ops::DerefMut;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -149,25 +154,36 @@ impl<D: LinkDelivery> OverLink<D> {
         };
         // The content is made once, and delivered in every repeat.
         let program = self.0.prepare(plan, &site, &setup)?;
-        let mut outcomes = Vec::new();
-        for repeat in context.repeats.clone() {
-            if repeat > context.repeats.start {
-                site.idle(context.interval);
-            }
-            let outcome = program(&site, context.seeds(cell, repeat).compute).and_then(|mut observation| {
-                site.random_sources().for_each(|source| observation.vary(source));
-                let times = std::mem::take(&mut observation.times);
-                observation.doubts.extend(site.doubts_about(&times));
-                site.flush_captures().map(|()| observation)
-            });
-            let failed = outcome.is_err();
-            outcomes.push(outcome);
-            if failed {
-                break;
-            }
-        }
-        Ok(outcomes)
+        Ok(run_repeats(&mut site, context, |site, repeat| {
+            program(site, context.seeds(cell, repeat).compute)
+        }))
     }
+}
+
+/// Runs the repeats of a world one after another, up to the first that fails, with the world's doubts and captures.
+pub(crate) fn run_repeats<W: TestbedWorld, T: DerefMut<Target = Testbed<W>>>(
+    testbed: &mut T,
+    context: &RunContext<'_>,
+    program: impl Fn(&T, u64) -> Outcome,
+) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    for repeat in context.repeats.clone() {
+        if repeat > context.repeats.start {
+            testbed.idle(context.interval);
+        }
+        let outcome = program(testbed, repeat).and_then(|mut observation| {
+            testbed.random_sources().for_each(|source| observation.vary(source));
+            let times = std::mem::take(&mut observation.times);
+            observation.doubts.extend(testbed.doubts_about(&times));
+            testbed.flush_captures().map(|()| observation)
+        });
+        let failed = outcome.is_err();
+        outcomes.push(outcome);
+        if failed {
+            break;
+        }
+    }
+    outcomes
 }
 
 /// The workload of a cell.

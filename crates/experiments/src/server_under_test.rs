@@ -4,7 +4,7 @@
 //! site.
 
 use lastmile_lab::failure::Failure;
-use lastmile_lab::testbed::{TestbedWorld, TwoHostTestbed};
+use lastmile_lab::testbed::{Testbed, TestbedWorld};
 use lastmile_study::cell::expand;
 use lastmile_study::file::{Study, StudyError};
 use lastmile_study::settings::ServerName;
@@ -31,13 +31,14 @@ pub(super) struct ServerJob {
 }
 
 impl ServerUnderTest {
-    /// Starts `server` on a site. `service` gives a real server's inputs; `warm_up` gets its address, and sends it the warm-up requests.
+    /// Starts `server` on a host. `service` gives a real server's inputs; `warm_up` gets its address, and sends it the warm-up requests.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(unused_variables, reason = "real servers run on Linux only")
     )]
     pub(super) fn start<W: TestbedWorld, F: Future<Output = Result<(), Failure>> + 'static>(
-        site: &TwoHostTestbed<W>,
+        testbed: &Testbed<W>,
+        host: &W::Host,
         server: &ServerName,
         service: impl FnOnce() -> Result<ServerJob, Failure>,
         warm_up: impl FnOnce(SocketAddrV4) -> F,
@@ -46,7 +47,7 @@ impl ServerUnderTest {
             return Ok(Self::Ours);
         }
         #[cfg(target_os = "linux")]
-        return running::Peer::start(site, server, service()?, warm_up).map(Self::Real);
+        return running::Peer::start(testbed, host, server, service()?, warm_up).map(Self::Real);
         #[cfg(not(target_os = "linux"))]
         Err(Failure::new("real servers run on Linux only"))
     }
@@ -114,7 +115,7 @@ fn is_there(server: &ServerName) -> Result<(), String> {
 
 #[cfg(target_os = "linux")]
 mod running {
-    use super::{Duration, Failure, Future, ServerJob, ServerName, SocketAddrV4, TestbedWorld, TwoHostTestbed};
+    use super::{Duration, Failure, Future, ServerJob, ServerName, SocketAddrV4, Testbed, TestbedWorld};
     use lastmile_lab::peer::{Inputs, PeerSpec, Server};
     use lastmile_world::Host as _;
     use std::fs;
@@ -139,7 +140,8 @@ mod running {
 
     impl Peer {
         pub(super) fn start<W: TestbedWorld, F: Future<Output = Result<(), Failure>> + 'static>(
-            site: &TwoHostTestbed<W>,
+            testbed: &Testbed<W>,
+            host: &W::Host,
             server: &ServerName,
             service: ServerJob,
             warm_up: impl FnOnce(SocketAddrV4) -> F,
@@ -153,7 +155,7 @@ mod running {
                 .and_then(|()| fs::write(data.join(file), content))
                 .map_err(|error| failed(&error))?;
             let peer = PeerSpec::named(server.as_str()).map_err(|error| failed(&error))?;
-            let address = site.server.address(PORT);
+            let address = host.address(PORT);
             let mut inputs = Inputs {
                 host: *address.ip(),
                 port: PORT,
@@ -163,14 +165,14 @@ mod running {
                 inputs = inputs.with(option, &value);
             }
             // A process inherits the network namespace of the thread that starts it.
-            let started = site
+            let started = testbed
                 .world
-                .in_namespace_of(&site.server, || peer.start(&inputs, &|_command| Ok(())))?;
+                .in_namespace_of(host, || peer.start(&inputs, &|_command| Ok(())))?;
             let peer = Self {
                 server: started.map_err(|error| failed(&error))?,
                 _folders: folders,
             };
-            let warmed_up = site.world.run_for(WARM_UP_LIMIT, warm_up(address));
+            let warmed_up = testbed.world.run_for(WARM_UP_LIMIT, warm_up(address));
             warmed_up.map_err(|halt| failed(&halt))??;
             Ok(peer)
         }

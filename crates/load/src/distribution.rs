@@ -99,6 +99,12 @@ impl Distribution {
         })
     }
 
+    /// Each recorded time (to three digits) with its count, in ascending order.
+    pub fn counts(&self) -> impl Iterator<Item = (Duration, u64)> {
+        let steps = self.histogram.iter_recorded();
+        steps.map(|step| (Duration::from_nanos(step.value_iterated_to()), step.count_at_value()))
+    }
+
     /// The histogram, in nanoseconds.
     pub(crate) fn histogram(&self) -> &Histogram<u64> {
         &self.histogram
@@ -136,5 +142,6 @@ mod tests {
         assert_eq!(one.count(), 3);
         assert_eq!(one.mean(), Some(Duration::from_nanos(7_204_000_000_000 / 3)));
         assert_eq!(one.cumulative().last().unwrap().1, 1.0);
+        assert_eq!(one.counts().map(|(_, count)| count).collect::<Vec<_>>(), [1, 1, 1]);
     }
 }

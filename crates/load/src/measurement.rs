@@ -180,14 +180,19 @@ impl Measurement {
         self.transaction_rate() * (self.body_bytes * 8) as f64 / self.completed as f64
     }
 
-    /// How equally the clients' completed requests are shared: Jain's index (1 is equal, 1/n is all to one of n). None where none has any.
-    ///
-    /// Jain, Chiu and Hawe, DEC-TR-301 (1984): the square of the sum over n times the sum of the squares.
+    /// How equally the clients' completed requests are shared; none where none has any.
     pub fn fairness(&self) -> Option<f64> {
-        let counts = || self.clients.iter().map(|share| share.completed as f64);
-        let squares: f64 = counts().map(|count| count * count).sum();
-        (squares > 0.0).then(|| counts().sum::<f64>().powi(2) / (self.clients.len() as f64 * squares))
+        let counts: Vec<f64> = self.clients.iter().map(|share| share.completed as f64).collect();
+        fairness(&counts)
     }
+}
+
+/// How equal some shares are: Jain's index (1 is equal, 1/n is all to one of n). None where they are all 0.
+///
+/// Jain, Chiu and Hawe, DEC-TR-301 (1984): the square of the sum over n times the sum of the squares.
+pub fn fairness(shares: &[f64]) -> Option<f64> {
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    (squares > 0.0).then(|| shares.iter().sum::<f64>().powi(2) / (shares.len() as f64 * squares))
 }
 
 impl CompletionWindow {

@@ -7,7 +7,7 @@ use crate::server_model::ServerModel;
 use lastmile_lab::failure::Failure;
 use lastmile_lab::testbed::{Testbed, TestbedWorld, TwoHostSpec, TwoHostTestbed};
 use lastmile_link::LinkSpec;
-use lastmile_units::Seed;
+use lastmile_units::{Instant, Seed};
 use lastmile_world::{Host, sim};
 use std::net::SocketAddrV4;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 /// The port of the modelled server.
 const PORT: u16 = 80;
 /// From now to the first request, so that every client is ready. Our own choice.
-const LEAD_TIME: Duration = Duration::from_millis(20);
+pub const LEAD_TIME: Duration = Duration::from_millis(20);
 
 /// Lets each of `clients` carry out `plan` against `server`, all at once. Returns the measurement of each, in their order.
 ///
@@ -39,8 +39,7 @@ pub fn measure<W: TestbedWorld>(
     };
     let plan = Arc::new(plan.clone());
     let start = first.now() + LEAD_TIME;
-    let mut running = Vec::new();
-    for (index, client) in (0..).zip(clients) {
+    let loads = (0..).zip(clients).map(|(index, client)| {
         let load = HostLoad {
             server,
             plan: Arc::clone(&plan),
@@ -52,25 +51,68 @@ pub fn measure<W: TestbedWorld>(
             },
             interrupt: Arc::clone(interrupt),
         };
-        let (tell, told) = oneshot::channel();
-        let host = client.clone();
-        client.spawn(async move {
-            // The receiver is gone after the timeout.
-            let _ = tell.send(load.run(host).await);
-        });
-        running.push(told);
-    }
-    let limit = LEAD_TIME + plan.duration + 2 * (plan.timeout + plan.connect_timeout) + Duration::from_secs(10);
-    let all = async move {
-        let mut measured = Vec::new();
-        for client in running {
-            measured.push(client.await.ok()?);
+        (client.clone(), load)
+    });
+    RunningLoads::begin(loads).end(testbed)
+}
+
+/// Loads that are under way, each on a host of its own.
+#[derive(Debug)]
+pub struct RunningLoads {
+    running: Vec<oneshot::Receiver<Measurement>>,
+    sending_end: Instant,
+    /// From now to the end of the last load, at most.
+    limit: Duration,
+}
+
+impl RunningLoads {
+    /// Begins loads on hosts of one world.
+    pub fn begin<H: Host>(loads: impl IntoIterator<Item = (H, HostLoad)>) -> Self {
+        let mut begun = Self {
+            running: Vec::new(),
+            sending_end: Instant::START,
+            limit: Duration::ZERO,
+        };
+        for (host, load) in loads {
+            let plan = &load.plan;
+            let sending_end = load.start + plan.duration;
+            let until_then = sending_end.saturating_since(host.now());
+            let limit = until_then + 2 * (plan.timeout + plan.connect_timeout) + Duration::from_secs(10);
+            begun.sending_end = begun.sending_end.max(sending_end);
+            begun.limit = begun.limit.max(limit);
+            let (tell, told) = oneshot::channel();
+            let client = host.clone();
+            host.spawn(async move {
+                // The receiver is gone after the timeout.
+                let _ = tell.send(load.run(client).await);
+            });
+            begun.running.push(told);
         }
-        Some(measured)
-    };
-    let ended = testbed.world.run_for(limit, all);
-    let ended = ended.map_err(|halt| Failure::new(format!("the load did not end: {halt}")))?;
-    ended.ok_or_else(|| Failure::new("a client of the load was stopped"))
+        begun
+    }
+
+    /// When the last of them sends its last request.
+    pub const fn sending_end(&self) -> Instant {
+        self.sending_end
+    }
+
+    /// Awaits the end of every request. Returns the measurement of each load, in their order.
+    ///
+    /// # Errors
+    /// When the world cannot go on.
+    pub fn end<W: TestbedWorld>(self, testbed: &Testbed<W>) -> Result<Vec<Measurement>, Failure> {
+        let Self { running, limit, .. } = self;
+        let all = async move {
+            let mut measured = Vec::new();
+            for client in running {
+                measured.push(client.await.ok()?);
+            }
+            Some(measured)
+        };
+        let ended = testbed.world.run_for(limit, all);
+        let ended = ended.map_err(|halt| Failure::new(format!("the load did not end: {halt}")))?;
+        ended.ok_or_else(|| Failure::new("a client of the load was stopped"))
+    }
 }
 
 /// A modelled server behind a link, in the simulated world.

@@ -57,6 +57,12 @@ pub trait Delivery: Sync {
     /// The approximate CPU time of one repeat in the simulated world, with settings that [`check`](Self::check) accepts.
     fn expected_time(&self, settings: &Settings) -> Duration;
 
+    /// About the time that a repeat takes in the emulated world. By default it does not say, and a simulated repeat tells.
+    fn real_time(&self, settings: &Settings) -> Option<Duration> {
+        let _ = settings;
+        None
+    }
+
     /// Runs the repeats of a cell, as [`Experiment::run`] does. Settings and world have been checked.
     ///
     /// # Errors
@@ -263,7 +269,11 @@ impl Experiment for Deliveries {
             World::Simulated => self
                 .checked(&cell.settings)
                 .map_or(Duration::ZERO, |delivery| delivery.expected_time(&cell.settings)),
-            World::Emulated => self.simulated_time(cell),
+            World::Emulated => self
+                .checked(&cell.settings)
+                .ok()
+                .and_then(|delivery| delivery.real_time(&cell.settings))
+                .unwrap_or_else(|| self.simulated_time(cell)),
         }
     }
 }

@@ -23,11 +23,8 @@ pub struct Figure {
 impl Figure {
     /// The unit of its axis. On an axis `1` means a share, in per cent, so a count has no unit.
     pub fn unit_of_axis(&self) -> &'static str {
-        if self.unit == "1" && !self.name.ends_with("_ratio") {
-            ""
-        } else {
-            self.unit
-        }
+        let is_share = ["_ratio", "_rate", "_share"].iter().any(|end| self.name.ends_with(end));
+        if self.unit == "1" && !is_share { "" } else { self.unit }
     }
 }
 
@@ -133,7 +130,8 @@ catalogue! {
     DELIVERY_TIME = "delivery_time", "Delivery time", "s" per "message", Lower;
 
     // Link and TCP: rates, retransmissions and drops.
-    /// Bits delivered to the client's program per second, from opening the connection to the last byte.
+    /// Bits delivered to the client's program per second, from opening the connection to the last byte. Of a load: bits of the bodies of
+    /// completed requests per second, while requests are sent.
     GOODPUT = "goodput", "Goodput", "bit/s" per "run", Higher;
     /// Segments that TCP retransmitted, both directions.
     RETRANSMISSIONS = "retransmissions", "Retransmissions", "1" per "run", Lower;
@@ -169,6 +167,24 @@ catalogue! {
     DECOMPRESS_TIME = "decompress_time", "Time to decompress a message", "s" per "message", Lower;
     /// CPU time of compressing every message of the transcript once.
     PASS_TIME = "pass_time", "Time to compress the transcript", "s" per "run", Lower;
+
+    // Load: requests at a rate of their own, over a radio.
+    /// Requests that were completed per second, while requests are sent.
+    TRANSACTION_RATE = "transaction_rate", "Transactions per second", "1/s" per "run", Higher;
+    /// Requests that failed, as a share of all that ended.
+    ERROR_RATE = "error_rate", "Failed requests", "1" per "run", Lower;
+    /// From the first SYN of a connection that was established to its closing by the client.
+    CONNECTION_DURATION = "connection_duration", "Connection duration", "s" per "connection", Lower;
+    /// Packets that found the transmit queue of a client full, while requests are sent.
+    CLIENT_QUEUE_DROPS = "client_queue_drops", "Drops at clients' queues", "1" per "run", Lower;
+    /// Packets that found the transmit queue of the server full, likewise.
+    SERVER_QUEUE_DROPS = "server_queue_drops", "Drops at the server's queue", "1" per "run", Lower;
+    /// Frames that stations sent again, while requests are sent.
+    MAC_RETRIES = "mac_retries", "Frames sent again", "1" per "run", Lower;
+    /// The share of the time in which at least one station was sending, while requests are sent.
+    AIRTIME_SHARE = "airtime_share", "Airtime in use", "1" per "run", Lower;
+    /// How equally the clients' transaction rates are shared: Jain's index, 1 where they are equal, 1/n where one of n has all.
+    FAIRNESS = "fairness", "Fairness (Jain)", "1" per "run", Higher;
 }
 
 #[cfg(test)]
@@ -186,14 +202,18 @@ mod tests {
             all.starts_with("unknown figure \"xyz\"; the figures are response_bytes, link_bytes, "),
             "{all}"
         );
-        assert!(all.ends_with(", pass_time"), "{all}");
+        assert!(all.ends_with(", fairness"), "{all}");
     }
 
     #[test]
     fn an_axis_of_counts_is_not_in_per_cent() {
         let unit = |name| find(name).unwrap().unit_of_axis();
         assert_eq!(["queue_drops", "messages"].map(unit), ["", ""]);
-        assert_eq!(["compression_ratio", "transfer_time"].map(unit), ["1", "s"]);
+        assert_eq!(
+            ["compression_ratio", "error_rate", "transfer_time"].map(unit),
+            ["1", "1", "s"]
+        );
+        assert_eq!(unit("transaction_rate"), "1/s");
     }
 
     #[test]

@@ -4,12 +4,14 @@
 //! unknown keys follow from it. The order of the list is that in which factors are varied, so records depend on it.
 //! Experiments apply the settings; the types of single settings are in `settings/`.
 
+mod load;
 mod message;
 mod named;
 mod send_schedule;
 mod values;
 
 pub use lastmile_lab::settings::{Hosts, World};
+pub use load::{Label, Persistent, Rate, TransmitPower};
 pub use message::{Fragment, Level, MemLevel, ResetAfterIdle, Strategy, Takeover, Uncompressed, WindowBits};
 pub use named::{Link, Named};
 pub use send_schedule::Pace;
@@ -17,8 +19,9 @@ pub use values::{CongestionControl, Delay, DeliveryName, Filter, Nagle, RoundTri
 
 use lastmile_codec::content::CodecSpec;
 use lastmile_codec::message::MessageCodec;
+use lastmile_link::radio::RadioSpec;
 use lastmile_report::record::Levels;
-use lastmile_units::{Bytes, Probability};
+use lastmile_units::{Bytes, Metres, Probability};
 use lastmile_workload::WorkloadSpec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU32;
@@ -116,6 +119,9 @@ settings! {
     // TCP.
     /// The congestion control.
     congestion_control: CongestionControl,
+    /// The timeout of a first SYN, which each repetition doubles, as before Linux 6.5; where this is not set, it is 1 s, and is doubled after the
+    /// fourth.
+    syn_timeout: Delay,
     /// The initial congestion window, in segments.
     initial_window: NonZeroU32,
     /// Whether a small segment waits for the acknowledgement of the one before.
@@ -170,6 +176,34 @@ settings! {
     reset_after_idle: ResetAfterIdle,
     /// When messages are due; as recorded where this is not set.
     message_interval: Pace,
+
+    // Load: requests at a rate of their own.
+    /// The experiment that a cell belongs to: a name for reports.
+    experiment: Label,
+    /// Requests per second, of all clients together, at equal intervals.
+    rate: Rate,
+    /// The number of clients, each on a host of its own; 1 where this is not set.
+    clients: NonZeroU32,
+    /// Whether connections stay open for further requests; `off` where this is not set.
+    persistent: Persistent,
+    /// The maximum number of open connections of each client; 10,000 where this is not set.
+    connections: NonZeroU32,
+    /// The size of a response's body.
+    transfer_size: Bytes,
+    /// How long requests are sent; 30 s where this is not set.
+    load_time: Delay,
+    /// The longest time to the end of a response, and to the end of a handshake; 5 s where this is not set.
+    timeout: Delay,
+    /// The time that the server's CPU needs for a request, one request at a time; none where this is not set.
+    service_time: Delay,
+
+    // The radio of a load.
+    /// The radio that the server and the clients share.
+    radio: RadioSpec,
+    /// The power of every station; the radio's where this is not set.
+    transmit_power: TransmitPower,
+    /// From the server to each client; the radio's where this is not set.
+    distance: Metres,
 }
 
 impl Settings {

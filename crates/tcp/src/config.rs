@@ -34,7 +34,12 @@ pub struct Config {
     pub send_buffer: Bytes,
     /// The most the send buffer may grow to (Linux: 4 MiB).
     pub send_buffer_maximum: Bytes,
-    /// How often a SYN is repeated before the attempt fails, not counting the first four repetitions, one per second (Linux: 6,
+    /// The timeout of a first SYN, and of a first SYN-ACK (RFC 6298 section 2.1: 1 s; RFC 2988 and Linux 2.4: 3 s).
+    pub syn_timeout: Duration,
+    /// How often a SYN is repeated before its timeout begins to double (Linux's `tcp_syn_linear_timeouts`: 4 since Linux 6.5, 0 before). A
+    /// SYN-ACK is not.
+    pub syn_linear_repetitions: u32,
+    /// How often a SYN is repeated before the attempt fails, not counting those before its timeout doubles (Linux: 6,
     /// which is 131 s and the lateness of its timers); and a SYN-ACK.
     pub syn_retries: u32,
     /// How often the same data is resent before the connection fails (Linux: 15).
@@ -81,6 +86,8 @@ impl Default for Config {
             receive_window_maximum: Bytes::new(3 << 20),
             send_buffer: Bytes::new(87_040),
             send_buffer_maximum: Bytes::new(4 << 20),
+            syn_timeout: Duration::from_secs(1),
+            syn_linear_repetitions: 4,
             syn_retries: 6,
             retries: 15,
             time_wait: Duration::from_secs(60),

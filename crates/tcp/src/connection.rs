@@ -255,7 +255,7 @@ impl Connection {
         match &mut self.state {
             State::Handshake(handshake) => {
                 if handshake.resend_at <= now && !handshake.due {
-                    if handshake.has_exhausted_retries(self.config.syn_retries) {
+                    if handshake.has_exhausted_retries(&self.config) {
                         return self.end(Some(io::ErrorKind::TimedOut));
                     }
                     handshake.repeated += 1;

@@ -6,7 +6,7 @@ use lastmile_units::Probability;
 use lastmile_world::emu::HostSpec;
 
 /// The kernel settings that a cell's settings ask for, with Nagle's algorithm as given.
-pub(super) fn kernel(settings: &Settings, nagle: Nagle) -> HostSpec {
+pub(crate) fn kernel(settings: &Settings, nagle: Nagle) -> HostSpec {
     HostSpec {
         congestion_control: settings
             .congestion_control
@@ -21,6 +21,7 @@ pub(super) fn kernel(settings: &Settings, nagle: Nagle) -> HostSpec {
 pub(super) fn check(settings: &Settings) -> Result<(), String> {
     let only_simulated = [
         ("nagle = \"classic\"", settings.nagle == Some(Nagle::Classic)),
+        ("syn_timeout", settings.syn_timeout.is_some()),
         ("receive_window", settings.receive_window.is_some()),
         ("delayed_acknowledgement", settings.delayed_acknowledgement.is_some()),
         ("hosts = \"one\"", settings.hosts == Some(Hosts::One)),

@@ -43,7 +43,7 @@ pub(super) fn site_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHostSpec
 }
 
 /// Checks that the cell's world supports its settings.
-fn check_world(settings: &Settings) -> Result<(), String> {
+pub(crate) fn check_world(settings: &Settings) -> Result<(), String> {
     match settings.world.unwrap_or_default() {
         World::Simulated => match settings.server.as_ref().filter(|server| !server.is_ours()) {
             Some(server) => Err(format!(
@@ -58,7 +58,8 @@ fn check_world(settings: &Settings) -> Result<(), String> {
     }
 }
 
-fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
+/// The settings of our TCP that a cell's settings ask for, with Nagle's algorithm as given.
+pub(crate) fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
     let mut config = tcp::Config::default();
     if let Some(segments) = settings.initial_window {
         config.initial_window = segments.get();
@@ -73,6 +74,9 @@ fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
     }
     if let Some(delay) = settings.delayed_acknowledgement {
         (config.delayed_acknowledgement, config.quick_acknowledgements) = (delay.0, 0);
+    }
+    if let Some(timeout) = settings.syn_timeout {
+        (config.syn_timeout, config.syn_linear_repetitions) = (timeout.0, 0);
     }
     config.congestion_control = match settings.congestion_control {
         Some(CongestionControl::Reno) => tcp::CongestionControl::Reno,

@@ -38,7 +38,7 @@ pub(super) fn serve<W: TestbedWorld>(
             options: vec![("message_compression", asked.messages.codec.to_string())],
         })
     };
-    ServerUnderTest::start(site, &asked.server, service, |address| {
+    ServerUnderTest::start(site, &site.server, &asked.server, service, |address| {
         let clients = Clients {
             host: site.server.clone(),
             address,

@@ -26,10 +26,6 @@ pub(super) struct Handshake {
     pub(super) due: bool,
 }
 
-/// RFC 6298 section 2.1.
-const SYN_TIMEOUT: Duration = Duration::from_secs(1);
-/// A SYN is repeated this often before the timeout begins to double (Linux's `tcp_syn_linear_timeouts`). A SYN-ACK is not.
-const LINEAR_REPETITIONS: u32 = 4;
 /// The largest doubled timeout (Linux's `TCP_RTO_MAX`).
 const SYN_TIMEOUT_MAXIMUM: Duration = Duration::from_secs(120);
 
@@ -46,20 +42,24 @@ impl Handshake {
         }
     }
 
-    /// Whether the timer expired too often: repetitions before the timeout doubles come on top of `retries`.
-    pub(super) const fn has_exhausted_retries(&self, retries: u32) -> bool {
-        let linear = if self.receiver.is_none() { LINEAR_REPETITIONS } else { 0 };
-        self.repeated >= retries + linear
+    /// Whether the timer expired too often: repetitions before the timeout doubles come on top of the configured ones.
+    pub(super) const fn has_exhausted_retries(&self, config: &Config) -> bool {
+        self.repeated >= config.syn_retries + self.linear_repetitions(config)
     }
 
     /// How long to wait for an answer.
-    fn timeout(&self) -> Duration {
-        let doublings = if self.receiver.is_none() {
-            self.repeated.saturating_sub(LINEAR_REPETITIONS)
+    fn timeout(&self, config: &Config) -> Duration {
+        let doublings = self.repeated.saturating_sub(self.linear_repetitions(config));
+        (config.syn_timeout * (1 << doublings.min(7))).min(SYN_TIMEOUT_MAXIMUM)
+    }
+
+    /// How often it is repeated before the timeout doubles.
+    const fn linear_repetitions(&self, config: &Config) -> u32 {
+        if self.receiver.is_none() {
+            config.syn_linear_repetitions
         } else {
-            self.repeated
-        };
-        (SYN_TIMEOUT * (1 << doublings.min(7))).min(SYN_TIMEOUT_MAXIMUM)
+            0
+        }
     }
 
     /// The round trip, where the SYN was sent only once (RFC 6298 section 3, Karn).
@@ -158,7 +158,7 @@ impl Connection {
         handshake.first_sent.get_or_insert(now);
         self.counters.retransmissions += u64::from(handshake.sent > 0);
         handshake.sent += 1;
-        handshake.resend_at = now + timer_wheel::expected(handshake.timeout());
+        handshake.resend_at = now + timer_wheel::expected(handshake.timeout(&self.config));
         segment.flags = Flags::SYN;
         segment.maximum_segment_size = Some(self.config.mtu - (Segment::IP_HEADER + Segment::TCP_HEADER) as u16);
         segment.window_scale = Some(Self::shift(&self.config));

@@ -29,6 +29,22 @@ fn a_syn_is_repeated_each_second_five_times_and_then_ever_more_rarely_until_ten_
     assert!(pipe.end(Client).is_closed() && pipe.end(Client).is_readable() && pipe.end(Client).is_writable());
 }
 
+/// As in Linux 2.4.
+#[test]
+fn a_timeout_of_its_own_is_doubled_by_each_repetition() {
+    let config = Config {
+        syn_timeout: 3 * S,
+        syn_linear_repetitions: 0,
+        ..Config::default()
+    };
+    let mut pipe = Pipe::new(config, Config::default());
+    pipe.judge = Box::new(|_, _, _| Fate::Lost);
+    pipe.run_for(25 * S);
+    let waits = [3, 6, 12].map(|seconds| timer_wheel::expected(seconds * S));
+    let sent = [Duration::ZERO, waits[0], waits[0] + waits[1], waits.iter().sum()];
+    assert_eq!(pipe.times(Client, is_syn), sent);
+}
+
 #[test]
 fn a_lost_syn_ack_is_repeated() {
     let mut pipe = Pipe::new(Config::default(), Config::default());

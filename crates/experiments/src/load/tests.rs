@@ -1,0 +1,105 @@
+use crate::tests::DELIVERIES;
+use lastmile_lab::cpu_cost_model::CostTable;
+use lastmile_study::cell::{Cell, expand};
+use lastmile_study::file::Study;
+use lastmile_study::observation::Observation;
+use lastmile_study::runner::{Experiment, RunContext};
+use lastmile_units::Seed;
+use std::time::Duration;
+
+const COMMON: &str = "delivery = 'load'\nradio = '802.11b'\ntransfer_size = '1 kB'\nload_time = '10 s'\n";
+
+fn cell(settings: &str) -> Cell {
+    let toml = format!("name = 't'\nquestion = ''\n[fixed]\n{COMMON}{settings}");
+    expand(&Study::parse("t.toml", &toml).unwrap()).unwrap().remove(0)
+}
+
+fn observed(settings: &str) -> Observation {
+    let context = RunContext {
+        seed: Seed::new(1),
+        repeats: 0..1,
+        interval: Duration::ZERO,
+        costs: &CostTable::free(),
+        captures: None,
+    };
+    let observation = DELIVERIES.run(&cell(settings), &context).remove(0).unwrap();
+    assert_eq!(observation.doubts, []);
+    observation
+}
+
+fn figure(observation: &Observation, name: &str) -> f64 {
+    let samples = &observation.figures[name];
+    samples.iter().sum::<f64>() / samples.len() as f64
+}
+
+/// A request without contention takes seven frames of at least 0.5 ms each from SYN to the end of the response.
+#[test]
+fn a_light_load_is_carried_without_an_error() {
+    let observation = observed("rate = 20");
+    assert_eq!(observation.figures["response_time"].len(), 200);
+    assert_eq!(observation.figures["connection_duration"].len(), 200);
+    let response = figure(&observation, "response_time");
+    assert!((0.0035..0.015).contains(&response), "{response}");
+    for none in ["error_rate", "client_queue_drops", "server_queue_drops"] {
+        assert_eq!(figure(&observation, none), 0.0, "{none}");
+    }
+    let rate = figure(&observation, "transaction_rate");
+    assert!((rate - 20.0).abs() < 0.2, "{rate}");
+    assert!((figure(&observation, "goodput") / rate - 8000.0).abs() < 1.0);
+    let share = figure(&observation, "airtime_share");
+    assert!((0.05..0.3).contains(&share), "{share}");
+    assert_eq!(figure(&observation, "fairness"), 1.0);
+}
+
+#[test]
+fn in_overload_packets_are_dropped_at_the_client_before_they_are_on_the_air() {
+    let observation = observed("rate = 160");
+    assert!(figure(&observation, "client_queue_drops") > 0.0);
+    assert!(figure(&observation, "transaction_rate") < 150.0);
+    assert!(figure(&observation, "airtime_share") > 0.6);
+}
+
+#[test]
+fn equal_seeds_give_equal_figures_and_clients_share_the_rate() {
+    let settings = "rate = 40\nclients = 4\npersistent = 'on'";
+    let observation = observed(settings);
+    assert_eq!(observation, observed(settings));
+    assert_eq!(observation.figures["response_time"].len(), 400);
+    let opened = observation.figures["connection_duration"].len();
+    assert!((4..100).contains(&opened), "{opened} connections stay open");
+    assert!(figure(&observation, "fairness") > 0.99);
+}
+
+#[test]
+fn a_weak_signal_is_repeated_and_a_slow_server_waited_for() {
+    let weak = observed("rate = 10\ndistance = '100 m'\ntransmit_power = '50 mW'");
+    assert!(figure(&weak, "mac_retries") > 10.0);
+    let near = observed("rate = 10");
+    let slow = observed("rate = 10\nservice_time = '20 ms'");
+    let added = figure(&slow, "response_time") - figure(&near, "response_time");
+    assert!((added - 0.020).abs() < 0.002, "{added}");
+}
+
+#[test]
+fn what_is_missing_or_has_no_effect_is_refused() {
+    let refusal = |settings: &str, key: &str| {
+        let mut cell = cell(settings);
+        match key {
+            "rate" => cell.settings.rate = None,
+            "transfer_size" => cell.settings.transfer_size = None,
+            "radio" => cell.settings.radio = None,
+            _ => {}
+        }
+        let delivery = DELIVERIES.find(&cell.settings.delivery_name()).unwrap();
+        delivery.check(&cell.settings).unwrap_err().to_string()
+    };
+    for key in ["rate", "transfer_size", "radio"] {
+        let refused = refusal("rate = 10", key);
+        assert!(
+            refused.starts_with(&format!("no {key} is set; add {key} = ")),
+            "{refused}"
+        );
+    }
+    assert!(refusal("rate = 10\nlink = 'wpt/3g'", "").contains("link has no effect on a load"));
+    assert!(refusal("rate = 10\nclients = 2000", "").contains("at most 1000"));
+}
