@@ -153,7 +153,7 @@ impl Asker {
         match self {
             Self::Data => ("ask", "fetch(url).then(function(answer){return answer.json()"),
             Self::Fragment => ("recommend", "fetch(url).then(function(answer){return answer.text()"),
-            Self::Event => ("tell", "fetch(url,{method:\"POST\"})"),
+            Self::Event => ("tell", "request.send()"),
             Self::Image => ("", "image.src=image.dataset.src"),
         }
     }
@@ -178,10 +178,11 @@ pub(super) fn asking(data: &[TimedRequest], fragment: &TimedRequest) -> String {
     code
 }
 
-/// The end of the script that reports events.
+/// The end of the script that reports events. Chromium states that a `fetch` whose response has no content was aborted.
 pub(super) fn reporting(events: &[TimedRequest]) -> String {
     let mut code = String::from(
-        "(function(){function tell(url){fetch(url,{method:\"POST\"})}addEventListener(\"load\",function(){",
+        "(function(){function tell(url){var request=new XMLHttpRequest();request.open(\"POST\",url);request.send()}\
+         addEventListener(\"load\",function(){",
     );
     for request in events {
         timer("tell", request, &mut code);
