@@ -75,3 +75,15 @@ fn http_and_https_are_hosts_of_their_own() {
     assert_eq!(addresses, ["http://a.example", "https://a.example"]);
     assert_eq!((page.items[0].host, page.items[1].host), (0, 1));
 }
+
+#[test]
+fn every_request_of_the_example_is_explained_by_its_text() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop.har");
+    let traffic = Traffic::open(example).unwrap();
+    let page = Page::from_traffic(&traffic);
+    let as_recorded = page.items.iter().filter(|item| item.cause == Cause::Recorded);
+    // The document follows its redirect.
+    let urls: Vec<&str> = as_recorded.map(|item| &*traffic.responses[item.response].url).collect();
+    assert_eq!(urls, ["https://www.shop.example/"]);
+    assert_eq!(page.items[1].prerequisites[0].item, 0);
+}

@@ -5,50 +5,135 @@ use lastmile_units::Rng;
 use lastmile_units::random::{below, between, pick};
 use std::fmt::Write as _;
 
-/// A page with this many products.
-pub(super) fn page(words: &Words, products: usize, rng: &mut Rng) -> String {
-    let title = words.title(rng);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"utf-8\">\n  <meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n  <title>{title}</title>\n  <meta name=\"description\" \
-         content=\"{}\">\n  <link rel=\"stylesheet\" href=\"https://static.shop.example/css/base.css\">\n</head>\n<body>\n  <nav \
-         class=\"menu\">\n    <ul>\n",
-        words.sentence(rng)
-    );
-    for _ in 0..40 {
-        let name = words.name(rng);
-        let _ = writeln!(
-            page,
-            "      <li class=\"menu-item\"><a href=\"/c/{name}\">{}</a></li>",
-            capitalised(name)
-        );
+/// The text of a page, without the resources that it names.
+pub(super) struct PageText {
+    pub(super) title: String,
+    description: String,
+    menu: Vec<String>,
+    products: Vec<Product>,
+    footer: Vec<String>,
+}
+
+struct Product {
+    identifier: usize,
+    name: String,
+    price: String,
+    stars: usize,
+    text: String,
+    reviews: usize,
+}
+
+/// The parts of a page that name its resources, as markup.
+pub(super) struct PageNames {
+    /// The last lines of the head.
+    pub(super) head: String,
+    /// The first lines of the body.
+    pub(super) top: String,
+    /// For each product, the attributes of its picture.
+    pub(super) pictures: Vec<String>,
+    /// The last lines of the body.
+    pub(super) end: String,
+}
+
+impl PageText {
+    /// A page with this many products.
+    pub(super) fn generate(words: &Words, products: usize, rng: &mut Rng) -> Self {
+        Self {
+            title: words.title(rng),
+            description: words.sentence(rng),
+            menu: (0..40).map(|_| words.name(rng).to_owned()).collect(),
+            products: (0..products).map(|_| Product::generate(words, rng)).collect(),
+            footer: (0..12).map(|_| words.sentences(3, rng)).collect(),
+        }
     }
-    page.push_str("    </ul>\n  </nav>\n  <main class=\"listing\">\n");
-    for _ in 0..products {
-        let (identifier, name) = (between(rng, 100_000, 999_999), words.title(rng));
-        let (price, stars) = (price(rng), between(rng, 20, 50));
+
+    /// The page, which names a style sheet, a script and a picture per product.
+    pub(super) fn html_alone(&self) -> String {
+        let pictures = self.products.iter().map(|product| {
+            format!(
+                "loading=\"lazy\" width=\"320\" height=\"320\" src=\"https://static.shop.example/img/{}.webp\"",
+                product.identifier
+            )
+        });
+        self.html(&PageNames {
+            head: "  <link rel=\"stylesheet\" href=\"https://static.shop.example/css/base.css\">\n".to_owned(),
+            top: String::new(),
+            pictures: pictures.collect(),
+            end: "  <script defer src=\"https://static.shop.example/js/main.js\"></script>\n".to_owned(),
+        })
+    }
+
+    /// The page with these names.
+    pub(super) fn html(&self, names: &PageNames) -> String {
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"utf-8\">\n  <meta name=\"viewport\" \
+             content=\"width=device-width, initial-scale=1\">\n  <title>{}</title>\n  <meta name=\"description\" \
+             content=\"{}\">\n{}</head>\n<body>\n{}{}{}</body>\n</html>\n",
+            self.title,
+            self.description,
+            names.head,
+            names.top,
+            self.fragment(&names.pictures),
+            names.end
+        )
+    }
+
+    /// The page without its head, for another page to contain; `pictures` has the attributes of each product's picture.
+    pub(super) fn fragment(&self, pictures: &[String]) -> String {
+        let mut page = String::from("  <nav class=\"menu\">\n    <ul>\n");
+        for name in &self.menu {
+            let _ = writeln!(
+                page,
+                "      <li class=\"menu-item\"><a href=\"/c/{name}\">{}</a></li>",
+                capitalised(name)
+            );
+        }
+        page.push_str("    </ul>\n  </nav>\n  <main class=\"listing\">\n");
+        for (product, picture) in self.products.iter().zip(pictures) {
+            product.write(picture, &mut page);
+        }
+        page.push_str("  </main>\n  <footer class=\"footer\">\n");
+        for paragraph in &self.footer {
+            let _ = writeln!(page, "    <p>{paragraph}</p>");
+        }
+        page.push_str("  </footer>\n");
+        page
+    }
+}
+
+impl Product {
+    fn generate(words: &Words, rng: &mut Rng) -> Self {
+        Self {
+            identifier: between(rng, 100_000, 999_999),
+            name: words.title(rng),
+            price: price(rng),
+            stars: between(rng, 20, 50),
+            text: words.sentences(2, rng),
+            reviews: below(rng, 900),
+        }
+    }
+
+    fn write(&self, picture: &str, page: &mut String) {
+        let Self {
+            identifier,
+            name,
+            price,
+            stars,
+            text,
+            reviews,
+        } = self;
         let _ = writeln!(
             page,
             "    <article class=\"product card\" data-product-id=\"{identifier}\">\n      <a class=\"product-link\" \
-             href=\"/p/{identifier}\">\n        <img class=\"product-image\" loading=\"lazy\" width=\"320\" height=\"320\" \
-             src=\"https://static.shop.example/img/{identifier}.webp\" alt=\"{name}\">\n        <h3 class=\"product-title\">{name}</h3>\n      \
-             </a>\n      <p class=\"product-text\">{}</p>\n      <div class=\"product-meta\">\n        <span class=\"rating\" \
-             data-stars=\"{}.{}\">{} reviews</span>\n        <span class=\"price\">{price}</span>\n        <button class=\"button \
+             href=\"/p/{identifier}\">\n        <img class=\"product-image\" {picture} alt=\"{name}\">\n        \
+             <h3 class=\"product-title\">{name}</h3>\n      \
+             </a>\n      <p class=\"product-text\">{text}</p>\n      <div class=\"product-meta\">\n        <span class=\"rating\" \
+             data-stars=\"{}.{}\">{reviews} reviews</span>\n        <span class=\"price\">{price}</span>\n        <button class=\"button \
              button-primary add-to-cart\" type=\"button\">Add to cart</button>\n      </div>\n    </article>",
-            words.sentences(2, rng),
             stars / 10,
             stars % 10,
-            below(rng, 900),
         );
     }
-    page.push_str("  </main>\n  <footer class=\"footer\">\n");
-    for _ in 0..12 {
-        let _ = writeln!(page, "    <p>{}</p>", words.sentences(3, rng));
-    }
-    page.push_str(
-        "  </footer>\n  <script defer src=\"https://static.shop.example/js/main.js\"></script>\n</body>\n</html>\n",
-    );
-    page
 }
 
 /// An API response: a list of products.

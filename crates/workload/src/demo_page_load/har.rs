@@ -1,6 +1,6 @@
 //! Writes the page load as a browser saves it: HTTP Archive 1.2, with bodies.
 
-use super::Served;
+use super::page_load::{CONTENT_LOADED, Initiator, LOADED, Served};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lastmile_codec::content::{CodecSpec, Coding, encoded_size};
@@ -32,7 +32,7 @@ pub(super) fn har(served: &[Served]) -> String {
         "startedDateTime": date_time(Duration::ZERO),
         "id": "page_1",
         "title": "https://www.shop.example/",
-        "pageTimings": { "onContentLoad": 980, "onLoad": 2140 },
+        "pageTimings": { "onContentLoad": CONTENT_LOADED.as_millis() as u64, "onLoad": LOADED.as_millis() as u64 },
     });
     let archive = json!({
         "log": {
@@ -52,10 +52,12 @@ fn entry(served: &Served) -> Value {
     let receive = (carried * 8).div_ceil(BITS_PER_MICROSECOND);
     let receive = receive as f64 / 1000.0;
     let wait = served.wait.as_millis() as u64;
+    let (connecting, timings) = timings(served.connecting, wait, receive);
     json!({
+        "_initiator": initiator(served.initiator.as_ref()),
         "pageref": "page_1",
         "startedDateTime": date_time(served.started),
-        "time": wait as f64 + receive,
+        "time": connecting as f64 + wait as f64 + receive,
         "request": {
             "method": served.method,
             "url": served.url,
@@ -68,10 +70,44 @@ fn entry(served: &Served) -> Value {
         },
         "response": response(served),
         "cache": {},
-        "timings": {
-            "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": wait, "receive": receive,
-        },
+        "timings": timings,
     })
+}
+
+/// The time before the request was sent, and all times of an entry, in milliseconds.
+fn timings(connecting: Duration, wait: u64, receive: f64) -> (u64, Value) {
+    let connecting = connecting.as_millis() as u64;
+    let mut timings = json!({
+        "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": wait, "receive": receive,
+    });
+    if connecting > 0 {
+        // TLS takes one round trip, TCP and the name one each. The time of TLS is part of that of the connection (HAR 1.2).
+        let round_trip = connecting / 3;
+        timings["dns"] = (connecting - 2 * round_trip).into();
+        timings["connect"] = (2 * round_trip).into();
+        timings["ssl"] = round_trip.into();
+    }
+    (connecting, timings)
+}
+
+/// What led to a request, as Chrome writes it: the user, the parser of a document or of a style sheet, or a call in a script.
+fn initiator(initiator: Option<&Initiator>) -> Value {
+    let Some(Initiator {
+        url,
+        line,
+        column,
+        function,
+    }) = initiator
+    else {
+        return json!({ "type": "other" });
+    };
+    match function {
+        None => json!({ "type": "parser", "url": url, "lineNumber": line }),
+        Some(function) => {
+            let frame = json!({ "functionName": function, "url": url, "lineNumber": line, "columnNumber": column });
+            json!({ "type": "script", "stack": { "callFrames": [frame] } })
+        }
+    }
 }
 
 fn response(served: &Served) -> Value {
@@ -91,6 +127,10 @@ fn response(served: &Served) -> Value {
         "public, max-age=31536000, immutable"
     };
     headers.push(("cache-control", kept.to_owned()));
+    // Without it, a browser gives scripts no data of another host, and uses no font of one (Fetch standard, CORS protocol).
+    if served.media_type == "font/woff2" || served.url.starts_with("https://api.") {
+        headers.push(("access-control-allow-origin", "https://www.shop.example".to_owned()));
+    }
     let location = if served.status == 301 {
         "https://www.shop.example/"
     } else {
