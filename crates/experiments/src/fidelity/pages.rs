@@ -149,7 +149,10 @@ mod tests {
         for cell in &cells {
             let is = |key: &str, level: &String| cell.levels.get(key) == Some(level);
             let of_cell = |known: &&PageAgreement| {
-                is("workload", &known.page) && is("link", &known.link) && is("delivery", &known.delivery) && is("codec", &known.codec)
+                is("workload", &known.page)
+                    && is("link", &known.link)
+                    && is("delivery", &known.delivery)
+                    && is("codec", &known.codec)
             };
             let Some(known) = recorded.pages.iter().find(of_cell) else {
                 continue;
@@ -186,6 +189,9 @@ mod tests {
         };
         let error = recorded.model_error().expect("pages were compared");
         assert_eq!(error.pages, 3);
-        assert!((error.median - 0.03).abs() < 1e-9 && (error.worst - 0.1).abs() < 1e-9, "{error:?}");
+        assert!(
+            (error.median - 0.03).abs() < 1e-9 && (error.worst - 0.1).abs() < 1e-9,
+            "{error:?}"
+        );
     }
 }
