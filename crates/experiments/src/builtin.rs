@@ -36,7 +36,7 @@ pub const STUDIES: &[Builtin] = &[
         exhibits: fidelity::exhibits,
     },
     Builtin {
-        name: "fidelity-pages",
+        name: crate::fidelity::pages::STUDY,
         toml: include_str!("../../../studies/fidelity-pages.toml"),
         findings: fidelity_pages::findings,
         exhibits: fidelity_pages::exhibits,

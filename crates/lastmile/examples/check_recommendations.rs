@@ -5,13 +5,14 @@
 //! ```
 //!
 //! PAGE is the name of a workload of the study, or `shop`; without one, all of them are checked. Pages are loaded in simulation with the
-//! options that `lastmile advise` has by default, over their recorded protocols and over HTTP/1.1, and over a modem, too. Two claims are checked: no row of a table is faster than the recommended one beyond the
-//! noise of paired repeats, the rows with snippets as pasted among them; and every setting of a snippet is recommended in a table, or its
-//! note names it. It prints one line per page and link, and ends with an error where a claim does not hold.
+//! options that `lastmile advise` has by default, over their recorded protocols and over HTTP/1.1, and over a modem, too. Two claims are
+//! checked: no row of a table is faster than the recommended one beyond the noise of paired repeats, the rows with snippets as pasted among
+//! them; and every setting of a snippet is recommended in a table, or its note names it. It prints one line per page and link, and ends with an error where a claim does not hold.
 
 use anyhow::{Context as _, Result, bail, ensure};
 use lastmile_advise::{Options, advise};
 use lastmile_experiments::builtin::STUDIES;
+use lastmile_experiments::fidelity::pages::STUDY;
 use lastmile_lab::cpu_cost_model::{Choice, CostTable};
 use lastmile_lab::http::Version;
 use lastmile_link::LinkSpec;
@@ -23,8 +24,6 @@ use lastmile_traffic::responses::Traffic;
 use lastmile_workload::WorkloadSpec;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-const STUDY: &str = "fidelity-pages";
 
 /// The slowest of the links that an answer is usually asked about: here coincidences of single packets cost the most time.
 const MODEM: &str = "published/dialup-56k";

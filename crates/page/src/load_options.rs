@@ -32,8 +32,8 @@ pub struct ServerSpec {
 }
 
 impl Default for LoadOptions {
-    /// The recorded protocols over TLS, cold. The client is 4 times slower, as Lighthouse models a mid-range phone on a desktop (`cpuSlowdownMultiplier`). The server has 4 cores,
-    /// half busy: our own choice.
+    /// The recorded protocols over TLS, cold. The client is 4 times slower, as Lighthouse models a mid-range phone on a desktop
+    /// (`cpuSlowdownMultiplier`). The server has 4 cores, half busy: our own choice.
     fn default() -> Self {
         Self {
             protocol: None,

@@ -1,57 +1,24 @@
 //! The findings and tables of the study `fidelity-pages`.
 
-use crate::fidelity::RATIO;
-use lastmile_report::number::{percent, quantity};
-use lastmile_report::record::{Finding, Ratio, Run, Table};
-use lastmile_statistics::quantile;
+use crate::fidelity::pages::{PageAgreement, agreements, summary};
+use lastmile_report::number::percent;
+use lastmile_report::record::{Finding, Run, Table};
 use std::collections::BTreeMap;
 
-/// How far a simulated page time is from Chromium's.
-struct Difference<'a> {
-    ratio: &'a Ratio,
-}
-
-impl Difference<'_> {
-    fn level(&self, key: &str) -> &str {
-        self.ratio.levels.get(key).map_or("", String::as_str)
-    }
-
-    fn size(&self) -> f64 {
-        (self.ratio.mean - 1.0).abs()
-    }
-
-    fn describe(&self) -> String {
-        let [page, link, delivery, codec] = ["workload", "link", "delivery", "codec"].map(|key| self.level(key));
-        format!(
-            "{page} over {link}, {delivery}, {codec}: ratio {}",
-            quantity(self.ratio.mean, "1")
-        )
-    }
-}
-
-fn differences(run: &Run) -> Vec<Difference<'_>> {
-    let ratios = run.ratios.iter().filter(|ratio| ratio.name == RATIO);
-    ratios.map(|ratio| Difference { ratio }).collect()
-}
-
-/// The median and the greatest of some differences.
-fn summary<'a>(of: &'a [&'a Difference<'a>]) -> Option<(f64, &'a Difference<'a>)> {
-    let sizes: Vec<f64> = of.iter().map(|difference| difference.size()).collect();
-    let worst = of.iter().max_by(|one, other| one.size().total_cmp(&other.size()))?;
-    Some((quantile(&sizes, 0.5)?, worst))
-}
-
 pub(super) fn findings(run: &Run) -> Vec<Finding> {
-    let all = differences(run);
-    let of: Vec<&Difference<'_>> = all.iter().collect();
-    let Some((median, worst)) = summary(&of) else {
+    let (pages, disturbed) = agreements(run);
+    let Some((median, worst)) = summary(&pages.iter().collect::<Vec<_>>()) else {
         return Vec::new();
     };
+    let left_out = match disturbed {
+        0 => String::new(),
+        count => format!(" {count} are left out, whose figures are invalid or missing."),
+    };
     let text = format!(
-        "Over {} page loads, the median difference between simulated page times and Chromium's is {}, the largest {} ({}).",
-        of.len(),
+        "Over {} page loads, the median difference between simulated page times and Chromium's is {}, the largest {} ({}).{left_out}",
+        pages.len(),
         percent(median),
-        percent(worst.size()),
+        percent(worst.difference()),
         worst.describe()
     );
     vec![Finding {
@@ -61,40 +28,41 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
     }]
 }
 
+/// The level of a page load that a table groups by.
+type Level = fn(&PageAgreement) -> &str;
+
 pub(super) fn exhibits(run: &Run) -> Vec<Table> {
-    let all = differences(run);
-    if all.is_empty() {
+    let (pages, _) = agreements(run);
+    if pages.is_empty() {
         return Vec::new();
     }
-    [
-        ("workload", "By page"),
-        ("link", "By link"),
-        ("delivery", "By version of HTTP"),
-        ("codec", "By content coding"),
-    ]
-    .into_iter()
-    .map(|(key, title)| table(&all, key, title))
-    .collect()
+    let groupings: [(Level, &str); 4] = [
+        (|load| &load.page, "By page"),
+        (|load| &load.link, "By link"),
+        (|load| &load.delivery, "By version of HTTP"),
+        (|load| &load.codec, "By content coding"),
+    ];
+    groupings.map(|(level, title)| table(&pages, level, title)).to_vec()
 }
 
-fn table(all: &[Difference<'_>], key: &str, title: &str) -> Table {
-    let mut groups: BTreeMap<&str, Vec<&Difference<'_>>> = BTreeMap::new();
-    for difference in all {
-        groups.entry(difference.level(key)).or_default().push(difference);
+fn table(pages: &[PageAgreement], level: Level, title: &str) -> Table {
+    let mut groups: BTreeMap<&str, Vec<&PageAgreement>> = BTreeMap::new();
+    for load in pages {
+        groups.entry(level(load)).or_default().push(load);
     }
-    let row = |(level, of): (&&str, &Vec<&Difference<'_>>)| {
+    let row = |(level, of): (&&str, &Vec<&PageAgreement>)| {
         let (median, worst) = summary(of)?;
         Some(vec![
             (*level).to_owned(),
             of.len().to_string(),
             percent(median),
-            percent(worst.size()),
+            percent(worst.difference()),
             worst.describe(),
         ])
     };
     Table {
         title: format!("Simulated page times against Chromium's: {}", title.to_lowercase()),
-        note: "The simulated page time divided by Chromium's, mean over pairs of loads.".to_owned(),
+        note: "The mean simulated page time divided by Chromium's, where both are valid.".to_owned(),
         columns: [title, "Cells", "Median difference", "Largest", "In"]
             .map(str::to_owned)
             .to_vec(),

@@ -3,6 +3,7 @@
 //! `make fidelity-pages` records a new run.
 
 use lastmile_report::advise::ModelError;
+use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run};
 use lastmile_statistics::quantile;
 use serde::{Deserialize, Serialize};
@@ -53,44 +54,69 @@ impl PageAgreement {
     pub fn difference(&self) -> f64 {
         (self.simulated / self.chromium - 1.0).abs()
     }
+
+    /// Which load it is, and its ratio.
+    pub fn describe(&self) -> String {
+        format!(
+            "{} over {}, {}, {}: ratio {}",
+            self.page,
+            self.link,
+            self.delivery,
+            self.codec,
+            quantity(self.simulated / self.chromium, "1")
+        )
+    }
+}
+
+/// The page loads of `run` that are valid in both worlds, and how many are not.
+pub fn agreements(run: &Run) -> (Vec<PageAgreement>, u64) {
+    let in_world = |world: &'static str| {
+        let is_there = move |cell: &&Cell| cell.levels.get("world").is_some_and(|level| level == world);
+        run.cells.iter().filter(is_there)
+    };
+    let other_levels = |cell: &Cell| {
+        let mut levels = cell.levels.clone();
+        levels.remove("world");
+        levels
+    };
+    let mean = |cell: &Cell| {
+        let figure = cell.figures.get(FIGURE).filter(|_| cell.valid);
+        figure.map(|figure| figure.mean)
+    };
+    let (mut pages, mut disturbed) = (Vec::new(), 0);
+    for real in in_world("emu") {
+        let levels = other_levels(real);
+        let simulated = in_world("sim").find(|cell| other_levels(cell) == levels);
+        let (Some(chromium), Some(simulated)) = (mean(real), simulated.and_then(mean)) else {
+            disturbed += 1;
+            continue;
+        };
+        let level = |key: &str| levels.get(key).cloned().unwrap_or_default();
+        pages.push(PageAgreement {
+            page: level("workload"),
+            link: level("link"),
+            delivery: level("delivery"),
+            codec: level("codec"),
+            chromium,
+            simulated,
+        });
+    }
+    (pages, disturbed)
+}
+
+/// The median difference of some page loads, and the load with the largest. None where there are no loads.
+pub fn summary<'a>(of: &[&'a PageAgreement]) -> Option<(f64, &'a PageAgreement)> {
+    let differences: Vec<f64> = of.iter().map(|load| load.difference()).collect();
+    let worst = of
+        .iter()
+        .max_by(|one, other| one.difference().total_cmp(&other.difference()))?;
+    Some((quantile(&differences, 0.5)?, worst))
 }
 
 impl RecordedPages {
     /// The record of `run`, made on `machine`. Cells that are invalid in either world are left out.
     pub fn from_run(run: &Run, machine: String) -> Self {
-        let in_world = |world: &'static str| {
-            let is_there = move |cell: &&Cell| cell.levels.get("world").is_some_and(|level| level == world);
-            run.cells.iter().filter(is_there)
-        };
-        let other_levels = |cell: &Cell| {
-            let mut levels = cell.levels.clone();
-            levels.remove("world");
-            levels
-        };
-        let mean = |cell: &Cell| {
-            cell.figures
-                .get(FIGURE)
-                .filter(|_| cell.valid)
-                .map(|figure| figure.mean)
-        };
-        let (mut pages, mut disturbed) = (Vec::new(), 0);
-        for real in in_world("emu") {
-            let levels = other_levels(real);
-            let simulated = in_world("sim").find(|cell| other_levels(cell) == levels);
-            let (Some(chromium), Some(simulated)) = (mean(real), simulated.and_then(mean)) else {
-                disturbed += 1;
-                continue;
-            };
-            let level = |key: &str| levels.get(key).cloned().unwrap_or_default();
-            pages.push(PageAgreement {
-                page: level("workload"),
-                link: level("link"),
-                delivery: level("delivery"),
-                codec: level("codec"),
-                chromium,
-                simulated,
-            });
-        }
+        let (pages, disturbed) = agreements(run);
         Self {
             machine,
             version: run.version.clone(),
@@ -102,12 +128,12 @@ impl RecordedPages {
 
     /// The summary that answers about pages tell. None where nothing was compared.
     pub fn model_error(&self) -> Option<ModelError> {
-        let differences: Vec<f64> = self.pages.iter().map(PageAgreement::difference).collect();
+        let (median, worst) = summary(&self.pages.iter().collect::<Vec<_>>())?;
         Some(ModelError {
             study: STUDY.to_owned(),
-            pages: differences.len() as u64,
-            median: quantile(&differences, 0.5)?,
-            worst: differences.iter().copied().max_by(f64::total_cmp)?,
+            pages: self.pages.len() as u64,
+            median,
+            worst: worst.difference(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! A station's view of the medium, and its back-off: when may it send?
+//! Decides when a station may send, by its view of the medium and its back-off.
 //!
 //! Slots are counted in one step when the medium becomes busy or a time is asked for, never one by one (9.2.4 and 9.2.5 of IEEE Std
 //! 802.11-2007). Times are in nanoseconds.

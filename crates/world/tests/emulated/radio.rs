@@ -1,17 +1,14 @@
 //! Claims about hosts on one radio over real kernels: times agree with the simulated world, and every packet is accounted for in both.
 
 use crate::pcapng::{Shared, packets};
-use crate::topologies::{emulated, host, simulated};
-use futures_util::future::join_all;
+use crate::topologies::{emulated, host, simulated, transfer_to_all};
 use lastmile_link::radio::RadioSpec;
+use lastmile_world::Host;
 use lastmile_world::emu::UnmodelledLosses;
 use lastmile_world::topology::{Assembly, Topology};
-use lastmile_world::{Host, Listener};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const CLIENTS: usize = 3;
-const BYTES: usize = 300_000;
 /// The two worlds draw their back-offs at other times, since kernels' packets come some microseconds later; and a Linux kernel delays
 /// and merges other ACKs than our TCP does, each of which takes airtime.
 const AGREEMENT: f64 = 0.08;
@@ -31,36 +28,7 @@ fn classroom() -> Topology {
 /// When the last of three transfers ends that begin together, and the bytes that the radio delivers.
 fn figures<W: lastmile_world::World>(made: &Assembly<W>) -> [f64; 2] {
     let server = host(made, "server");
-    let mut listener = server.listen(80).unwrap();
-    let tasks = server.clone();
-    made.world.spawn(async move {
-        loop {
-            let mut stream = listener.accept().await.unwrap();
-            tasks.spawn(async move {
-                stream.read_exact(&mut [0; 100]).await.unwrap();
-                stream.write_all(&vec![0; BYTES]).await.unwrap();
-                stream.shutdown().await.unwrap();
-            });
-        }
-    });
-    let start = server.now();
-    let transfers: Vec<_> = (1..=CLIENTS)
-        .map(|number| {
-            let (client, address) = (host(made, &format!("client-{number}")), server.address(80));
-            async move {
-                let mut stream = client.connect(address).await.unwrap();
-                stream.write_all(&[0; 100]).await.unwrap();
-                let mut body = Vec::new();
-                stream.read_to_end(&mut body).await.unwrap();
-                assert_eq!(body.len(), BYTES);
-                (client.now() - start).as_secs_f64()
-            }
-        })
-        .collect();
-    let ended = made
-        .world
-        .run_for(Duration::from_secs(30), join_all(transfers))
-        .unwrap();
+    let ended = transfer_to_all(made, CLIENTS, 300_000);
     let radio = made.radios["wlan"];
     // Longer than an acknowledgement is delayed.
     let pause = Duration::from_millis(400);

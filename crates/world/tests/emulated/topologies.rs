@@ -148,40 +148,43 @@ fn star() -> Topology {
         .unwrap()
 }
 
-/// When the last of eight transfers ends that begin together, the mean of when each does, and how many bytes the wire delivers.
-fn star_figures<W: lastmile_world::World>(star: &Assembly<W>) -> [f64; 3] {
-    const BYTES: usize = 200_000;
-    let server = host(star, "server");
+/// Transfers `bytes` from the host `server` to each of `client-1` and so on, all at once. Returns when each ended, in seconds.
+pub(crate) fn transfer_to_all<W: lastmile_world::World>(made: &Assembly<W>, clients: usize, bytes: usize) -> Vec<f64> {
+    let server = host(made, "server");
     let mut listener = server.listen(80).unwrap();
     let tasks = server.clone();
-    star.world.spawn(async move {
+    made.world.spawn(async move {
         loop {
             let mut stream = listener.accept().await.unwrap();
             tasks.spawn(async move {
                 stream.read_exact(&mut [0; 100]).await.unwrap();
-                stream.write_all(&vec![0; BYTES]).await.unwrap();
+                stream.write_all(&vec![0; bytes]).await.unwrap();
                 stream.shutdown().await.unwrap();
             });
         }
     });
     let start = server.now();
-    let transfers: Vec<_> = (1..=CLIENTS)
+    let transfers: Vec<_> = (1..=clients)
         .map(|number| {
-            let (client, address) = (host(star, &format!("client-{number}")), server.address(80));
+            let (client, address) = (host(made, &format!("client-{number}")), server.address(80));
             async move {
                 let mut stream = client.connect(address).await.unwrap();
                 stream.write_all(&[0; 100]).await.unwrap();
                 let mut body = Vec::new();
                 stream.read_to_end(&mut body).await.unwrap();
-                assert_eq!(body.len(), BYTES);
+                assert_eq!(body.len(), bytes);
                 (client.now() - start).as_secs_f64()
             }
         })
         .collect();
-    let ended = star
-        .world
+    made.world
         .run_for(Duration::from_secs(30), join_all(transfers))
-        .unwrap();
+        .unwrap()
+}
+
+/// When the last of eight transfers ends that begin together, the mean of when each does, and how many bytes the wire delivers.
+fn star_figures<W: lastmile_world::World>(star: &Assembly<W>) -> [f64; 3] {
+    let ended = transfer_to_all(star, CLIENTS, 200_000);
     let [down, up] = settled_counters(star, "access");
     let last = ended.iter().copied().fold(0.0, f64::max);
     let mean = ended.iter().sum::<f64>() / ended.len() as f64;
