@@ -4,7 +4,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench late fidelity fidelity-pages recommendations traces fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench late fidelity fidelity-pages recommendations traces recordings explore fuzz libfuzzer examples schemas
 
 help:            ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,11 +29,17 @@ bench:           ## Measure how fast and true lastmile is, beside its aims (ONLY
 	cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build) $(if $(ONLY),--only $(ONLY))
 	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin inspect_speed)
 	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin tune_speed)
+	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin encoding_speed)
+	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin radio_speed)
+	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin event_speed)
 	$(if $(ONLY),,cargo build -q && cargo run -q -p lastmile-bench --bin load_speed)
 
 late:            ## Check that figures which busy loops move are invalid, and no others (some ten minutes; as root, on a quiet machine)
 	cargo build -q
 	cargo run -q -p lastmile-bench --bin late_programs
+
+explore:         ## Run the property tests on cases that were not drawn before
+	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "PROPTEST_RNG_SEED=$$seed"; PROPTEST_RNG_SEED=$$seed cargo test -q --lib
 
 fuzz:            ## Feed every reader of foreign bytes its corpus and MUTATIONS seeded mutations
 	cargo run -q -p lastmile-fuzz -- --mutations $(MUTATIONS)
@@ -46,19 +52,23 @@ examples:        ## Regenerate examples/
 
 fidelity:        ## Compare the simulated world with this machine's kernel, and record the result (some ten minutes)
 	cargo run -q -- run fidelity --no-report --format json >fidelity.json
-	cargo run -q -p lastmile-experiments --example record_fidelity <fidelity.json >recorded.toml
-	mv recorded.toml crates/experiments/src/fidelity/recorded.toml && rm fidelity.json
+	cargo run -q -p lastmile-builtin --example record_fidelity <fidelity.json >recorded.toml
+	mv recorded.toml crates/builtin/src/fidelity/recorded.toml && rm fidelity.json
 
 fidelity-pages:  ## Compare simulated page loads with Chromium's on this machine, and record the result (over an hour; nothing else may run)
 	cargo run -q -- run fidelity-pages --no-report --format json >fidelity-pages.json
-	cargo run -q -p lastmile-experiments --example record_fidelity <fidelity-pages.json >recorded.toml
-	mv recorded.toml crates/experiments/src/fidelity/recorded_pages.toml && rm fidelity-pages.json
+	cargo run -q -p lastmile-builtin --example record_fidelity <fidelity-pages.json >recorded.toml
+	mv recorded.toml crates/builtin/src/fidelity/recorded_pages.toml && rm fidelity-pages.json
 
 recommendations: ## Check on every page and link of fidelity-pages that no setting tried is faster than the recommended one (some minutes)
 	cargo run -q -p lastmile --example check_recommendations
 
 traces:          ## Record the segments that this machine's kernel sends (twice, in two minutes; as root, or where namespaces are allowed)
 	UPDATE_TRACES=1 cargo test -q -p lastmile --test binary traces -- --nocapture
+
+recordings:      ## Record calls of Ice 3.7 and omniORB 4.2, which hold the protocols of crates/rpc byte for byte (after make peers)
+	cargo run -q -p lastmile-rpc --example call_values -- target/call-values
+	peers/record-calls target/call-values crates/rpc/tests/recorded
 
 schemas:         ## Regenerate schemas/ from the types
 	UPDATE_SCHEMAS=1 cargo test -q -p lastmile-report schemas

@@ -7,9 +7,10 @@
 
 #[cfg(target_os = "linux")]
 mod load_speed {
-    pub(super) mod capture;
     pub(super) mod generators;
     pub(super) mod nginx;
+    pub(super) mod question;
+    pub(super) mod runs;
     pub(super) mod servers;
 }
 
@@ -25,27 +26,24 @@ fn main() -> anyhow::Result<()> {
 
 #[cfg(target_os = "linux")]
 mod measure {
-    use super::load_speed::{capture, generators, nginx::Nginx, servers};
+    use super::load_speed::generators::{self, ReportedTimes};
+    use super::load_speed::nginx::Nginx;
+    use super::load_speed::question::Question;
+    use super::load_speed::runs::{plan, rate, run};
+    use super::load_speed::servers;
     use anyhow::{Context as _, Result};
     use clap::{Parser, ValueEnum};
     use lastmile_bench::spread::Spread;
-    use lastmile_load::epoll::Generator;
-    use lastmile_load::http1::Request;
-    use lastmile_load::measurement::Measurement;
-    use lastmile_load::plan::{Demand, Plan};
-    use lastmile_load::rate::RequestRate;
+    use lastmile_load::plan::Plan;
+    use lastmile_load::queueing_theory;
     use lastmile_load::schedule::Arrivals;
-    use lastmile_load::search::{SearchOptions, highest_rate};
-    use lastmile_load::self_check;
-    use lastmile_load::slo::Limit;
+    use lastmile_load::send_capture::{ScheduleDeviation, SendCapture};
     use lastmile_units::Seed;
     use lastmile_world::emu::DescriptorLimit;
-    use std::io::{self, BufRead as _, BufReader};
+    use std::io::{BufRead as _, BufReader};
     use std::net::SocketAddr;
     use std::num::NonZeroU32;
     use std::process::{Command, Stdio};
-    use std::sync::Arc;
-    use std::thread::available_parallelism;
     use std::time::Duration;
 
     /// Measures the load generator.
@@ -57,6 +55,12 @@ mod measure {
         /// How long each run of a generator takes, in seconds
         #[arg(long, default_value_t = 2)]
         seconds: u32,
+        /// How often the highest rate is searched, and scanned for
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+        /// Print each run of the search and the scan
+        #[arg(long)]
+        show_runs: bool,
         /// Measure only this part
         #[arg(long, value_enum)]
         only: Option<Part>,
@@ -102,10 +106,19 @@ mod measure {
                 for rate in CAPTURED_RATES {
                     if is_measured(Part::Schedule) {
                         schedule(nginx.address(), rate)?;
+                        for is_persistent in [true, false] {
+                            schedules_of_others(&nginx, rate, is_persistent)?;
+                        }
                     }
                 }
                 if is_measured(Part::Nginx) {
-                    search("nginx, 1 KB", nginx.address(), 1_000.0, Duration::from_secs(2))?;
+                    let question = Question {
+                        name: "nginx, 1 KB",
+                        server: nginx.address(),
+                        duration: Duration::from_secs(2),
+                        shows_runs: arguments.show_runs,
+                    };
+                    question.search_and_scan(1_000.0, arguments.rounds)?;
                 }
             }
             Err(error) => println!("skipped: what needs nginx: {error:#}"),
@@ -114,8 +127,24 @@ mod measure {
             stall()?;
         }
         if is_measured(Part::Workers) {
-            let workers = servers::workers(4, Duration::from_millis(20))?;
-            search("4 workers of 20 ms", workers, 100.0, Duration::from_secs(12))?;
+            let service = Duration::from_millis(20);
+            let question = Question {
+                name: "4 workers of 20 ms",
+                server: servers::workers(4, service)?,
+                duration: Duration::from_secs(12),
+                shows_runs: arguments.show_runs,
+            };
+            let found = question.search_and_scan(100.0, arguments.rounds)?;
+            if let (Some(found), Some(theory)) = (
+                found,
+                queueing_theory::highest_rate(4, service, 0.99, Duration::from_millis(50)),
+            ) {
+                let theory = theory.per_second();
+                println!(
+                    "  theory (M/D/4): {theory:.1}/s; the search is {:+.1} % off",
+                    (found / theory - 1.0) * 100.0
+                );
+            }
         }
         if is_measured(Part::Connections) {
             many_connections()?;
@@ -165,42 +194,20 @@ mod measure {
         Ok(())
     }
 
-    fn plan(arrivals: Arrivals, duration: Duration, server: SocketAddr) -> Plan {
-        let request = Request::get(&server.to_string(), "/1k.html");
-        Plan::new(Demand::open(arrivals), duration, request)
-    }
-
-    fn run(
-        server: SocketAddr,
-        plan: &Plan,
-        threads: NonZeroU32,
-        seed: Seed,
-    ) -> io::Result<(Measurement, self_check::GeneratorCost)> {
-        let generator = Generator {
-            server,
-            threads,
-            interrupt: Arc::default(),
-        };
-        generator.run(plan, seed)
-    }
-
-    fn all_cores() -> NonZeroU32 {
-        let cores = available_parallelism()
-            .ok()
-            .and_then(|cores| NonZeroU32::try_from(cores).ok());
-        cores.unwrap_or(NonZeroU32::MIN)
-    }
-
-    fn rate(per_second: f64) -> Result<RequestRate> {
-        RequestRate::new(per_second).ok_or_else(|| anyhow::anyhow!("{per_second} is no rate"))
-    }
+    /// How long the schedules that are captured last.
+    const CAPTURED: u32 = 5;
 
     /// Send times against the intended ones, by the clock of the generator and by the kernel's.
     fn schedule(server: SocketAddr, per_second: f64) -> Result<()> {
-        const DURATION: Duration = Duration::from_secs(5);
-        let capture = capture::Capture::start(server.port());
-        let plan = plan(Arrivals::Constant(rate(per_second)?), DURATION, server);
-        let (measured, cost) = run(server, &plan, NonZeroU32::MIN, Seed::new(1))?;
+        let capture = SendCapture::start(server.port(), None);
+        let seed = Seed::new(1);
+        let plan = plan(
+            Arrivals::Constant(rate(per_second)?),
+            Duration::from_secs(CAPTURED.into()),
+            server,
+        );
+        let ran = run(server, &plan, NonZeroU32::MIN, seed)?;
+        let measured = &ran.measurement;
         let micros = |probability: f64| {
             measured
                 .lateness
@@ -215,98 +222,110 @@ mod measure {
             micros(0.99),
             micros(1.0),
             measured.sends.sent_max(),
-            cost.cpu_share() * 100.0
+            ran.cost.cpu_share() * 100.0
         );
-        match capture.and_then(capture::Capture::finish) {
-            Ok(times) => match capture::deviation(&times, 1e9 / per_second) {
-                Some(deviation) => println!("  by the capture: {deviation}"),
-                None => println!("  the capture has no request"),
-            },
-            Err(error) => println!("  skipped: the capture: {error:#}"),
+        println!("  by a capture, from an even grid that begins so that no request is early:");
+        let sends = match capture.and_then(SendCapture::finish) {
+            Ok(sends) => sends,
+            Err(error) => {
+                println!("  skipped: only root may capture ({error})");
+                return Ok(());
+            }
+        };
+        let name = "lastmile";
+        if let Some(deviation) = sends.deviation_from_plan(&plan, seed, ran.start) {
+            println!("  {name:<10} {}, from its own schedule", in_words(&deviation));
+        }
+        if let Some(deviation) = sends.deviation_from_grid(Duration::from_secs_f64(1.0 / per_second)) {
+            println!("  {name:<10} {}", in_words(&deviation));
         }
         Ok(())
     }
 
-    /// A server that does nothing for one second of ten, against the truth that the arrivals give.
-    fn stall() -> Result<()> {
-        const RATE: u32 = 1_000;
-        let server = servers::stalling(Duration::from_secs(4), Duration::from_secs(1))?;
-        let plan = plan(
-            Arrivals::Constant(rate(f64::from(RATE))?),
-            Duration::from_secs(10),
-            server,
-        );
-        let (measured, _) = run(server, &plan, NonZeroU32::MIN, Seed::new(1))?;
-        // A thousand requests wait from 1 s to 1 ms, and the others not at all.
-        let truth = [("p95", 0.95, 0.5005), ("p99", 0.99, 0.9005)];
-        println!("a stall of 1 s in 10 s at {RATE}/s:");
-        for (name, probability, expected) in truth {
-            let found = measured
-                .response
-                .quantile(probability)
-                .unwrap_or_default()
-                .as_secs_f64();
-            println!(
-                "  {name}: {:.1} ms, truth {:.1} ms ({:+.1} %)",
-                found * 1e3,
-                expected * 1e3,
-                (found / expected - 1.0) * 100.0
-            );
-        }
-        let mean = measured.response.mean().unwrap_or_default().as_secs_f64();
-        println!(
-            "  mean: {:.2} ms, truth 50.05 ms ({:+.1} %)",
-            mean * 1e3,
-            (mean / 0.05005 - 1.0) * 100.0
-        );
-        Ok(())
-    }
-
-    /// The highest rate within a limit, beside a scan upwards by 2 %.
-    fn search(name: &str, server: SocketAddr, start: f64, duration: Duration) -> Result<()> {
-        const LIMIT: &str = "p99<50ms,errors<0.1%";
-        let limit: Limit = LIMIT.parse()?;
-        let mut judge = |rate: RequestRate, seed: Seed| -> Result<_> {
-            let (measured, _) = run(
-                server,
-                &plan(Arrivals::Poisson(rate), duration, server),
-                all_cores(),
-                seed,
-            )?;
-            let why = self_check::check(&measured).err().map(|why| why.to_string());
-            let broken = why.or_else(|| limit.broken_rule(&measured).map(str::to_owned));
-            Ok(broken.map_or(Ok(()), Err))
-        };
-        let options = SearchOptions {
-            start: rate(start)?,
-            highest: rate(1e6)?,
-            resolution: 0.02,
-            repeats: 2,
-        };
-        let found = highest_rate(&options, Seed::new(1), &mut judge)?;
-        let Some(mean) = found.mean() else {
-            println!("{name}: even the lowest rate breaks {LIMIT}");
-            return Ok(());
-        };
-        let seed = Seed::new(1).derive_index(0);
-        let mut scanned = mean * 0.9;
-        // A single step may be broken by the machine; two in a row are the end.
-        let (mut step, mut broken) = (scanned, 0);
-        while broken < 2 {
-            step *= 1.02;
-            if judge(rate(step)?, seed)?.is_ok() {
-                (scanned, broken) = (step, 0);
-            } else {
-                broken += 1;
+    /// The schedules of other generators that hold a rate, by a capture.
+    fn schedules_of_others(nginx: &Nginx, per_second: f64, is_persistent: bool) -> Result<()> {
+        for generator in generators::paced(is_persistent) {
+            let Ok(capture) = SendCapture::start(nginx.address().port(), None) else {
+                // It was said above.
+                return Ok(());
+            };
+            let ran = generator.run_at(&nginx.url(), per_second as u32, CAPTURED);
+            let sends = capture.finish()?;
+            match (
+                ran,
+                sends.deviation_from_grid(Duration::from_secs_f64(1.0 / per_second)),
+            ) {
+                (Ok(_), Some(deviation)) => println!("  {:<10} {}", generator.name, in_words(&deviation)),
+                (Err(error), _) => println!("  {:<10} {error:#}", generator.name),
+                (_, None) => println!("  {:<10} sent nothing", generator.name),
             }
         }
-        println!(
-            "{name}, {LIMIT}: {mean:.1}/s, the mean of {:.1?}; broken by {:?}; a scan finds {scanned:.1}/s ({:+.1} %)",
-            found.repeats,
-            found.broken_by,
-            (mean / scanned - 1.0) * 100.0
-        );
         Ok(())
+    }
+
+    fn in_words(deviation: &ScheduleDeviation) -> String {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        format!(
+            "p50 {:.1} us, p99 {:.0} us, max {:.0} us, most sends within any millisecond {} ({} requests)",
+            micros(deviation.p50),
+            micros(deviation.p99),
+            micros(deviation.max),
+            deviation.per_millisecond_max,
+            deviation.requests
+        )
+    }
+
+    /// The stall: its rate, its beginning and its length; and how long requests are sent, in seconds.
+    const STALL_RATE: u32 = 1_000;
+    const STALL_AFTER: Duration = Duration::from_secs(4);
+    const STALL: Duration = Duration::from_secs(1);
+    const STALL_SECONDS: u32 = 10;
+    /// A thousand requests wait from 1 s to 1 ms, and the others not at all: what an open loop should report, in seconds.
+    const STALL_TRUTH: ReportedTimes = ReportedTimes {
+        mean: Some(0.050_05),
+        p95: Some(0.500_5),
+        p99: Some(0.900_5),
+    };
+
+    /// A server that does nothing for one second of ten, against the truth that the arrivals give; by other generators, too.
+    fn stall() -> Result<()> {
+        println!("a stall of 1 s in 10 s at {STALL_RATE}/s:");
+        let server = servers::stalling(STALL_AFTER, STALL)?;
+        let arrivals = Arrivals::Constant(rate(STALL_RATE.into())?);
+        let plan = plan(arrivals, Duration::from_secs(STALL_SECONDS.into()), server);
+        let measured = run(server, &plan, NonZeroU32::MIN, Seed::new(1))?.measurement;
+        let quantile = |probability| measured.response.quantile(probability).map(|time| time.as_secs_f64());
+        let own = ReportedTimes {
+            mean: measured.response.mean().map(|mean| mean.as_secs_f64()),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+        };
+        println!("  {:<10} {}", "lastmile", against_truth(&own));
+        for generator in generators::paced(true).iter().chain(&generators::paced(false)) {
+            let server = servers::stalling(STALL_AFTER, STALL)?;
+            match generator.run_at(&format!("http://{server}/"), STALL_RATE, STALL_SECONDS) {
+                Ok(output) => println!(
+                    "  {:<10} {}",
+                    generator.name,
+                    against_truth(&ReportedTimes::read(&output))
+                ),
+                Err(error) => println!("  {:<10} {error:#}", generator.name),
+            }
+        }
+        Ok(())
+    }
+
+    fn against_truth(found: &ReportedTimes) -> String {
+        let part = |name: &str, found: Option<f64>, truth: Option<f64>| match found.zip(truth) {
+            Some((found, truth)) => format!("{name} {:.1} ms ({:+.1} %)", found * 1e3, (found / truth - 1.0) * 100.0),
+            None => format!("{name} not said"),
+        };
+        [
+            part("p95", found.p95, STALL_TRUTH.p95),
+            part("p99", found.p99, STALL_TRUTH.p99),
+            part("mean", found.mean, STALL_TRUTH.mean),
+        ]
+        .join(", ")
     }
 
     /// Ten thousand connections that are open at once. The server answers after three seconds; it is a process of its own, since a process may not have
@@ -329,7 +348,7 @@ mod measure {
         let ran = run(server, &plan, NonZeroU32::MIN, Seed::new(1));
         child.kill()?;
         child.wait()?;
-        let (measured, _) = ran?;
+        let measured = ran?.measurement;
         println!(
             "{} connections at once (aim {CONNECTIONS}): {} completed, errors {:?}; the generator grew by {:.1} MB",
             measured.connections_max,

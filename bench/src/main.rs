@@ -13,6 +13,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use lastmile_bench::spread::Spread;
 use lastmile_bench::transfer::{FAST, MODEM, TRANSFERS, run};
+use lastmile_bench::wireless_web::{self, Work};
 use std::time::Duration;
 
 /// Measures lastmile itself, beside its aims.
@@ -79,7 +80,7 @@ fn radio_frames_per_second(stations: u16) -> f64 {
 }
 
 // The aims are for a present-day machine with two cores.
-const SUBJECTS: [Subject; 6] = [
+const SUBJECTS: [Subject; 7] = [
     Subject {
         name: "simulated packets per second on one core: 100 MB at 100 Mbit/s",
         unit: "packets/s",
@@ -100,6 +101,15 @@ const SUBJECTS: [Subject; 6] = [
         unit: "frames/s",
         aim: Aim::Open,
         measure: |_| Ok(radio_frames_per_second(100)),
+    },
+    Subject {
+        name: "virtual seconds per second of a simulated radio: 1 client, 100 requests/s of 1 kB, a connection each",
+        unit: "s/s",
+        aim: Aim::AtLeast(1000.0),
+        measure: |_| {
+            let run = wireless_web::run(Work::Requests(100.0), 1, Duration::from_secs(200))?;
+            Ok(run.times_real_time())
+        },
     },
     Subject {
         name: "25 MB at 56 kbit/s",

@@ -1,15 +1,78 @@
-//! Measures how many frames per second a simulated radio carries, on one core, by its number of stations.
+//! Measures the simulated radio on one core: frames per second of saturated stations by their number, and web clients and a bulk transfer
+//! in virtual seconds per second, beside ns-3 in the same run where it is installed.
 //!
 //! Each prints a line for people, then one for machines.
 
+mod radio_speed {
+    pub(super) mod ns3;
+}
+
+use anyhow::Result;
 use lastmile_bench::radio::{RadioRun, STATIONS, run};
+use lastmile_bench::spread::Spread;
+use lastmile_bench::wireless_web::{self, WirelessRun, Work};
+use radio_speed::ns3::Ns3;
+use std::time::Duration;
 
 /// How often each runs; odd, so that there is a median.
 const RUNS: usize = 5;
-/// Packets of each run.
+/// Packets of each run of saturated stations.
 const PACKETS: u64 = 200_000;
 
-fn main() {
+/// What both simulators run. Ours runs longer, since it would be over before a clock can tell.
+struct Scenario {
+    name: &'static str,
+    work: Work,
+    clients: u32,
+    ours: Duration,
+    ns3: Duration,
+}
+
+const SCENARIOS: [Scenario; 5] = [
+    Scenario {
+        name: "1 client, 100 requests/s of 1 kB, a connection each",
+        work: Work::Requests(100.0),
+        clients: 1,
+        ours: Duration::from_secs(200),
+        ns3: Duration::from_secs(5),
+    },
+    Scenario {
+        name: "1 client, each request after the last response",
+        work: Work::Saturating,
+        clients: 1,
+        ours: Duration::from_secs(200),
+        ns3: Duration::from_secs(5),
+    },
+    Scenario {
+        name: "20 clients, 4 requests/s each",
+        work: Work::Requests(4.0),
+        clients: 20,
+        ours: Duration::from_secs(50),
+        ns3: Duration::from_secs(2),
+    },
+    Scenario {
+        name: "100 clients, 0.8 requests/s each",
+        work: Work::Requests(0.8),
+        clients: 100,
+        ours: Duration::from_secs(20),
+        ns3: Duration::from_secs(1),
+    },
+    Scenario {
+        name: "a bulk transfer",
+        work: Work::Bulk,
+        clients: 1,
+        ours: Duration::from_secs(200),
+        ns3: Duration::from_secs(10),
+    },
+];
+
+fn main() -> Result<()> {
+    saturated();
+    beside_ns3()
+}
+
+/// Saturated stations, without TCP.
+fn saturated() {
     let mut runs = STATIONS.map(|_| Vec::new());
     for _ in 0..RUNS {
         for (stations, runs) in STATIONS.iter().zip(&mut runs) {
@@ -41,4 +104,59 @@ fn main() {
             median.frames as f64 / median.wall.as_secs_f64(),
         );
     }
+}
+
+/// Web clients and a bulk transfer, with TCP and HTTP, in turns with ns-3.
+fn beside_ns3() -> Result<()> {
+    let ns3 = Ns3::build();
+    if let Err(missing) = &ns3 {
+        eprintln!("skipped: ns-3 beside it: {missing:#}");
+    }
+    println!("virtual seconds per second on one core, 802.11b at 1 m, with TCP: median of {RUNS} runs (least to most)");
+    for scenario in &SCENARIOS {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            ours.push(wireless_web::run(scenario.work, scenario.clients, scenario.ours)?);
+            if let Ok(ns3) = &ns3 {
+                theirs.push(ns3.run(scenario.work, scenario.clients, scenario.ns3)?);
+            }
+        }
+        tell(scenario, "lastmile", &ours);
+        tell(scenario, "ns-3", &theirs);
+        if let (Some(ours), Some(theirs)) = (speed(&ours), speed(&theirs)) {
+            println!("  {:.0} times as fast as ns-3", ours.median / theirs.median);
+        }
+    }
+    Ok(())
+}
+
+fn speed(runs: &[WirelessRun]) -> Option<Spread> {
+    Spread::of(runs.iter().map(WirelessRun::times_real_time).collect())
+}
+
+fn tell(scenario: &Scenario, simulator: &str, runs: &[WirelessRun]) {
+    let (Some(speed), Some(run)) = (speed(runs), runs.first()) else {
+        return;
+    };
+    let carried = match scenario.work {
+        Work::Bulk => format!("{:.2} Mbit/s", run.bulk_bits_per_second() / 1e6),
+        Work::Requests(_) | Work::Saturating => format!(
+            "{:.1} requests/s, {:.2} ms each",
+            run.requests_per_second(),
+            run.response_time.as_secs_f64() * 1e3
+        ),
+    };
+    println!(
+        "{}: {simulator} {:.1} times real time ({:.1} to {:.1}); {carried}",
+        scenario.name, speed.median, speed.min, speed.max
+    );
+    println!(
+        r#"{{"bench": "radio_speed", "scenario": "{}", "simulator": "{simulator}", "times_real_time": {:.2}, "frames": {}, "requests_per_second": {:.2}, "response_seconds": {:.6}, "bulk_bits_per_second": {:.0}}}"#,
+        scenario.name,
+        speed.median,
+        run.frames,
+        run.requests_per_second(),
+        run.response_time.as_secs_f64(),
+        run.bulk_bits_per_second(),
+    );
 }

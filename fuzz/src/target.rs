@@ -5,21 +5,27 @@
 
 mod capture;
 mod coded_messages;
+mod documents;
+mod events;
 mod http_response;
 mod java_stream;
 mod link;
 mod page;
 mod portions;
+mod rpc;
 mod traffic;
 mod transcript;
 mod websocket;
 
 pub use capture::capture;
 pub use coded_messages::coded_messages;
+pub use documents::{documents, positional};
+pub use events::{event_chunk, event_line, event_pattern, event_query};
 pub use http_response::http_response;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
 pub use page::page;
+pub use rpc::{frames, giop, ice};
 pub use traffic::{har, jsonl};
 pub use transcript::{transcript, transcript_har, transcript_jsonl, transcript_lengths, transcript_log};
 pub use websocket::{websocket_capture, websocket_frames, websocket_handshake};
@@ -57,6 +63,51 @@ pub const ALL: &[Target] = &[
         name: "page",
         run: page,
         words: page::WORDS,
+    },
+    Target {
+        name: "positional",
+        run: positional,
+        words: documents::WORDS,
+    },
+    Target {
+        name: "documents",
+        run: documents,
+        words: documents::WORDS,
+    },
+    Target {
+        name: "ice",
+        run: ice,
+        words: rpc::ICE_WORDS,
+    },
+    Target {
+        name: "giop",
+        run: giop,
+        words: rpc::GIOP_WORDS,
+    },
+    Target {
+        name: "frames",
+        run: frames,
+        words: &[],
+    },
+    Target {
+        name: "event_chunk",
+        run: event_chunk,
+        words: events::CHUNK_WORDS,
+    },
+    Target {
+        name: "event_line",
+        run: event_line,
+        words: events::LINE_WORDS,
+    },
+    Target {
+        name: "event_pattern",
+        run: event_pattern,
+        words: events::PATTERN_WORDS,
+    },
+    Target {
+        name: "event_query",
+        run: event_query,
+        words: events::QUERY_WORDS,
     },
     Target {
         name: "java_stream",

@@ -3,14 +3,14 @@
 //! Only figures are kept of packets, so memory is bounded by the number of flows and by the data outstanding on each.
 
 use crate::container::{Format, Interface, Packet, Packets};
-use crate::datagram::{self, Datagram, SkipReason, Transport};
+use crate::datagram::{Datagram, SkipReason, Transport};
 use crate::error::{CaptureError, Problem};
 use crate::http::{HttpTracker, Transaction};
-use crate::link_layer::{Framed, is_wireless, unframe, unframe_wireless};
+use crate::packet_reader::PacketReader;
 use crate::streaming_summary::StreamingSummary;
 use crate::tcp::{self, Connection, TcpFlow};
 use crate::udp::UdpFlow;
-use crate::wireless::{self, Wireless};
+use crate::wireless::Wireless;
 use lastmile_units::{Bytes, Instant};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -110,7 +110,7 @@ struct Flows {
     tcp_by_ends: HashMap<FlowKey, usize>,
     udp_by_ends: HashMap<FlowKey, usize>,
     http: Transactions,
-    wireless: Wireless,
+    reader: PacketReader,
 }
 
 impl Flows {
@@ -124,24 +124,10 @@ impl Flows {
         for comment in packet.comments {
             tcp::count_text(&mut self.comments, comment, COMMENTS_MAX);
         }
-        let datagram = if is_wireless(packet.link_type) {
-            self.read_wireless(packet)
-        } else {
-            read(packet)
-        };
-        match datagram {
+        match self.reader.read(packet) {
             Ok(datagram) => self.push_datagram(packet, &datagram),
             Err(why) => *self.set_aside.entry(why).or_default() += 1,
         }
-    }
-
-    /// Counts an 802.11 frame, and reads its packet unless it was read before.
-    fn read_wireless<'a>(&mut self, packet: &Packet<'a>) -> Result<Datagram<'a>, SkipReason> {
-        let frame = wireless::read(packet.bytes, packet.length).ok_or(SkipReason::BrokenHeader)?;
-        if self.wireless.push(&frame) {
-            return Err(SkipReason::MacRetry);
-        }
-        read_framed(unframe_wireless(&frame), packet.length)
     }
 
     fn push_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) {
@@ -208,23 +194,9 @@ impl Flows {
             tcp,
             udp: self.udp,
             http: self.http,
-            wireless: self.wireless,
+            wireless: self.reader.wireless,
             cut_off: packets.cut_off(),
         })
-    }
-}
-
-/// What a packet carries, or why it is in no flow.
-pub(crate) fn read<'a>(packet: &Packet<'a>) -> Result<Datagram<'a>, SkipReason> {
-    read_framed(unframe(packet.link_type, packet.bytes), packet.length)
-}
-
-fn read_framed(framed: Framed<'_>, length: u32) -> Result<Datagram<'_>, SkipReason> {
-    match framed {
-        Framed::Ip(ip, head) => datagram::read(ip, length.saturating_sub(head)),
-        Framed::NotIp => Err(SkipReason::NotIp),
-        Framed::Short => Err(SkipReason::BrokenHeader),
-        Framed::UnknownLink => Err(SkipReason::UnknownLink),
     }
 }
 

@@ -18,6 +18,7 @@ mod downsampled_series;
 mod error;
 mod http;
 mod link_layer;
+mod packet_reader;
 pub mod record;
 mod segments;
 mod stream;

@@ -3,10 +3,11 @@
 //! A time-sequence plot is drawn from this list, and two captures of the same exchange can be compared by it. The figures of whole
 //! connections are left to `analysis`.
 
-use crate::analysis::{FlowKey, read};
+use crate::analysis::FlowKey;
 use crate::container::Packets;
 use crate::datagram::{Datagram, Segment, Transport};
 use crate::error::{CaptureError, Problem};
+use crate::packet_reader::PacketReader;
 use crate::tcp::sequence::{SeenRanges, SequenceUnwrapper};
 use lastmile_report::segment_line as record;
 use lastmile_units::Instant;
@@ -19,6 +20,7 @@ use std::net::SocketAddr;
 pub struct Segments<R> {
     name: String,
     packets: Packets<R>,
+    reader: PacketReader,
     first: Option<Instant>,
     connections: Vec<Connection>,
     /// The latest connection between two ends. Only looked up, never iterated, so that its order does not matter.
@@ -35,6 +37,7 @@ impl<R: Read> Segments<R> {
         Ok(Self {
             name: name.to_owned(),
             packets: Packets::open(from, name)?,
+            reader: PacketReader::default(),
             first: None,
             connections: Vec::new(),
             by_ends: HashMap::new(),
@@ -52,7 +55,7 @@ impl<R: Read> Segments<R> {
     )]
     pub fn next(&mut self) -> Result<Option<record::Segment>, CaptureError> {
         while let Some(packet) = self.packets.next()? {
-            let Some((datagram, segment)) = tcp(read(&packet).ok()) else {
+            let Some((datagram, segment)) = tcp(self.reader.read(&packet).ok()) else {
                 self.others += 1;
                 continue;
             };
@@ -86,7 +89,7 @@ impl<R: Read> Segments<R> {
         Ok(None)
     }
 
-    /// Packets skipped so far: they carry no TCP segment, or one with an incomplete header.
+    /// Packets skipped so far: they carry no TCP segment, or one with an incomplete header, or are sent again by the MAC of 802.11.
     pub fn others(&self) -> u64 {
         self.others
     }

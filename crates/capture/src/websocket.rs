@@ -10,10 +10,10 @@ mod coverage_notes;
 #[cfg(test)]
 mod tests;
 
-use crate::analysis::read;
 use crate::container::{Packet, Packets};
 use crate::datagram::{SkipReason, Transport};
 use crate::error::{CaptureError, Problem};
+use crate::packet_reader::PacketReader;
 use crate::tcp::Connection;
 use connection_tracker::{TrackerEvent, WebSocketTracker};
 use coverage_notes::UnreadPackets;
@@ -75,6 +75,7 @@ pub enum ReadingEnd {
 pub struct Messages<R> {
     name: String,
     packets: Packets<R>,
+    reader: PacketReader,
     limit: Bytes,
     began: Option<Instant>,
     now: Instant,
@@ -98,6 +99,7 @@ impl<R: Read> Messages<R> {
         Ok(Self {
             name: name.to_owned(),
             packets: Packets::open(from, name)?,
+            reader: PacketReader::default(),
             limit,
             began: None,
             now: Instant::START,
@@ -125,7 +127,13 @@ impl<R: Read> Messages<R> {
         // If the clock is set back, time stands still here: bytes stay in TCP's order, and messages with them.
         self.now = self.now.max(packet.at);
         let packet = Packet { at: self.now, ..packet };
-        match push(&packet, &mut self.flows, &mut self.by_ends, self.limit) {
+        match push(
+            &packet,
+            &mut self.reader,
+            &mut self.flows,
+            &mut self.by_ends,
+            self.limit,
+        ) {
             Ok(Some(place)) => self.collect(place),
             Ok(None) => {}
             Err(why) => self.unread.count(why, packet.link_type),
@@ -259,11 +267,12 @@ struct Flow {
 /// The reason, when the packet cannot be read.
 fn push(
     packet: &Packet<'_>,
+    reader: &mut PacketReader,
     flows: &mut Vec<Flow>,
     by_ends: &mut HashMap<FlowKey, usize>,
     limit: Bytes,
 ) -> Result<Option<usize>, SkipReason> {
-    let datagram = read(packet)?;
+    let datagram = reader.read(packet)?;
     let Transport::Tcp(segment) = &datagram.transport else {
         return Ok(None);
     };

@@ -60,7 +60,30 @@ pub struct StationCounts {
     pub all: FrameCounts,
     /// The sum of signal powers in dBm, and the number of frames that state one.
     pub signal: (i64, u64),
-    last_sequence: Option<u16>,
+    recent: RecentSequences,
+}
+
+/// The sequence numbers of a station's last data frames, in no order. A frame that is sent again may come after others: to another
+/// receiver, or of another priority.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct RecentSequences {
+    numbers: [Option<u16>; RECENT],
+    next: usize,
+}
+
+/// Our own choice.
+const RECENT: usize = 8;
+
+impl RecentSequences {
+    /// Notes the number of a frame; returns whether it was there.
+    fn note(&mut self, sequence: u16) -> bool {
+        if self.numbers.contains(&Some(sequence)) {
+            return true;
+        }
+        self.numbers[self.next] = Some(sequence);
+        self.next = (self.next + 1) % RECENT;
+        false
+    }
 }
 
 /// A frame.
@@ -94,7 +117,7 @@ impl FrameKind {
 }
 
 impl Wireless {
-    /// Counts a frame. True if the MAC sends again what this station sent last.
+    /// Counts a frame. True if the MAC sends a data frame again that this station has sent before.
     pub(crate) fn push(&mut self, frame: &MacFrame<'_>) -> bool {
         self.kinds.entry((frame.kind, frame.rate)).or_default().add(frame);
         let Some(from) = frame.from else { return false };
@@ -108,9 +131,9 @@ impl Wireless {
             station.signal.0 += i64::from(signal);
             station.signal.1 += 1;
         }
-        let is_repeated = frame.is_retry && frame.sequence.is_some() && frame.sequence == station.last_sequence;
-        station.last_sequence = frame.sequence.or(station.last_sequence);
-        is_repeated
+        let sequence = frame.sequence.filter(|_| frame.kind == FrameKind::Data);
+        let is_known = sequence.is_some_and(|sequence| station.recent.note(sequence));
+        is_known && frame.is_retry
     }
 
     /// All frames.

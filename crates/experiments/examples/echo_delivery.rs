@@ -130,6 +130,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         experiment: &DELIVERIES,
         costs: &costs,
         captures: None,
+        observer: None,
         threads: NonZeroUsize::MIN,
         interrupt: &AtomicBool::new(false),
     };

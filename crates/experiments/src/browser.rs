@@ -17,7 +17,7 @@ use lastmile_study::delivery::{Delivery, Refusal};
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::runner::RunContext;
-use lastmile_study::settings::{Settings, SlowDown};
+use lastmile_study::settings::{Codec, Settings, SlowDown};
 use lastmile_traffic::responses::Traffic;
 use lastmile_workload::WorkloadSpec;
 use lastmile_workload::web_pages::Page as WebPage;
@@ -131,7 +131,7 @@ impl Plan {
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let traffic = page(settings)?.traffic().map_err(|error| error.to_string())?;
         let page = Page::from_traffic(&traffic);
-        let codec = settings.codec.unwrap_or(CodecSpec::IDENTITY);
+        let codec = settings.codec.map_or(Ok(CodecSpec::IDENTITY), Codec::content)?;
         let slow_server = settings.cpu_slowdown.unwrap_or(SlowDown::NONE);
         Ok(Self {
             sent: compressed_uniformly(&page, &traffic, codec),

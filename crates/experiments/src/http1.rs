@@ -35,7 +35,9 @@ impl LinkDelivery for Http1 {
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Refusal> {
         match workload(settings)? {
-            content @ (WorkloadSpec::TestExecutions(_) | WorkloadSpec::TmPackets(_)) => Ok(Plan::of(content, settings)),
+            content @ (WorkloadSpec::TestExecutions(_) | WorkloadSpec::TmPackets(_)) => {
+                Ok(Plan::of(content, settings)?)
+            }
             _ => Err(Refusal::Workload),
         }
     }

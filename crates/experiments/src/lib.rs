@@ -1,19 +1,18 @@
-//! The deliveries of studies, and the built-in studies.
+//! The deliveries of studies: what runs in their cells.
 //!
-//! Each delivery has a file or folder with its name: `tcp`, `http1`, `websocket`, `browser`, `load` and `in_memory`. The first three run
-//! programs on the two hosts of a cell's link ([`over_link`]). [`DELIVERIES`] and [`builtin::STUDIES`] are the lists that the binary hands to the engine
-//! and the catalogue; a crate above this one can add lists of its own.
+//! Each delivery has a file or folder with its name: `tcp`, `http1`, `websocket`, `rpc`, `browser`, `load` and `in_memory`. The first four run
+//! programs on the two hosts of a cell's link ([`over_link`]). [`DELIVERIES`] is the list that the binary hands to the engine; a crate above this
+//! one can add a list of its own.
 
 mod browser;
-pub mod builtin;
 mod capture_name;
 mod cpu_charge;
-pub mod fidelity;
 mod http1;
 mod in_memory;
 mod load;
 mod messages;
 pub mod over_link;
+mod rpc;
 mod server_under_test;
 mod tcp;
 mod websocket;
@@ -33,6 +32,7 @@ pub const DELIVERIES: &[&dyn Delivery] = &[
     &OverLink(tcp::Tcp),
     &OverLink(http1::Http1),
     &OverLink(websocket::WebSocket),
+    &OverLink(rpc::Rpc),
     &browser::Browser(Version::Http11),
     &browser::Browser(Version::H2),
     &in_memory::InMemory,

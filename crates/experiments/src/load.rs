@@ -4,6 +4,7 @@ mod plan;
 mod radio_use;
 #[cfg(test)]
 mod tests;
+mod times;
 
 use crate::capture_name;
 use crate::over_link::run_repeats;
@@ -16,13 +17,14 @@ use lastmile_load::on_testbed::{LEAD_TIME, RunningLoads};
 use lastmile_load::over_host::HostLoad;
 use lastmile_load::self_check::{self, Spoilt};
 use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_statistics::Distribution;
 use lastmile_study::cell::{Cell, Seeds};
 use lastmile_study::delivery::{Delivery, Refusal};
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::runner::RunContext;
 use lastmile_study::settings::Settings;
-use lastmile_units::{Seed, random};
+use lastmile_units::Seed;
 use lastmile_world::Host;
 use plan::{FILE, Plan, SERVER};
 use radio_use::RadioUse;
@@ -35,8 +37,37 @@ pub(crate) struct Load;
 /// The port of the server.
 const PORT: u16 = 80;
 
+/// The parts of a timeline of the radio's use: our own choice.
+const PARTS: u32 = 100;
+
 /// The CPU time of a request in the simulated world, connection included: our own measurement.
 const CPU_PER_REQUEST: Duration = Duration::from_micros(30);
+
+/// The figures of a load. The last has samples where there are pages; a study with and without them may ask for it.
+const FIGURES: &[&Figure] = &[
+    figure::TRANSACTION_RATE,
+    figure::RESPONSE_TIME,
+    figure::GOODPUT,
+    figure::ERROR_RATE,
+    figure::CONNECTION_DURATION,
+    figure::CLIENT_QUEUE_DROPS,
+    figure::SERVER_QUEUE_DROPS,
+    figure::MAC_RETRIES,
+    figure::AIRTIME_SHARE,
+    figure::FAIRNESS,
+    figure::PERIODICITY,
+    figure::PERIODICITY_CHANCE,
+    figure::PERIOD,
+    figure::DATA_AIRTIME_SHARE,
+    figure::ACK_AIRTIME_SHARE,
+    figure::RESERVATION_AIRTIME_SHARE,
+    figure::BEACON_AIRTIME_SHARE,
+    figure::COLLISION_AIRTIME_SHARE,
+    figure::IDLE_AIRTIME_SHARE,
+    figure::CLIENT_QUEUE,
+    figure::SERVER_QUEUE,
+    figure::PAGE_TIME,
+];
 
 impl Delivery for Load {
     fn name(&self) -> &'static str {
@@ -52,18 +83,7 @@ impl Delivery for Load {
     }
 
     fn figures(&self, _: &Settings) -> &'static [&'static Figure] {
-        &[
-            figure::TRANSACTION_RATE,
-            figure::RESPONSE_TIME,
-            figure::GOODPUT,
-            figure::ERROR_RATE,
-            figure::CONNECTION_DURATION,
-            figure::CLIENT_QUEUE_DROPS,
-            figure::SERVER_QUEUE_DROPS,
-            figure::MAC_RETRIES,
-            figure::AIRTIME_SHARE,
-            figure::FAIRNESS,
-        ]
+        FIGURES
     }
 
     fn expected_time(&self, settings: &Settings) -> Duration {
@@ -97,7 +117,7 @@ fn repeats<W: TestbedWorld>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) 
     }
     let server = start_server(&testbed, plan, seeds.compute)?;
     Ok(run_repeats(&mut testbed, context, |testbed, repeat| {
-        run(testbed, plan, &server, context.seeds(cell, repeat))
+        run(testbed, plan, &server, context.seeds(cell, repeat), repeat == 0)
     }))
 }
 
@@ -120,18 +140,22 @@ fn start_server<W: TestbedWorld>(testbed: &Testbed<W>, plan: &Plan, seed: Seed) 
 }
 
 /// Runs one repeat.
-fn run<W: TestbedWorld>(testbed: &Testbed<W>, plan: &Plan, served: &ServerUnderTest, seeds: Seeds) -> Outcome {
+fn run<W: TestbedWorld>(
+    testbed: &Testbed<W>,
+    plan: &Plan,
+    served: &ServerUnderTest,
+    seeds: Seeds,
+    with_timelines: bool,
+) -> Outcome {
     let server = testbed.host(SERVER);
     let address = server.address(served.port().unwrap_or(PORT));
     let begin = server.now() + LEAD_TIME;
     let loads = plan.clients().zip(0..).map(|(name, index)| {
         let seed = seeds.workload.derive("client").derive_index(index);
-        // The clocks of the clients do not agree: each begins somewhere within its own interval.
-        let phase = random::up_to(&mut seed.derive("start phase").rng(), plan.interval.as_nanos() as u64);
         let load = HostLoad {
             server: address,
             plan: Arc::clone(&plan.load),
-            start: begin + Duration::from_nanos(phase),
+            start: begin + plan.start(index, seed),
             seed,
             interrupt: Arc::default(),
         };
@@ -140,23 +164,35 @@ fn run<W: TestbedWorld>(testbed: &Testbed<W>, plan: &Plan, served: &ServerUnderT
     let running = RunningLoads::begin(loads);
     let end = running.sending_end();
     testbed.run_on(server, W::LIMIT, server.sleep_until(begin))?;
-    let before = RadioUse::of(testbed);
-    testbed.run_on(server, W::LIMIT, server.sleep_until(end))?;
-    let used = RadioUse::of(testbed).since(&before);
+    let parts = if with_timelines { PARTS } else { 1 };
+    let step = end.saturating_since(begin) / parts;
+    let mut uses = vec![RadioUse::of(testbed)];
+    for part in 1..=parts {
+        let until = if part == parts { end } else { begin + step * part };
+        testbed.run_on(server, W::LIMIT, server.sleep_until(until))?;
+        uses.push(RadioUse::of(testbed));
+    }
+    let mut queues = Observation::default();
+    radio_use::observe_queues(testbed, &(begin..end), with_timelines, &mut queues);
     let measured = running.end(testbed)?;
-    let mut observation = observe(&measured);
-    observation.sample(figure::CLIENT_QUEUE_DROPS, used.client_drops as f64);
-    observation.sample(figure::SERVER_QUEUE_DROPS, used.server_drops as f64);
-    observation.sample(figure::MAC_RETRIES, used.retries as f64);
-    let share = used.busy.as_secs_f64() / end.saturating_since(begin).as_secs_f64();
-    observation.sample(figure::AIRTIME_SHARE, share);
+    let mut observation = observe(&measured, queues);
+    if let [first, .., last] = &uses[..] {
+        last.observe_since(first, end.saturating_since(begin), &mut observation);
+    }
+    if with_timelines {
+        observation.timeline(figure::AIRTIME_SHARE, step, &RadioUse::airtime_shares(&uses, step));
+    }
+    times::note_times(&measured, &mut observation);
+    times::observe_periodicity(&measured, &mut observation);
+    if let Some(requests) = plan.requests_per_page {
+        times::observe_pages(&measured, requests.get(), &mut observation);
+    }
     observation.vary("start-phase");
     Ok(observation)
 }
 
-/// The figures of the clients together, and whether each of them kept its schedule.
-fn observe(clients: &[Measurement]) -> Observation {
-    let mut observation = Observation::default();
+/// Adds the figures of the clients together, and whether each of them kept its schedule.
+fn observe(clients: &[Measurement], mut observation: Observation) -> Observation {
     let mut all = Measurement::default();
     for client in clients {
         all.add(client);
@@ -182,8 +218,10 @@ fn observe(clients: &[Measurement]) -> Observation {
         (figure::RESPONSE_TIME, &all.response),
         (figure::CONNECTION_DURATION, &all.connection_duration),
     ] {
-        for (time, count) in times.counts() {
-            (0..count).for_each(|_| observation.sample(figure, time.as_secs_f64()));
+        let counts = times.counts().map(|(time, count)| (time.as_secs_f64(), count));
+        let mean = times.mean().unwrap_or_default().as_secs_f64();
+        if let Some(kept) = Distribution::of_counts(counts, mean) {
+            observation.distribution(figure, kept);
         }
     }
     observation

@@ -1,5 +1,5 @@
+use crate::DOUBTS;
 use crate::messages::Messages;
-use crate::{DOUBTS, builtin};
 use lastmile_codec::message::{Deflate, MessageCodec, Strategy, WindowBits};
 use lastmile_lab::cpu_cost_model::{Choice, CostCoverage, CostTable, Costs, Operation};
 use lastmile_report::record::{Doubt, DoubtKind};
@@ -15,8 +15,8 @@ use std::time::Duration;
 
 /// The registry of this crate's deliveries.
 pub(crate) const DELIVERIES: Deliveries = Deliveries::new(&[super::DELIVERIES]);
-/// The catalogue of this crate's studies.
-pub(crate) const CATALOGUE: Catalogue = Catalogue::new(&[builtin::STUDIES]);
+/// The built-in studies.
+pub(crate) const CATALOGUE: Catalogue = Catalogue::new(&[lastmile_builtin::STUDIES]);
 
 fn expected(settings: &str) -> Duration {
     let study = Study::parse(
@@ -92,7 +92,7 @@ fn operations_on_messages(settings: &Settings) -> Vec<Operation> {
 #[test]
 fn the_reference_table_knows_every_operation_on_messages_of_the_built_in_studies() {
     let reference = CostTable::load(&Choice::Reference).unwrap();
-    let cells = builtin::STUDIES
+    let cells = lastmile_builtin::STUDIES
         .iter()
         .flat_map(|builtin| expand(&builtin.study()).unwrap());
     let asked: Vec<_> = cells.flat_map(|cell| operations_on_messages(&cell.settings)).collect();

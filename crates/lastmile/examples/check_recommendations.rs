@@ -11,8 +11,8 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use lastmile_advise::{Options, advise};
-use lastmile_experiments::builtin::STUDIES;
-use lastmile_experiments::fidelity::pages::STUDY;
+use lastmile_builtin::STUDIES;
+use lastmile_builtin::fidelity::pages::STUDY;
 use lastmile_lab::cpu_cost_model::{Choice, CostTable};
 use lastmile_lab::http::Version;
 use lastmile_link::LinkSpec;

@@ -5,11 +5,15 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod conform;
 pub(crate) mod doctor;
+pub(crate) mod encode;
 pub(crate) mod inspect;
 pub(crate) mod link;
 pub(crate) mod load;
+pub(crate) mod monitor;
+pub(crate) mod perturb;
 pub(crate) mod profiles;
 pub(crate) mod report;
+pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod studies;
 pub(crate) mod tune;
@@ -24,13 +28,17 @@ use compare::CompareArgs;
 use completions::CompletionsArgs;
 use conform::ConformArgs;
 use doctor::DoctorArgs;
+use encode::EncodeArgs;
 use inspect::InspectArgs;
 use lastmile_lab::cpu_cost_model::Choice;
 use lastmile_lab::settings::World;
 use link::LinkArgs;
 use load::LoadArgs;
+use monitor::{AuditArgs, EmitArgs, MonitorArgs, QueryArgs, SensorArgs, SubscribeArgs};
+use perturb::PerturbArgs;
 use profiles::ProfilesArgs;
 use report::ReportArgs;
+use route::RouteArgs;
 use run::RunArgs;
 use std::num::NonZeroU64;
 use studies::StudiesArgs;
@@ -64,13 +72,22 @@ NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.";
 pub(crate) enum Verb {
     Advise(AdviseArgs),
     Tune(Box<TuneArgs>),
-    Run(RunArgs),
+    Encode(EncodeArgs),
+    Run(Box<RunArgs>),
     Report(ReportArgs),
     Compare(CompareArgs),
     Inspect(InspectArgs),
     Studies(StudiesArgs),
     Link(LinkArgs),
     Load(Box<LoadArgs>),
+    Route(RouteArgs),
+    Monitor(MonitorArgs),
+    Sensor(SensorArgs),
+    Emit(EmitArgs),
+    Query(QueryArgs),
+    Subscribe(SubscribeArgs),
+    Audit(AuditArgs),
+    Perturb(PerturbArgs),
     Profiles(ProfilesArgs),
     Conform(ConformArgs),
     Doctor(DoctorArgs),

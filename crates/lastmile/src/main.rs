@@ -7,6 +7,7 @@ mod exit;
 mod fail_on;
 mod interrupt;
 mod links;
+mod live;
 mod output;
 mod privileges;
 mod progress;

@@ -1,6 +1,6 @@
 //! The deliveries and the built-in studies of this binary, as lists of the crates that have them.
 
-use lastmile_experiments::builtin;
+use lastmile_builtin::STUDIES;
 use lastmile_study::catalogue::Catalogue;
 use lastmile_study::delivery::Deliveries;
 
@@ -8,4 +8,4 @@ use lastmile_study::delivery::Deliveries;
 pub(crate) const DELIVERIES: Deliveries = Deliveries::new(&[lastmile_experiments::DELIVERIES]);
 
 /// The built-in studies.
-pub(crate) const CATALOGUE: Catalogue = Catalogue::new(&[builtin::STUDIES]);
+pub(crate) const CATALOGUE: Catalogue = Catalogue::new(&[STUDIES]);

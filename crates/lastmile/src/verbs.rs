@@ -5,12 +5,16 @@ mod compare;
 mod completions;
 mod conform;
 mod doctor;
+mod encode;
 mod inspect;
 pub(crate) mod link;
 mod load;
 mod man;
+pub(crate) mod monitor;
+mod perturb;
 mod profiles;
 mod report;
+mod route;
 mod run;
 mod studies;
 mod tune;
@@ -26,6 +30,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.verb {
         Verb::Advise(args) => advise::advise(&args),
         Verb::Tune(args) => tune::tune(&args),
+        Verb::Encode(args) => encode::encode(&args),
         Verb::Run(args) => run::run(&args),
         Verb::Report(args) => report::report(&args),
         Verb::Compare(args) => compare::compare(&args),
@@ -33,6 +38,14 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Studies(args) => studies::studies(&args),
         Verb::Link(args) => link::link(&args),
         Verb::Load(args) => load::load(&args),
+        Verb::Route(args) => route::route(&args),
+        Verb::Monitor(args) => monitor::monitor(&args),
+        Verb::Sensor(args) => monitor::sensor(&args),
+        Verb::Emit(args) => monitor::emit(&args),
+        Verb::Query(args) => monitor::query(&args),
+        Verb::Subscribe(args) => monitor::subscribe(&args),
+        Verb::Audit(args) => monitor::audit(&args),
+        Verb::Perturb(args) => perturb::perturb(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
         Verb::Doctor(args) => doctor::doctor(&args),
         Verb::Conform(args) => conform::conform(&args),

@@ -31,6 +31,7 @@ pub use air_frame::{AirFrame, FrameKind};
 pub use arf::Arf;
 pub use counters::{Airtime, FrameCounters, RadioCounters, StationCounters};
 pub use depth_series::{DepthSample, DepthSeries};
+pub use notation::RadioChanges;
 pub use phy::{Phy, Preamble, Rate};
 pub use spec::{Beacons, Fading, Interferer, PathLoss, Position, PowerStates, RadioSpec, RateControl};
 
@@ -81,8 +82,9 @@ pub struct Radio<P> {
     access_at: Vec<u64>,
     on_air: Vec<Transmission>,
     responses: Vec<PendingResponse>,
-    /// A buffer for reuse.
+    /// Buffers for reuse: the responses that are due, and the stations whose turn it is.
     due: Vec<PendingResponse>,
+    turns: Vec<usize>,
     /// The stations that await a response, and until when.
     timeouts: Vec<(u64, usize)>,
     last_serial: u64,
@@ -144,6 +146,7 @@ impl<P> Radio<P> {
             on_air: Vec::new(),
             responses: Vec::new(),
             due: Vec::new(),
+            turns: Vec::new(),
             timeouts: Vec::new(),
             last_serial: 0,
             next_beacon: spec.beacons.map_or(NEVER, |beacons| nanos(beacons.interval).max(1)),
@@ -190,6 +193,7 @@ impl<P> Radio<P> {
             busy,
             overlapped,
             airtime: self.medium_use.airtime(),
+            alone: self.medium_use.alone(self.now),
             stations: (0..self.stations.len())
                 .map(|index| self.station_counters(index))
                 .collect(),

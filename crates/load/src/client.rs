@@ -1,9 +1,11 @@
 //! The client of a load, sans-IO: given the time, the bytes and the events of its connections, it says what to do next.
 //!
 //! A driver calls [`Client::advance`] with the time, carries out each [`Action`], reports what became of it, and waits for a socket's
-//! event or [`Client::next_deadline`]. `outcome` is how requests end, and what follows. The loop over real sockets and the programs in worlds drive the same client.
+//! event or [`Client::next_deadline`]. `dispatch` is which request goes over which connection, `outcome` how requests end, and what follows.
+//! The loop over real sockets and the programs in worlds drive the same client.
 
 mod connection;
+mod dispatch;
 mod outcome;
 mod queue;
 mod share;
@@ -11,6 +13,7 @@ mod share;
 mod tests;
 
 use crate::error_cause::ErrorCause;
+use crate::live::RecentFigures;
 use crate::measurement::{ClientShare, CompletionWindow, Ending, Measurement};
 use crate::plan::{Demand, Plan};
 use crate::schedule::Schedule;
@@ -49,6 +52,8 @@ pub struct Client {
     timeouts: BinaryHeap<Reverse<(Instant, ConnectionId, u64)>>,
     actions: VecDeque<Action>,
     measurement: Measurement,
+    /// What happened since it was last asked for; none where nobody asks.
+    recent: Option<Box<RecentFigures>>,
     is_done: bool,
 }
 
@@ -126,6 +131,7 @@ impl Client {
                 },
                 ..Measurement::default()
             },
+            recent: None,
             is_done: false,
             plan,
         }
@@ -139,6 +145,9 @@ impl Client {
             });
             let due = request.released - self.start;
             self.measurement.sends.count_due(due.as_nanos() as u64);
+            if let Some(recent) = &mut self.recent {
+                recent.due += 1;
+            }
             self.dispatch(request);
         }
         while let Some(request) = self.queues.pop_expired(now, self.plan.timeout) {
@@ -186,6 +195,11 @@ impl Client {
             .is_some_and(|connection| connection.state == State::Connecting)
     }
 
+    /// The number of bytes of a request, at most.
+    pub fn request_size(&self) -> usize {
+        self.plan.request.bytes(true).len()
+    }
+
     /// The bytes that are still to be written.
     pub fn unsent(&self, id: ConnectionId) -> &[u8] {
         match self.connection(id) {
@@ -216,18 +230,38 @@ impl Client {
         self.on_begun(id, now);
     }
 
-    /// The handshake is complete.
+    /// The handshake of TCP is complete. Where the plan asks for TLS, its handshake follows: call [`Self::on_secured`] later.
     pub fn on_connected(&mut self, id: ConnectionId, now: Instant) {
+        let is_secured = self.plan.tls;
         let Some(connection) = self
             .connection_mut(id)
             .filter(|connection| connection.state == State::Connecting)
         else {
             return;
         };
-        connection.state = State::Busy;
+        connection.state = if is_secured { State::Securing } else { State::Busy };
+        connection.connected = now;
         let connect_time = now - connection.opened;
         if let Some(request) = connection.in_flight.map(|in_flight| in_flight.request) {
             self.measure(&request, |measurement, _| measurement.connect.record(connect_time));
+        }
+        if !is_secured {
+            self.actions.push_back(Action::Write(id));
+        }
+    }
+
+    /// The handshake of TLS is complete.
+    pub fn on_secured(&mut self, id: ConnectionId, now: Instant) {
+        let Some(connection) = self
+            .connection_mut(id)
+            .filter(|connection| connection.state == State::Securing)
+        else {
+            return;
+        };
+        connection.state = State::Busy;
+        let tls_time = now - connection.connected;
+        if let Some(request) = connection.in_flight.map(|in_flight| in_flight.request) {
+            self.measure(&request, |measurement, _| measurement.tls.record(tls_time));
         }
         self.actions.push_back(Action::Write(id));
     }
@@ -274,6 +308,10 @@ impl Client {
             self.close(id, now);
             return;
         }
+        if connection.state == State::Securing {
+            self.fail(id, ErrorCause::Tls, now);
+            return;
+        }
         match connection.reader.end() {
             Ok(()) => self.complete(id, true, now),
             Err(error) => self.fail_or_retry(id, error.into(), now),
@@ -309,6 +347,11 @@ impl Client {
         self.end_if_done(now);
     }
 
+    /// What happened since the last call, or the first; the first begins to count.
+    pub fn take_recent(&mut self) -> RecentFigures {
+        *self.recent.replace(Box::default()).unwrap_or_default()
+    }
+
     /// The figures so far.
     pub fn measurement(&self) -> &Measurement {
         &self.measurement
@@ -322,91 +365,6 @@ impl Client {
     /// The figures.
     pub fn into_measurement(self) -> Measurement {
         self.measurement
-    }
-
-    /// The next arrival of this share, and its number.
-    fn next_arrival(&mut self) -> Option<(Instant, u64)> {
-        let (share, clients, start) = (self.share, self.plan.clients.get(), self.start);
-        let schedule = self.schedule.as_mut()?;
-        loop {
-            let Some((number, nanos)) = schedule.peek() else {
-                self.schedule = None;
-                return None;
-            };
-            if share.has(*number as u64, clients) {
-                return Some((start + Duration::from_nanos(*nanos), *number as u64));
-            }
-            schedule.next();
-        }
-    }
-
-    /// The next request that may start by `now`.
-    fn next_due(&mut self, now: Instant) -> Option<Request> {
-        let arrival = self.next_arrival().filter(|(at, _)| *at <= now);
-        let due_at = self.due.next_at().filter(|at| *at <= now);
-        if let Some((at, number)) = arrival
-            && due_at.is_none_or(|due| at <= due)
-        {
-            self.schedule.as_mut()?.next();
-            let Demand::Open { session, .. } = &self.plan.demand else {
-                return None;
-            };
-            let client = (number % u64::from(self.plan.clients.get())) as u32;
-            return Some(Request::first(at, client, session.requests.get() - 1));
-        }
-        due_at.and_then(|_| self.due.pop())
-    }
-
-    /// Begins a request over a connection that is idle, or a new one; else it waits.
-    fn dispatch(&mut self, request: Request) {
-        let client = request.client as usize;
-        while let Some(id) = self.idle[client].pop() {
-            if self
-                .connection(id)
-                .is_some_and(|connection| connection.state == State::Idle)
-            {
-                self.begin(id, request, State::Busy);
-                self.actions.push_back(Action::Write(id));
-                return;
-            }
-        }
-        let most = self.plan.connections_per_client.get();
-        let most = if self.plan.clients.get() == 1 {
-            self.share.of_count(most)
-        } else {
-            most
-        };
-        if self.open[client] < most {
-            let id = self.open_connection();
-            self.open[client] += 1;
-            self.begin(id, request, State::Opening);
-            self.actions.push_back(Action::Connect(id));
-        } else {
-            self.queues.push(request);
-        }
-    }
-
-    fn begin(&mut self, id: ConnectionId, request: Request, state: State) {
-        let serial = self.next_serial;
-        self.next_serial += 1;
-        self.in_flight += 1;
-        self.timeouts
-            .push(Reverse((request.released + self.plan.timeout, id, serial)));
-        self.connections[id.index as usize].begin(InFlight::new(request, serial), state);
-    }
-
-    fn open_connection(&mut self) -> ConnectionId {
-        self.connections_open += 1;
-        let most = &mut self.measurement.connections_max;
-        *most = self.connections_open.max(*most);
-        let index = self.free.pop().unwrap_or_else(|| {
-            self.connections.push(Connection::new(&self.plan.request));
-            self.connections.len() as u32 - 1
-        });
-        ConnectionId {
-            index,
-            generation: self.connections[index as usize].generation,
-        }
     }
 
     /// A request is begun now: how late is that?

@@ -1,6 +1,7 @@
 //! The distribution of many times, in bounded memory: three significant digits of each, and their exact mean.
 
 use hdrhistogram::Histogram;
+use hdrhistogram::iterators::IterationValue;
 use std::time::Duration;
 
 /// Times from 1 ns to an hour; a longer one counts as an hour in quantiles, and as it is in the mean.
@@ -102,7 +103,8 @@ impl Distribution {
     /// Each recorded time (to three digits) with its count, in ascending order.
     pub fn counts(&self) -> impl Iterator<Item = (Duration, u64)> {
         let steps = self.histogram.iter_recorded();
-        steps.map(|step| (Duration::from_nanos(step.value_iterated_to()), step.count_at_value()))
+        let middle = |step: &IterationValue<u64>| self.histogram.median_equivalent(step.value_iterated_to());
+        steps.map(move |step| (Duration::from_nanos(middle(&step)), step.count_at_value()))
     }
 
     /// The histogram, in nanoseconds.

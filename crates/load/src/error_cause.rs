@@ -37,6 +37,10 @@ causes! {
     Unreachable = "unreachable": "the network has no route to the server";
     /// The handshake was not answered in time.
     SynLost = "syn-lost": "the connection was not established before its timeout: SYN or SYN-ACK were lost, or the server's backlog was full";
+    /// TLS was refused, by either side.
+    Tls = "tls": "the TLS handshake failed, or what came over TLS was not valid";
+    /// The TLS handshake was not complete in time.
+    SlowTls = "slow-tls": "the TLS handshake was not complete before the timeout";
     /// This machine has no port left.
     LocalPorts = "local-ports": "this machine has no local port left for the connection";
     /// This machine has no descriptor or memory left.
@@ -104,5 +108,39 @@ impl From<ResponseError> for ErrorCause {
 impl fmt::Display for ErrorCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn an_error_of_the_system_has_its_cause() {
+        use nix::errno::Errno;
+        let causes = [
+            (Errno::ECONNREFUSED, ErrorCause::Refused),
+            (Errno::ENETUNREACH, ErrorCause::Unreachable),
+            (Errno::EHOSTUNREACH, ErrorCause::Unreachable),
+            (Errno::ETIMEDOUT, ErrorCause::SynLost),
+            (Errno::EADDRNOTAVAIL, ErrorCause::LocalPorts),
+            (Errno::EMFILE, ErrorCause::LocalDescriptors),
+            (Errno::ENFILE, ErrorCause::LocalDescriptors),
+            (Errno::ENOBUFS, ErrorCause::LocalDescriptors),
+            (Errno::ENOMEM, ErrorCause::LocalDescriptors),
+            (Errno::ECONNRESET, ErrorCause::Reset),
+            (Errno::EPIPE, ErrorCause::Reset),
+            (Errno::EIO, ErrorCause::Other),
+        ];
+        for (number, cause) in causes {
+            assert_eq!(ErrorCause::of_io(&number.into()), cause, "{number}");
+        }
+    }
+
+    #[test]
+    fn each_cause_has_a_name_of_its_own() {
+        let names: std::collections::BTreeSet<&str> = ErrorCause::ALL.iter().map(|cause| cause.name()).collect();
+        assert_eq!(names.len(), ErrorCause::ALL.len());
     }
 }

@@ -3,7 +3,7 @@
 //! [`plan`] says what is asked: [`schedule`] when, [`session`] what depends on what. [`client`] decides, sans-IO, with [`http1`]; two drivers carry
 //! its decisions out: [`epoll`] over real sockets, and [`over_host`], a program on a host of any world, which [`on_testbed`] starts, against a
 //! [`server_model`] too. [`measurement`] holds the figures, and [`self_check`] says whether they count. [`search`] finds the highest rate
-//! within a limit ([`slo`]); [`record`] makes what is published.
+//! within a limit ([`slo`]), and [`queueing_theory`] knows it for some servers; [`record`] makes what is published.
 
 pub mod client;
 pub mod distribution;
@@ -11,19 +11,25 @@ pub mod distribution;
 pub mod epoll;
 pub mod error_cause;
 pub mod http1;
+pub mod live;
 pub mod measurement;
 pub mod on_testbed;
 pub mod over_host;
 pub mod plan;
+pub mod queueing_theory;
 pub mod rate;
 pub mod record;
 pub mod schedule;
 pub mod search;
 pub mod self_check;
+#[cfg(target_os = "linux")]
+pub mod send_capture;
 mod send_counts;
 pub mod server_model;
 pub mod session;
 pub mod slo;
 pub mod target;
+#[cfg(target_os = "linux")]
+pub mod tls;
 
 pub use send_counts::SendCounts;

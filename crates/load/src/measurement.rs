@@ -3,7 +3,9 @@
 use crate::distribution::Distribution;
 use crate::error_cause::ErrorCause;
 use crate::send_counts::SendCounts;
+use lastmile_units::Instant;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 /// The figures of a run, or of a thread's share of it.
@@ -39,12 +41,18 @@ pub struct Measurement {
     pub local_queue: Distribution,
     /// From the first SYN to the end of the handshake.
     pub connect: Distribution,
+    /// From the end of the handshake of TCP to that of TLS.
+    pub tls: Distribution,
     /// From the actual start to the first byte of the response.
     pub first_byte: Distribution,
     /// From the first to the last byte of the response.
     pub transfer: Distribution,
     /// From the first SYN to the closing of the connection by this side.
     pub connection_duration: Distribution,
+    /// When each connection of `connection_duration` was open, in the order of their closing, where the plan keeps times.
+    pub connection_times: Vec<Range<Instant>>,
+    /// When each request of `response` was under way, in the order of completion, where the plan keeps times.
+    pub response_times: Vec<Range<Instant>>,
     /// Bytes that were received, heads included.
     pub bytes_received: u64,
     /// Bytes of bodies of completed requests.
@@ -59,6 +67,8 @@ pub struct Measurement {
     pub sends: SendCounts,
     /// What the kernel says about the connections.
     pub tcp: TcpCounts,
+    /// Segments that opened a connection, and that a modelled server dropped as its backlog was full. None where that is not known.
+    pub listen_drops: Option<u64>,
     /// How the run ended.
     pub ending: Ending,
 }
@@ -129,9 +139,12 @@ impl Measurement {
         self.lateness.add(&other.lateness);
         self.local_queue.add(&other.local_queue);
         self.connect.add(&other.connect);
+        self.tls.add(&other.tls);
         self.first_byte.add(&other.first_byte);
         self.transfer.add(&other.transfer);
         self.connection_duration.add(&other.connection_duration);
+        self.connection_times.extend_from_slice(&other.connection_times);
+        self.response_times.extend_from_slice(&other.response_times);
         self.bytes_received += other.bytes_received;
         self.body_bytes += other.body_bytes;
         self.connections += other.connections;
@@ -148,6 +161,10 @@ impl Measurement {
         self.tcp.connections += other.tcp.connections;
         self.tcp.retransmissions += other.tcp.retransmissions;
         self.tcp.round_trip.add(&other.tcp.round_trip);
+        self.listen_drops = match (self.listen_drops, other.listen_drops) {
+            (Some(one), Some(two)) => Some(one + two),
+            (one, two) => one.or(two),
+        };
         self.ending = self.ending.max(other.ending);
     }
 

@@ -132,12 +132,18 @@ impl SimulatedServer {
     pub fn run(&self, plan: &Plan, seed: Seed, interrupt: &Arc<AtomicBool>) -> Result<Measurement, Failure> {
         let spec = TwoHostSpec::with_nodelay(self.link.clone());
         let testbed = TwoHostTestbed::<sim::World>::build(&spec, seed.derive("world"))?;
-        let started = self.model.start(&testbed.server, PORT, seed.derive("server"));
+        let model = ServerModel {
+            tls: plan.tls,
+            ..self.model.clone()
+        };
+        let started = model.start(&testbed.server, PORT, seed.derive("server"));
         started.map_err(|error| Failure::new(format!("the server cannot listen: {error}")))?;
         let server = testbed.server.address(PORT);
         let clients = [testbed.client.clone()];
         let mut measured = measure(&testbed, &clients, server, plan, seed, interrupt)?;
-        measured.pop().ok_or_else(|| Failure::new("there is one client"))
+        let mut measured = measured.pop().ok_or_else(|| Failure::new("there is one client"))?;
+        measured.listen_drops = Some(testbed.server.listen_drops());
+        Ok(measured)
     }
 }
 

@@ -7,6 +7,8 @@ use crate::error_cause::ErrorCause;
 use crate::measurement::{Ending, Measurement};
 use crate::plan::Plan;
 use futures_util::future::{Either, select};
+use lastmile_lab::http::Version;
+use lastmile_lab::http::tls::ClientTls;
 use lastmile_units::{Instant, Seed};
 use lastmile_world::Host;
 use std::cell::{Cell, RefCell};
@@ -27,7 +29,7 @@ use tokio::sync::Notify;
 pub struct HostLoad {
     /// The server.
     pub server: SocketAddrV4,
-    /// What is asked of it.
+    /// What is asked of it. Over TLS, the client trusts the servers of [`lastmile_lab::http::tls::ServerTls`] alone.
     pub plan: Arc<Plan>,
     /// When the first request may start.
     pub start: Instant,
@@ -40,6 +42,7 @@ pub struct HostLoad {
 /// What the connections' tasks share.
 struct Shared {
     client: RefCell<Client>,
+    tls: Option<ClientTls>,
     /// A task has told the client something.
     changed: Notify,
 }
@@ -67,9 +70,12 @@ impl HostLoad {
         let client = Client::new(Arc::clone(&self.plan), Share::WHOLE, self.start, self.seed);
         let shared = Rc::new(Shared {
             client: RefCell::new(client),
+            tls: self.plan.tls.then(|| ClientTls::new(Version::Http11)),
             changed: Notify::new(),
         });
         let mut controls: BTreeMap<ConnectionId, Rc<Control>> = BTreeMap::new();
+        // One sleep for each deadline: another one would be another event.
+        let mut sleep = None;
         loop {
             if self.interrupt.load(Ordering::Relaxed) {
                 shared.client.borrow_mut().stop(Ending::Interrupted, host.now());
@@ -107,11 +113,16 @@ impl HostLoad {
                 break;
             }
             let changed = pin!(shared.changed.notified());
-            match deadline {
-                Some(deadline) => match select(changed, pin!(host.sleep_until(deadline))).await {
-                    Either::Left(_) | Either::Right(_) => {}
-                },
-                None => changed.await,
+            let Some(deadline) = deadline else {
+                changed.await;
+                continue;
+            };
+            let sleeping = match sleep.take() {
+                Some((until, sleeping)) if until == deadline => sleeping,
+                _ => Box::pin(host.sleep_until(deadline)),
+            };
+            if let Either::Left(((), sleeping)) = select(changed, sleeping).await {
+                sleep = Some((deadline, sleeping));
             }
         }
         shared.client.borrow().measurement().clone()
@@ -136,18 +147,47 @@ async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, contr
         }
     };
     shared.tell(|client| client.on_connected(id, host.now()));
+    let Some(tls) = shared.tls.clone() else {
+        carry_requests(&mut stream, &host, &shared, &control, id).await;
+        return;
+    };
+    let mut securing = pin!(tls.open(stream));
+    let secured = poll_fn(|context| {
+        if control.watch(context) {
+            return Poll::Ready(None);
+        }
+        securing.as_mut().poll(context).map(Some)
+    });
+    match secured.await {
+        None => {}
+        Some(Ok(mut stream)) => {
+            shared.tell(|client| client.on_secured(id, host.now()));
+            carry_requests(&mut stream, &host, &shared, &control, id).await;
+        }
+        Some(Err(_)) => shared.tell(|client| client.on_failed(id, ErrorCause::Tls, host.now())),
+    }
+}
+
+/// Carries the requests of a connection that is open.
+async fn carry_requests<H: Host>(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    host: &H,
+    shared: &Shared,
+    control: &Control,
+    id: ConnectionId,
+) {
     let mut buffer = vec![0; BUFFER];
     loop {
         let event = poll_fn(|context| {
             if control.watch(context) {
                 return Poll::Ready(Event::Closed);
             }
-            let written = write(&mut stream, context, &host, &shared, id);
+            let written = write(stream, context, host, shared, id);
             if let Err(error) = written {
                 return Poll::Ready(Event::Failed(error));
             }
             let mut read = ReadBuf::new(&mut buffer);
-            Pin::new(&mut stream)
+            Pin::new(&mut *stream)
                 .poll_read(context, &mut read)
                 .map(|ended| match ended {
                     Ok(()) => Event::Received(read.filled().len()),
@@ -171,7 +211,7 @@ async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, contr
 
 /// Writes what the client wants written, as far as there is room.
 fn write<H: Host>(
-    stream: &mut H::Stream,
+    stream: &mut (impl AsyncWrite + Unpin),
     context: &mut Context<'_>,
     host: &H,
     shared: &Shared,
@@ -181,7 +221,12 @@ fn write<H: Host>(
         let mut client = shared.client.borrow_mut();
         let unsent = client.unsent(id);
         if unsent.is_empty() {
-            return Ok(());
+            drop(client);
+            // TLS keeps what it has encrypted until it is told to send it; the task is woken when there is room again.
+            return match Pin::new(&mut *stream).poll_flush(context) {
+                Poll::Ready(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+                _ => Ok(()),
+            };
         }
         match Pin::new(&mut *stream).poll_write(context, unsent) {
             Poll::Ready(Ok(written)) => client.on_written(id, written, host.now()),

@@ -23,10 +23,14 @@ pub struct Plan {
     pub requests_per_connection: Option<NonZeroU32>,
     /// The longest time from when a request should be sent to the end of its response.
     pub timeout: Duration,
-    /// The longest time that a connection may take to be established.
+    /// Whether connections are secured by TLS.
+    pub tls: bool,
+    /// The longest time that a connection may take to be established, TLS included.
     pub connect_timeout: Duration,
     /// The request.
     pub request: Request,
+    /// Whether the time of each connection is kept, one by one, and that of each response: 32 bytes each.
+    pub keeps_times: bool,
 }
 
 /// How requests arrive.
@@ -56,9 +60,11 @@ impl Plan {
             clients: NonZeroU32::MIN,
             connections_per_client: CONNECTIONS,
             requests_per_connection: None,
+            tls: false,
             timeout: TIMEOUT,
             connect_timeout: CONNECT_TIMEOUT,
             request,
+            keeps_times: false,
         }
     }
 

@@ -24,8 +24,9 @@ pub const DOUBTS: &[DoubtKind] = &[
     DoubtKind::Disturbed,
 ];
 
-/// The number of points of a drawn distribution: our own choice.
+/// The number of points of a drawn distribution, and the factor from point to point of what is left in its tail: our own choice.
 const CUMULATIVE_POINTS: usize = 100;
+const TAIL_FACTOR: f64 = 0.8;
 
 /// What was asked of the server.
 pub fn plan(plan: &Plan) -> LoadPlan {
@@ -80,6 +81,7 @@ pub fn run(
         ("lateness", &measured.lateness),
         ("local_queue", &measured.local_queue),
         ("connect", &measured.connect),
+        ("tls", &measured.tls),
         ("first_byte", &measured.first_byte),
         ("transfer", &measured.transfer),
         ("connection_duration", &measured.connection_duration),
@@ -121,6 +123,7 @@ pub fn run(
         connections_max: measured.connections_max,
         bytes_received: measured.bytes_received,
         retransmissions: (measured.tcp.connections > 0).then_some(measured.tcp.retransmissions),
+        listen_drops: measured.listen_drops,
         self_check: SelfCheck {
             sent_per_ms_max: measured.sends.sent_max().into(),
             due_per_ms_max: measured.sends.due_max().into(),
@@ -130,6 +133,7 @@ pub fn run(
                 .filter(|_| measured.sent > 0)
                 .map(|cost| cost.cpu.as_secs_f64() / measured.sent as f64),
             threads: cost.map_or(1, |cost| cost.threads.into()),
+            capture: None,
         },
     }
 }
@@ -150,12 +154,14 @@ fn time_distribution(times: &Distribution) -> Option<TimeDistribution> {
     })
 }
 
-/// The cumulative distribution at equal steps of the share, and at its end.
+/// The cumulative distribution at equal steps of the share and, towards its end, at equal factors of what is left.
 fn cumulative(times: &Distribution) -> Vec<[f64; 2]> {
     let mut points: Vec<[f64; 2]> = Vec::new();
     for (time, share) in times.cumulative() {
         let last = points.last().map_or(0.0, |[_, share]| *share);
-        if share == 1.0 || (share - last) * CUMULATIVE_POINTS as f64 >= 1.0 {
+        let is_step = (share - last) * CUMULATIVE_POINTS as f64 >= 1.0;
+        let is_factor = 1.0 - share <= (1.0 - last) * TAIL_FACTOR;
+        if share == 1.0 || is_step || is_factor {
             points.push([time.as_secs_f64(), share]);
         }
     }

@@ -1,10 +1,13 @@
-//! Finds the highest rate within a limit: bracketing, then bisection over runs, repeated with other seeds.
+//! Finds the highest rate within a limit: bracketing, then bisection, repeated with other seeds.
 //!
-//! The runs of one repeat share their seed, so that two rates differ by the rate alone. Sans-IO: the caller makes the runs.
+//! A rate is within the limit when most of a few runs are: one pause of a busy machine breaks the limit of a run at any rate, and above its capacity
+//! a server may hold out for a while. A rate on the way up needs one such run; it is confirmed if the search ends there. Runs of one
+//! repeat share their seeds, so that two rates differ by the rate alone. Sans-IO: the caller makes the runs.
 
 use crate::rate::RequestRate;
 use lastmile_statistics::interval::interval_95;
 use lastmile_units::Seed;
+use std::num::NonZeroU32;
 
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +20,12 @@ pub struct SearchOptions {
     pub resolution: f64,
     /// How often it is repeated.
     pub repeats: u32,
+    /// The number of runs of which most decide on a rate; odd.
+    pub votes: NonZeroU32,
 }
+
+/// The default number of runs that decide on a rate: our own choice.
+pub const VOTES: NonZeroU32 = NonZeroU32::new(3).expect("it is above 0");
 
 /// The highest rate within a limit.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,23 +59,40 @@ pub fn highest_rate<E>(
     };
     for repeat in 0..options.repeats {
         let seed = seed.derive_index(u64::from(repeat));
-        let mut bracket = Bracket::default();
         let (first, factor) = match found.repeats.first() {
             None => (options.start.per_second(), 2.0),
             Some(rate) => (rate * NEIGHBOURHOOD, NEIGHBOURHOOD * NEIGHBOURHOOD),
         };
+        let mut bracket = Bracket::default();
         let mut next = Some(first.min(options.highest.per_second()));
         while let Some(rate) = next.and_then(RequestRate::new) {
-            bracket.narrow(rate.per_second(), judge(rate, seed)?);
+            bracket.narrow(rate, options.votes, seed, judge)?;
             next = bracket.next(options, factor);
         }
-        let Some(rate) = bracket.within else { break };
-        found.repeats.push(rate);
-        if bracket.broken_by.is_some() {
-            found.broken_by = bracket.broken_by;
+        let Some(within) = bracket.within() else { break };
+        found.repeats.push(within.rate);
+        if let Some(broken) = bracket.broken() {
+            found.broken_by.clone_from(&broken.broken_by);
         }
     }
     Ok(found)
+}
+
+/// Whether a rate is within the limit, by most of `votes` runs, whose seeds come from `seed`. Stops as soon as that is certain.
+///
+/// # Errors
+/// Those of `judge`.
+pub fn is_within<E>(
+    rate: RequestRate,
+    votes: NonZeroU32,
+    seed: Seed,
+    judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+) -> Result<bool, E> {
+    let mut ballot = Ballot::new(rate);
+    while ballot.is_within(votes).is_none() {
+        ballot.add_run(seed, judge)?;
+    }
+    Ok(ballot.is_within(votes) == Some(true))
 }
 
 impl HighestRate {
@@ -82,39 +107,113 @@ impl HighestRate {
     }
 }
 
-/// A rate within the limit, and a higher one that breaks it.
-#[derive(Debug, Default)]
-struct Bracket {
-    within: Option<f64>,
-    broken: Option<f64>,
+/// What the runs at one rate showed.
+#[derive(Debug, Clone)]
+struct Ballot {
+    rate: f64,
+    within: u32,
+    broken: u32,
     broken_by: Option<String>,
-    lowest_tried: Option<f64>,
 }
 
-impl Bracket {
-    fn narrow(&mut self, rate: f64, judged: Judged) {
-        self.lowest_tried = Some(self.lowest_tried.map_or(rate, |lowest| lowest.min(rate)));
-        match judged {
-            Ok(()) => self.within = Some(self.within.map_or(rate, |within| within.max(rate))),
+impl Ballot {
+    const fn new(rate: RequestRate) -> Self {
+        Self {
+            rate: rate.per_second(),
+            within: 0,
+            broken: 0,
+            broken_by: None,
+        }
+    }
+
+    fn add_run<E>(
+        &mut self,
+        seed: Seed,
+        judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+    ) -> Result<(), E> {
+        let Some(rate) = RequestRate::new(self.rate) else {
+            return Ok(());
+        };
+        match judge(rate, seed.derive_index(u64::from(self.within + self.broken)))? {
+            Ok(()) => self.within += 1,
             Err(cause) => {
-                self.broken = Some(rate);
+                self.broken += 1;
                 self.broken_by = Some(cause);
             }
         }
+        Ok(())
+    }
+
+    /// What most of the runs showed; none where too few were made.
+    const fn is_within(&self, votes: NonZeroU32) -> Option<bool> {
+        let majority = votes.get() / 2 + 1;
+        if self.within >= majority {
+            Some(true)
+        } else if self.broken >= majority {
+            Some(false)
+        } else {
+            None
+        }
+    }
+}
+
+/// The rates that were tried in one repeat.
+#[derive(Debug, Default)]
+struct Bracket {
+    /// Each with more runs on one side than on the other.
+    ballots: Vec<Ballot>,
+}
+
+impl Bracket {
+    /// Makes runs at `rate`, in addition to those that there are.
+    fn narrow<E>(
+        &mut self,
+        rate: RequestRate,
+        votes: NonZeroU32,
+        seed: Seed,
+        judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+    ) -> Result<(), E> {
+        let known = self.ballots.iter().position(|ballot| ballot.rate == rate.per_second());
+        let mut ballot = known.map_or_else(|| Ballot::new(rate), |index| self.ballots.swap_remove(index));
+        // On the way up, one run within the limit is enough for now.
+        let is_way_up = known.is_none() && self.broken().is_none();
+        while ballot.is_within(votes).is_none() {
+            ballot.add_run(seed, judge)?;
+            if is_way_up && ballot.broken == 0 {
+                break;
+            }
+        }
+        self.ballots.push(ballot);
+        Ok(())
+    }
+
+    /// The lowest rate that breaks the limit.
+    fn broken(&self) -> Option<&Ballot> {
+        let broken = self.ballots.iter().filter(|ballot| ballot.broken > ballot.within);
+        broken.min_by(|one, other| one.rate.total_cmp(&other.rate))
+    }
+
+    /// The highest rate within the limit, below any that breaks it.
+    fn within(&self) -> Option<&Ballot> {
+        let end = self.broken().map_or(f64::INFINITY, |ballot| ballot.rate);
+        let within = self
+            .ballots
+            .iter()
+            .filter(|ballot| ballot.within > ballot.broken && ballot.rate < end);
+        within.max_by(|one, other| one.rate.total_cmp(&other.rate))
     }
 
     /// The next rate to try; none where the search has ended.
     fn next(&self, options: &SearchOptions, factor: f64) -> Option<f64> {
-        match (self.within, self.broken) {
-            (Some(within), Some(broken)) => {
-                (broken - within > options.resolution * within).then_some(f64::midpoint(within, broken))
+        let highest = options.highest.per_second();
+        match (self.within(), self.broken()) {
+            (Some(within), Some(broken)) if broken.rate - within.rate > options.resolution * within.rate => {
+                Some(f64::midpoint(within.rate, broken.rate))
             }
-            (Some(within), None) => {
-                let highest = options.highest.per_second();
-                (within < highest).then_some((within * factor).min(highest))
-            }
-            (None, _) => {
-                let next = self.lowest_tried? / factor;
+            (Some(within), None) if within.rate < highest => Some((within.rate * factor).min(highest)),
+            (Some(within), _) => within.is_within(options.votes).is_none().then_some(within.rate),
+            (None, broken) => {
+                let next = broken?.rate / factor;
                 (next >= options.start.per_second() * LOWEST_SHARE).then_some(next)
             }
         }
@@ -132,6 +231,7 @@ mod tests {
             highest: RequestRate::new(10_000.0).unwrap(),
             resolution: 0.01,
             repeats,
+            votes: VOTES,
         }
     }
 
@@ -155,7 +255,7 @@ mod tests {
             let rate = found.mean().unwrap();
             assert!((84.0 / 1.01..=84.0).contains(&rate), "{rate}");
             assert_eq!(found.broken_by.as_deref(), Some("p99"));
-            assert!(runs < 20, "{runs}");
+            assert!(runs < 40, "{runs}");
         }
     }
 
@@ -165,7 +265,7 @@ mod tests {
         let [low, high] = found.interval(Seed::new(1)).unwrap();
         assert_eq!(found.repeats.len(), 5);
         assert!(low > 79.0 && high < 89.0 && low < high);
-        assert!(runs < 60, "{runs}");
+        assert!(runs < 90, "{runs}");
     }
 
     #[test]
@@ -173,6 +273,36 @@ mod tests {
         let (found, _) = search(&options(10.0, 3), |_| f64::INFINITY);
         assert_eq!((found.mean(), found.broken_by), (Some(10_000.0), None));
         let (found, runs) = search(&options(10.0, 3), |_| 0.0);
-        assert_eq!((found.mean(), runs), (None, 13));
+        assert_eq!((found.mean(), runs), (None, 26), "two runs of three decide");
+    }
+
+    /// One run of six is broken by a pause at any rate, and above the threshold one of six holds out.
+    #[test]
+    fn a_run_that_a_pause_breaks_does_not_end_the_search_and_one_that_holds_out_does_not_raise_it() {
+        let mut off = Vec::new();
+        for root in 0..20 {
+            let found = highest_rate::<Infallible>(&options(10.0, 3), Seed::new(root), &mut |rate, seed| {
+                let is_odd = seed.derive(&rate.to_string()).get().is_multiple_of(6);
+                let is_within = (rate.per_second() <= 84.0) != is_odd;
+                Ok(if is_within { Ok(()) } else { Err("p99".to_owned()) })
+            });
+            let Ok(found) = found;
+            off.push((found.mean().unwrap() / 84.0 - 1.0).abs());
+        }
+        off.sort_by(f64::total_cmp);
+        // Three repeats of about ten decisions each, of which 7 % are wrong: most searches are close.
+        assert!(off[10] < 0.05, "{off:?}");
+    }
+
+    #[test]
+    fn a_rate_is_decided_on_by_most_of_its_runs() {
+        let mut runs = 0;
+        let mut judge = |_: RequestRate, _: Seed| -> Result<Judged, Infallible> {
+            runs += 1;
+            Ok(if runs == 1 { Err("p99".to_owned()) } else { Ok(()) })
+        };
+        let rate = RequestRate::new(10.0).unwrap();
+        assert_eq!(is_within(rate, VOTES, Seed::new(1), &mut judge), Ok(true));
+        assert_eq!(runs, 3);
     }
 }

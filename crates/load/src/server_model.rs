@@ -5,6 +5,8 @@ mod service_time;
 
 pub use service_time::{ServiceTime, ServiceTimeError};
 
+use lastmile_lab::http::Version;
+use lastmile_lab::http::tls::ServerTls;
 use lastmile_units::{Bytes, Instant, Rng, Seed};
 use lastmile_world::{Host, Listener};
 use std::cell::{Cell, RefCell};
@@ -14,22 +16,25 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::Semaphore;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Notify, Semaphore};
 
 /// A server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerModel {
     /// Requests that are served at once.
     pub workers: NonZeroU32,
-    /// Requests that may wait for a worker. The connection of another one is closed without a response.
-    pub backlog: u32,
+    /// Connections that may wait in the kernel until a worker is free to accept one, and one more (listen(2)): SYNs beyond them are
+    /// dropped, and the client's TCP sends them again. None where connections are accepted at once, and their requests wait.
+    pub backlog: Option<u32>,
     /// How long a worker serves a request. The workers wait rather than compute: a service time does not depend on the others.
     pub service_time: ServiceTime,
     /// The size of a response's body.
     pub body: Bytes,
     /// Whether connections stay open for further requests.
     pub keep_alive: bool,
+    /// Whether connections are secured by TLS 1.3, with the certificates of [`lastmile_lab::http::tls::ServerTls`]. Encrypting takes no time.
+    pub tls: bool,
     /// A time, from the start of the server, during which no work goes on.
     pub stall: Option<Range<Duration>>,
 }
@@ -44,10 +49,11 @@ impl Default for ServerModel {
     fn default() -> Self {
         Self {
             workers: NonZeroU32::MIN,
-            backlog: u32::MAX,
+            backlog: None,
             service_time: ServiceTime::Constant(Duration::ZERO),
             body: Bytes::new(1_000),
             keep_alive: true,
+            tls: false,
             stall: None,
         }
     }
@@ -66,8 +72,11 @@ impl fmt::Display for ServerModel {
             f,
             "{workers} worker{plural}, service time {service_time}, responses of {body}"
         )?;
-        if self.backlog < u32::MAX {
-            write!(f, ", at most {} waiting", self.backlog)?;
+        if let Some(backlog) = self.backlog {
+            write!(f, ", a backlog of {backlog}")?;
+        }
+        if self.tls {
+            f.write_str(", over TLS")?;
         }
         if !self.keep_alive {
             f.write_str(", connections closed after each response")?;
@@ -81,8 +90,12 @@ struct Serving {
     model: ServerModel,
     /// The stall, in the world's time.
     stall: Option<Range<Instant>>,
+    tls: Option<ServerTls>,
     workers: Semaphore,
-    waiting: Cell<u32>,
+    /// Connections that were accepted, and whose first request has no worker yet.
+    new_connections: Cell<usize>,
+    /// A worker is free again, or a new connection has got one or is gone.
+    changed: Notify,
     rng: RefCell<Rng>,
 }
 
@@ -92,22 +105,37 @@ impl ServerModel {
     /// # Errors
     /// When the port is taken.
     pub fn start<H: Host>(&self, host: &H, port: u16, seed: Seed) -> io::Result<()> {
-        let mut listener = host.listen(port)?;
+        let mut listener = match self.backlog {
+            None => host.listen(port)?,
+            Some(backlog) => host.listen_with_backlog(port, backlog)?,
+        };
         let began = host.now();
         let serving = Rc::new(Serving {
             model: self.clone(),
             stall: self.stall.as_ref().map(|stall| began + stall.start..began + stall.end),
+            tls: self.tls.then(|| ServerTls::new(Version::Http11)),
             workers: Semaphore::new(self.workers.get() as usize),
-            waiting: Cell::new(0),
+            new_connections: Cell::new(0),
+            changed: Notify::new(),
             rng: RefCell::new(seed.derive("service time").rng()),
         });
         let accepting = host.clone();
         host.spawn(async move {
-            while let Ok(stream) = listener.accept().await {
+            loop {
+                serving.is_ready_to_accept().await;
+                let Ok(stream) = listener.accept().await else { return };
+                serving.new_connections.set(serving.new_connections.get() + 1);
                 let (serving, host) = (Rc::clone(&serving), accepting.clone());
                 accepting.spawn(async move {
                     // A client that leaves is no fault of the server.
-                    let _ = serving.serve_connection(&host, stream).await;
+                    let mut new = NewConnection(Some(&serving));
+                    let _ = match &serving.tls {
+                        None => serving.serve_connection(&host, stream, &mut new).await,
+                        Some(tls) => match tls.accept(stream).await {
+                            Ok(stream) => serving.serve_connection(&host, stream, &mut new).await,
+                            Err(error) => Err(error),
+                        },
+                    };
                 });
             }
         });
@@ -115,18 +143,46 @@ impl ServerModel {
     }
 }
 
+/// A connection whose first request has no worker yet.
+struct NewConnection<'a>(Option<&'a Serving>);
+
+impl NewConnection<'_> {
+    fn has_worker(&mut self) {
+        if let Some(serving) = self.0.take() {
+            serving.new_connections.set(serving.new_connections.get() - 1);
+            serving.changed.notify_one();
+        }
+    }
+}
+
+impl Drop for NewConnection<'_> {
+    fn drop(&mut self) {
+        self.has_worker();
+    }
+}
+
 impl Serving {
-    async fn serve_connection<H: Host>(&self, host: &H, mut stream: H::Stream) -> io::Result<()> {
+    /// Waits until a worker is free for another connection, where connections wait for one.
+    async fn is_ready_to_accept(&self) {
+        while self.model.backlog.is_some() && self.new_connections.get() >= self.workers.available_permits() {
+            self.changed.notified().await;
+        }
+    }
+
+    async fn serve_connection<H: Host>(
+        &self,
+        host: &H,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        new: &mut NewConnection<'_>,
+    ) -> io::Result<()> {
         let mut received = Vec::new();
-        let body = vec![b'x'; PIECE];
+        let body = vec![b'x'; self.model.body.get().min(PIECE as u64) as usize];
         loop {
             let Some((length, asks_to_close)) = read_request(&mut stream, &mut received).await? else {
                 return Ok(());
             };
             received.drain(..length);
-            if !self.serve(host).await {
-                return Ok(());
-            }
+            self.serve(host, new).await;
             let closes = asks_to_close || !self.model.keep_alive;
             let connection = if closes { "close" } else { "keep-alive" };
             let mut left = self.model.body.get();
@@ -140,29 +196,23 @@ impl Serving {
                 stream.write_all(&body[..piece]).await?;
                 left -= piece as u64;
             }
+            stream.flush().await?;
             if closes {
                 return stream.shutdown().await;
             }
         }
     }
 
-    /// Waits for a worker, and for the end of the service; returns whether the request was served, as the queue may be full.
-    async fn serve<H: Host>(&self, host: &H) -> bool {
-        let _worker = match self.workers.try_acquire() {
-            Ok(worker) => worker,
-            Err(_) if self.waiting.get() >= self.model.backlog => return false,
-            Err(_) => {
-                self.waiting.set(self.waiting.get() + 1);
-                let worker = self.workers.acquire().await;
-                self.waiting.set(self.waiting.get() - 1);
-                let Ok(worker) = worker else { return false };
-                worker
-            }
-        };
+    /// Waits for a worker, and for the end of the service.
+    async fn serve<H: Host>(&self, host: &H, new: &mut NewConnection<'_>) {
+        // The semaphore is never closed.
+        let worker = self.workers.acquire().await;
+        new.has_worker();
         let service = self.model.service_time.draw(&mut self.rng.borrow_mut());
         let end = end_of_service(host.now(), service, self.stall.as_ref());
         host.sleep_until(end).await;
-        true
+        drop(worker);
+        self.changed.notify_one();
     }
 }
 

@@ -1,6 +1,8 @@
 //! Limits on response times and errors: `p99<300ms,errors<0.1%`.
 
 use crate::measurement::Measurement;
+use crate::search::Judged;
+use crate::self_check::{self, Spoilt};
 use lastmile_report::rules::{Comparison, RuleText, Statistic};
 use lastmile_units::duration;
 use std::fmt;
@@ -100,6 +102,25 @@ impl Limit {
     }
 }
 
+impl Limit {
+    /// Whether a run shows its rate to be within the limit.
+    ///
+    /// A late sender makes response times longer, as they count from the intended start: a run that keeps the limit all the same shows that the server
+    /// does. Where it does not, the generator may be at fault.
+    ///
+    /// # Errors
+    /// What broke the limit: one of its rules, the generator's lateness, or that the generator could not hold the rate.
+    pub fn judge(&self, run: &Measurement) -> Judged {
+        let verdict = self_check::check(run);
+        match (self.broken_rule(run), verdict) {
+            (_, Err(why @ (Spoilt::RateNotHeld | Spoilt::Interrupted))) => Err(why.to_string()),
+            (None, _) => Ok(()),
+            (Some(_), Err(why @ Spoilt::Late { .. })) => Err(why.to_string()),
+            (Some(rule), Ok(())) => Err(rule.to_owned()),
+        }
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rules: Vec<&str> = self.rules.iter().map(|rule| rule.text.as_str()).collect();
@@ -111,6 +132,7 @@ impl fmt::Display for Limit {
 mod tests {
     use super::*;
     use crate::error_cause::ErrorCause;
+    use crate::measurement::Ending;
     use std::time::Duration;
 
     fn run(failed: u64) -> Measurement {
@@ -139,6 +161,25 @@ mod tests {
         assert_eq!(errors.broken_rule(&run(1)), Some("errors<1%"));
         assert_eq!(errors.broken_rule(&Measurement::default()), Some("errors<1%"));
         assert_eq!(limit.to_string(), "p99<99.5ms,errors<=1%,mean<51ms");
+    }
+
+    #[test]
+    fn a_late_sender_does_not_break_a_limit_that_the_responses_keep() {
+        let limit: Limit = "p99<99.5ms".parse().unwrap();
+        let late = |failed| {
+            let mut run = run(failed);
+            (0..100).for_each(|_| run.lateness.record(Duration::from_millis(20)));
+            run
+        };
+        assert!(self_check::check(&late(0)).is_err());
+        assert_eq!(limit.judge(&late(0)), Ok(()));
+        assert!(limit.judge(&late(2)).unwrap_err().contains("lateness"));
+        assert_eq!(limit.judge(&run(2)), Err("p99<99.5ms".to_owned()));
+        let given_up = Measurement {
+            ending: Ending::RateNotHeld,
+            ..run(0)
+        };
+        assert!(limit.judge(&given_up).unwrap_err().contains("cannot hold"));
     }
 
     #[test]

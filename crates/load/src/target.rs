@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::str::FromStr;
 
-/// `http://HOST[:PORT]/PATH`.
+/// `http://HOST[:PORT]/PATH`, or `https`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     uri: Uri,
@@ -31,13 +31,8 @@ impl FromStr for Target {
         };
         let uri: Uri = text.parse().map_err(|_| refused("it is no URL"))?;
         match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => {
-                return Err(refused(
-                    "TLS is not supported; load the server behind its proxy, by http",
-                ));
-            }
-            Some(_) => return Err(refused("its scheme is not http")),
+            Some("http" | "https") => {}
+            Some(_) => return Err(refused("its scheme is neither http nor https")),
             None => return Err(refused("its scheme is missing")),
         }
         let authority = uri.authority().ok_or_else(|| refused("its host is missing"))?;
@@ -52,7 +47,8 @@ impl FromStr for Target {
         if host.is_empty() {
             return Err(refused("its host is missing"));
         }
-        let port = authority.port_u16().unwrap_or(80);
+        let default = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+        let port = authority.port_u16().unwrap_or(default);
         Ok(Self { uri, host, port })
     }
 }
@@ -66,6 +62,11 @@ impl Target {
     /// The port.
     pub const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Whether it is reached over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.uri.scheme_str() == Some("https")
     }
 
     /// The host with its port, as in the field `Host`.
@@ -132,7 +133,6 @@ mod tests {
     #[test]
     fn another_url_is_refused_with_a_remedy() {
         for (url, problem) in [
-            ("https://localhost/", "TLS"),
             ("ftp://localhost/", "scheme"),
             ("localhost:80", "it is no URL"),
             ("/path", "scheme is missing"),

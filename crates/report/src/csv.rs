@@ -3,10 +3,12 @@
 //! One head, then one row per cell and figure, numbers in full and in base units. Fields are quoted as in RFC 4180 section 2; rows
 //! end in a line feed alone, which every reader accepts and every Unix tool prefers.
 
+mod encode;
 mod inspect;
 mod load;
 mod tune;
 
+pub(crate) use encode::encoding;
 pub(crate) use inspect::inspection;
 pub(crate) use load::load;
 pub(crate) use tune::tuning;
@@ -16,6 +18,7 @@ use crate::compare::Comparison;
 use crate::conform::Conformance;
 use crate::doctor::DoctorReport;
 use crate::document::Record;
+use crate::perturb::Perturbation;
 use crate::record::{Doubt, Figure, Levels, Published, Run, Table};
 use std::collections::BTreeSet;
 
@@ -205,6 +208,20 @@ pub(crate) fn examination(examination: &DoctorReport) -> Rows {
         for ability in abilities {
             let remedy = ability.remedy.as_deref().unwrap_or_default();
             rows.row([part, &ability.name, ability.standing.label(), &ability.found, remedy]);
+        }
+    }
+    rows
+}
+
+/// What a sensor costs: a row for each figure without and with it, and one for the difference.
+pub(crate) fn perturbation(perturbation: &Perturbation) -> Rows {
+    let mut rows = Rows::default();
+    rows.head(&["figure", "sensor"], &[], &STATISTICS);
+    for effect in &perturbation.effects {
+        for (sensor, figure) in [("without", &effect.without), ("with", &effect.with)] {
+            let mut row = vec![effect.name.clone(), sensor.to_owned()];
+            row.extend(statistics_of(figure));
+            rows.row(row);
         }
     }
     rows

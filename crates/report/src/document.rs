@@ -1,20 +1,22 @@
 //! Documents: what is said about a record, and in which order, independently of the output format.
 //!
-//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`inspect`], [`load`] and [`tune`] turn a record into [`Block`]s, by its [`Record`] implementation; the
+//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`encode`], [`inspect`], [`load`] and [`tune`] turn a record into [`Block`]s, by its [`Record`] implementation; the
 //! terminal, Markdown and the HTML page each render blocks. So all three say the same, with the same digits.
 
 pub(crate) mod advice;
 pub(crate) mod compare;
 pub(crate) mod conform;
 pub(crate) mod doctor;
+pub(crate) mod encode;
 pub(crate) mod inspect;
 pub(crate) mod load;
+mod perturb;
 pub(crate) mod run;
 pub(crate) mod tune;
 
-use crate::chart::heatmap::HeatMap;
 use crate::csv::{self, Rows};
 use crate::record::{Chart, Doubt, Finding, Levels, Table};
+use lastmile_chart::heatmap::HeatMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -60,6 +60,8 @@ kinds! {
     SlowFirstRun = "slow-first-run";
     /// The study asks for a figure that is not measured in this cell.
     MissingFigure = "missing-figure";
+    /// Observing a run took CPU time while figures were measured in real time.
+    Observed = "observed";
     /// The cost table has no samples of an operation, so its CPU time is left out.
     NoCost = "no-cost";
     /// An operation was not measured with its settings: its CPU cost is composed from those of other operations.

@@ -1,37 +1,6 @@
-//! Escapes text for HTML, SVG and scripts.
-//!
-//! Names in a record come from foreign files: a link may be called `<script>`. Everything that is not markup of our own goes
-//! through [`Text`]; the data that a page carries goes through [`script_data`].
+//! Escapes the data that a page carries; text goes through [`Text`].
 
-use std::fmt::{self, Display, Write};
-
-/// Text between tags or in a quoted attribute, of HTML and of XML alike.
-pub(crate) struct Text<T>(pub(crate) T);
-
-impl<T: Display> Display for Text<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        struct Escape<'a, 'b>(&'a mut fmt::Formatter<'b>);
-        impl Write for Escape<'_, '_> {
-            fn write_str(&mut self, text: &str) -> fmt::Result {
-                for c in text.chars() {
-                    match c {
-                        '&' => self.0.write_str("&amp;")?,
-                        '<' => self.0.write_str("&lt;")?,
-                        '>' => self.0.write_str("&gt;")?,
-                        '"' => self.0.write_str("&quot;")?,
-                        '\'' => self.0.write_str("&#39;")?,
-                        // XML 1.0 section 2.2 allows no other control characters, escaped or not.
-                        '\t' | '\n' => self.0.write_char(c)?,
-                        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => self.0.write_char('\u{fffd}')?,
-                        c => self.0.write_char(c)?,
-                    }
-                }
-                Ok(())
-            }
-        }
-        write!(Escape(f), "{}", self.0)
-    }
-}
+pub(crate) use lastmile_chart::escape::Text;
 
 /// JSON for a `<script type="application/json">`. A script's content ends at `</script`, and `<!--` changes how it is read, even inside
 /// quotes (HTML standard, section 13.2.5.4 on); in JSON, `<` occurs only in strings, where `\u003c` is the same.
@@ -44,15 +13,6 @@ pub(crate) fn script_data(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn markup_in_text_is_shown_and_not_obeyed() {
-        let shown = Text("<script>\"a\" & 'b'</script>\0]]>").to_string();
-        assert_eq!(
-            shown,
-            "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;\u{fffd}]]&gt;"
-        );
-    }
 
     #[test]
     fn data_cannot_end_the_script_it_is_in_and_reads_the_same() {

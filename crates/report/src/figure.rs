@@ -2,7 +2,7 @@
 
 use crate::record::Figure;
 use lastmile_statistics::interval::interval_95;
-use lastmile_statistics::{mean, population_sd, quantile, sd, varies};
+use lastmile_statistics::{Distribution, mean, population_sd, quantile, sd, varies};
 use lastmile_units::Seed;
 
 /// The quantiles of a record, by their names.
@@ -70,16 +70,39 @@ impl Figure {
         let figure = Self::of_moments(unit, per, Moments::of_samples(&samples)?, |probability| {
             quantile(&samples, probability)
         });
-        let means = means(runs);
-        Some(if varied.is_empty() || !varies(&means) {
-            figure
-        } else {
-            Self {
-                ci95: interval_95(&means, seed),
-                varied: varied.to_vec(),
-                ..figure
-            }
-        })
+        Some(figure.with_interval(&means(runs), varied, seed))
+    }
+
+    /// The figure of runs whose samples are kept as distributions; none without a run. Otherwise as [`Figure::of_runs`].
+    pub fn of_distributions(
+        unit: &str,
+        per: &str,
+        runs: &[Distribution],
+        varied: &[String],
+        seed: Seed,
+    ) -> Option<Self> {
+        let all = Distribution::merge(runs)?;
+        let moments = Moments {
+            n: all.count(),
+            mean: all.mean(),
+            population_sd: all.population_sd(),
+            sd: all.sd(),
+        };
+        let figure = Self::of_moments(unit, per, moments, |probability| Some(all.quantile(probability)));
+        let means: Vec<f64> = runs.iter().map(Distribution::mean).collect();
+        Some(figure.with_interval(&means, varied, seed))
+    }
+
+    /// With the interval of the means of runs, where something varied.
+    fn with_interval(self, means: &[f64], varied: &[String], seed: Seed) -> Self {
+        if varied.is_empty() || !varies(means) {
+            return self;
+        }
+        Self {
+            ci95: interval_95(means, seed),
+            varied: varied.to_vec(),
+            ..self
+        }
     }
 }
 
@@ -105,5 +128,16 @@ mod tests {
         let alike = figure(&[vec![1.0, 3.0], vec![2.0, 2.0]], &varied).unwrap();
         assert_eq!((alike.ci95, alike.varied.len()), (None, 0), "their means are equal");
         assert_eq!(figure(&[Vec::new()], &varied), None);
+    }
+
+    #[test]
+    fn distributions_of_runs_have_the_figure_of_their_samples() {
+        let varied = ["content".to_owned()];
+        let runs = [vec![1.0, 3.0], vec![2.0, 4.0]];
+        let kept: Vec<Distribution> = runs.iter().filter_map(|run| Distribution::of_samples(run)).collect();
+        let exact = Figure::of_runs("s", "request", &runs, &varied, Seed::new(1)).unwrap();
+        let found = Figure::of_distributions("s", "request", &kept, &varied, Seed::new(1)).unwrap();
+        assert_eq!((found.n, found.mean, found.ci95), (exact.n, exact.mean, exact.ci95));
+        assert!((found.quantiles["0.5"] / exact.quantiles["0.5"] - 1.0).abs() < 0.000_25);
     }
 }

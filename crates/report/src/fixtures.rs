@@ -1,13 +1,17 @@
 //! Sample records of a run and an advice for tests: small, with one of everything; the figures are made up.
 
 mod capture;
+mod encode;
 mod load;
 mod machine;
+mod perturb;
 mod tuning;
 
 pub(crate) use capture::inspection;
+pub(crate) use encode::encoding;
 pub(crate) use load::load;
 pub(crate) use machine::{conformance, examination};
+pub(crate) use perturb::perturbation;
 pub(crate) use tuning::tuning;
 
 use crate::advise::*;
@@ -132,6 +136,7 @@ fn saved_by_case() -> Chart {
             series("ETDR", Source::Measured, false, &points(measured, 0.02)),
             series("ETDR", Source::Published, false, &points(published, 0.0)),
         ],
+        marks: Vec::new(),
     }
 }
 
@@ -173,6 +178,7 @@ fn time_by_bandwidth() -> Chart {
                 &at([5.68, 0.87, 0.29, 0.26], 0.0),
             ),
         ],
+        marks: Vec::new(),
     }
 }
 

@@ -115,7 +115,7 @@ pub struct LoadRun {
     pub error_rate: Option<f64>,
     /// Jain's index of the clients' completed requests. Null where there is one client, or none was completed.
     pub fairness: Option<f64>,
-    /// The distributions of times, by name: `response`, `service`, `lateness`, `local_queue`, `connect`, `first_byte`, `transfer`,
+    /// The distributions of times, by name: `response`, `service`, `lateness`, `local_queue`, `connect`, `tls`, `first_byte`, `transfer`,
     /// `connection_duration`, `round_trip`.
     pub times: BTreeMap<String, TimeDistribution>,
     /// Response times in seconds, each with the share of completed requests that it was not exceeded in.
@@ -128,6 +128,8 @@ pub struct LoadRun {
     pub bytes_received: u64,
     /// Segments that the generator's TCP sent again. Null where they are not known.
     pub retransmissions: Option<u64>,
+    /// Segments that opened a connection, and that a modelled server dropped as its backlog was full. Null where that is not known.
+    pub listen_drops: Option<u64>,
     /// How well the generator kept its schedule, and what that cost.
     pub self_check: SelfCheck,
 }
@@ -183,6 +185,24 @@ pub struct SelfCheck {
     pub cpu_per_request_s: Option<f64>,
     /// The number of threads.
     pub threads: u64,
+    /// The same by the kernel's time stamps of packets. Null where there is no capture, or it has not each request.
+    pub capture: Option<CapturedSchedule>,
+}
+
+/// How late requests were sent, by the time stamps of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct CapturedSchedule {
+    /// The requests that it has.
+    pub requests: u64,
+    /// The median of how late they were, in seconds.
+    pub late_p50: f64,
+    /// The 99th percentile.
+    pub late_p99: f64,
+    /// The longest.
+    pub late_max: f64,
+    /// The most requests within any millisecond.
+    pub sent_per_ms_max: u64,
 }
 
 /// The knee of a curve.

@@ -8,6 +8,7 @@ mod html_shell;
 
 use crate::advise::Advice;
 use crate::document::{self, Block, Detail, Record};
+use crate::encode::EncodingComparison;
 use crate::inspect::Inspection;
 use crate::load::Load;
 use crate::record::Run;
@@ -42,7 +43,7 @@ pub fn render(record: &impl PageRecord, provenance: &Provenance) -> String {
 impl PageRecord for Run {
     fn page(&self) -> Page<'_> {
         let run = self;
-        use document::run::{cells, exhibits, findings, provenance_text, ratios, statistics, thresholds};
+        use document::run::{answer, cells, exhibits, findings, provenance_text, ratios, statistics, thresholds};
         let charts: Vec<Block> = run.charts.iter().cloned().map(Block::Chart).collect();
         let mut figures: Vec<Block> = ratios(run).into_iter().collect();
         figures.extend(cells(run));
@@ -63,11 +64,12 @@ impl PageRecord for Run {
                 format!("lastmile {}", run.version),
             ],
             sections: vec![
+                ("In short".to_owned(), answer(run).into_iter().collect()),
+                ("Charts".to_owned(), charts),
                 ("Findings".to_owned(), findings(run)),
                 ("Thresholds".to_owned(), thresholds(run).into_iter().collect()),
-                ("Charts".to_owned(), charts),
-                ("Figures".to_owned(), figures),
                 ("Exhibits".to_owned(), exhibits(run)),
+                ("Figures".to_owned(), figures),
             ],
             how: provenance_text(run),
         }
@@ -183,6 +185,46 @@ impl PageRecord for Tuning {
     }
 }
 
+impl PageRecord for EncodingComparison {
+    fn page(&self) -> Page<'_> {
+        let comparison = self;
+        use document::encode::{answer, charts, computing, doubts, link_blocks, provenance_text, schema, sizes};
+        let mut first = answer(comparison);
+        first.extend(doubts(comparison));
+        let findings = comparison.findings.iter().cloned().map(Block::Finding).collect();
+        let mut sections = vec![
+            ("Answer".to_owned(), first),
+            ("Findings".to_owned(), findings),
+            ("Charts".to_owned(), charts(comparison).collect()),
+            ("Sizes".to_owned(), vec![Block::Grid(sizes(comparison, Detail::All))]),
+        ];
+        for link in &comparison.links {
+            sections.push((format!("On {}", link.name), link_blocks(link, Detail::Long)));
+        }
+        sections.push((
+            "Computing".to_owned(),
+            computing(comparison).map(Block::Grid).into_iter().collect(),
+        ));
+        sections.push(("Schema".to_owned(), vec![schema(comparison)]));
+        let EncodingComparison {
+            source, seed, version, ..
+        } = comparison;
+        Page {
+            title: source,
+            kind: "encodings",
+            question: "Which encoding, compression and batch size suit these messages?",
+            facts: vec![
+                source.clone(),
+                world("sim"),
+                format!("seed {seed}"),
+                format!("lastmile {version}"),
+            ],
+            sections,
+            how: provenance_text(comparison),
+        }
+    }
+}
+
 impl PageRecord for Load {
     fn page(&self) -> Page<'_> {
         let load = self;
@@ -200,7 +242,7 @@ impl PageRecord for Load {
             sections: vec![
                 ("In short".to_owned(), summary),
                 (
-                    "Response time and rate".to_owned(),
+                    "Charts".to_owned(),
                     load.charts.iter().cloned().map(Block::Chart).collect(),
                 ),
                 ("Figures".to_owned(), tables(load, Detail::All)),

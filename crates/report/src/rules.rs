@@ -4,7 +4,7 @@
 //! must hold. What a figure and a bound may be is decided where a rule is used: in `study`, in `tune`, in [`crate::compare`].
 
 use crate::record::Figure;
-use lastmile_statistics::{mean, quantile};
+use lastmile_statistics::{Distribution, mean, quantile};
 use lastmile_units::{BitRate, Bytes, duration};
 use std::fmt;
 
@@ -173,6 +173,14 @@ impl Statistic {
         match self {
             Self::Mean => mean(samples),
             Self::Quantile(probability) => quantile(samples, probability),
+        }
+    }
+
+    /// The statistic of samples that are kept as their distribution.
+    pub fn of_distribution(self, samples: &Distribution) -> f64 {
+        match self {
+            Self::Mean => samples.mean(),
+            Self::Quantile(probability) => samples.quantile(probability),
         }
     }
 

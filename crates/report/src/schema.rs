@@ -4,9 +4,11 @@ use crate::advise::Advice;
 use crate::compare::Comparison;
 use crate::conform::Conformance;
 use crate::doctor::DoctorReport;
+use crate::encode::EncodingComparison;
 use crate::inspect::Inspection;
 use crate::link_summary::LinkRunSummary;
 use crate::load::Load;
+use crate::perturb::Perturbation;
 use crate::record::Run;
 use crate::segment_line::Segment;
 use crate::tune::Tuning;
@@ -14,15 +16,17 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 /// The schema of every record that this crate defines, by its name.
-pub(crate) fn all() -> [(&'static str, Schema); 10] {
+pub(crate) fn all() -> [(&'static str, Schema); 12] {
     [
         ("advise", schema_of::<Advice>()),
         ("compare", schema_of::<Comparison>()),
         ("conform", schema_of::<Conformance>()),
         ("doctor", schema_of::<DoctorReport>()),
+        ("encode", schema_of::<EncodingComparison>()),
         ("inspect", schema_of::<Inspection>()),
         ("link", schema_of::<LinkRunSummary>()),
         ("load", schema_of::<Load>()),
+        ("perturb", schema_of::<Perturbation>()),
         ("run", schema_of::<Run>()),
         ("segment", schema_of::<Segment>()),
         ("tune", schema_of::<Tuning>()),
@@ -67,7 +71,7 @@ mod tests {
         }
     }
 
-    fn printed() -> [(&'static str, Value); 10] {
+    fn printed() -> [(&'static str, Value); 12] {
         let value = |record: Result<Value, serde_json::Error>| record.expect("records are JSON");
         let rule = "p95(extract_time)>+5%".parse().expect("a rule");
         let comparison = compare(&fixtures::run(), &fixtures::run(), &[rule], false);
@@ -76,9 +80,11 @@ mod tests {
             ("compare", value(serde_json::to_value(comparison))),
             ("conform", value(serde_json::to_value(fixtures::conformance()))),
             ("doctor", value(serde_json::to_value(fixtures::examination()))),
+            ("encode", value(serde_json::to_value(fixtures::encoding()))),
             ("inspect", value(serde_json::to_value(fixtures::inspection()))),
             ("link", value(serde_json::to_value(crate::link_summary::sample()))),
             ("load", value(serde_json::to_value(fixtures::load()))),
+            ("perturb", value(serde_json::to_value(fixtures::perturbation()))),
             ("run", value(serde_json::to_value(fixtures::run()))),
             ("segment", value(serde_json::to_value(crate::segment_line::sample()))),
             ("tune", value(serde_json::to_value(fixtures::tuning()))),

@@ -1,6 +1,6 @@
 //! Renders documents for a terminal.
 
-use crate::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
+use crate::document::{Block, Detail, Grid, Note, Record, Row, RowEmphasis};
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
 };
@@ -102,10 +102,9 @@ impl Paint {
         }
         // One blank more, in place of a border.
         let gaps: u16 = (0..last).map(|at| padding(at) + 1).sum();
-        if let Some(widths) = unbroken(grid, self.look.width.saturating_sub(gaps)) {
-            for (at, (column, width)) in table.column_iter_mut().zip(widths).enumerate() {
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width + padding(at))));
-            }
+        let widths = unbroken(grid, self.look.width.saturating_sub(gaps));
+        for (at, (column, width)) in table.column_iter_mut().zip(widths.iter().flatten()).enumerate() {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width + padding(at))));
         }
         let mut out = String::new();
         if !grid.title.is_empty() {
@@ -114,13 +113,29 @@ impl Paint {
         if !grid.note.is_empty() {
             out.push_str(&self.wrapped(&grid.note, ""));
         }
-        for line in table.lines() {
-            out.push_str(line.trim_end());
-            out.push('\n');
+        if widths.is_some() || grid.rows.is_empty() {
+            for line in table.lines() {
+                out.push_str(line.trim_end());
+                out.push('\n');
+            }
+        } else {
+            out.extend(grid.rows.iter().map(|row| self.row_as_text(grid, row)));
         }
         for (at, doubt) in grid.doubts.iter().enumerate() {
             out.push_str(&self.doubt(&format!("[{}]", at + 1), &doubt.into()));
         }
+        out
+    }
+
+    /// A row as a sentence of names and values, for a table whose words would break in columns.
+    fn row_as_text(&self, grid: &Grid, row: &Row) -> String {
+        let cells = row.cells.iter().zip(&grid.columns);
+        let named = cells.filter(|(cell, _)| !cell.is_empty());
+        let named = named.map(|(cell, column)| format!("{} {}", column.name, lines(cell)));
+        let doubts = row.doubts.iter().map(|at| format!("[{}]", at + 1));
+        let text = named.chain(doubts).collect::<Vec<_>>().join("; ");
+        let mut out = self.wrapped(&text, "  ");
+        out.replace_range(..out.len().min(2), "- ");
         out
     }
 
@@ -341,5 +356,36 @@ mod tests {
         assert!(!short(&fixtures::hostile(&fixtures::advice()), PLAIN).contains('\u{1b}'));
         assert!(!short(&fixtures::hostile(&fixtures::inspection()), PLAIN).contains('\u{1b}'));
         assert!(!short(&fixtures::hostile(&fixtures::tuning()), PLAIN).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn the_findings_of_a_run_come_first_and_no_word_breaks_at_80_columns() {
+        let narrow = TerminalStyle {
+            width: 80,
+            colour: false,
+        };
+        let mut run = fixtures::run();
+        let wide: Vec<String> = (1..=9).map(|at| format!("a-column-of-{at}-long-words")).collect();
+        run.exhibits[0].columns.clone_from(&wide);
+        run.exhibits[0].rows = vec![wide.clone(), wide.clone()];
+        let shown = short(&run, narrow);
+        let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+        assert!(at(&run.findings[0].title) < at(&run.exhibits[0].title));
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+        for word in &wide {
+            assert_eq!(shown.matches(word.as_str()).count(), 4, "{word}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_long_table_is_named_and_left_to_the_report() {
+        let mut run = fixtures::run();
+        let row = run.exhibits[0].rows[0].clone();
+        run.exhibits[0].rows = vec![row; 41];
+        let shown = short(&run, PLAIN);
+        assert!(
+            shown.contains(&format!("The table {:?} has 41 rows", run.exhibits[0].title)),
+            "{shown}"
+        );
     }
 }

@@ -1,11 +1,14 @@
 //! Statistics of samples: centre, spread and the interval of the mean, with the definitions that published figures use.
 //!
 //! `population_sd` is the population standard deviation (divided by n), which the older reports print as rms, and `sd` the sample standard
-//! deviation (divided by n - 1); both are given, under their own names, so that they are not confused.
+//! deviation (divided by n - 1); both are given, under their own names, so that they are not confused. A [`Distribution`] has them of samples that are not kept.
 
+mod distribution;
 pub mod interval;
+pub mod periodogram;
 mod quantile;
 
+pub use distribution::Distribution;
 pub use quantile::quantile;
 
 /// The mean; none if there are no samples.

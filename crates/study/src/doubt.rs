@@ -5,7 +5,7 @@
 use crate::figure;
 use lastmile_lab::cpu_cost_model::Operation;
 use lastmile_lab::failure::Failure;
-use lastmile_report::number::quantity;
+use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_statistics::{mean, sd};
 
@@ -19,6 +19,7 @@ pub const DOUBTS: &[DoubtKind] = &[
     DoubtKind::FewRuns,
     DoubtKind::SlowFirstRun,
     DoubtKind::MissingFigure,
+    DoubtKind::Observed,
 ];
 
 /// `failed-runs`: some repeats gave no figures.
@@ -52,6 +53,18 @@ pub(crate) fn slow_first_run(figure: &str, runs: &[f64]) -> Option<Doubt> {
         format!("{figure}: the first run took {first}, the others {others}: caches or warm-up")
     };
     slow.then(|| Doubt::new(DoubtKind::SlowFirstRun, text()))
+}
+
+/// `observed`: whoever observed the run took more than a hundredth of the machine's CPU time while figures were measured in real time. The bound is
+/// our own choice.
+pub fn observed(share: f64) -> Option<Doubt> {
+    let text = || {
+        format!(
+            "observing the run took {} of the CPU time while it was measured",
+            percent(share)
+        )
+    };
+    (share > 0.01).then(|| Doubt::new(DoubtKind::Observed, text()))
 }
 
 /// `missing-figure`: the study asks for a figure that the cell does not have.

@@ -104,6 +104,8 @@ catalogue! {
     LINK_BYTES = "link_bytes", "Bytes on the link", "B" per "run", Lower;
     /// Bytes that the link carried from the client, likewise.
     LINK_BYTES_UP = "link_bytes_up", "Bytes on the link from the client", "B" per "run", Lower;
+    /// Bytes that the link carried towards the users of calls, likewise; other deliveries call it `link_bytes`.
+    LINK_BYTES_DOWN = "link_bytes_down", "Bytes on the link towards the client", "B" per "run", Lower;
 
     // HTTP and objects: times and rates.
     /// From opening the connection to the last object decoded.
@@ -116,8 +118,11 @@ catalogue! {
     HANDSHAKE_TIME = "handshake_time", "Handshake time", "s" per "run", Lower;
     /// From opening the connection to the first byte read by the client.
     FIRST_BYTE_TIME = "first_byte_time", "Time to the first byte", "s" per "run", Lower;
-    /// From opening the connection to the last byte read by the client; for messages, to the last complete one in either direction.
+    /// From opening the connection to the last byte read by the client; for messages, to the last complete one in either direction. Of
+    /// calls, over a connection that is open: from the first being made to the last being answered, or, one-way, received.
     TRANSFER_TIME = "transfer_time", "Transfer time", "s" per "run", Lower;
+    /// The transfer time of one call by arithmetic: its bytes and the headers of its packets at the link's rate.
+    PREDICTED_TIME = "predicted_time", "Transfer time by arithmetic", "s" per "run", Lower;
     /// From a request being due to its response being complete.
     RESPONSE_TIME = "response_time", "Response time", "s" per "request", Lower;
 
@@ -149,7 +154,7 @@ catalogue! {
     // Messages: sizes, memory, and CPU time of the codec.
     /// Messages of the transcript.
     MESSAGES = "messages", "Messages", "1" per "run", Higher;
-    /// Bytes of the messages of the transcript.
+    /// Bytes of the messages of the transcript. Of calls, the bytes that their protocol sends for a transfer, compressed where they are.
     MESSAGE_BYTES = "message_bytes", "Size of the messages", "B" per "run", Lower;
     /// Bytes of the messages as carried: after compression, without frame headers.
     COMPRESSED_BYTES = "compressed_bytes", "Size of the compressed messages", "B" per "run", Lower;
@@ -168,6 +173,10 @@ catalogue! {
     /// CPU time of compressing every message of the transcript once.
     PASS_TIME = "pass_time", "Time to compress the transcript", "s" per "run", Lower;
 
+    // Calls.
+    /// Bytes that opening and closing the connections of a transfer added: handshakes of the protocol, without TCP's.
+    SETUP_BYTES = "setup_bytes", "Bytes to set up connections", "B" per "run", Lower;
+
     // Load: requests at a rate of their own, over a radio.
     /// Requests that were completed per second, while requests are sent.
     TRANSACTION_RATE = "transaction_rate", "Transactions per second", "1/s" per "run", Higher;
@@ -183,8 +192,31 @@ catalogue! {
     MAC_RETRIES = "mac_retries", "Frames sent again", "1" per "run", Lower;
     /// The share of the time in which at least one station was sending, while requests are sent.
     AIRTIME_SHARE = "airtime_share", "Airtime in use", "1" per "run", Lower;
+    /// The share of the time in which one data frame was alone on the air, while requests are sent.
+    DATA_AIRTIME_SHARE = "data_airtime_share", "Data", "1" per "run", Lower;
+    /// The same of an ACK.
+    ACK_AIRTIME_SHARE = "ack_airtime_share", "ACKs", "1" per "run", Lower;
+    /// The same of an RTS or CTS.
+    RESERVATION_AIRTIME_SHARE = "reservation_airtime_share", "RTS and CTS", "1" per "run", Lower;
+    /// The same of a beacon.
+    BEACON_AIRTIME_SHARE = "beacon_airtime_share", "Beacons", "1" per "run", Lower;
+    /// The share of the time in which several stations were sending at once.
+    COLLISION_AIRTIME_SHARE = "collision_airtime_share", "Collisions", "1" per "run", Lower;
+    /// The share of the time in which no station was sending: back-off and the spaces between frames, or nothing to send.
+    IDLE_AIRTIME_SHARE = "idle_airtime_share", "Idle, back-off and spaces", "1" per "run", Lower;
+    /// Packets that wait in the transmit queues of all clients, on average over the time in which requests are sent.
+    CLIENT_QUEUE = "client_queue", "Packets waiting at the clients", "1" per "run", Lower;
+    /// Packets that wait in the transmit queue of the server, likewise.
+    SERVER_QUEUE = "server_queue", "Packets waiting at the server", "1" per "run", Lower;
     /// How equally the clients' transaction rates are shared: Jain's index, 1 where they are equal, 1/n where one of n has all.
     FAIRNESS = "fairness", "Fairness (Jain)", "1" per "run", Higher;
+    /// How much of what varies in connection durations one period explains: the share of the greatest peak in the periodogram of their
+    /// ranks, in the order of opening (Fisher's g).
+    PERIODICITY = "periodicity", "Periodicity of connection durations (Fisher's g)", "1" per "run", Lower;
+    /// The greatest chance of such a peak among durations in random order.
+    PERIODICITY_CHANCE = "periodicity_chance", "Chance of such a periodicity", "1" per "run", Lower;
+    /// The period of that peak.
+    PERIOD = "period", "Period of connection durations", "s" per "run", Lower;
 }
 
 #[cfg(test)]
@@ -202,7 +234,7 @@ mod tests {
             all.starts_with("unknown figure \"xyz\"; the figures are response_bytes, link_bytes, "),
             "{all}"
         );
-        assert!(all.ends_with(", fairness"), "{all}");
+        assert!(all.ends_with(", period"), "{all}");
     }
 
     #[test]

@@ -11,7 +11,10 @@ mod ratio;
 mod reference_values;
 mod threshold;
 
-pub use chart::{AxisPosition, AxisScale, ChartSpec, Horizontal, PublishedPoint, PublishedSeries, Vertical};
+pub use chart::{
+    AxisPosition, AxisScale, ChartSpec, Horizontal, LevelChoice, MarkSpec, PublishedPoint, PublishedSeries, Side,
+    Vertical,
+};
 pub use emulation::EmuPlan;
 pub use error::StudyError;
 pub use overrides::{SettingOverride, SettingOverrideError};

@@ -127,4 +127,33 @@ mod tests {
         let written = std::fs::read_to_string(&path).unwrap();
         assert_eq!(written, format!("{done}\n{failed}\n{done}\n{failed}\n"));
     }
+
+    #[test]
+    fn distributions_and_timelines_are_read_back_and_take_little_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut observation = Observation::default();
+        let time = |at: u64| 0.005 + (at as f64 * 0.618_033_988_749_895).fract().powi(4);
+        (0..3_000).for_each(|at| observation.sample(figure::RESPONSE_TIME, time(at)));
+        let raw = serde_json::to_string(&observation).unwrap().len();
+        observation.bound_samples();
+        observation.timeline(
+            figure::CLIENT_QUEUE,
+            std::time::Duration::from_secs(1),
+            &[0.0, 1.0 / 3.0],
+        );
+        let (mut journal, _) = Journal::open(&path).unwrap();
+        journal.append(&key("gzip:6"), 0, &Ok(observation.clone())).unwrap();
+        let (_, held) = Journal::open(&path).unwrap();
+        assert_eq!(held[&key("gzip:6")][&0].as_ref().unwrap(), &observation);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.len() * 8 < raw, "{} of {raw} bytes", text.len());
+        let damaged = text.replace("\"bins\":\"", "\"bins\":\"AAAA");
+        std::fs::write(&path, damaged).unwrap();
+        let refusal = Journal::open(&path).unwrap_err().to_string();
+        assert!(
+            refusal.contains("the distribution of \"response_time\" is damaged"),
+            "{refusal}"
+        );
+    }
 }

@@ -13,6 +13,7 @@ pub mod figure;
 pub mod file;
 pub mod journal;
 pub mod observation;
+pub mod observer;
 pub mod run_folder;
 pub mod runner;
 pub mod settings;

@@ -6,6 +6,7 @@ use crate::cell::{Cell, CellKey, Seeds, expand};
 use crate::file::{Fresh, Study, StudyError};
 use crate::journal::{Journal, Outcomes};
 use crate::observation::Outcome;
+use crate::observer::Observer;
 use lastmile_lab::cpu_cost_model::CostTable;
 use lastmile_lab::failure::Failure;
 use lastmile_lab::journal::JournalError;
@@ -115,6 +116,8 @@ pub struct Run<'a> {
     pub threads: NonZeroUsize,
     /// When another thread sets it, the run stops after the cells that are running.
     pub interrupt: &'a AtomicBool,
+    /// Who sees the run from inside.
+    pub observer: Option<&'a dyn Observer>,
 }
 
 impl Run<'_> {
@@ -173,15 +176,20 @@ impl Run<'_> {
             costs: self.costs,
             captures: self.captures,
         };
+        if let Some(observer) = self.observer {
+            observer.begin(&job.cell);
+        }
         // A broken invariant in one cell does not concern the others, whose results are kept; the panic has printed its location.
         let ran = catch_unwind(AssertUnwindSafe(|| self.experiment.run(&job.cell, &context)));
         let mut outcomes =
             ran.unwrap_or_else(|panic| vec![Err(Failure::new(format!("it panicked: {}", panic_message(&*panic))))]);
         for outcome in &mut outcomes {
-            if let Ok(observation) = outcome
-                && let Some(figure) = observation.figure_not_finite()
-            {
+            let Ok(observation) = outcome else { continue };
+            if let Some(figure) = observation.figure_not_finite() {
                 *outcome = Err(Failure::new(format!("the figure {figure:?} is not a finite number")));
+            } else {
+                // Before journal and record have them, so that a resumed run has the figures of one that was not stopped.
+                observation.bound_samples();
             }
         }
         let wanted = (job.repeats.end - job.repeats.start) as usize;
@@ -190,6 +198,9 @@ impl Run<'_> {
                 "not run, since an earlier repeat in the same world failed",
             ))
         });
+        if let Some(observer) = self.observer {
+            observer.end(&job.cell, job.repeats.start, &mut outcomes);
+        }
         outcomes
     }
 }

@@ -4,22 +4,24 @@
 //! unknown keys follow from it. The order of the list is that in which factors are varied, so records depend on it.
 //! Experiments apply the settings; the types of single settings are in `settings/`.
 
+mod choice;
 mod load;
 mod message;
 mod named;
+mod rpc;
 mod send_schedule;
 mod values;
 
 pub use lastmile_lab::settings::{Hosts, World};
-pub use load::{Label, Persistent, Rate, TransmitPower};
+pub use load::{ArrivalPattern, Label, Persistent, Phases, Rate, RateOf, TransmitPower};
 pub use message::{Fragment, Level, MemLevel, ResetAfterIdle, Strategy, Takeover, Uncompressed, WindowBits};
 pub use named::{Link, Named};
+pub use rpc::{Call, Codec, Encoding, Payload, Protocol, Route, RpcCodec, RpcCodecKind};
 pub use send_schedule::Pace;
 pub use values::{CongestionControl, Delay, DeliveryName, Filter, Nagle, RoundTrip, ServerName, SlowDown, Writes};
 
-use lastmile_codec::content::CodecSpec;
 use lastmile_codec::message::MessageCodec;
-use lastmile_link::radio::RadioSpec;
+use lastmile_link::radio::{RadioChanges, RadioSpec};
 use lastmile_report::record::Levels;
 use lastmile_units::{Bytes, Metres, Probability};
 use lastmile_workload::WorkloadSpec;
@@ -150,8 +152,8 @@ settings! {
     background_load: Probability,
 
     // HTTP and objects: the content coding.
-    /// The content coding of responses.
-    codec: CodecSpec,
+    /// The content coding of responses, or the compression of calls.
+    codec: Codec,
 
     // Messages.
     /// The codec of messages: deflate with the settings below where this is not set.
@@ -177,11 +179,48 @@ settings! {
     /// When messages are due; as recorded where this is not set.
     message_interval: Pace,
 
+    // Calls.
+    /// The values that calls carry.
+    payload: Payload,
+    /// How they are encoded; `ice` where this is not set.
+    encoding: Encoding,
+    /// The protocol of calls; that of the encoding where this is not set, or else frames of our own.
+    protocol: Protocol,
+    /// The number of lines, entries or ticks of a call; the whole payload where this is not set.
+    request_entries: NonZeroU32,
+    /// Whether a call waits for a reply; `two-way` where this is not set.
+    call: Call,
+    /// The number of calls of a transfer; 1 where this is not set.
+    calls: NonZeroU32,
+    /// The number of transfers before the first that counts; 0 where this is not set.
+    warm_up: u32,
+    /// The number of one-way calls that are gathered into a batch; 1 where this is not set.
+    batch: NonZeroU32,
+    /// The bytes of a batch's calls, after which it is sent.
+    batch_bytes: Bytes,
+    /// The time that the first call of a batch waits for others.
+    batch_time: Delay,
+    /// Whether calls go to the client directly, or through a router that gathers them.
+    route: Route,
+    /// The number of programs that call, each over a connection of its own, or through the router; 1 where this is not set.
+    back_ends: NonZeroU32,
+    /// The number of calls after which the connection is lost, and opened again; it stays open where this is not set.
+    reconnect_after: NonZeroU32,
+
     // Load: requests at a rate of their own.
     /// The experiment that a cell belongs to: a name for reports.
     experiment: Label,
-    /// Requests per second, of all clients together, at equal intervals.
+    /// Requests per second, of all clients together unless `rate_of` says so.
     rate: Rate,
+    /// Whose rate that is: of `all` clients together, or of `each`; `all` where this is not set.
+    rate_of: RateOf,
+    /// How the requests of a client follow each other: at `constant` intervals, or by `poisson`; `constant` where this is not set.
+    arrivals: ArrivalPattern,
+    /// Where in its interval each client begins: at `random`, all at `equal` times, or `even`ly one after the other; `random` where this is
+    /// not set.
+    phases: Phases,
+    /// How much later than the client before each client begins; not at all where this is not set.
+    stagger: Delay,
     /// The number of clients, each on a host of its own; 1 where this is not set.
     clients: NonZeroU32,
     /// Whether connections stay open for further requests; `off` where this is not set.
@@ -190,6 +229,9 @@ settings! {
     connections: NonZeroU32,
     /// The size of a response's body.
     transfer_size: Bytes,
+    /// The objects of a page besides its document, each requested after the response before it; `rate` is then of pages. Where this is not
+    /// set, requests do not depend on each other.
+    page_objects: NonZeroU32,
     /// How long requests are sent; 30 s where this is not set.
     load_time: Delay,
     /// The longest time to the end of a response, and to the end of a handshake; 5 s where this is not set.
@@ -200,10 +242,14 @@ settings! {
     // The radio of a load.
     /// The radio that the server and the clients share.
     radio: RadioSpec,
+    /// Settings of the radio that belong to the place where it is, by name; the radio's own where this is not set.
+    environment: Named<RadioChanges>,
     /// The power of every station; the radio's where this is not set.
     transmit_power: TransmitPower,
     /// From the server to each client; the radio's where this is not set.
     distance: Metres,
+    /// From the server to the first client, where it differs from the others.
+    first_distance: Metres,
 }
 
 impl Settings {

@@ -5,6 +5,7 @@
 mod cells;
 mod charts;
 mod ratios;
+mod samples;
 mod thresholds;
 
 use crate::cell::{Cell, expand};
@@ -13,8 +14,9 @@ use crate::journal::Outcomes;
 use crate::observation::Observation;
 use lastmile_lab::failure::Failure;
 use lastmile_report::record::Run;
-use lastmile_statistics::mean;
+use lastmile_statistics::{Distribution, mean};
 use lastmile_units::Seed;
+use samples::Samples;
 
 /// The record's information on the run as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,22 +84,27 @@ impl<'a> MeasuredCell<'a> {
         measured
     }
 
-    /// Every sample of a figure, repeat by repeat.
-    fn samples(&self, figure: &str) -> Vec<f64> {
-        self.runs(figure).concat()
-    }
-
     /// The samples of a figure in each repeat that has it.
-    fn runs(&self, figure: &str) -> Vec<Vec<f64>> {
-        self.observations
-            .iter()
-            .filter_map(|(_, seen)| seen.figures.get(figure).cloned())
-            .collect()
+    fn samples(&self, figure: &str) -> Samples {
+        let seen = self.observations.iter().map(|(_, seen)| seen);
+        if seen.clone().all(|seen| !seen.distributions.contains_key(figure)) {
+            return Samples::Each(seen.filter_map(|seen| seen.figures.get(figure).cloned()).collect());
+        }
+        // A run that an earlier version began has repeats with each sample, and repeats with distributions.
+        let of_each = |seen: &Observation| Distribution::of_samples(seen.figures.get(figure)?);
+        Samples::Distributions(
+            seen.filter_map(|seen| seen.distributions.get(figure).cloned().or_else(|| of_each(seen)))
+                .collect(),
+        )
     }
 
     /// The mean of a figure in each repeat that has it.
     fn means(&self, figure: &str) -> Vec<(u64, f64)> {
-        let one = |(repeat, seen): &(u64, &Observation)| Some((*repeat, mean(seen.figures.get(figure)?)?));
+        let of = |seen: &Observation| match seen.distributions.get(figure) {
+            Some(kept) => Some(kept.mean()),
+            None => mean(seen.figures.get(figure)?),
+        };
+        let one = |(repeat, seen): &(u64, &Observation)| Some((*repeat, of(seen)?));
         self.observations.iter().filter_map(one).collect()
     }
 

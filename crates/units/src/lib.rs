@@ -4,7 +4,7 @@
 //! from 0 to 1, [`Seed`] the root of every random choice. Of radio, [`Dbm`] is a power level, [`Decibels`] a ratio of powers, [`Metres`] a distance. All of them are written and read as a person writes them
 //! (`"512 kbit/s"`, `"50 ms"`, `"1 MB"`, `"2 %"`): K is 1000, KiB is 1024, and a number without its unit is refused.
 //!
-//! Durations are [`std::time::Duration`]; [`duration`] parses and prints them. [`random`] draws from the generator of a seed.
+//! Durations are [`std::time::Duration`]; [`duration`] parses and prints them. [`number`] writes figures for a person. [`random`] draws from the generator of a seed.
 //! [`workers`] does independent jobs on several threads.
 
 mod bytes;
@@ -12,6 +12,7 @@ mod decibels;
 pub mod duration;
 mod instant;
 mod metres;
+pub mod number;
 mod power_level;
 mod probability;
 mod quantity;

@@ -4,13 +4,17 @@
 //! object; a client feeds the bytes that arrive to the [`ObjectDecoder`] of the same spec, which counts complete objects. For message
 //! workloads, [`WorkloadSpec::messages`] returns the messages. Recorded traffic is read elsewhere.
 
+pub mod access_log;
+pub mod bibliography;
 pub mod demo_page_load;
 mod faulty_meter;
 pub mod messages;
+pub mod prose;
 pub mod report_text;
 mod request_response;
 mod stored_object;
 pub mod test_executions;
+pub mod ticks;
 pub mod tm_packets;
 mod vocabulary;
 pub mod web_pages;

@@ -35,6 +35,12 @@ pub trait Host: Clone + 'static {
     /// `AddrInUse`.
     fn listen(&self, port: u16) -> io::Result<Self::Listener>;
 
+    /// Listens on `port`, with at most `backlog` connections that wait to be accepted, and one more (listen(2)). A SYN that finds them there is dropped.
+    ///
+    /// # Errors
+    /// `AddrInUse`.
+    fn listen_with_backlog(&self, port: u16, backlog: u32) -> io::Result<Self::Listener>;
+
     /// Sleeps until `at`; returns at once if that has passed.
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + 'static;
 

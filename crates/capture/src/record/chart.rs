@@ -58,8 +58,7 @@ fn time_sequence(at: usize, flow: &TcpFlow) -> Chart {
             .into_iter()
             .filter(|(.., trace)| !trace.points().is_empty())
             .map(|(name, joined, trace)| series(name, joined, trace, flow.first))
-            .collect(),
-    }
+            .collect(), marks: Vec::new() }
 }
 
 fn series(name: &str, joined: bool, trace: &DownsampledSeries, began: Instant) -> Series {

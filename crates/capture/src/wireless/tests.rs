@@ -1,7 +1,7 @@
 use super::*;
-use crate::analyse;
 use crate::datagram::SkipReason;
 use crate::test_packets::{ACK, FIN, LITTLE, SYN, down, enhanced, interface, option, section, up};
+use crate::{Segments, analyse};
 
 /// A radiotap header with timestamp, flags, rate, channel, signal and noise, as the simulated radio writes it.
 fn with_radiotap(rate: u8, frame: &[u8]) -> Vec<u8> {
@@ -77,6 +77,91 @@ fn what_the_mac_sends_again_is_a_retry_there_and_no_retransmission_of_tcp() {
     assert_eq!(wireless.stations[&[2, 0, 0, 0, 0, 1]].all.frames, 7);
     assert_eq!(wireless.stations[&[2, 0, 0, 0, 0, 2]].signal, (-40, 1));
     assert_eq!(wireless.total().frames, 10);
+}
+
+fn beacon(from: u8, sequence: u16) -> Vec<u8> {
+    let mut frame = vec![0x80, 0, 0, 0];
+    frame.extend([0xff; 6]);
+    frame.extend([2, 0, 0, 0, 0, from]);
+    frame.extend([6; 6]);
+    frame.extend((sequence << 4).to_le_bytes());
+    frame.extend([0; 12]);
+    with_radiotap(2, &frame)
+}
+
+/// An exchange of HTTP in which the MAC sends the request and the response again, once with a beacon between, and TCP nothing.
+fn repeated_exchange() -> Vec<u8> {
+    let request = up(ACK, 101, 501, b"GET / HTTP/1.1\r\n\r\n").ipv4();
+    let response = down(ACK, 501, 119, b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi").ipv4();
+    capture(&[
+        data(1, 0, false, &up(SYN, 100, 0, &[]).ipv4()),
+        data(2, 0, false, &down(SYN | ACK, 500, 101, &[]).ipv4()),
+        data(1, 1, false, &request),
+        beacon(1, 2),
+        data(1, 1, true, &request),
+        data(2, 1, false, &response),
+        data(2, 1, true, &response),
+    ])
+}
+
+#[test]
+fn a_beacon_between_two_attempts_does_not_make_a_retry_a_packet() {
+    let analysis = analyse(&repeated_exchange()[..], "air").unwrap();
+    assert_eq!(analysis.set_aside[&SkipReason::MacRetry], 2);
+    let flow = &analysis.tcp[0];
+    assert_eq!((flow.up.packets, flow.down.packets), (2, 2));
+    assert_eq!((flow.up.retransmissions, flow.down.retransmissions), (0, 0));
+    assert_eq!((analysis.http.count, analysis.http.whole), (1, 1));
+    assert_eq!(analysis.wireless.kinds[&(FrameKind::Beacon, Some(2))].frames, 1);
+}
+
+#[test]
+fn what_the_mac_sends_again_is_listed_once_among_the_segments() {
+    let capture = repeated_exchange();
+    let mut segments = Segments::open(&capture[..], "air").unwrap();
+    let mut listed = Vec::new();
+    while let Some(segment) = segments.next().unwrap() {
+        listed.push((segment.length_bytes, segment.resent));
+    }
+    assert_eq!(listed.len(), 4);
+    assert!(listed.iter().all(|(_, resent)| !resent));
+    assert_eq!(segments.others(), 3, "two retries and a beacon");
+}
+
+#[test]
+fn a_websocket_message_that_the_mac_sends_again_is_read_once() {
+    // The handshake is the example of RFC 6455, section 1.3.
+    let request = b"GET /chat HTTP/1.1\r\nHost: server.example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
+    let response = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n";
+    let (asked, answered) = (101 + request.len() as u32, 501 + response.len() as u32);
+    let message = down(ACK, answered, asked, &[0x81, 2, b'h', b'i']).ipv4();
+    let air = capture(&[
+        data(1, 0, false, &up(SYN, 100, 0, &[]).ipv4()),
+        data(2, 0, false, &down(SYN | ACK, 500, 101, &[]).ipv4()),
+        data(1, 1, false, &up(ACK, 101, 501, request).ipv4()),
+        data(1, 1, true, &up(ACK, 101, 501, request).ipv4()),
+        data(2, 1, false, &down(ACK, 501, asked, response).ipv4()),
+        data(2, 2, false, &message),
+        beacon(2, 3),
+        data(2, 2, true, &message),
+    ]);
+    let messages = crate::websocket::Messages::open(&air[..], "air", Bytes::new(1000)).unwrap();
+    let read: Vec<_> = messages.map(Result::unwrap).collect();
+    assert_eq!(read.len(), 1);
+    assert_eq!(read[0].payload, b"hi"[..]);
+}
+
+#[test]
+fn a_sequence_number_that_comes_round_again_is_another_frame() {
+    let mut recent = RecentSequences::default();
+    assert!(!recent.note(0x10) && recent.note(0x10));
+    for sequence in 2..=RECENT as u16 {
+        assert!(!recent.note(sequence << 4));
+    }
+    assert!(recent.note(0x10));
+    assert!(!recent.note(0x7770) && !recent.note(0x10));
 }
 
 #[test]

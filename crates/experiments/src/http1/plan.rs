@@ -1,7 +1,7 @@
 //! Reads a cell's settings into the objects to deliver, and how the server sends them.
 
 use lastmile_codec::content::CodecSpec;
-use lastmile_study::settings::{Filter, ServerName, Settings, Writes};
+use lastmile_study::settings::{Codec, Filter, ServerName, Settings, Writes};
 use lastmile_workload::WorkloadSpec;
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Reads `settings` for the objects of `workload`.
-    pub(super) fn of(workload: &WorkloadSpec, settings: &Settings) -> Self {
-        let codec = settings.codec.unwrap_or(CodecSpec::IDENTITY);
+    /// Reads `settings` for the objects of `workload`; the error is a message for the author of the study.
+    pub(super) fn of(workload: &WorkloadSpec, settings: &Settings) -> Result<Self, String> {
+        let codec = settings.codec.map_or(Ok(CodecSpec::IDENTITY), Codec::content)?;
         let whole = if codec.is_identity() {
             settings.writes == Some(Writes::Buffered)
         } else {
             settings.filter != Some(Filter::Stream)
         };
         let object_time = settings.object_time.map_or(Duration::ZERO, |time| time.0);
-        Self {
+        Ok(Self {
             workload: workload.clone(),
             codec,
             whole,
             object_time,
             server: settings.server.clone().unwrap_or_default(),
-        }
+        })
     }
 }

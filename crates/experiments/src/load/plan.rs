@@ -4,22 +4,24 @@
 use crate::over_link::kernel;
 use crate::over_link::{check_world, tcp_config};
 use lastmile_lab::testbed::HostSetup;
+use lastmile_link::radio::Position;
 use lastmile_load::http1::Request;
 use lastmile_load::plan::{self, Demand};
 use lastmile_load::rate::RequestRate;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::server_model::{ServerModel, ServiceTime};
+use lastmile_load::session::Session;
 use lastmile_study::delivery::Refusal;
-use lastmile_study::settings::{Nagle, Persistent, ServerName, Settings};
+use lastmile_study::settings::{ArrivalPattern, Nagle, Persistent, Phases, RateOf, ServerName, Settings};
 use lastmile_tcp as tcp;
-use lastmile_units::Seed;
+use lastmile_units::{Metres, Seed, random};
 use lastmile_world::topology::Topology;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings that a load has.
-const SETTINGS: [&str; 21] = [
+const SETTINGS: [&str; 28] = [
     "world",
     "delivery",
     "server",
@@ -31,16 +33,23 @@ const SETTINGS: [&str; 21] = [
     "delayed_acknowledgement",
     "experiment",
     "rate",
+    "rate_of",
+    "arrivals",
+    "phases",
+    "stagger",
     "clients",
     "persistent",
     "connections",
     "transfer_size",
+    "page_objects",
     "load_time",
     "timeout",
     "service_time",
     "radio",
+    "environment",
     "transmit_power",
     "distance",
+    "first_distance",
 ];
 
 /// The names of the server and of the radio.
@@ -63,13 +72,17 @@ pub(super) struct Plan {
     pub(super) topology: Topology,
     /// What each client asks for.
     pub(super) load: Arc<plan::Plan>,
-    /// The time between two requests of a client.
+    /// The time between two requests of a client, or between two pages.
     pub(super) interval: Duration,
+    /// The requests of a page, where there are pages.
+    pub(super) requests_per_page: Option<NonZeroU32>,
     /// The server program.
     pub(super) server: ServerName,
     /// The server where it is ours.
     pub(super) model: ServerModel,
     clients: NonZeroU32,
+    phases: Phases,
+    stagger: Duration,
     tcp: tcp::Config,
     #[cfg(target_os = "linux")]
     kernel: lastmile_world::emu::HostSpec,
@@ -88,7 +101,10 @@ impl Plan {
         let rate = settings
             .rate
             .ok_or("no rate is set; add rate = 10 to [fixed] or [factors]")?;
-        let rate = rate.per_second() / f64::from(clients.get());
+        let rate = match settings.rate_of.unwrap_or(RateOf::All) {
+            RateOf::All => rate.per_second() / f64::from(clients.get()),
+            RateOf::Each => rate.per_second(),
+        };
         let each = RequestRate::new(rate).ok_or("the rate is too low to be shared by the clients; use a higher one")?;
         let body = settings.transfer_size;
         let body = body.ok_or("no transfer_size is set; add transfer_size = \"1 KiB\" to [fixed] or [factors]")?;
@@ -100,13 +116,24 @@ impl Plan {
         let is_persistent = settings.persistent == Some(Persistent::On);
         let timeout = settings.timeout.map_or(TIMEOUT, |timeout| timeout.0);
         let load_time = settings.load_time.map_or(LOAD_TIME, |time| time.0);
+        let arrivals = match settings.arrivals.unwrap_or(ArrivalPattern::Constant) {
+            ArrivalPattern::Constant => Arrivals::Constant(each),
+            ArrivalPattern::Poisson => Arrivals::Poisson(each),
+        };
+        let requests_per_page = settings.page_objects.map(|objects| objects.saturating_add(1));
+        // A page takes as long as it takes: all of its requests count from its start.
+        let session = Session {
+            requests: requests_per_page.unwrap_or(NonZeroU32::MIN),
+            ..Session::SINGLE
+        };
         let load = plan::Plan {
+            keeps_times: true,
             connections_per_client: settings.connections.unwrap_or(plan::CONNECTIONS),
             requests_per_connection: (!is_persistent).then_some(NonZeroU32::MIN),
             timeout,
             connect_timeout: timeout,
             ..plan::Plan::new(
-                Demand::open(Arrivals::Constant(each)),
+                Demand::Open { arrivals, session },
                 load_time,
                 Request::get(SERVER, &format!("/{FILE}")),
             )
@@ -117,6 +144,7 @@ impl Plan {
             topology: topology(settings, clients)?,
             load: Arc::new(load),
             interval: Duration::from_secs_f64(1.0 / rate),
+            requests_per_page,
             server,
             model: ServerModel {
                 service_time: ServiceTime::Constant(service_time),
@@ -125,6 +153,8 @@ impl Plan {
                 ..ServerModel::default()
             },
             clients,
+            phases: settings.phases.unwrap_or(Phases::Random),
+            stagger: settings.stagger.map_or(Duration::ZERO, |stagger| stagger.0),
             tcp: tcp_config(settings, nagle),
             #[cfg(target_os = "linux")]
             kernel: kernel(settings, nagle),
@@ -136,9 +166,25 @@ impl Plan {
         (1..=self.clients.get()).map(client)
     }
 
+    /// How much later than the load a client begins.
+    pub(super) fn start(&self, client: u64, seed: Seed) -> Duration {
+        let phase = match self.phases {
+            Phases::Random => {
+                let nanos = random::up_to(&mut seed.derive("start phase").rng(), self.interval.as_nanos() as u64);
+                Duration::from_nanos(nanos)
+            }
+            Phases::Equal => Duration::ZERO,
+            Phases::Even => self.interval.mul_f64(client as f64 / f64::from(self.clients.get())),
+        };
+        phase + self.stagger * client as u32
+    }
+
     /// The requests of all clients.
     pub(super) fn requests(&self) -> f64 {
-        f64::from(self.clients.get()) * self.load.duration.as_secs_f64() / self.interval.as_secs_f64()
+        f64::from(self.clients.get())
+            * self.requests_per_page.map_or(1.0, |requests| f64::from(requests.get()))
+            * self.load.duration.as_secs_f64()
+            / self.interval.as_secs_f64()
     }
 
     pub(super) fn host_setup(&self, seed: Seed) -> HostSetup {
@@ -158,7 +204,7 @@ fn client(number: u32) -> String {
     format!("client-{number}")
 }
 
-/// The server at the centre, and the clients around it.
+/// The server at the centre, and the clients around it, of which the first may be nearer or farther than the others.
 fn topology(settings: &Settings, clients: NonZeroU32) -> Result<Topology, Refusal> {
     let radio = settings.radio.as_ref();
     let mut radio = radio
@@ -170,7 +216,35 @@ fn topology(settings: &Settings, clients: NonZeroU32) -> Result<Topology, Refusa
     if let Some(distance) = settings.distance {
         radio.distance = distance;
     }
+    if let Some(environment) = &settings.environment {
+        let changed = environment.content().apply(&mut radio);
+        changed.map_err(|error| Refusal::Settings(error.to_string()))?;
+    }
     let names = || std::iter::once(SERVER.to_owned()).chain((1..=clients.get()).map(client));
-    let built = Topology::builder().hosts(names()).radio(RADIO, radio, names()).build();
+    let mut positions = radio.default_positions(clients.get() as usize + 1);
+    if let (Some(distance), Some(first)) = (settings.first_distance, positions.get_mut(1)) {
+        *first = at_distance(*first, distance);
+    }
+    let stations = names().zip(positions);
+    let built = Topology::builder()
+        .hosts(names())
+        .radio_at(RADIO, radio, stations)
+        .build();
     built.map_err(|error| Refusal::Settings(error.to_string()))
+}
+
+/// The place in the same direction from the centre, at another distance.
+fn at_distance(place: Position, distance: Metres) -> Position {
+    let present = place.distance_to(Position::default()).get();
+    if present == 0.0 {
+        return Position {
+            x: distance.get(),
+            y: 0.0,
+        };
+    }
+    let scale = distance.get() / present;
+    Position {
+        x: place.x * scale,
+        y: place.y * scale,
+    }
 }

@@ -15,6 +15,10 @@ fn cell(settings: &str) -> Cell {
 }
 
 fn observed(settings: &str) -> Observation {
+    observed_cell(&cell(settings))
+}
+
+fn observed_cell(cell: &Cell) -> Observation {
     let context = RunContext {
         seed: Seed::new(1),
         repeats: 0..1,
@@ -22,12 +26,15 @@ fn observed(settings: &str) -> Observation {
         costs: &CostTable::free(),
         captures: None,
     };
-    let observation = DELIVERIES.run(&cell(settings), &context).remove(0).unwrap();
+    let observation = DELIVERIES.run(cell, &context).remove(0).unwrap();
     assert_eq!(observation.doubts, []);
     observation
 }
 
 fn figure(observation: &Observation, name: &str) -> f64 {
+    if let Some(kept) = observation.distributions.get(name) {
+        return kept.mean();
+    }
     let samples = &observation.figures[name];
     samples.iter().sum::<f64>() / samples.len() as f64
 }
@@ -36,8 +43,8 @@ fn figure(observation: &Observation, name: &str) -> f64 {
 #[test]
 fn a_light_load_is_carried_without_an_error() {
     let observation = observed("rate = 20");
-    assert_eq!(observation.figures["response_time"].len(), 200);
-    assert_eq!(observation.figures["connection_duration"].len(), 200);
+    assert_eq!(observation.distributions["response_time"].count(), 200);
+    assert_eq!(observation.distributions["connection_duration"].count(), 200);
     let response = figure(&observation, "response_time");
     assert!((0.0035..0.015).contains(&response), "{response}");
     for none in ["error_rate", "client_queue_drops", "server_queue_drops"] {
@@ -60,12 +67,38 @@ fn in_overload_packets_are_dropped_at_the_client_before_they_are_on_the_air() {
 }
 
 #[test]
+fn the_shares_of_airtime_add_up_and_the_queues_fill_over_time() {
+    let observation = observed("rate = 160");
+    let kinds = ["data", "ack", "reservation", "beacon", "collision", "idle"];
+    let shares = kinds.map(|kind| figure(&observation, &format!("{kind}_airtime_share")));
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{shares:?}");
+    assert!(
+        shares[0] > shares[1] && shares[1] > 0.0,
+        "data takes more time than ACKs: {shares:?}"
+    );
+    let line = |name: &str| &observation.timelines[name].values;
+    let airtime = line("airtime_share");
+    assert_eq!(airtime.len(), 100);
+    let mean = airtime.iter().sum::<f64>() / 100.0;
+    assert!(
+        (mean / figure(&observation, "airtime_share") - 1.0).abs() < 0.01,
+        "{mean}"
+    );
+    let queue = line("client_queue");
+    assert!(
+        queue[0] < 50.0 && queue[queue.len() / 2] > 50.0,
+        "it fills in some seconds: {queue:?}"
+    );
+    assert!(figure(&observation, "client_queue") > figure(&observation, "server_queue"));
+}
+
+#[test]
 fn equal_seeds_give_equal_figures_and_clients_share_the_rate() {
     let settings = "rate = 40\nclients = 4\npersistent = 'on'";
     let observation = observed(settings);
     assert_eq!(observation, observed(settings));
-    assert_eq!(observation.figures["response_time"].len(), 400);
-    let opened = observation.figures["connection_duration"].len();
+    assert_eq!(observation.distributions["response_time"].count(), 400);
+    let opened = observation.distributions["connection_duration"].count();
     assert!((4..100).contains(&opened), "{opened} connections stay open");
     assert!(figure(&observation, "fairness") > 0.99);
 }
@@ -102,4 +135,43 @@ fn what_is_missing_or_has_no_effect_is_refused() {
     }
     assert!(refusal("rate = 10\nlink = 'wpt/3g'", "").contains("link has no effect on a load"));
     assert!(refusal("rate = 10\nclients = 2000", "").contains("at most 1000"));
+}
+
+#[test]
+fn a_page_is_a_document_and_its_objects_one_after_another() {
+    let page = observed("rate = 2\npage_objects = 4");
+    let count = |name: &str| {
+        page.distributions.get(name).map_or_else(
+            || page.figures[name].len() as u64,
+            lastmile_statistics::Distribution::count,
+        )
+    };
+    assert_eq!((count("page_time"), count("response_time")), (20, 100));
+    let single = figure(&observed("rate = 2"), "response_time");
+    let pages = figure(&page, "page_time");
+    // A connection also waits for the end of the one before.
+    assert!((5.0..10.0).contains(&(pages / single)), "{pages} {single}");
+    let persistent = figure(&observed("rate = 2\npage_objects = 4\npersistent = 'on'"), "page_time");
+    assert!(persistent < 0.7 * pages, "{persistent} {pages}");
+}
+
+#[test]
+fn the_place_of_the_first_client_and_the_environment_change_the_radio() {
+    let far = observed("rate = 20\nclients = 2\nfirst_distance = '100 m'\ntransmit_power = '50 mW'");
+    assert!(figure(&far, "mac_retries") > 10.0);
+    let near = observed("rate = 10\ndistance = '10 m'");
+    let walls = observed("rate = 10\ndistance = '10 m'\nenvironment = { name = 'walls', obstruction_loss = '41 dB' }");
+    assert!(figure(&walls, "mac_retries") > 10.0 * figure(&near, "mac_retries").max(1.0));
+}
+
+#[test]
+fn a_rate_can_be_that_of_each_client_and_clients_can_begin_one_after_the_other() {
+    let each = observed("rate = 10\nrate_of = 'each'\nclients = 3");
+    let rate = figure(&each, "transaction_rate");
+    assert!((rate - 30.0).abs() < 0.5, "{rate}");
+    let poisson = observed("rate = 30\narrivals = 'poisson'");
+    assert!(figure(&poisson, "response_time") > 1.02 * figure(&observed("rate = 30"), "response_time"));
+    let together = observed("rate = 30\nclients = 3\nphases = 'equal'");
+    let apart = observed("rate = 30\nclients = 3\nphases = 'even'");
+    assert!(figure(&together, "response_time") > 1.2 * figure(&apart, "response_time"));
 }

@@ -113,7 +113,10 @@ impl ClientTls {
     }
 
     /// The handshake, as the client.
-    pub(super) async fn open<S>(&self, stream: S) -> io::Result<tokio_rustls::client::TlsStream<S>>
+    ///
+    /// # Errors
+    /// Those of the stream, and of certificates that are not trusted.
+    pub async fn open<S>(&self, stream: S) -> io::Result<tokio_rustls::client::TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -156,7 +159,10 @@ impl ServerTls {
     }
 
     /// The handshake, as the server.
-    pub(super) async fn accept<S>(&self, stream: S) -> io::Result<tokio_rustls::server::TlsStream<S>>
+    ///
+    /// # Errors
+    /// Those of the stream, and of a client that speaks no TLS 1.3.
+    pub async fn accept<S>(&self, stream: S) -> io::Result<tokio_rustls::server::TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {

@@ -19,7 +19,7 @@ use std::io;
 use std::time::Duration;
 
 /// A world in which something can be delivered.
-pub trait TestbedWorld: World<Host: Host> + Sized {
+pub trait TestbedWorld: World<Host: Host> + Sized + 'static {
     /// The timeout of a program, in the world's time.
     const LIMIT: Duration;
     /// The timeout of a program that delivers `messages` messages with a total size of `bytes` over `link`.

@@ -29,7 +29,7 @@ use std::time::Duration;
 Exits with 99 where the figures of a run do not count, or no rate keeps the
 limit; with 130 where it was stopped.")]
 pub(crate) struct LoadArgs {
-    /// The server: http://HOST:PORT/PATH; in the simulated world, its name alone
+    /// The server: http://HOST:PORT/PATH or https://HOST/PATH; in the simulated world, its name alone
     #[arg(value_name = "URL")]
     pub(crate) target: Target,
 
@@ -48,13 +48,17 @@ pub(crate) struct LoadArgs {
     /// Find the highest rate that keeps this limit: 'p99<300ms,errors<0.1%'
     ///
     /// The statistics are mean, median, p0 to p100 and max, of the response time; a failed request counts as slower than any bound. The search
-    /// doubles the rate from --rate, then bisects; each repeat has arrivals of its own.
+    /// doubles the rate from --rate, then bisects; most of the runs at a rate decide (--runs-per-rate), and each repeat has arrivals of its own.
     #[arg(long, value_name = "LIMIT", conflicts_with_all = ["closed", "schedule", "to_rate"])]
     pub(crate) slo: Option<Limit>,
 
     /// The bracket at which a search ends, as a share of the rate
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share, requires = "slo")]
     pub(crate) resolution: f64,
+
+    /// The number of runs of which most decide whether a rate keeps the limit
+    #[arg(long, value_name = "N", default_value = "3", value_parser = |text: &str| parse_from_one::<NonZeroU32>(text, Some(101)), requires = "slo")]
+    pub(crate) runs_per_rate: NonZeroU32,
 
     /// No higher rate is searched
     #[arg(long, value_name = "RATE", default_value = "100000", requires = "slo")]
@@ -140,7 +144,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "TIME", default_value = "1ms")]
     pub(crate) service_time: ServiceTime,
 
-    /// The number of requests that may wait at the modelled server; it closes the connection of others [default: any]
+    /// The modelled server's workers accept connections, and so many wait until one is free: further SYNs are dropped [default: accepted at once]
     #[arg(long, value_name = "N")]
     pub(crate) backlog: Option<u32>,
 
@@ -159,6 +163,18 @@ pub(crate) struct LoadArgs {
     /// Load a server that is neither on this machine nor in a private network: you must have its owner's permission
     #[arg(long)]
     pub(crate) i_may_load_this: bool,
+
+    /// Accept certificates of the authorities in this PEM file, rather than of those that this machine trusts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca: Option<PathBuf>,
+
+    /// Accept any certificate
+    #[arg(long, conflicts_with = "ca")]
+    pub(crate) insecure: bool,
+
+    /// Write the packets to this file, as pcap, and check the schedule by their time stamps: as root, or behind --link
+    #[arg(long, value_name = "FILE")]
+    pub(crate) capture: Option<PathBuf>,
 
     /// Write the response times of all measured runs to this file, as an HdrHistogram log
     #[arg(long, value_name = "FILE")]

@@ -1,9 +1,11 @@
 //! The arguments of `lastmile run`.
 
+use super::monitor::TokenArg;
 use super::{CpuArg, FormatArg, WORLDS, one_of, parse_from_one};
 use clap::Args;
 use lastmile_lab::settings::World;
 use lastmile_study::file::SettingOverride;
+use std::net::SocketAddr;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
@@ -80,6 +82,16 @@ pub(crate) struct RunArgs {
     /// The run's folder [default: runs/STUDY-DATE-TIME, in UTC]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Show the run on a web page while it goes on, at this address; another than loopback needs --token-file
+    ///
+    /// The page has the progress, a chart of each figure, and the latest events. The events are kept in the run's folder under events/: `lastmile
+    /// monitor RUN/events` answers queries about them later. What observing cost is printed, and is a doubt where it may have moved figures.
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0", conflicts_with = "dry_run")]
+    pub(crate) live: Option<SocketAddr>,
+
+    #[command(flatten)]
+    pub(crate) token: TokenArg,
 
     /// Write no report.html
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! `lastmile load`: loads a server, and reports what it carries.
 
 mod hdr_log;
+mod live_view;
 mod stage;
 
 use crate::cli::load::{ArrivalProcess, LoadArgs};
@@ -13,12 +14,14 @@ use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_lab::settings::World;
 use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_load::http1::Request;
+use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::plan::{Demand, Plan};
 use lastmile_load::rate::RequestRate;
 use lastmile_load::record;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::search::{SearchOptions, highest_rate};
+use lastmile_load::self_check;
 use lastmile_load::server_model::ServerModel;
 use lastmile_load::session::Session;
 use lastmile_load::slo::Limit;
@@ -26,6 +29,7 @@ use lastmile_load::target::is_private;
 use lastmile_report::load::{Load, LoadRun, RateLimit, RunPurpose};
 use lastmile_report::page::{self, Provenance};
 use lastmile_units::{Bytes, Seed};
+use live_view::LiveView;
 use stage::{Stage, StageRun};
 use std::fs;
 use std::num::NonZeroU32;
@@ -68,7 +72,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     for world in worlds {
         let stage = match world {
             World::Simulated => Stage::simulated(link.clone().map_or_else(ideal_link, Ok)?, model(args)),
-            World::Emulated => Stage::real(args, link.as_ref(), &campaign.interrupt)?,
+            World::Emulated => Stage::real(args, link.as_ref(), &campaign.interrupt, &campaign.live)?,
         };
         campaign.measure(&stage)?;
         if campaign.is_interrupted() {
@@ -104,9 +108,12 @@ struct Campaign<'a> {
     args: &'a LoadArgs,
     interrupt: Arc<AtomicBool>,
     bar: ProgressBar,
+    live: Arc<LiveFigures>,
     seed: Seed,
     plan: Plan,
     runs: Vec<(LoadRun, Measurement)>,
+    /// How far a search has come, for the view.
+    bracket: String,
     limits: Vec<RateLimit>,
 }
 
@@ -122,9 +129,11 @@ impl<'a> Campaign<'a> {
         Ok(Self {
             interrupt,
             bar: progress::bar("runs"),
+            live: Arc::default(),
             seed: Seed::new(args.seed),
             plan: plan(args)?,
             runs: Vec::new(),
+            bracket: String::new(),
             limits: Vec::new(),
             args,
         })
@@ -188,8 +197,10 @@ impl<'a> Campaign<'a> {
             start,
             highest: self.args.highest,
             resolution: self.args.resolution,
+            votes: self.args.runs_per_rate,
             repeats: self.args.repeats.map_or(SEARCH_REPEATS, NonZeroU32::get),
         };
+        let mut shown = live_view::Bracket::default();
         let found = highest_rate::<Stop>(&options, self.seed, &mut |rate, seed| {
             let plan = self.plan_at(rate);
             let (run, measured) = self
@@ -198,10 +209,14 @@ impl<'a> Campaign<'a> {
             if record::is_interrupted(measured) {
                 return Err(Stop::Interrupted);
             }
-            // Figures that do not count show nothing to be within the limit.
-            let broken = run.why_invalid.as_deref().or(limit.broken_rule(measured));
-            Ok(broken.map_or(Ok(()), |why| Err(why.to_owned())))
+            // What the world disturbed shows nothing to be within the limit.
+            let disturbed = run.why_invalid.clone().filter(|_| self_check::check(measured).is_ok());
+            let judged = disturbed.map_or_else(|| limit.judge(measured), Err);
+            shown.add(rate, judged.is_ok());
+            self.bracket = shown.text();
+            Ok(judged)
         });
+        self.bracket.clear();
         let found = match found {
             Ok(found) => found,
             Err(Stop::Interrupted) => return Ok(()),
@@ -228,17 +243,26 @@ impl<'a> Campaign<'a> {
         seed: Seed,
         purpose: RunPurpose,
     ) -> anyhow::Result<&(LoadRun, Measurement)> {
-        if let Demand::Open { arrivals, .. } = &plan.demand {
-            self.bar
-                .set_message(format!("{}: {:.1}/s", stage.name(), arrivals.mean_rate(plan.duration)));
-        }
+        let label = match &plan.demand {
+            Demand::Open { arrivals, .. } => format!("{}: {:.1}/s", stage.name(), arrivals.mean_rate(plan.duration)),
+            Demand::Closed { .. } => format!("{}: {} users", stage.name(), plan.clients),
+        };
+        let view = LiveView::start(&self.bar, format!("{label}{}", self.bracket), Arc::clone(&self.live));
+        let ran = stage.run(plan, size, seed, &self.interrupt);
+        drop(view);
         let StageRun {
             measured,
             cost,
             disturbance,
-        } = stage.run(plan, size, seed, &self.interrupt)?;
+            captured,
+        } = ran?;
         let mut run = record::run(stage.name(), plan, seed, purpose, &measured, cost);
         run.size = size.map(Bytes::get);
+        match captured {
+            Some(Ok(schedule)) => run.self_check.capture = Some(schedule),
+            Some(Err(why)) => output::note(&why),
+            None => {}
+        }
         if let Some(why) = disturbance.filter(|_| run.valid) {
             run.valid = false;
             run.why_invalid = Some(why);
@@ -334,6 +358,7 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         warm_up: args.warm_up,
         clients: args.closed.unwrap_or(args.clients),
         connections_per_client: args.connections,
+        tls: args.target.is_secure(),
         requests_per_connection: args.requests_per_connection,
         timeout: args.timeout,
         connect_timeout: args.connect_timeout,
@@ -408,7 +433,7 @@ fn check_target(args: &LoadArgs) -> anyhow::Result<()> {
 fn model(args: &LoadArgs) -> ServerModel {
     ServerModel {
         workers: args.workers,
-        backlog: args.backlog.unwrap_or(u32::MAX),
+        backlog: args.backlog,
         service_time: args.service_time,
         body: args.body,
         ..ServerModel::default()

@@ -2,12 +2,14 @@
 
 use crate::cli::run::RunArgs;
 use crate::exit::Exit;
+use crate::live::{self, Live};
 use crate::registry::{CATALOGUE, DELIVERIES};
 use crate::{cost_table, fail_on, interrupt, output, privileges, progress, run_store};
 use anyhow::{Context as _, bail};
 use lastmile_experiments::missing_servers;
 use lastmile_study::file::{self, Rule, Study};
 use lastmile_study::journal::{Journal, Outcomes};
+use lastmile_study::observer::Observer;
 use lastmile_study::run_folder::{Meta, RunFolder, StoredRun};
 use lastmile_study::runner::{self, Progress, RunEnd};
 use lastmile_units::duration;
@@ -20,6 +22,10 @@ use std::path::Path;
 /// # Errors
 /// When the study, a rule or the cost table is not understood, the folder cannot be used, or the world is not available here.
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    if let Some(address) = &args.live {
+        // Before anything is made: the run would be refused only after it.
+        live::check_address(address, &args.token)?;
+    }
     let rules: Vec<Rule> = args
         .fail_on
         .iter()
@@ -207,6 +213,10 @@ fn execute(args: &RunArgs, folder: &RunFolder, kept: &mut StoredRun, journal: &m
     let StoredRun {
         study, costs, outcomes, ..
     } = kept;
+    let live = args
+        .live
+        .map(|address| Live::start(address, &args.token, folder, study))
+        .transpose()?;
     let run = runner::Run {
         study,
         experiment: &DELIVERIES,
@@ -214,13 +224,20 @@ fn execute(args: &RunArgs, folder: &RunFolder, kept: &mut StoredRun, journal: &m
         captures: captures.as_deref(),
         threads,
         interrupt: &interrupt,
+        observer: live.as_ref().map(|live| live as &dyn Observer),
     };
     let mut on_progress = |progress: Progress<'_>| {
         bar.set_length(progress.total);
         bar.set_position(progress.done);
         bar.set_message(progress.finished.describe());
+        if let Some(live) = &live {
+            live.show_progress(progress);
+        }
     };
     let ended = run.execute(journal, outcomes, &mut on_progress);
     bar.finish_and_clear();
+    if let Some(live) = live {
+        live.end();
+    }
     Ok(ended?)
 }

@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 /// Its name in Debian, elsewhere, and Google's.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// CSS px: a small phone, a common one, a desktop window.
-const WIDTHS: [u32; 3] = [320, 390, 1280];
+/// CSS px: a small phone, a common one, half a desktop and a wide window.
+const WIDTHS: [u32; 4] = [320, 390, 800, 1400];
 
 /// Opens each page at each width, and writes its problems.
 const LOOK: &str = r#"
@@ -42,11 +42,30 @@ const look = ({ name, width, frame }) => {
   for (const drawing of page.querySelectorAll("svg")) {
     const edge = drawing.getBoundingClientRect();
     if (edge.width === 0) continue;
+    const texts = [];
     for (const text of drawing.querySelectorAll("text")) {
       const box = text.getBoundingClientRect();
+      texts.push([text.textContent, box]);
       if (box.left < edge.left - 1 || box.right > edge.right + 1 || box.top < edge.top - 1 || box.bottom > edge.bottom + 1)
         problems.push("draws beyond its edge: " + text.textContent);
     }
+    texts.forEach(([one, a], at) => texts.slice(at + 1).forEach(([other, b]) => {
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      // A line of text is taller than its letters.
+      if (across > 2 && down > 5) problems.push(`draws ${one} over ${other}`);
+    }));
+  }
+  for (const link of page.querySelectorAll("nav.contents a"))
+    if (!page.querySelector(link.getAttribute("href"))) problems.push("leads nowhere: " + link.textContent);
+  if (name === "study" || name === "load") {
+    const first = page.querySelector("figure.drawing")?.getBoundingClientRect().top;
+    if (!(first < page.querySelector("table").getBoundingClientRect().top)) problems.push("has a table before its first picture");
+    if (!page.querySelector(".ring")) problems.push("marks no knee");
+  }
+  if (name === "study") {
+    if (!page.querySelector(".area")) problems.push("stacks no shares");
+    if (page.querySelectorAll(".chart.wide").length !== 5) problems.push("lacks a chart");
   }
   if (page.getElementById("download")?.hidden !== false) problems.push("offers no data to save");
   return problems.map(problem => ({ name, width, problem }));
@@ -54,7 +73,50 @@ const look = ({ name, width, frame }) => {
 onload = () => { document.getElementById("found").textContent = JSON.stringify(frames.flatMap(look)); };
 "#;
 
-fn chromium() -> Option<&'static str> {
+/// A study with a chart of each kind.
+const STUDY: &str = r#"
+name = "classroom"
+question = "How much does it carry?"
+repeats = 2
+fresh = "repeat"
+[fixed]
+delivery = "load"
+radio = "802.11b"
+transfer_size = "1 kB"
+load_time = "4 s"
+timeout = "2 s"
+[factors]
+rate = [20, 60, 100, 140]
+[[chart]]
+title = "Transactions"
+x = { factor = "rate", scale = "linear" }
+x_title = "Requests per second"
+y = { figure = "transaction_rate" }
+joined = true
+mark = { most = "transaction_rate", per = "response_time", label = "our knee" }
+published = [{ name = "printed", points = [{ x = 85.0, y = 85, label = "their knee" }] }]
+[[chart]]
+title = "Response times"
+x = { figure = "response_time", scale = "log" }
+y = { share = "at-most" }
+series = ["rate"]
+[[chart]]
+title = "Tail of response times"
+x = { figure = "response_time", scale = "log" }
+y = { share = "above", scale = "log" }
+series = ["rate"]
+[[chart]]
+title = "Queues in overload"
+x = { time = true }
+y = { timelines = ["client_queue", "server_queue"] }
+where = { rate = "140" }
+[[chart]]
+title = "Airtime"
+x = { factor = "rate", scale = "linear" }
+y = { stack = ["data_airtime_share", "ack_airtime_share", "beacon_airtime_share", "collision_airtime_share", "idle_airtime_share"], title = "Share of the time" }
+"#;
+
+pub(crate) fn chromium() -> Option<&'static str> {
     let there = |name: &&&str| {
         let told = Command::new(name)
             .arg("--version")
@@ -127,7 +189,32 @@ fn reports(place: &Place) -> Value {
         .find(|path| path.to_string_lossy().contains("client"))
         .unwrap();
     place.data(&["inspect", capture.to_str().unwrap(), "--html", "inspect.html"]);
+    place.file("classroom.toml", STUDY);
+    place.data(&["run", "classroom.toml", "--out", "classroom"]);
+    let model = [
+        "--world",
+        "sim",
+        "--service-time",
+        "20ms",
+        "--workers",
+        "4",
+        "--arrivals",
+        "poisson",
+    ];
+    let sweep = [
+        "load",
+        "http://server/",
+        "--sweep",
+        "50..250/50",
+        "--duration",
+        "4s",
+        "--report",
+        "load.html",
+    ];
+    place.data(&[&sweep[..], &model].concat());
     json!({
+        "study": place.read("classroom/report.html"),
+        "load": place.read("load.html"),
         "run": place.read("bulk/report.html"),
         "advise": place.read("advise.html"),
         "tune": place.read("tune.html"),
@@ -144,7 +231,9 @@ fn reports_open_offline_without_an_error_and_overflow_at_no_width() {
     let mut pages = reports(&place);
     // The script finds each kind of problem in a page that has it.
     let broken = "<html><head></head><body><script>fail()</script><p style=\"width: 2000px\">a</p>\
-                  <svg width=\"50\" height=\"20\"><text x=\"40\" y=\"10\">out of it</text></svg></body></html>";
+                  <svg width=\"50\" height=\"20\"><text x=\"40\" y=\"10\">out of it</text></svg>\
+                  <svg width=\"50\" height=\"20\"><text y=\"15\">one</text><text y=\"15\">two</text></svg>\
+                  <nav class=\"contents\"><a href=\"#none\">gone</a></nav></body></html>";
     pages["broken"] = broken.into();
     let found = problems(chromium, &place, &pages);
     let (of_broken, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(|one| one["name"] == "broken");
@@ -153,6 +242,8 @@ fn reports_open_offline_without_an_error_and_overflow_at_no_width() {
         "is 2",
         "draws beyond its edge: out of it",
         "offers no data to save",
+        "draws one over two",
+        "leads nowhere: gone",
     ] {
         let many = of_broken
             .iter()

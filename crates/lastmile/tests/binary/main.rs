@@ -1,6 +1,7 @@
 //! Tests of the binary: every verb end to end, as a shell runs it: stdout, stderr, exit code, files.
 
 mod advise;
+mod air;
 mod browser;
 mod bulk;
 mod compare;
@@ -8,6 +9,7 @@ mod doubts;
 #[cfg(target_os = "linux")]
 mod emulated;
 mod environment;
+mod events;
 mod inspect;
 #[cfg(target_os = "linux")]
 mod link;

@@ -23,6 +23,7 @@ pub(crate) struct Channel {
     /// What a ratio of signal to noise is divided by.
     implementation_loss: f64,
     fading: Fading,
+    antennas: u64,
     coherence_nanos: u64,
     seed: Seed,
     /// What was computed for each pair, in its present block of fading.
@@ -95,6 +96,7 @@ impl Channel {
             noise,
             implementation_loss,
             fading: spec.fading,
+            antennas: u64::from(spec.antennas),
             coherence_nanos: (spec.coherence_time.as_nanos() as u64).max(1),
             seed,
             links: vec![None; stations * stations],
@@ -102,21 +104,25 @@ impl Channel {
     }
 
     /// Those who sense `from`.
+    #[inline]
     pub(crate) fn audience(&self, from: usize) -> &[u16] {
         &self.audience[from]
     }
 
     /// Whether `to` senses `from`.
+    #[inline]
     pub(crate) fn senses(&self, from: usize, to: usize) -> bool {
         self.senses[from * self.stations + to]
     }
 
     /// The mean power in mW that `to` receives from `from`.
+    #[inline]
     pub(crate) fn received(&self, from: usize, to: usize) -> f64 {
         self.received[from * self.stations + to]
     }
 
     /// Whether `to` receives most frames of `from` at `rate`.
+    #[inline]
     pub(crate) fn is_intelligible(&self, from: usize, to: usize, rate: Rate) -> bool {
         usize::from(self.intelligible_rates[from * self.stations + to]) > rate.index()
     }
@@ -127,6 +133,7 @@ impl Channel {
     }
 
     /// The logarithm of the chance that a frame without interference arrives.
+    #[inline]
     pub(crate) fn ln_success(&mut self, from: usize, to: usize, rate: Rate, bytes: u32, at_nanos: u64) -> f64 {
         let (header_rate, header_bits) = self.header(rate);
         let of_header = self.ln_bit(from, to, header_rate, at_nanos);
@@ -164,6 +171,7 @@ impl Channel {
         }
     }
 
+    #[inline]
     fn ln_bit(&mut self, from: usize, to: usize, rate: Rate, at_nanos: u64) -> f64 {
         let (noise, implementation_loss) = (self.noise, self.implementation_loss);
         let pair = self.pair(from, to, at_nanos);
@@ -174,6 +182,7 @@ impl Channel {
         *known
     }
 
+    #[inline]
     fn pair(&mut self, from: usize, to: usize, at_nanos: u64) -> &mut PairState {
         let block = match self.fading {
             Fading::None => 0,
@@ -197,22 +206,28 @@ impl Channel {
     fn fading_gain(&self, one: usize, other: usize, block: u64) -> f64 {
         let pair = (one.min(other) * self.stations + one.max(other)) as u64;
         let seed = self.seed.derive_index(pair).derive_index(block);
-        // In (0, 1], from the upper 53 bits of a 64-bit hash.
-        let uniform = |index: u64| ((seed.derive_index(index).get() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        match self.fading {
-            Fading::None => 1.0,
-            Fading::Rayleigh => -libm::log(uniform(0)),
-            Fading::Rician(line_of_sight) => {
-                // A constant, and a complex Gaussian (Box and Muller) with the rest of the power.
-                let k = line_of_sight.ratio();
-                let (radius, angle) = (
-                    (-libm::log(uniform(0)) / (k + 1.0)).sqrt(),
-                    2.0 * std::f64::consts::PI * uniform(1),
-                );
-                let real = (k / (k + 1.0)).sqrt() + radius * libm::cos(angle);
-                let imaginary = radius * libm::sin(angle);
-                real * real + imaginary * imaginary
-            }
+        let of_antenna = |antenna: u64| antenna_gain(self.fading, seed, 2 * antenna);
+        (0..self.antennas).map(of_antenna).fold(0.0, f64::max)
+    }
+}
+
+/// The gain of one antenna, from the draws of `seed` from number `first` on.
+fn antenna_gain(fading: Fading, seed: Seed, first: u64) -> f64 {
+    // In (0, 1], from the upper 53 bits of a 64-bit hash.
+    let uniform = |index: u64| ((seed.derive_index(index).get() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+    match fading {
+        Fading::None => 1.0,
+        Fading::Rayleigh => -libm::log(uniform(first)),
+        Fading::Rician(line_of_sight) => {
+            // A constant, and a complex Gaussian (Box and Muller) with the rest of the power.
+            let k = line_of_sight.ratio();
+            let (radius, angle) = (
+                (-libm::log(uniform(first)) / (k + 1.0)).sqrt(),
+                2.0 * std::f64::consts::PI * uniform(first + 1),
+            );
+            let real = (k / (k + 1.0)).sqrt() + radius * libm::cos(angle);
+            let imaginary = radius * libm::sin(angle);
+            real * real + imaginary * imaginary
         }
     }
 }
@@ -277,6 +292,24 @@ mod tests {
             assert!((square / variance - 1.0).abs() < 0.1, "{square}");
             assert_eq!(channel.fading_gain(0, 1, 7), channel.fading_gain(1, 0, 7));
         }
+    }
+
+    /// The better of two exponential gains has the mean 1 + 1/2, and is below a hundredth with the square of the chance of one.
+    #[test]
+    fn the_better_of_two_antennas_is_received() {
+        const BLOCKS: u64 = 40_000;
+        let spec = RadioSpec {
+            fading: Fading::Rayleigh,
+            antennas: 2,
+            ..RadioSpec::dot11b()
+        };
+        let channel = channel(&spec, &[0.0, 10.0]);
+        let gains: Vec<f64> = (0..BLOCKS).map(|block| channel.fading_gain(0, 1, block)).collect();
+        let mean = gains.iter().sum::<f64>() / BLOCKS as f64;
+        assert!((mean - 1.5).abs() < 0.03, "{mean}");
+        let below = |bound: f64| gains.iter().filter(|gain| **gain < bound).count() as f64 / BLOCKS as f64;
+        let expected = (1.0 - libm::exp(-0.1_f64)).powi(2);
+        assert!((below(0.1) / expected - 1.0).abs() < 0.3, "{}", below(0.1));
     }
 
     #[test]

@@ -73,6 +73,7 @@ impl Contender {
     }
 
     /// When it will send if nothing changes.
+    #[inline]
     pub(crate) fn access_at(&self, spaces: Spaces) -> u64 {
         let is_free = self.counting_since != NEVER && !self.is_responding && !self.is_awaiting;
         match self.beacon_slots {
@@ -87,15 +88,18 @@ impl Contender {
 
     /// Whether a packet that comes at `at` must wait for a back-off, were there none yet: the medium is busy, or reserved, or the station
     /// is in an exchange of frames.
+    #[inline]
     pub(crate) const fn must_defer(&self, at: u64) -> bool {
         self.counting_since == NEVER || self.is_responding || self.is_awaiting || self.reserved_until > at
     }
 
     /// Whether the medium is reserved by others at `at`.
+    #[inline]
     pub(crate) const fn is_reserved(&self, at: u64) -> bool {
         self.reserved_until > at
     }
 
+    #[inline]
     pub(crate) const fn is_transmitting(&self) -> bool {
         self.is_transmitting
     }
@@ -105,6 +109,7 @@ impl Contender {
     }
 
     /// The slots still to wait at `at`, before a packet.
+    #[inline]
     pub(crate) fn remaining_slots(&mut self, at: u64, spaces: Spaces) -> u32 {
         self.count_slots(at, spaces);
         self.back_off
@@ -130,6 +135,7 @@ impl Contender {
     }
 
     /// Subtracts the idle slots that have passed.
+    #[inline]
     fn count_slots(&mut self, at: u64, spaces: Spaces) {
         if self.counting_since == NEVER || at <= self.counting_since {
             return;
@@ -140,17 +146,21 @@ impl Contender {
         }
         let idle = at - self.counting_since;
         let all = u64::from(*waiting) * spaces.slot;
-        // A division costs more than all the rest.
+        // A division costs more than all the rest, and one of 64 bits thrice as much.
         let passed = if idle >= all {
             *waiting
         } else {
-            (idle / spaces.slot) as u32
+            match (u32::try_from(idle), u32::try_from(spaces.slot)) {
+                (Ok(idle), Ok(slot)) => idle / slot,
+                _ => (idle / spaces.slot) as u32,
+            }
         };
         *waiting -= passed;
         self.counting_since += u64::from(passed) * spaces.slot;
     }
 
     /// Another signal is sensed from `at` on.
+    #[inline]
     pub(crate) fn begin_sensing(&mut self, at: u64, spaces: Spaces) {
         if self.sensed == 0 {
             self.account(at);
@@ -160,6 +170,7 @@ impl Contender {
     }
 
     /// One signal fewer is sensed from `at` on.
+    #[inline]
     pub(crate) fn end_sensing(&mut self, at: u64, spaces: Spaces) {
         if self.sensed == 1 {
             self.account(at);
@@ -169,6 +180,7 @@ impl Contender {
     }
 
     /// It begins to send.
+    #[inline]
     pub(crate) fn begin_transmitting(&mut self, at: u64, spaces: Spaces) {
         self.account(at);
         self.stop_counting(at, spaces);
@@ -177,6 +189,7 @@ impl Contender {
     }
 
     /// It has sent.
+    #[inline]
     pub(crate) fn end_transmitting(&mut self, at: u64, spaces: Spaces) {
         self.account(at);
         self.is_transmitting = false;
@@ -185,12 +198,14 @@ impl Contender {
     }
 
     /// Its receiver has ended the frame that it worked on, with or without errors.
+    #[inline]
     pub(crate) const fn end_receiving(&mut self, is_good: bool) {
         self.receives = 0;
         self.is_extended = !is_good;
     }
 
     /// Others reserve the medium until `until`.
+    #[inline]
     pub(crate) fn reserve(&mut self, until: u64) {
         self.reserved_until = self.reserved_until.max(until);
     }
@@ -202,11 +217,13 @@ impl Contender {
         }
     }
 
+    #[inline]
     fn stop_counting(&mut self, at: u64, spaces: Spaces) {
         self.count_slots(at, spaces);
         self.counting_since = NEVER;
     }
 
+    #[inline]
     fn begin_counting(&mut self, at: u64, spaces: Spaces) {
         if self.sensed == 0 && !self.is_transmitting {
             let space = if self.is_extended { spaces.eifs } else { spaces.difs };
@@ -214,6 +231,7 @@ impl Contender {
         }
     }
 
+    #[inline]
     fn account(&mut self, at: u64) {
         let time = at - self.accounted_until;
         self.accounted_until = at;

@@ -16,6 +16,8 @@ pub struct RadioCounters {
     pub overlapped: Duration,
     /// The airtime of frames by their kind, preambles included; overlaps count for each frame.
     pub airtime: Airtime,
+    /// The airtime of frames by their kind, while no other frame was on the air. With `overlapped` it adds up to `busy`.
+    pub alone: Airtime,
     /// Of each station, in the order in which they were given.
     pub stations: Vec<StationCounters>,
 }

@@ -40,39 +40,69 @@ impl<P> Radio<P> {
 
     /// When something happens next.
     fn next_change(&self) -> u64 {
-        let ends = self.on_air.iter().map(|frame| frame.end);
-        let responses = self.responses.iter().map(|response| response.at);
-        let timeouts = self.timeouts.iter().map(|(at, _)| *at);
-        let interferer = self
-            .interferer
-            .as_ref()
-            .map_or(NEVER, |interferer| interferer.next_change);
-        let first = ends.chain(responses).chain(timeouts).min().unwrap_or(NEVER);
-        let access = self.access_at.iter().copied().min().unwrap_or(NEVER);
-        first.min(access).min(interferer).min(self.next_beacon)
+        let mut first = self.next_beacon;
+        // Loops over slices, which are compared at once; nothing is called for each.
+        for access in &self.access_at {
+            first = first.min(*access);
+        }
+        for frame in &self.on_air {
+            first = first.min(frame.end);
+        }
+        for response in &self.responses {
+            first = first.min(response.at);
+        }
+        for (at, _) in &self.timeouts {
+            first = first.min(*at);
+        }
+        match &self.interferer {
+            Some(interferer) => first.min(interferer.next_change),
+            None => first,
+        }
     }
 
-    /// A time before which no event is reported: the end of a data frame on the air, or else the next change and the shortest frame. A
+    /// A time before which no event is reported: the end of a data frame on the air or of the next one, or the end of a last attempt. A
     /// driver that polls then learns the exact time, and is not woken for every change.
     pub(super) fn next_report_bound(&self) -> u64 {
-        let change = self.next_change();
         let is_last_attempt = |station: usize| {
             let state = &self.stations[station];
             state.short_retries + 1 >= self.spec.short_retry_limit
                 || state.long_retries + 1 >= self.spec.long_retry_limit
         };
         if self.timeouts.iter().any(|(_, station)| is_last_attempt(*station)) {
-            return change;
+            return self.next_change();
         }
-        let is_data = |frame: &&Transmission| frame.kind == FrameKind::Data;
-        let data_end = self
-            .on_air
-            .iter()
-            .filter(is_data)
-            .map(|frame| frame.end)
-            .min()
-            .unwrap_or(NEVER);
-        data_end.min(change.saturating_add(self.shortest_frame))
+        // A data frame on the air ends. Another one begins at the earliest when a station's turn comes; those without a turn get one a
+        // DIFS after the next change, or, after a CTS, a SIFS.
+        let mut data_end = NEVER;
+        let mut begins = NEVER;
+        for access in &self.access_at {
+            begins = begins.min(*access);
+        }
+        let space = if self.spec.rts_threshold.is_some() {
+            0
+        } else {
+            self.spaces.difs
+        };
+        let mut changes = self.next_beacon;
+        for frame in &self.on_air {
+            if frame.kind == FrameKind::Data {
+                data_end = data_end.min(frame.end);
+            }
+            changes = changes.min(frame.end);
+        }
+        for response in &self.responses {
+            changes = changes.min(response.at);
+        }
+        for (at, _) in &self.timeouts {
+            changes = changes.min(*at);
+        }
+        if let Some(interferer) = &self.interferer {
+            changes = changes.min(interferer.next_change);
+        }
+        let next_data_end = begins
+            .min(changes.saturating_add(space))
+            .saturating_add(self.shortest_frame);
+        data_end.min(next_data_end)
     }
 
     /// Does what happens at `at`.
@@ -97,28 +127,29 @@ impl<P> Radio<P> {
         }
         // Those that begin at the same time do not sense each other.
         let mut due = std::mem::take(&mut self.due);
-        self.responses.retain(|response| {
-            let is_due = response.at == at;
-            if is_due {
-                due.push(*response);
+        if !self.responses.is_empty() {
+            self.responses.retain(|response| {
+                let is_due = response.at == at;
+                if is_due {
+                    due.push(*response);
+                }
+                !is_due
+            });
+        }
+        let mut turns = std::mem::take(&mut self.turns);
+        for (station, access) in self.access_at.iter().enumerate() {
+            if *access == at {
+                turns.push(station);
             }
-            !is_due
-        });
-        let first = self.access_at.iter().position(|access| *access == at);
-        let others = first.map_or_else(Vec::new, |first| {
-            let later = self.access_at.iter().enumerate().skip(first + 1);
-            later
-                .filter(|(_, access)| **access == at)
-                .map(|(station, _)| station)
-                .collect()
-        });
+        }
         for response in due.drain(..) {
             self.send_response(response, at);
         }
         self.due = due;
-        for station in first.into_iter().chain(others) {
+        for station in turns.drain(..) {
             self.send_after_contention(station, at);
         }
+        self.turns = turns;
     }
 
     /// A packet comes into service at an empty queue.
@@ -324,7 +355,7 @@ impl<P> Radio<P> {
 
     /// A frame ends: those who sense it learn whether they have received it, and its receiver acts on it.
     fn end_frame(&mut self, frame: &Transmission, at: u64) {
-        self.medium_use.end(at);
+        self.medium_use.end(at, frame.kind);
         let is_received = frame.to.is_some_and(|to| self.is_received(frame, to));
         self.contenders[frame.from].end_transmitting(at, self.spaces);
         let mut heard_beacon = false;

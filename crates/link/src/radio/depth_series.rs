@@ -48,6 +48,7 @@ impl Default for DepthSeries {
 
 impl DepthSeries {
     /// The depth is `depth` from `at` on, which is not before the last change.
+    #[inline]
     pub(crate) fn change(&mut self, at: u64, depth: u64) {
         self.settle(at);
         self.depth = depth;
@@ -57,6 +58,7 @@ impl DepthSeries {
     }
 
     /// Counts the present depth until `at`.
+    #[inline]
     pub(crate) fn settle(&mut self, at: u64) {
         while self.since < at {
             let index = self.bin_at(self.since);
@@ -68,6 +70,7 @@ impl DepthSeries {
         }
     }
 
+    #[inline]
     fn bin_at(&mut self, at: u64) -> usize {
         while at / self.bin >= BINS_MAX as u64 {
             self.bin *= 2;

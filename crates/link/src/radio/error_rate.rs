@@ -2,6 +2,9 @@
 //!
 //! The ratio is that of the powers of signal and noise in the receiver's bandwidth (22 MHz for HR/DSSS, 20 MHz for OFDM), after the
 //! implementation loss. Noise is white and Gaussian; what interferes is taken for such noise.
+//!
+//! The formulas of 802.11b are those that Pei and Henderson, "Validation of ns-3 802.11b PHY model" (Boeing, 2009), compare with
+//! measurements, and that ns-3 has in `dsss-error-rate-model`.
 
 use super::phy::Rate;
 

@@ -126,8 +126,7 @@ impl<'de> Visitor<'de> for RadioVisitor {
                 let name = map.next_value::<String>()?;
                 standard = Some(RadioSpec::of_standard(&name).map_err(A::Error::custom)?);
             } else {
-                let parameter = Parameter::parse(&key).map_err(A::Error::custom)?;
-                settings.push((parameter, map.next_value::<ValueText>()?.0));
+                settings.push(read_setting(&key, &mut map)?);
             }
         }
         let mut spec =
@@ -137,6 +136,66 @@ impl<'de> Visitor<'de> for RadioVisitor {
             applied.map_err(|problem| A::Error::custom(format!("{}: {problem}", parameter.name())))?;
         }
         Ok(spec)
+    }
+}
+
+/// The setting whose key was read from a table.
+fn read_setting<'de, A: MapAccess<'de>>(key: &str, map: &mut A) -> Result<(Parameter, String), A::Error> {
+    let parameter = Parameter::parse(key).map_err(A::Error::custom)?;
+    Ok((parameter, map.next_value::<ValueText>()?.0))
+}
+
+/// Some settings of a radio, to be changed in one that is given elsewhere: such as those of a place. Written as a table, like
+/// `{ path_loss_exponent = 4, fading = "rayleigh" }`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RadioChanges(Vec<(Parameter, String)>);
+
+impl RadioChanges {
+    /// Changes `radio`.
+    ///
+    /// # Errors
+    /// When a value does not suit the radio's standard.
+    pub fn apply(&self, radio: &mut RadioSpec) -> Result<(), LinkError> {
+        for (parameter, value) in &self.0 {
+            let error = |problem| LinkError::Radio {
+                radio: radio.to_string(),
+                problem: format!("{}: {problem}", parameter.name()),
+            };
+            let mut changed = radio.clone();
+            parameter.apply(&mut changed, value).map_err(error)?;
+            *radio = changed;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for RadioChanges {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ChangesVisitor)
+    }
+}
+
+struct ChangesVisitor;
+
+impl<'de> Visitor<'de> for ChangesVisitor {
+    type Value = RadioChanges;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(r#"settings of a radio, like { path_loss_exponent = 4, fading = "rayleigh" }"#)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RadioChanges, A::Error> {
+        let mut settings = Vec::new();
+        while let Some(key) = map.next_key::<String>()? {
+            settings.push(read_setting(&key, &mut map)?);
+        }
+        let changes = RadioChanges(settings);
+        // What no radio takes is refused where it is written.
+        let [dot11b, dot11a] = STANDARDS.map(|(_, default)| changes.apply(&mut default()));
+        match (dot11b, dot11a) {
+            (Err(LinkError::Radio { problem, .. }), Err(_)) => Err(A::Error::custom(problem)),
+            _ => Ok(changes),
+        }
     }
 }
 
@@ -167,7 +226,7 @@ mod tests {
     #[test]
     fn every_setting_reads_back_as_it_is_printed() {
         let changed = "802.11b+preamble=short+rate=5.5Mbit/s+highest_basic_rate=1Mbit/s+transmit_power=7dBm+distance=10m\
-            +path_loss_exponent=2.5+path_loss_reference=41dB+fading=rician(6dB)+coherence_time=10ms+noise_figure=8dB\
+            +path_loss_exponent=2.5+path_loss_reference=41dB+obstruction_loss=7dB+antennas=2+fading=rician(6dB)+coherence_time=10ms+noise_figure=8dB\
             +implementation_loss=2dB+carrier_sense_threshold=-85dBm+energy_detection_threshold=-70dBm+capture=none\
             +short_retry_limit=4+long_retry_limit=3+rts_threshold=500B+queue=50packets+beacons=102.4ms\
             +interferer=on(period=20ms,duty_cycle=50%,power=-60dBm)+power_states=draws(transmit=2W,receive=1W,idle=0.5W)";
@@ -179,6 +238,27 @@ mod tests {
             assert_eq!(default().to_string(), name);
             assert_eq!(name.parse(), Ok(default()));
         }
+    }
+
+    #[test]
+    fn changes_keep_the_other_settings_of_a_radio() {
+        #[derive(Debug, Deserialize)]
+        struct File {
+            place: RadioChanges,
+        }
+        let read = |table: &str| toml::from_str::<File>(&format!("place = {table}"));
+        let place = read("{ path_loss_exponent = 4, fading = \"rayleigh\" }").unwrap().place;
+        let mut radio: RadioSpec = "802.11b+distance=10m".parse().unwrap();
+        place.apply(&mut radio).unwrap();
+        assert_eq!(
+            radio.to_string(),
+            "802.11b+distance=10m+path_loss_exponent=4+fading=rayleigh"
+        );
+        let refused = read("{ fading = \"some\" }").unwrap_err().to_string();
+        assert!(refused.contains("fading:") && refused.contains("rayleigh"), "{refused}");
+        let short = read("{ preamble = \"short\" }").unwrap().place;
+        let refused = short.apply(&mut RadioSpec::dot11a()).unwrap_err().to_string();
+        assert!(refused.contains("one preamble"), "{refused}");
     }
 
     #[test]
@@ -203,6 +283,7 @@ mod tests {
                 "\"colour\" is not one of period, duty_cycle, power",
             ),
             ("802.11b+short_retry_limit=0", "from 1 to 255"),
+            ("802.11b+antennas=0", "from 1 to 8"),
             ("802.11b+fading=some", "\"rician(6 dB)\""),
             ("802.11b+beacons=0s", "above 0"),
             ("802.11b+power_states=draws(idle=3)", "no number of watts"),

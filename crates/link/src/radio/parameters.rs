@@ -18,6 +18,8 @@ pub(crate) enum Parameter {
     Distance,
     PathLossExponent,
     PathLossReference,
+    ObstructionLoss,
+    Antennas,
     Fading,
     CoherenceTime,
     NoiseFigure,
@@ -39,7 +41,7 @@ const ARF: &str = "arf";
 
 impl Parameter {
     /// In the order in which a radio prints them.
-    pub(crate) const ALL: [Parameter; 21] = [
+    pub(crate) const ALL: [Parameter; 23] = [
         Self::Preamble,
         Self::Rate,
         Self::HighestBasicRate,
@@ -47,6 +49,8 @@ impl Parameter {
         Self::Distance,
         Self::PathLossExponent,
         Self::PathLossReference,
+        Self::ObstructionLoss,
+        Self::Antennas,
         Self::Fading,
         Self::CoherenceTime,
         Self::NoiseFigure,
@@ -72,6 +76,8 @@ impl Parameter {
             Self::Distance => "distance",
             Self::PathLossExponent => "path_loss_exponent",
             Self::PathLossReference => "path_loss_reference",
+            Self::ObstructionLoss => "obstruction_loss",
+            Self::Antennas => "antennas",
             Self::Fading => "fading",
             Self::CoherenceTime => "coherence_time",
             Self::NoiseFigure => "noise_figure",
@@ -121,6 +127,8 @@ impl Parameter {
             Self::Distance => spec.distance.to_string(),
             Self::PathLossExponent => spec.path_loss.exponent.to_string(),
             Self::PathLossReference => spec.path_loss.reference.to_string(),
+            Self::ObstructionLoss => spec.obstruction_loss.to_string(),
+            Self::Antennas => spec.antennas.to_string(),
             Self::Fading => match spec.fading {
                 Fading::None => NONE.to_owned(),
                 Fading::Rayleigh => "rayleigh".to_owned(),
@@ -166,6 +174,8 @@ impl Parameter {
             Self::Distance => spec.distance = read(text)?,
             Self::PathLossExponent => spec.path_loss.exponent = read_exponent(text)?,
             Self::PathLossReference => spec.path_loss.reference = read(text)?,
+            Self::ObstructionLoss => spec.obstruction_loss = read(text)?,
+            Self::Antennas => spec.antennas = read_antennas(text)?,
             Self::Fading => spec.fading = read_fading(text)?,
             Self::CoherenceTime => spec.coherence_time = read_time(text)?,
             Self::NoiseFigure => spec.noise_figure = read(text)?,
@@ -239,6 +249,11 @@ fn read_exponent(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|exponent| (1.0..=10.0).contains(exponent));
     exponent.ok_or_else(|| format!("{text:?} is not an exponent from 1 to 10; write it like \"3\""))
+}
+
+fn read_antennas(text: &str) -> Result<u32, String> {
+    let antennas = text.parse::<u32>().ok().filter(|antennas| (1..=8).contains(antennas));
+    antennas.ok_or_else(|| format!("{text:?} is not a number of antennas from 1 to 8; write it like \"2\""))
 }
 
 fn read_attempts(text: &str) -> Result<u32, String> {

@@ -55,6 +55,7 @@ pub enum Rate {
 
 impl Rate {
     /// In units of 500 kbit/s, as frames and radiotap headers state it (7.3.2.2).
+    #[inline]
     pub const fn half_megabits(self) -> u8 {
         match self {
             Self::Dsss1 => 2,
@@ -78,6 +79,7 @@ impl Rate {
     }
 
     /// Its position among the rates of its physical layer, from 0.
+    #[inline]
     pub(crate) fn index(self) -> usize {
         let first = if self < Self::Ofdm6 { Self::Dsss1 } else { Self::Ofdm6 };
         self as usize - first as usize
@@ -126,7 +128,7 @@ impl Phy {
     }
 
     /// The highest of its rates that every station supports (7.3.2.2; 17.3 makes 6, 12 and 24 Mbit/s mandatory). For HR/DSSS it is the
-    /// 2 Mbit/s of the first standard, which cards of 2003 used for ACKs; the standard leaves it to the network.
+    /// 2 Mbit/s of the first standard, our own choice: the standard leaves it to the network, and ns-3 sends ACKs at 11 Mbit/s.
     pub const fn highest_basic_rate(self) -> Rate {
         match self {
             Self::HighRateDsss(_) => Rate::Dsss2,
@@ -165,7 +167,8 @@ impl Phy {
         self.sifs() + 2 * self.slot()
     }
 
-    /// The EIFS: a SIFS, an ACK at the lowest rate, and a DIFS (9.2.10).
+    /// The EIFS: a SIFS, an ACK at the lowest rate, and a DIFS (9.2.10). At 1 Mbit/s the ACK has a long preamble in any case, so that
+    /// short preambles do not shorten it.
     pub fn eifs(self) -> Duration {
         self.sifs() + self.frame_duration(self.lowest_rate(), ACK) + self.difs()
     }
@@ -203,6 +206,7 @@ impl Phy {
     }
 
     /// The preamble and the header of the physical layer in a frame at `rate`.
+    #[inline]
     pub fn header_duration(self, rate: Rate) -> Duration {
         Duration::from_micros(match self {
             Self::HighRateDsss(Preamble::Short) if rate != Rate::Dsss1 => 72 + 24,
@@ -213,6 +217,7 @@ impl Phy {
 
     /// How long a frame of `bytes`, MAC header and frame check sequence included, is on the air at `rate` (18.3.4, rounded up to a
     /// microsecond; 17.4.3, rounded up to a symbol of 4 us).
+    #[inline]
     pub fn frame_duration(self, rate: Rate, bytes: u32) -> Duration {
         let half_megabits = u32::from(rate.half_megabits());
         let body = match self {
@@ -224,6 +229,7 @@ impl Phy {
     }
 
     /// The rate of the ACK or CTS that answers a frame at `rate`: the highest basic rate that is not above it (9.6).
+    #[inline]
     pub fn control_rate(self, rate: Rate, highest_basic: Rate) -> Rate {
         let basic = |of: &Rate| match self {
             Self::HighRateDsss(_) => *of <= highest_basic,

@@ -60,6 +60,7 @@ pub(crate) enum ResponseContent {
 impl Transmission {
     /// Whether the frame is strong enough at `at_station` among those that overlap it, to be told from them; `capture` is the ratio that
     /// it takes, none if nothing helps.
+    #[inline]
     pub(crate) fn survives_collision(&self, channel: &Channel, at_station: usize, capture: Option<f64>) -> bool {
         let sensed = |overlap: &&Overlap| channel.senses(overlap.from, at_station);
         let mut others = self.overlaps.iter().filter(sensed).peekable();
@@ -71,6 +72,7 @@ impl Transmission {
     }
 
     /// The logarithm of the chance that `to` receives the frame, with all else on the air as noise.
+    #[inline]
     pub(crate) fn ln_success(&self, channel: &mut Channel, to: usize, interferer: Option<&InterfererSchedule>) -> f64 {
         let time_on = interferer.map_or(0, |schedule| schedule.time_on(self.start, self.end));
         if self.overlaps.is_empty() && time_on == 0 {

@@ -3,7 +3,6 @@
 use super::Request;
 use crate::http1::{self, ResponseReader};
 use lastmile_units::Instant;
-use std::time::Duration;
 
 /// A slot for connections, one after the other.
 #[derive(Debug)]
@@ -13,6 +12,8 @@ pub(super) struct Connection {
     pub(super) client: u32,
     /// When the driver began to open it.
     pub(super) opened: Instant,
+    /// When the handshake of TCP was complete.
+    pub(super) connected: Instant,
     pub(super) in_flight: Option<InFlight>,
     /// The bytes of the current request that were written.
     pub(super) written: usize,
@@ -29,6 +30,8 @@ pub(super) enum State {
     Opening,
     /// The handshake is under way.
     Connecting,
+    /// The handshake of TLS is under way.
+    Securing,
     /// It carries a request.
     Busy,
     /// It waits for a request.
@@ -72,6 +75,7 @@ impl Connection {
             state: State::Free,
             client: 0,
             opened: Instant::START,
+            connected: Instant::START,
             in_flight: None,
             written: 0,
             served: 0,
@@ -88,14 +92,14 @@ impl Connection {
         self.reader.reset();
     }
 
-    /// Frees the slot; returns how long the connection was open, where it was opened.
-    pub(super) fn release(&mut self, now: Instant) -> Option<Duration> {
+    /// Frees the slot; returns when the connection was opened, where it was.
+    pub(super) fn release(&mut self) -> Option<Instant> {
         let was_open = matches!(self.state, State::Busy | State::Idle);
         self.state = State::Free;
         self.generation = self.generation.wrapping_add(1);
         self.served = 0;
         self.in_flight = None;
-        was_open.then(|| now.saturating_since(self.opened))
+        was_open.then_some(self.opened)
     }
 
     /// Whether the slot holds the connection of that generation.

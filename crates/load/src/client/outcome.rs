@@ -30,7 +30,11 @@ impl Client {
             }
             let begun = in_flight.begun.unwrap_or(request.released);
             let first_byte = in_flight.first_byte.unwrap_or(now);
+            let keeps_times = self.plan.keeps_times;
             self.measure(&request, |measurement, share| {
+                if keeps_times {
+                    measurement.response_times.push(request.intended..now);
+                }
                 measurement.completed += 1;
                 measurement.body_bytes += body;
                 let response = now.saturating_since(request.intended);
@@ -41,6 +45,9 @@ impl Client {
                 share.completed += 1;
                 share.response_time += response;
             });
+            if let Some(recent) = &mut self.recent {
+                recent.response.record(now.saturating_since(request.intended));
+            }
         }
         self.follow(&request, now);
         let has_served_all = self
@@ -115,6 +122,7 @@ impl Client {
         let Some(in_flight) = connection.in_flight else { return };
         let cause = match connection.state {
             State::Opening | State::Connecting => ErrorCause::SynLost,
+            State::Securing => ErrorCause::SlowTls,
             _ if now < in_flight.request.released + self.plan.timeout => return,
             _ if in_flight.first_byte.is_none() && in_flight.has_mostly_waited(now) => ErrorCause::LocalQueue,
             _ if in_flight.first_byte.is_none() => ErrorCause::NoResponse,
@@ -135,6 +143,9 @@ impl Client {
             *measurement.errors.entry(cause).or_default() += 1;
             share.failed += 1;
         });
+        if let Some(recent) = &mut self.recent {
+            recent.failed += 1;
+        }
     }
 
     /// Keeps a connection for the next request, which may be waiting.
@@ -157,9 +168,13 @@ impl Client {
             return;
         };
         let client = connection.client;
-        let duration = connection.release(now);
-        if let Some(duration) = duration {
-            self.measurement.connection_duration.record(duration);
+        if let Some(opened) = connection.release() {
+            self.measurement
+                .connection_duration
+                .record(now.saturating_since(opened));
+            if self.plan.keeps_times {
+                self.measurement.connection_times.push(opened..now);
+            }
         }
         self.actions.push_back(Action::Close(id));
         self.free.push(id.index);

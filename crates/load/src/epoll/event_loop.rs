@@ -1,10 +1,13 @@
 //! The loop of one thread: it asks the client what to do, does it, and sleeps until the next event or deadline.
 
-use super::Clock;
+use super::secure::Secure;
 use super::socket::{Outcome, Socket};
+use super::{Clock, Generator};
 use crate::client::{Action, Client, ConnectionId};
 use crate::error_cause::ErrorCause;
+use crate::live::LiveFigures;
 use crate::measurement::Ending;
+use crate::tls::ClientTls;
 use lastmile_units::Instant;
 use lastmile_world::emu::TcpInfo;
 use rustix::buffer::spare_capacity;
@@ -21,10 +24,23 @@ pub(super) struct EventLoop<'a> {
     server: SocketAddr,
     clock: Clock,
     interrupt: &'a AtomicBool,
+    tls: Option<&'a ClientTls>,
+    live: Option<&'a LiveFigures>,
+    /// When recent figures are handed over.
+    live_at: Instant,
     epoll: OwnedFd,
     /// By the index of their connection.
-    sockets: Vec<Option<(u32, Socket)>>,
+    slots: Vec<Option<Slot>>,
     buffer: Vec<u8>,
+    /// What was received over TLS.
+    content: Vec<u8>,
+}
+
+/// A connection of the client.
+struct Slot {
+    generation: u32,
+    socket: Socket,
+    tls: Option<Secure>,
 }
 
 /// What is read at once: our own choice.
@@ -35,20 +51,28 @@ const EVENTS: usize = 256;
 const SLEEP_MAX: Duration = Duration::from_millis(50);
 /// The part of a sleep's end that is spent awake, as a kernel wakes a thread this much too late. Our own choice, by measuring.
 const SPIN: Duration = Duration::from_micros(60);
+/// What fits into one segment over any path (RFC 9293 section 3.7.1).
+const SEGMENT_MIN: usize = 536;
+/// How often recent figures are handed over. Our own choice.
+const LIVE_INTERVAL: Duration = Duration::from_millis(200);
 /// Sleeps shorter than this are not worth the system call.
 const SLEEP_MIN: Duration = Duration::from_micros(5);
 
 impl<'a> EventLoop<'a> {
-    pub(super) fn new(server: SocketAddr, clock: Clock, interrupt: &'a AtomicBool) -> io::Result<Self> {
+    pub(super) fn new(generator: &'a Generator, tls: Option<&'a ClientTls>, clock: Clock) -> io::Result<Self> {
         // Linux adds 50 us to each sleep unless it is told not to (prctl(2), PR_SET_TIMERSLACK).
         rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
         Ok(Self {
-            server,
+            server: generator.server,
             clock,
-            interrupt,
+            interrupt: &generator.interrupt,
+            tls,
+            live: generator.live.as_deref(),
+            live_at: Instant::START,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
-            sockets: Vec::new(),
+            slots: Vec::new(),
             buffer: vec![0; BUFFER],
+            content: Vec::new(),
         })
     }
 
@@ -59,7 +83,9 @@ impl<'a> EventLoop<'a> {
             if self.interrupt.load(Ordering::Relaxed) {
                 client.stop(Ending::Interrupted, self.clock.now());
             }
-            client.advance(self.clock.now());
+            let now = self.clock.now();
+            client.advance(now);
+            self.show(client, now);
             self.act(client)?;
             if client.is_done() {
                 return Ok(());
@@ -79,10 +105,15 @@ impl<'a> EventLoop<'a> {
                 Action::Connect(id) => self.connect(client, id)?,
                 Action::Write(id) => self.write(client, id),
                 Action::Close(id) => {
-                    let slot = self.sockets.get_mut(id.index as usize);
-                    let is_current = |slot: &&mut Option<(u32, Socket)>| matches!(slot, Some((generation, _)) if *generation == id.generation);
-                    if let Some((_, socket)) = slot.filter(is_current).and_then(Option::take) {
-                        count_tcp(client, &socket);
+                    let slot = self.slots.get_mut(id.index as usize);
+                    let is_current =
+                        |slot: &&mut Option<Slot>| matches!(slot, Some(slot) if slot.generation == id.generation);
+                    if let Some(mut slot) = slot.filter(is_current).and_then(Option::take) {
+                        count_tcp(client, &slot.socket);
+                        if let Some(tls) = &mut slot.tls {
+                            tls.close(&slot.socket);
+                        }
+                        slot.socket.close();
                     }
                 }
             }
@@ -90,64 +121,80 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
+    /// Hands recent figures over, where somebody looks and it is time.
+    fn show(&mut self, client: &mut Client, now: Instant) {
+        if let Some(live) = self.live
+            && now >= self.live_at
+        {
+            live.add(&client.take_recent());
+            self.live_at = now + LIVE_INTERVAL;
+        }
+    }
+
     fn connect(&mut self, client: &mut Client, id: ConnectionId) -> io::Result<()> {
         client.on_connecting(id, self.clock.now());
-        let begun = Socket::new(self.server).and_then(|socket| socket.connect(self.server).map(|()| socket));
+        // A request of one segment finds nothing on its way, as no request is sent before the last is answered.
+        let no_delay = self.tls.is_some() || client.request_size() > SEGMENT_MIN;
+        let begun = Socket::new(self.server, no_delay).and_then(|socket| socket.connect(self.server).map(|()| socket));
         match begun {
             Ok(socket) => {
                 let flags =
                     epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
                 epoll::add(&self.epoll, &socket, epoll::EventData::new_u64(token(id)), flags)?;
                 let index = id.index as usize;
-                if self.sockets.len() <= index {
-                    self.sockets.resize_with(index + 1, || None);
+                if self.slots.len() <= index {
+                    self.slots.resize_with(index + 1, || None);
                 }
-                self.sockets[index] = Some((id.generation, socket));
+                let tls = self.tls.map(ClientTls::connection).transpose();
+                self.slots[index] = Some(Slot {
+                    generation: id.generation,
+                    socket,
+                    tls: tls.map_err(io::Error::other)?.map(Secure::new),
+                });
             }
             Err(error) => client.on_failed(id, ErrorCause::of_io(&error), self.clock.now()),
         }
         Ok(())
     }
 
+    /// Writes what the client wants written, and what TLS does, as far as there is room.
     fn write(&mut self, client: &mut Client, id: ConnectionId) {
-        let Some(socket) = self.socket(id) else { return };
-        loop {
-            let bytes = client.unsent(id);
-            if bytes.is_empty() {
-                return;
+        let clock = self.clock;
+        let Some(Slot { socket, tls, .. }) = self.slot(id) else {
+            return;
+        };
+        let written = match tls {
+            None => write_clear(client, id, socket, clock),
+            Some(tls) => write_secure(client, id, socket, tls, clock),
+        };
+        match written {
+            // What the server said before it closed may still be there.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                client.on_failed(id, ErrorCause::of_io(&error), clock.now());
             }
-            let before = self.clock.now();
-            match socket.send(bytes) {
-                Ok(Outcome::Bytes(written)) => client.on_written(id, written, before),
-                Ok(Outcome::WouldBlock) => return,
-                // What the server said before it closed may still be there.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
-                Err(error) => {
-                    client.on_failed(id, ErrorCause::of_io(&error), self.clock.now());
-                    return;
-                }
-            }
+            _ => {}
         }
     }
 
     fn on_event(&mut self, client: &mut Client, event: epoll::Event) -> io::Result<()> {
         let id = connection(event.data.u64());
         let flags = event.flags;
-        if self.socket(id).is_none() {
-            return Ok(());
-        }
-        if client.is_connecting(id)
-            && flags.intersects(epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP)
-        {
-            match self.socket(id).and_then(Socket::take_error) {
+        let is_broken = flags.intersects(epoll::EventFlags::ERR | epoll::EventFlags::HUP);
+        let Some(slot) = self.slot(id) else { return Ok(()) };
+        if client.is_connecting(id) && (is_broken || flags.contains(epoll::EventFlags::OUT)) {
+            // A socket without an error can be written to because its handshake is complete.
+            match is_broken.then(|| slot.socket.take_error()).flatten() {
                 Some(error) => client.on_failed(id, ErrorCause::of_io(&error), self.clock.now()),
                 None => client.on_connected(id, self.clock.now()),
+            }
+            if self.tls.is_some() {
+                self.write(client, id);
             }
             self.act(client)?;
         } else if flags.contains(epoll::EventFlags::OUT) {
             self.write(client, id);
         }
-        let has_ended = flags.intersects(epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR);
+        let has_ended = is_broken || flags.contains(epoll::EventFlags::RDHUP);
         if has_ended || flags.contains(epoll::EventFlags::IN) {
             self.read(client, id, has_ended)?;
         }
@@ -157,24 +204,54 @@ impl<'a> EventLoop<'a> {
     /// Reads until nothing is left, or the client has closed the connection; where the server `has_ended` its side, until that end.
     fn read(&mut self, client: &mut Client, id: ConnectionId, has_ended: bool) -> io::Result<()> {
         let mut buffer = std::mem::take(&mut self.buffer);
-        while let Some(socket) = self.socket(id) {
-            match socket.receive(&mut buffer) {
+        while let Some(slot) = self.slot(id) {
+            let mut is_empty = false;
+            match slot.socket.receive(&mut buffer) {
                 Ok(Outcome::WouldBlock) => break,
                 Ok(Outcome::Bytes(0)) => client.on_end(id, self.clock.now()),
                 Ok(Outcome::Bytes(received)) => {
-                    client.on_received(id, &buffer[..received], self.clock.now());
-                    // A short read has emptied the socket; a later arrival is another event.
-                    if received < buffer.len() && !has_ended {
-                        self.act(client)?;
-                        break;
+                    if slot.tls.is_some() {
+                        self.receive_secure(client, id, &buffer[..received]);
+                    } else {
+                        client.on_received(id, &buffer[..received], self.clock.now());
                     }
+                    // A short read has emptied the socket; a later arrival is another event.
+                    is_empty = received < buffer.len() && !has_ended;
                 }
                 Err(error) => client.on_failed(id, ErrorCause::of_io(&error), self.clock.now()),
             }
             self.act(client)?;
+            if is_empty {
+                break;
+            }
         }
         self.buffer = buffer;
         Ok(())
+    }
+
+    /// Takes bytes of TLS: the client gets their content, and the server what TLS answers.
+    fn receive_secure(&mut self, client: &mut Client, id: ConnectionId, bytes: &[u8]) {
+        let clock = self.clock;
+        let mut content = std::mem::take(&mut self.content);
+        content.clear();
+        if let Some(Slot {
+            socket, tls: Some(tls), ..
+        }) = self.slot(id)
+        {
+            let arrived = tls.receive(bytes, &mut content);
+            // What the server said before it closed may still be there.
+            let _ = tls.flush(socket);
+            if arrived == Ok(true) {
+                client.on_secured(id, clock.now());
+            }
+            if !content.is_empty() {
+                client.on_received(id, &content, clock.now());
+            }
+            if arrived.is_err() {
+                client.on_failed(id, ErrorCause::Tls, clock.now());
+            }
+        }
+        self.content = content;
     }
 
     /// Waits for events, until the deadline.
@@ -192,9 +269,46 @@ impl<'a> EventLoop<'a> {
         }
     }
 
-    fn socket(&self, id: ConnectionId) -> Option<&Socket> {
-        let (generation, socket) = self.sockets.get(id.index as usize)?.as_ref()?;
-        (*generation == id.generation).then_some(socket)
+    fn slot(&mut self, id: ConnectionId) -> Option<&mut Slot> {
+        let slot = self.slots.get_mut(id.index as usize)?.as_mut()?;
+        (slot.generation == id.generation).then_some(slot)
+    }
+}
+
+fn write_clear(client: &mut Client, id: ConnectionId, socket: &Socket, clock: Clock) -> io::Result<()> {
+    loop {
+        let bytes = client.unsent(id);
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let before = clock.now();
+        match socket.send(bytes)? {
+            Outcome::Bytes(written) => client.on_written(id, written, before),
+            Outcome::WouldBlock => return Ok(()),
+        }
+    }
+}
+
+fn write_secure(
+    client: &mut Client,
+    id: ConnectionId,
+    socket: &Socket,
+    tls: &mut Secure,
+    clock: Clock,
+) -> io::Result<()> {
+    loop {
+        let before = clock.now();
+        let written = match client.unsent(id) {
+            [] => 0,
+            bytes => tls.write(bytes)?,
+        };
+        if written > 0 {
+            client.on_written(id, written, before);
+        }
+        tls.flush(socket)?;
+        if written == 0 {
+            return Ok(());
+        }
     }
 }
 

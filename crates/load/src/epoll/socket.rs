@@ -22,8 +22,8 @@ pub(super) enum Outcome {
 }
 
 impl Socket {
-    /// A new socket for connections to `server`, which sends short segments at once.
-    pub(super) fn new(server: SocketAddr) -> io::Result<Self> {
+    /// A new socket for connections to `server`. With `no_delay`, it sends short segments while others are on their way.
+    pub(super) fn new(server: SocketAddr, no_delay: bool) -> io::Result<Self> {
         let family = if server.is_ipv4() {
             AddressFamily::Inet
         } else {
@@ -31,7 +31,9 @@ impl Socket {
         };
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let descriptor = socket(family, SockType::Stream, flags, None)?;
-        setsockopt(&descriptor, sockopt::TcpNoDelay, &true)?;
+        if no_delay {
+            setsockopt(&descriptor, sockopt::TcpNoDelay, &true)?;
+        }
         Ok(Self(descriptor))
     }
 
@@ -55,6 +57,12 @@ impl Socket {
     /// Receives what is there; 0 bytes are the end.
     pub(super) fn receive(&self, buffer: &mut [u8]) -> io::Result<Outcome> {
         outcome(recv(self.0.as_raw_fd(), buffer, MsgFlags::MSG_DONTWAIT))
+    }
+
+    /// Closes it. Where debug assertions are on, dropping a descriptor costs a system call more.
+    pub(super) fn close(self) {
+        // Whatever the answer, the descriptor is gone (close(2)).
+        let _ = nix::unistd::close(self.0);
     }
 
     /// The error that broke the connection, or its handshake; none if there is none.

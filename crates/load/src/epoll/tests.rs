@@ -1,5 +1,7 @@
 //! Servers on loopback that misbehave, each in its own way: every failure is counted under its cause, and no run hangs.
 
+mod secure;
+
 use super::*;
 use crate::error_cause::ErrorCause;
 use crate::http1::Request;
@@ -57,12 +59,8 @@ fn plan() -> Plan {
 }
 
 fn run(server: SocketAddr, plan: &Plan) -> Measurement {
-    let generator = Generator {
-        server,
-        threads: NonZeroU32::new(2).unwrap(),
-        interrupt: Arc::default(),
-    };
-    generator.run(plan, Seed::new(1)).unwrap().0
+    let generator = Generator::new(server, NonZeroU32::new(2).unwrap(), Arc::default());
+    generator.run(plan, Seed::new(1)).unwrap().measurement
 }
 
 fn errors(server: SocketAddr) -> BTreeMap<ErrorCause, u64> {
@@ -182,6 +180,19 @@ fn a_server_that_stalls_is_told_by_how_far_it_came() {
 }
 
 #[test]
+fn requests_that_a_stalled_connection_keeps_waiting_are_counted_as_such() {
+    let plan = Plan {
+        connections_per_client: NonZeroU32::MIN,
+        ..plan()
+    };
+    let measured = run(serve(answer(b"", |_| thread::sleep(2 * TIMEOUT))), &plan);
+    assert_eq!(
+        measured.errors,
+        BTreeMap::from([(ErrorCause::NoResponse, 1), (ErrorCause::LocalQueue, REQUESTS - 1)])
+    );
+}
+
+#[test]
 fn a_slow_drip_does_not_outlast_the_timeout() {
     let drip = |bytes: &'static [u8]| {
         move |stream: &mut TcpStream| {
@@ -240,11 +251,8 @@ fn a_response_that_ends_with_its_connection_is_complete() {
 
 #[test]
 fn an_interrupt_ends_a_run_and_keeps_what_was_measured() {
-    let generator = Generator {
-        server: serve(answer(RESPONSE, |_| {})),
-        threads: NonZeroU32::MIN,
-        interrupt: Arc::default(),
-    };
+    let server = serve(answer(RESPONSE, |_| {}));
+    let generator = Generator::new(server, NonZeroU32::MIN, Arc::default());
     let interrupt = Arc::clone(&generator.interrupt);
     let stopping = thread::spawn(move || {
         thread::sleep(Duration::from_millis(300));
@@ -254,7 +262,8 @@ fn an_interrupt_ends_a_run_and_keeps_what_was_measured() {
         duration: Duration::from_secs(3_600),
         ..plan()
     };
-    let (measured, cost) = generator.run(&plan, Seed::new(1)).unwrap();
+    let ran = generator.run(&plan, Seed::new(1)).unwrap();
+    let (measured, cost) = (ran.measurement, ran.cost);
     stopping.join().unwrap();
     assert_eq!(measured.ending, Ending::Interrupted);
     assert!(measured.completed > 0 && measured.span < Duration::from_secs(60));

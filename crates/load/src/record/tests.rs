@@ -93,12 +93,34 @@ fn the_knee_is_where_throughput_over_response_time_is_greatest() {
     assert_eq!(super::knee("sim", &runs[..2]), None, "two rates are no curve");
     assert_eq!(super::knee("emu", &runs), None);
     let charts = charts(&runs, &[knee]);
-    // Equal times have no distribution to draw.
+    // Equal times have no distribution to draw, and no request failed.
     assert_eq!(charts.len(), 2);
-    let labels: Vec<_> = charts[0].series[0]
-        .points
+    let marks: Vec<_> = charts.iter().flat_map(|chart| &chart.marks).collect();
+    assert_eq!(marks.iter().map(|mark| mark.x).collect::<Vec<_>>(), [100.0, 100.0]);
+    assert_eq!(marks[1].y, 0.012);
+    let label = &marks[0].label;
+    assert!(
+        label.starts_with("knee, sim: ") && label.ends_with(" at 100 /s"),
+        "{label}"
+    );
+}
+
+#[test]
+fn repeats_at_a_rate_are_one_point_with_their_range() {
+    let run = |rate: f64, millis| {
+        published(
+            rate,
+            &measured(rate as u64, Duration::from_millis(millis), Ending::Complete),
+        )
+    };
+    let runs = [run(10.0, 10), run(10.0, 30), run(20.0, 40), run(20.0, 40)];
+    let charts = charts(&runs, &[]);
+    let response = charts
         .iter()
-        .map(|point| point.label.as_deref())
-        .collect();
-    assert_eq!(labels, [None, Some("knee"), None]);
+        .find(|chart| chart.title == "Response time against rate")
+        .unwrap();
+    let mean = &response.series[0].points;
+    assert_eq!(mean.len(), 2);
+    assert_eq!((mean[0].y, mean[0].spread), (0.02, Some([0.01, 0.03])));
+    assert_eq!((mean[1].y, mean[1].spread), (0.04, None));
 }

@@ -1,15 +1,16 @@
 //! Renders a load as CSV.
 
 use super::{Rows, number};
-use crate::load::{Load, LoadRun, RunPurpose};
+use crate::load::{CapturedSchedule, Load, LoadRun, RunPurpose};
 
 /// The times of a run, in the order of their columns.
-const TIMES: [&str; 9] = [
+const TIMES: [&str; 10] = [
     "response",
     "service",
     "lateness",
     "local_queue",
     "connect",
+    "tls",
     "first_byte",
     "transfer",
     "connection_duration",
@@ -43,10 +44,14 @@ pub(crate) fn load(load: &Load) -> Rows {
         "connections",
         "connections_max",
         "retransmissions",
+        "listen_drops",
         "sent_per_ms_max",
         "due_per_ms_max",
         "cpu_share",
         "cpu_per_request_s",
+        "captured_late_p50",
+        "captured_late_p99",
+        "captured_late_max",
     ];
     let mut rows = Rows::default();
     let times = TIMES
@@ -92,8 +97,15 @@ fn fields(run: &LoadRun) -> Vec<String> {
     ];
     row.extend(counts.map(|count| count.to_string()));
     row.push(run.retransmissions.map_or_else(String::new, |count| count.to_string()));
+    row.push(run.listen_drops.map_or_else(String::new, |count| count.to_string()));
     row.extend([check.sent_per_ms_max, check.due_per_ms_max].map(|count| count.to_string()));
     row.extend([check.cpu_share, check.cpu_per_request_s].map(number));
+    let captured = |figure: fn(&CapturedSchedule) -> f64| number(check.capture.as_ref().map(figure));
+    row.extend([
+        captured(|late| late.late_p50),
+        captured(|late| late.late_p99),
+        captured(|late| late.late_max),
+    ]);
     for name in TIMES {
         match run.times.get(name) {
             Some(times) => {

@@ -545,6 +545,7 @@ fn page_chart(link: &LinkAdvice) -> Chart {
             joined: false,
             points: link.page.iter().enumerate().map(point).collect(),
         }],
+        marks: Vec::new(),
     }
 }
 
@@ -591,5 +592,6 @@ fn frontier_chart(kind: &KindAdvice) -> Chart {
             scale: Scale::Log,
         },
         series: all.into_iter().filter(|series| !series.points.is_empty()).collect(),
+        marks: Vec::new(),
     }
 }

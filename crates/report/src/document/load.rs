@@ -186,52 +186,53 @@ fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
 fn phases_grid(runs: &[&LoadRun]) -> Grid {
     let note = "Where the time goes: median and 99th percentile of the handshake, of the first byte and of the rest of the response, and of how \
                 long connections last.";
+    // What only some loads have is left out where none has it.
+    let has_tls = runs.iter().any(|run| run.times.contains_key("tls"));
+    let has_drops = runs.iter().any(|run| run.listen_drops > Some(0));
+    let phases = [
+        ("connect", "connect"),
+        ("TLS", "tls"),
+        ("first byte", "first_byte"),
+        ("transfer", "transfer"),
+        ("wait for a connection", "local_queue"),
+        ("connection lasts", "connection_duration"),
+    ];
+    let phases: Vec<_> = phases
+        .into_iter()
+        .filter(|(_, name)| has_tls || *name != "tls")
+        .collect();
     let mut grid = Grid::new("Phases", note)
         .word_columns(["world", "size"])
-        .figure_columns([
-            "rate",
-            "connect",
-            "first byte",
-            "transfer",
-            "wait for a connection",
-            "connection lasts",
-            "connections",
-        ]);
+        .figure_columns(["rate"])
+        .figure_columns(phases.iter().map(|(title, _)| *title))
+        .figure_columns(["connections"])
+        .figure_columns(has_drops.then_some("drops at the backlog"));
     for run in runs {
         let mut cells = vec![run.world.clone(), size_text(run), rate_text(run)];
-        for name in [
-            "connect",
-            "first_byte",
-            "transfer",
-            "local_queue",
-            "connection_duration",
-        ] {
-            cells.push(run.times.get(name).map_or_else(String::new, |times| {
+        for (_, name) in &phases {
+            cells.push(run.times.get(*name).map_or_else(String::new, |times| {
                 format!("{}\n{}", quantity(times.p50, "s"), quantity(times.p99, "s"))
             }));
         }
         cells.push(count(run.connections));
+        if has_drops {
+            cells.push(run.listen_drops.map_or_else(String::new, count));
+        }
         grid.row(cells, RowEmphasis::Plain, &[]);
     }
     grid
 }
 
 fn self_check_grid(runs: &[&LoadRun]) -> Grid {
-    let note = "How well the generator kept its own schedule: how late it sent (by its clock), the most requests that it sent within a \
-                millisecond beside the most that were due, its CPU time, and the requests that it did not send.";
+    let note = "How well the generator kept its own schedule: how late it sent (by its clock, and by the kernel's where there is a capture), the \
+                most requests that it sent within a millisecond beside the most that were due, its CPU time, and the requests that it did not \
+                send.";
+    let has_capture = runs.iter().any(|run| run.self_check.capture.is_some());
     let mut grid = Grid::new("Self-check", note)
         .word_columns(["world", "size"])
-        .figure_columns([
-            "rate",
-            "late p50",
-            "late p99",
-            "late max",
-            "sent per ms",
-            "due per ms",
-            "CPU",
-            "CPU per request",
-            "skipped",
-        ]);
+        .figure_columns(["rate", "late p50", "late p99", "late max"])
+        .figure_columns(has_capture.then_some("by capture"))
+        .figure_columns(["sent per ms", "due per ms", "CPU", "CPU per request", "skipped"]);
     grid = grid.word_columns(["figures"]);
     for run in runs {
         let check = &run.self_check;
@@ -239,6 +240,13 @@ fn self_check_grid(runs: &[&LoadRun]) -> Grid {
         match run.times.get("lateness") {
             Some(late) => cells.extend([late.p50, late.p99, late.max].map(|time| quantity(time, "s"))),
             None => cells.extend([const { String::new() }; 3]),
+        }
+        if has_capture {
+            cells.push(check.capture.map_or_else(String::new, |late| {
+                [late.late_p50, late.late_p99, late.late_max]
+                    .map(|time| quantity(time, "s"))
+                    .join("\n")
+            }));
         }
         cells.extend([count(check.sent_per_ms_max), count(check.due_per_ms_max)]);
         cells.push(check.cpu_share.map_or_else(String::new, percent));

@@ -20,9 +20,11 @@ impl Record for Run {
     }
 }
 
-/// The run in the order of a terminal, whose last lines stay in sight: tables first, findings last.
+/// The run in the order of a terminal: the findings, then the tables that they are made from.
 fn blocks(run: &Run, cells_at_most: usize) -> Vec<Block> {
     let mut blocks = vec![Block::Heading(run.study.clone()), Block::Text(run.question.clone())];
+    blocks.extend(findings(run));
+    blocks.extend(thresholds(run));
     if run.cells.len() <= cells_at_most {
         blocks.extend(cells(run));
     } else {
@@ -32,16 +34,27 @@ fn blocks(run: &Run, cells_at_most: usize) -> Vec<Block> {
              csv and md."
         )));
     }
-    blocks.extend(ratios(run));
-    blocks.extend(exhibits(run));
-    blocks.extend(thresholds(run));
-    blocks.extend(findings(run));
+    for block in ratios(run).into_iter().chain(exhibits(run)) {
+        match block {
+            Block::Grid(grid) if grid.rows.len() > cells_at_most => blocks.push(Block::Text(format!(
+                "The table {:?} has {} rows: it is in the report, and in the format md.",
+                grid.title,
+                grid.rows.len()
+            ))),
+            shown => blocks.push(shown),
+        }
+    }
     blocks.push(Block::Text(provenance_text(run)));
     blocks
 }
 
 /// A terminal shows no more cells than this: more would push everything else out of sight. Our own choice.
 const CELLS_IN_A_TERMINAL: usize = 40;
+
+/// The first finding, which answers the study's question.
+pub(crate) fn answer(run: &Run) -> Option<Block> {
+    Some(Block::Answer(run.findings.first()?.text.clone()))
+}
 
 /// The findings.
 pub(crate) fn findings(run: &Run) -> Vec<Block> {

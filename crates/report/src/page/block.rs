@@ -1,10 +1,10 @@
 //! Renders the pieces of a document as HTML.
 
-use crate::chart::heatmap::{self, HeatMap};
-use crate::chart::{self, Layout};
 use crate::document::{Block, Grid, Note, RowEmphasis};
 use crate::escape::Text;
 use crate::record::{Chart, Finding};
+use lastmile_chart::heatmap::{self, HeatMap};
+use lastmile_chart::{self as chart, Layout};
 use std::fmt::Write;
 
 /// Writes blocks, and gives each footnote and each chart an id of its own.
@@ -14,6 +14,17 @@ pub(super) struct Blocks {
     charts: usize,
     /// The section's head; a table of the same title does not repeat it.
     head: String,
+    /// The sections so far; drawings are added to the last one.
+    pub(super) contents: Vec<Entry>,
+}
+
+/// A section of the table of contents.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) id: String,
+    pub(super) title: String,
+    /// The drawings in it: id and title.
+    pub(super) charts: Vec<(String, String)>,
 }
 
 impl Blocks {
@@ -47,10 +58,19 @@ impl Blocks {
         Ok(())
     }
 
-    fn write_chart(&mut self, out: &mut String, chart: &Chart) -> std::fmt::Result {
+    /// Opens a drawing, lists it in the contents, and returns its id.
+    fn begin_drawing(&mut self, out: &mut String, title: &str, note: &str) -> Result<String, std::fmt::Error> {
         self.charts += 1;
         let id = format!("chart{}", self.charts);
-        write!(out, "<figure class=\"drawing\">{}", caption(&chart.title, &chart.note))?;
+        if let Some(section) = self.contents.last_mut() {
+            section.charts.push((id.clone(), title.to_owned()));
+        }
+        write!(out, "<figure class=\"drawing\" id=\"{id}\">{}", caption(title, note))?;
+        Ok(id)
+    }
+
+    fn write_chart(&mut self, out: &mut String, chart: &Chart) -> std::fmt::Result {
+        let id = self.begin_drawing(out, &chart.title, &chart.note)?;
         // The page has both layouts and the style shows one, so that no script has to measure the window.
         out.push_str(&chart::svg(chart, Layout::Wide, &id));
         out.push_str(&chart::svg(chart, Layout::Narrow, &id));
@@ -58,9 +78,7 @@ impl Blocks {
     }
 
     fn write_heat(&mut self, out: &mut String, map: &HeatMap) -> std::fmt::Result {
-        self.charts += 1;
-        let id = format!("chart{}", self.charts);
-        write!(out, "<figure class=\"drawing\">{}", caption(&map.title, &map.note))?;
+        let id = self.begin_drawing(out, &map.title, &map.note)?;
         out.push_str(&heatmap::svg(map, Layout::Wide, &id));
         out.push_str(&heatmap::svg(map, Layout::Narrow, &id));
         writeln!(out, "</figure>")

@@ -1,10 +1,10 @@
 //! The frame of a page: its head, the question, how it was measured, and the data.
 
 use super::Provenance;
-use super::block::Blocks;
-use crate::chart;
+use super::block::{Blocks, Entry};
 use crate::document::Block;
 use crate::escape::{Text, script_data};
+use lastmile_chart as chart;
 use std::fmt::Write;
 
 const CSS: &str = include_str!("page.css");
@@ -49,17 +49,45 @@ fn write_page(out: &mut String, page: &Page<'_>, provenance: &Provenance, json: 
         Text(page.facts.join(" · ")),
     )?;
     let mut blocks = Blocks::default();
-    for (head, section) in page.sections.iter().filter(|(_, section)| !section.is_empty()) {
-        writeln!(out, "<section>\n<h2>{}</h2>", Text(head))?;
-        blocks.write_section(out, head, section)?;
-        writeln!(out, "</section>")?;
+    let mut sections = String::new();
+    let shown = page.sections.iter().filter(|(_, section)| !section.is_empty());
+    for (at, (head, section)) in shown.enumerate() {
+        let id = format!("section{}", at + 1);
+        writeln!(sections, "<section id=\"{id}\">\n<h2>{}</h2>", Text(head))?;
+        blocks.contents.push(Entry {
+            id,
+            title: head.clone(),
+            charts: Vec::new(),
+        });
+        blocks.write_section(&mut sections, head, section)?;
+        writeln!(sections, "</section>")?;
     }
+    write_contents(out, &blocks.contents)?;
+    out.push_str(&sections);
     write_how(out, page, provenance)?;
     writeln!(
         out,
         "</main>\n<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>",
         script_data(json)
     )
+}
+
+/// The table of contents: the sections side by side, and the drawings folded away.
+fn write_contents(out: &mut String, contents: &[Entry]) -> std::fmt::Result {
+    writeln!(out, "<nav class=\"contents\" aria-label=\"Contents\">\n<ul>")?;
+    for Entry { id, title, .. } in contents {
+        writeln!(out, "<li><a href=\"#{id}\">{}</a></li>", Text(title))?;
+    }
+    writeln!(out, "<li><a href=\"#how\">How this was measured</a></li>\n</ul>")?;
+    let charts: Vec<_> = contents.iter().flat_map(|section| &section.charts).collect();
+    if charts.len() > 1 {
+        write!(out, "<details><summary>{} pictures</summary><ol>", charts.len())?;
+        for (id, title) in charts {
+            write!(out, "<li><a href=\"#{id}\">{}</a></li>", Text(title))?;
+        }
+        out.push_str("</ol></details>");
+    }
+    writeln!(out, "</nav>")
 }
 
 fn write_how(out: &mut String, page: &Page<'_>, provenance: &Provenance) -> std::fmt::Result {
@@ -74,7 +102,7 @@ fn write_how(out: &mut String, page: &Page<'_>, provenance: &Provenance) -> std:
         .map_or_else(String::new, |finished| format!(", finished {finished}"));
     writeln!(
         out,
-        "<section class=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}{}. To run it again:</p>\n<pre>{}</pre>",
+        "<section class=\"how\" id=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}{}. To run it again:</p>\n<pre>{}</pre>",
         Text(&page.how),
         Text(machine),
         Text(finished),

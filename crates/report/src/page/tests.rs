@@ -188,3 +188,20 @@ fn a_tuning_of_one_point_or_none_is_still_a_page() {
     tuning.answer.choices.clear();
     assert!(render(&tuning, &provenance()).ends_with("</html>\n"));
 }
+
+#[test]
+fn the_pictures_come_before_the_tables_and_the_contents_lead_to_both() {
+    let page = render(&fixtures::run(), &provenance());
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+    assert!(at("<nav class=\"contents\"") < at("<h2>Charts</h2>"));
+    assert!(at("<h2>Charts</h2>") < at("<h2>Findings</h2>") && at("<h2>Charts</h2>") < at("<table>"));
+    let targets: Vec<&str> = page
+        .split("<a href=\"#")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    assert!(targets.len() > 6, "{targets:?}");
+    for target in targets {
+        assert_eq!(page.matches(&format!("id=\"{target}\"")).count(), 1, "{target}");
+    }
+}

@@ -1,10 +1,13 @@
 //! A chart as a study file describes it; `summary::charts` fills it.
 
+mod axis;
+
 use super::Study;
 use crate::figure::FigureName;
 use crate::settings::Key;
-use lastmile_report::record::Levels;
+pub use axis::{AxisScale, Horizontal, Side, Vertical};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A chart over the study's cells or ratios.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +20,9 @@ pub struct ChartSpec {
     pub note: String,
     /// The horizontal axis.
     pub x: Horizontal,
+    /// The title of the horizontal axis, where the name of the factor says too little.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x_title: Option<String>,
     /// The vertical axis.
     pub y: Vertical,
     /// The factors whose levels make one series each.
@@ -28,148 +34,51 @@ pub struct ChartSpec {
     /// The parts whose cells are drawn; where none is named, all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
-    /// The levels that a cell must have to be drawn.
-    #[serde(default, rename = "where", skip_serializing_if = "Levels::is_empty")]
-    pub only: Levels,
+    /// The levels that a cell must have to be drawn: one of a factor, or a list of which it must have one.
+    #[serde(default, rename = "where", skip_serializing_if = "BTreeMap::is_empty")]
+    pub only: BTreeMap<String, LevelChoice>,
     /// Whether neighbouring points are joined.
     #[serde(default)]
     pub joined: bool,
+    /// What is marked on each curve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<MarkSpec>,
     /// Published points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<PublishedSeries>,
 }
 
-/// The quantity on a horizontal axis: `{ figure = "response_bytes", scale = "log" }` or `{ factor = "link" }`.
+/// What is marked on each curve: `{ most = "transaction_rate", per = "response_time", label = "knee" }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawAxis", into = "RawAxis")]
-pub enum Horizontal {
-    /// A figure's mean: of the cell itself, or, where a ratio is drawn, of the ratio's base cell.
-    Figure(FigureName, AxisScale),
-    /// A factor's levels: side by side on the scale `named`, otherwise read as quantities.
-    Factor(Key, AxisScale),
-}
-
-/// The quantity on a vertical axis: `{ figure = "transfer_rate" }` or `{ ratios = ["rssdr", "etdr"] }`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawAxis", into = "RawAxis")]
-pub enum Vertical {
-    /// A figure's mean.
-    Figure(FigureName, AxisScale),
-    /// Ratios, by name, one series each; their published values are drawn too.
-    Ratios(Vec<String>, AxisScale),
-}
-
-/// An axis as it is written.
-#[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawAxis {
+pub struct MarkSpec {
+    /// The point is marked where the mean of this figure is greatest,
+    pub most: FigureName,
+    /// or, where another is named, where it is greatest in terms of the mean of that one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    figure: Option<FigureName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    factor: Option<Key>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ratios: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scale: Option<AxisScale>,
+    pub per: Option<FigureName>,
+    /// The name of the point; its values are added.
+    pub label: String,
 }
 
-impl TryFrom<RawAxis> for Horizontal {
-    type Error = &'static str;
+/// One level, or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum LevelChoice {
+    /// That level.
+    One(String),
+    /// Any of these.
+    Several(Vec<String>),
+}
 
-    fn try_from(written: RawAxis) -> Result<Self, Self::Error> {
-        match written {
-            RawAxis {
-                figure: Some(_),
-                scale: Some(AxisScale::Named),
-                ..
-            } => Err("the axis of a figure cannot have the scale \"named\"; use linear or log"),
-            RawAxis {
-                figure: Some(figure),
-                factor: None,
-                ratios: None,
-                scale,
-            } => Ok(Self::Figure(figure, scale.unwrap_or(AxisScale::Linear))),
-            RawAxis {
-                figure: None,
-                factor: Some(factor),
-                ratios: None,
-                scale,
-            } => Ok(Self::Factor(factor, scale.unwrap_or(AxisScale::Named))),
-            _ => Err("a horizontal axis shows either a `figure` or a `factor`"),
+impl LevelChoice {
+    /// Whether it holds `level`.
+    pub fn has(&self, level: &str) -> bool {
+        match self {
+            Self::One(one) => one == level,
+            Self::Several(all) => all.iter().any(|one| one == level),
         }
     }
-}
-
-impl From<Horizontal> for RawAxis {
-    fn from(axis: Horizontal) -> Self {
-        match axis {
-            Horizontal::Figure(figure, scale) => Self {
-                figure: Some(figure),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Horizontal::Factor(factor, scale) => Self {
-                factor: Some(factor),
-                scale: Some(scale),
-                ..Self::default()
-            },
-        }
-    }
-}
-
-impl TryFrom<RawAxis> for Vertical {
-    type Error = &'static str;
-
-    fn try_from(written: RawAxis) -> Result<Self, Self::Error> {
-        match written {
-            RawAxis {
-                scale: Some(AxisScale::Named),
-                ..
-            } => Err("a vertical axis cannot have the scale \"named\"; use linear or log"),
-            RawAxis {
-                figure: Some(figure),
-                factor: None,
-                ratios: None,
-                scale,
-            } => Ok(Self::Figure(figure, scale.unwrap_or(AxisScale::Linear))),
-            RawAxis {
-                figure: None,
-                factor: None,
-                ratios: Some(names),
-                scale,
-            } => Ok(Self::Ratios(names, scale.unwrap_or(AxisScale::Linear))),
-            _ => Err("a vertical axis shows either a `figure` or `ratios`"),
-        }
-    }
-}
-
-impl From<Vertical> for RawAxis {
-    fn from(axis: Vertical) -> Self {
-        match axis {
-            Vertical::Figure(figure, scale) => Self {
-                figure: Some(figure),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Vertical::Ratios(names, scale) => Self {
-                ratios: Some(names),
-                scale: Some(scale),
-                ..Self::default()
-            },
-        }
-    }
-}
-
-/// The scale of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AxisScale {
-    /// Equal differences are equal distances.
-    Linear,
-    /// Equal factors are equal distances.
-    Log,
-    /// Levels side by side, whatever they are.
-    Named,
 }
 
 /// Published points of one kind.
@@ -212,8 +121,9 @@ impl ChartSpec {
         let varied = study.varied_keys();
         let x = match &self.x {
             Horizontal::Factor(key, _) => Some(key),
-            Horizontal::Figure(..) => None,
+            Horizontal::Figure(..) | Horizontal::Time => None,
         };
+        self.check_axes()?;
         let named = x.into_iter().chain(&self.series).chain(&self.label).map(|key| key.0);
         for key in named.chain(self.only.keys().map(String::as_str)) {
             if !varied.contains(&key) {
@@ -255,7 +165,25 @@ impl ChartSpec {
                 )),
                 None => Ok(()),
             },
-            Vertical::Figure(..) => Ok(()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that the axes go together.
+    fn check_axes(&self) -> Result<(), String> {
+        let is_curve = matches!(self.y, Vertical::Figure(..)) && matches!(self.x, Horizontal::Factor(..));
+        if self.mark.is_some() && !is_curve {
+            return Err("a mark belongs to a curve: a figure over a factor".to_owned());
+        }
+        match (&self.x, &self.y) {
+            (Horizontal::Time, Vertical::Timelines(..)) | (Horizontal::Figure(..), Vertical::Share(..)) => Ok(()),
+            (_, Vertical::Timelines(..)) => Err("timelines need x = { time = true }".to_owned()),
+            (Horizontal::Time, _) => Err("x = { time = true } needs y = { timelines = [...] }".to_owned()),
+            (_, Vertical::Share(..)) => Err("a share needs the figure that it is of: x = { figure = ... }".to_owned()),
+            (Horizontal::Figure(..), Vertical::Stack(..)) => {
+                Err("stacked figures need a factor: x = { factor = ... }".to_owned())
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -43,6 +43,8 @@ pub enum RatioDirection {
     Decrease,
     /// The quotient: `treated / base`.
     Quotient,
+    /// The increase: `treated / base - 1`.
+    Increase,
 }
 
 impl RatioDirection {
@@ -52,6 +54,7 @@ impl RatioDirection {
         Some(match self {
             Self::Decrease => 1.0 - quotient,
             Self::Quotient => quotient,
+            Self::Increase => quotient - 1.0,
         })
     }
 }

@@ -123,7 +123,7 @@ fn a_value_out_of_place_is_refused_with_its_line() {
         "x = { factor = \"link\" }",
         "x = { factor = \"link\", figure = \"goodput\" }",
     );
-    assert!(axis.contains("either a `figure` or a `factor`"), "{axis}");
+    assert!(axis.contains("either a `figure`, a `factor` or the `time`"), "{axis}");
     assert!(refusal("name = \"bulk\"", "name = \"../bulk\"").contains("cannot name a run folder"));
 }
 
@@ -187,4 +187,58 @@ fn a_part_may_be_for_one_world_and_have_repeats_of_its_own() {
             .iter()
             .any(|cell| cell.part.as_deref() == Some("cases") && cell.repeats.get() == 30)
     );
+}
+
+/// The error of a study whose chart has these axes.
+fn chart_error(axes: &str) -> String {
+    let text = format!("name = 'c'\nquestion = '?'\n[factors]\nrate = [10, 20]\n[[chart]]\ntitle = 't'\n{axes}\n");
+    Study::parse("c.toml", &text).map_or_else(|error| error.to_string(), |_| String::new())
+}
+
+#[test]
+fn the_axes_of_each_kind_of_chart_go_together() {
+    for good in [
+        "x = { figure = 'response_time', scale = 'log' }\ny = { share = 'above', scale = 'log' }",
+        "x = { time = true }\ny = { timelines = ['client_queue', 'server_queue'] }\nwhere = { rate = ['10', '20'] }",
+        "x = { factor = 'rate', scale = 'linear' }\ny = { stack = ['data_airtime_share', 'idle_airtime_share'], title = 'Airtime' }",
+        "x = { factor = 'rate', scale = 'linear' }\ny = { figure = 'goodput' }\nmark = { most = 'goodput', per = 'response_time', label = 'knee' }",
+    ] {
+        assert_eq!(chart_error(good), "", "{good}");
+    }
+    for (bad, why) in [
+        (
+            "x = { factor = 'rate' }\ny = { share = 'at-most' }",
+            "a share needs the figure that it is of",
+        ),
+        (
+            "x = { factor = 'rate' }\ny = { timelines = ['client_queue'] }",
+            "timelines need x = { time = true }",
+        ),
+        (
+            "x = { time = true }\ny = { figure = 'goodput' }",
+            "needs y = { timelines = [...] }",
+        ),
+        (
+            "x = { time = false }\ny = { timelines = ['goodput'] }",
+            "either a `figure`, a `factor` or the `time`",
+        ),
+        (
+            "x = { figure = 'goodput' }\ny = { stack = ['goodput'], title = 'a' }",
+            "stacked figures need a factor",
+        ),
+        (
+            "x = { factor = 'rate' }\ny = { stack = ['goodput'] }",
+            "a `stack` needs a `title`",
+        ),
+        (
+            "x = { factor = 'rate' }\ny = { figure = 'goodput', share = 'above' }",
+            "a vertical axis shows either",
+        ),
+        (
+            "x = { figure = 'goodput' }\ny = { share = 'above' }\nmark = { most = 'goodput', label = 'a' }",
+            "a mark belongs to a curve",
+        ),
+    ] {
+        assert!(chart_error(bad).contains(why), "{bad}: {}", chart_error(bad));
+    }
 }

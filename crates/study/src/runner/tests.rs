@@ -30,6 +30,17 @@ struct Ran {
 }
 
 fn run(study: &Study, experiment: &dyn Experiment, threads: usize, held: &str, interrupt: &AtomicBool) -> Ran {
+    observed_run(study, experiment, threads, held, interrupt, None)
+}
+
+fn observed_run(
+    study: &Study,
+    experiment: &dyn Experiment,
+    threads: usize,
+    held: &str,
+    interrupt: &AtomicBool,
+    observer: Option<&dyn Observer>,
+) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.jsonl");
     std::fs::write(&path, held).unwrap();
@@ -43,6 +54,7 @@ fn run(study: &Study, experiment: &dyn Experiment, threads: usize, held: &str, i
         captures: None,
         threads,
         interrupt,
+        observer,
     };
     let ending = run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
     Ran {
@@ -66,6 +78,46 @@ fn results_do_not_depend_on_how_many_cells_run_at_once() {
         lines
     };
     assert_eq!(sorted(&alone.journal), sorted(&together.journal));
+}
+
+/// Counts what it is told, and doubts every figure.
+#[derive(Default)]
+struct Counter {
+    begun: Mutex<usize>,
+    ended: Mutex<Vec<u64>>,
+}
+
+impl Observer for Counter {
+    fn begin(&self, _: &Cell) {
+        *self.begun.lock().unwrap() += 1;
+    }
+
+    fn end(&self, _: &Cell, first: u64, outcomes: &mut [Outcome]) {
+        for (repeat, outcome) in (first..).zip(outcomes) {
+            self.ended.lock().unwrap().push(repeat);
+            outcome.as_mut().unwrap().doubts.extend(crate::doubt::observed(0.5));
+        }
+    }
+}
+
+#[test]
+fn an_observer_sees_every_cell_and_its_doubts_are_kept_while_the_figures_stay_as_they_were() {
+    let go = AtomicBool::new(false);
+    let counter = Counter::default();
+    let observed = observed_run(&study("fresh = 'repeat'"), &draw, 2, "", &go, Some(&counter));
+    let alone = run(&study("fresh = 'repeat'"), &draw, 2, "", &go);
+    assert_eq!(*counter.begun.lock().unwrap(), 24);
+    let mut ended = std::mem::take(&mut *counter.ended.lock().unwrap());
+    ended.sort_unstable();
+    assert_eq!(ended, [[0; 8], [1; 8], [2; 8]].concat());
+    for (key, repeats) in &observed.outcomes {
+        for (repeat, outcome) in repeats {
+            let (observed, alone) = (outcome.as_ref().unwrap(), alone.outcomes[key][repeat].as_ref().unwrap());
+            assert_eq!(observed.figures, alone.figures);
+            assert_eq!((observed.doubts.len(), alone.doubts.len()), (1, 0));
+        }
+    }
+    assert_eq!(observed.journal.matches("\"observed\"").count(), 24);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The settings of a load and of its radio, one by one, so that each can be a factor.
 
+use super::choice::choice;
 use lastmile_units::Dbm;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -36,22 +37,45 @@ impl<'de> Deserialize<'de> for Rate {
     }
 }
 
-/// Whether connections stay open for further requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Persistent {
-    /// They do.
-    On,
-    /// Each request has a connection of its own.
-    Off,
+choice! {
+    /// Whether connections stay open for further requests.
+    Persistent {
+        /// They do.
+        On = "on",
+        /// Each request has a connection of its own.
+        Off = "off",
+    }
 }
 
-impl fmt::Display for Persistent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::On => "on",
-            Self::Off => "off",
-        })
+choice! {
+    /// Whose rate it is that a study states.
+    RateOf {
+        /// That of all clients together.
+        All = "all",
+        /// That of each client.
+        Each = "each",
+    }
+}
+
+choice! {
+    /// How the requests of a client follow each other.
+    ArrivalPattern {
+        /// At equal intervals.
+        Constant = "constant",
+        /// At independent, exponentially distributed intervals.
+        Poisson = "poisson",
+    }
+}
+
+choice! {
+    /// Where in its interval each client begins.
+    Phases {
+        /// Somewhere: the clocks of the clients do not agree.
+        Random = "random",
+        /// All at once.
+        Equal = "equal",
+        /// One after the other, with equal times between them.
+        Even = "even",
     }
 }
 
@@ -100,10 +124,23 @@ mod tests {
     #[test]
     fn every_value_prints_as_it_is_written() {
         let written = "clients = 4\ndistance = '10 m'\nexperiment = 'clients'\npersistent = 'off'\nradio = '802.11b+rate=arf'\n\
-                       rate = 85\ntransmit_power = '100 mW'";
+                       rate = 85\ntransmit_power = '100 mW'\nrate_of = 'each'\narrivals = 'poisson'\nphases = 'even'\n\
+                       environment = { name = 'office', path_loss_exponent = 3 }";
         let levels = toml::from_str::<Settings>(written).unwrap().levels();
         let printed: Vec<_> = levels.values().map(String::as_str).collect();
-        let expected = ["4", "10 m", "clients", "off", "802.11b+rate=arf", "85", "100 mW"];
+        let expected = [
+            "poisson",
+            "4",
+            "10 m",
+            "office",
+            "clients",
+            "off",
+            "even",
+            "802.11b+rate=arf",
+            "85",
+            "each",
+            "100 mW",
+        ];
         assert_eq!(printed, expected);
         let power = |text: &str| {
             toml::from_str::<Settings>(&format!("transmit_power = '{text}'"))

@@ -1,26 +1,10 @@
 //! The small types of single settings; each is read from the text that it prints as.
 
+use super::choice::choice;
 use lastmile_units::duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
-
-/// Declares a setting that is one of a few words.
-macro_rules! choice {
-    ($(#[$about:meta])+ $type:ident { $($(#[$each:meta])+ $variant:ident = $text:literal,)+ }) => {
-        $(#[$about])+
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum $type {
-            $($(#[$each])+ #[serde(rename = $text)] $variant,)+
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$variant => $text,)+ })
-            }
-        }
-    };
-}
 
 choice! {
     /// How a server writes the objects of a response to TCP.

@@ -35,17 +35,14 @@ fn requested_figures<'a>(study: &Study, measured: &'a MeasuredCell<'_>) -> Vec<&
     let all: BTreeSet<_> = measured
         .observations
         .iter()
-        .flat_map(|(_, seen)| seen.figures.keys())
+        .flat_map(|(_, seen)| seen.figures.keys().chain(seen.distributions.keys()))
         .collect();
     all.into_iter().map(String::as_str).collect()
 }
 
 fn figure(study: &Study, measured: &MeasuredCell<'_>, name: &str) -> Option<record::Figure> {
-    let known = figure::find(name).ok();
-    let unit = known.map_or("1", |figure| figure.unit);
-    let per = known.map_or("run", |figure| figure.per);
-    let seed = bootstrap_seed(study);
-    let summary = record::Figure::of_runs(unit, per, &measured.runs(name), &measured.varied(), seed)?;
+    let samples = measured.samples(name);
+    let summary = samples.figure(figure::find(name).ok(), &measured.varied(), bootstrap_seed(study))?;
     let means: Vec<f64> = measured.means(name).into_iter().map(|(_, mean)| mean).collect();
     // Pairs of repeats can be made of runs without a gap alone.
     let is_paired = summary.ci95.is_some() && measured.failures.is_empty();

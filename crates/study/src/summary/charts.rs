@@ -1,16 +1,19 @@
 //! Fills the charts that a study describes with its figures and with the published ones.
 
 mod axis_position;
+mod distributions;
+mod knee;
+mod stack;
+mod timelines;
 
 use super::MeasuredCell;
 use super::cells::published;
 use super::ratios::PairedRatio;
-use crate::file::{AxisPosition, AxisScale, ChartSpec, Horizontal, Study, Vertical};
+use crate::file::{AxisPosition, AxisScale, ChartSpec, Horizontal, LevelChoice, Study, Vertical};
 use crate::settings::Key;
 use axis_position::AxisScaleMap;
-use lastmile_report::record::{Axis, Chart, Levels, Point, Published, Scale, Series, Source};
+use lastmile_report::record::{Axis, Chart, Point, Published, Scale, Series, Source};
 use lastmile_statistics::interval::interval_95;
-use lastmile_statistics::mean;
 
 /// The charts of a study, in the order of its file; one without a point is left out.
 pub(super) fn charts(study: &Study, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Vec<Chart> {
@@ -33,6 +36,24 @@ struct ChartPoint<'a> {
 }
 
 fn chart(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Option<Chart> {
+    let cells: Vec<&MeasuredCell<'_>> = measured.iter().filter(|cell| shows_cell(spec, cell)).collect();
+    let mut chart = match &spec.y {
+        Vertical::Share(side, scale) => distributions::chart(spec, *side, *scale, &cells),
+        Vertical::Timelines(figures, scale) => timelines::chart(spec, figures, *scale, &cells),
+        Vertical::Stack(figures, title) => stack::chart(spec, figures, title, &cells),
+        Vertical::Figure(..) | Vertical::Ratios(..) => curves(study, spec, measured, ratios),
+    }?;
+    if let Some(title) = &spec.x_title {
+        chart.x.label.clone_from(title);
+    }
+    if let Some(mark) = &spec.mark {
+        chart.marks = knee::marks(spec, mark, &chart, &cells);
+    }
+    Some(chart)
+}
+
+/// Means of a figure, or ratios.
+fn curves(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Option<Chart> {
     let drawn: Vec<_> = chart_points(study, spec, measured, ratios)
         .into_iter()
         .filter(|point| shows_cell(spec, point.at))
@@ -47,6 +68,7 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios:
                 .find(|ratio| names.len() == 1 && names.contains(&ratio.name));
             (only.map_or("Ratio", |ratio| ratio.title.as_str()), "1", *scale)
         }
+        Vertical::Share(..) | Vertical::Timelines(..) | Vertical::Stack(..) => return None,
     };
     let on_y = |y: f64| y_scale != AxisScale::Log || y > 0.0;
 
@@ -122,13 +144,10 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios:
         y: Axis {
             label: y_label.to_owned(),
             unit: y_unit.to_owned(),
-            scale: if y_scale == AxisScale::Log {
-                Scale::Log
-            } else {
-                Scale::Linear
-            },
+            scale: published_scale(y_scale),
         },
         series,
+        marks: Vec::new(),
     })
 }
 
@@ -151,7 +170,7 @@ fn chart_points<'a>(
                 Some(ChartPoint {
                     of: None,
                     at,
-                    y: mean(&at.samples(figure.0.name))?,
+                    y: at.samples(figure.0.name).mean()?,
                     spread,
                     published: published(study, &at.cell, figure.0.name),
                 })
@@ -169,26 +188,50 @@ fn chart_points<'a>(
             let named = |name| ratios.iter().filter(move |ratio| &ratio.spec.name == name);
             names.iter().flat_map(named).map(point).collect()
         }
+        Vertical::Share(..) | Vertical::Timelines(..) | Vertical::Stack(..) => Vec::new(),
+    }
+}
+
+fn published_scale(scale: AxisScale) -> Scale {
+    if scale == AxisScale::Log {
+        Scale::Log
+    } else {
+        Scale::Linear
     }
 }
 
 /// Whether the chart shows that cell.
 fn shows_cell(spec: &ChartSpec, at: &MeasuredCell<'_>) -> bool {
-    let levels: &Levels = &at.cell.levels;
+    let is_chosen =
+        |(key, choice): (&String, &LevelChoice)| at.cell.levels.get(key).is_some_and(|level| choice.has(level));
     (spec.parts.is_empty() || at.cell.part.as_ref().is_some_and(|part| spec.parts.contains(part)))
-        && spec.only.iter().all(|(key, level)| levels.get(key) == Some(level))
+        && spec.only.iter().all(is_chosen)
 }
 
 /// The legend of a point: its ratio, and the levels that make a series.
 fn series_name(spec: &ChartSpec, point: &ChartPoint<'_>) -> String {
-    let level = |key: &Key| point.at.cell.levels.get(key.0).map(String::as_str);
     let names: Vec<_> = point
         .of
         .into_iter()
-        .chain(spec.series.iter().filter_map(level))
+        .map(str::to_owned)
+        .chain(series_levels(spec, point.at))
         .collect();
     match (&spec.y, names.is_empty()) {
         (Vertical::Figure(figure, _), true) => figure.0.title.to_owned(),
         _ => names.join(", "),
     }
+}
+
+/// The levels that distinguish a series; a bare number has the name of its factor beside it.
+fn series_levels(spec: &ChartSpec, at: &MeasuredCell<'_>) -> Vec<String> {
+    let level = |key: &Key| {
+        let level = at.cell.levels.get(key.0)?;
+        let is_bare = level.parse::<f64>().is_ok();
+        Some(if is_bare {
+            format!("{} {level}", key.0.replace('_', " "))
+        } else {
+            level.clone()
+        })
+    };
+    spec.series.iter().filter_map(level).collect()
 }

@@ -322,6 +322,11 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
                 let first = repeats.get_mut(&0).unwrap().as_mut().unwrap();
                 first.figures.insert("transfer_time".to_owned(), vec![100.0]);
             }
+            DoubtKind::Observed => {
+                let first = repeats.get_mut(&0).unwrap().as_mut().unwrap();
+                assert_eq!(crate::doubt::observed(0.01), None);
+                first.doubts.extend(crate::doubt::observed(0.02));
+            }
             DoubtKind::MissingFigure => {}
             other => panic!("{other} has no row"),
         }
@@ -335,4 +340,159 @@ fn every_kind_of_doubt_is_raised() {
         let doubts = doubtful(*kind);
         assert!(doubts.iter().any(|doubt| doubt.kind == *kind), "{kind}: {doubts:?}");
     }
+}
+
+/// A load at three rates, with a repeat each: many response times, shares of airtime, and a queue over time.
+const LOAD: &str = r#"
+name = "load"
+question = "?"
+repeats = 1
+[factors]
+rate = [10, 20, 40]
+[[chart]]
+title = "Curve"
+x = { factor = "rate", scale = "linear" }
+x_title = "Requests per second"
+y = { figure = "transaction_rate" }
+joined = true
+mark = { most = "transaction_rate", per = "response_time", label = "knee" }
+[[chart]]
+title = "At most"
+x = { figure = "response_time", scale = "log" }
+y = { share = "at-most" }
+series = ["rate"]
+where = { rate = ["10", "40"] }
+[[chart]]
+title = "Above"
+x = { figure = "response_time", scale = "log" }
+y = { share = "above", scale = "log" }
+where = { rate = "40" }
+[[chart]]
+title = "Queues"
+x = { time = true }
+y = { timelines = ["client_queue", "server_queue"] }
+where = { rate = "20" }
+[[chart]]
+title = "Airtime"
+x = { factor = "rate", scale = "linear" }
+y = { stack = ["data_airtime_share", "beacon_airtime_share", "idle_airtime_share"], title = "Share of the time" }
+"#;
+
+/// Response times from 1 to 5,000 ms at 10/s; twice as long at 20/s, and ten times as long at 40/s.
+fn load_outcomes(study: &Study) -> Outcomes {
+    let mut outcomes = Outcomes::new();
+    for (cell, factor) in expand(study).unwrap().into_iter().zip([1.0, 1.5, 10.0]) {
+        let rate: f64 = cell.levels["rate"].parse().unwrap();
+        let mut seen = Observation::default();
+        (1..=5_000).for_each(|at| seen.sample(figure::RESPONSE_TIME, f64::from(at) * factor / 1000.0));
+        seen.sample(figure::TRANSACTION_RATE, rate.min(30.0));
+        seen.sample(figure::DATA_AIRTIME_SHARE, rate / 100.0);
+        seen.sample(figure::BEACON_AIRTIME_SHARE, 0.0);
+        seen.sample(figure::IDLE_AIRTIME_SHARE, 1.0 - rate / 100.0);
+        for figure in [figure::CLIENT_QUEUE, figure::SERVER_QUEUE] {
+            seen.timeline(figure, std::time::Duration::from_secs(1), &[1.0, 2.0, rate]);
+        }
+        seen.bound_samples();
+        outcomes.entry(cell.key()).or_default().insert(0, Ok(seen));
+    }
+    outcomes
+}
+
+fn load_run() -> Run {
+    let study = study(LOAD);
+    summarise(&study, &load_outcomes(&study), ABOUT()).unwrap()
+}
+
+#[test]
+fn many_samples_have_an_exact_mean_and_quantiles_within_a_tenth_of_a_per_cent() {
+    let study = study(LOAD);
+    let outcomes = load_outcomes(&study);
+    let kept = outcomes.values().next().unwrap()[&0].as_ref().unwrap();
+    assert!(
+        !kept.figures.contains_key("response_time"),
+        "they are not kept one by one"
+    );
+    let time = &load_run().cells[0].figures["response_time"];
+    assert_eq!(
+        (time.n, time.mean),
+        (5_000, lastmile_statistics::mean(&samples()).unwrap())
+    );
+    for (name, probability) in [("0.5", 0.5), ("0.95", 0.95), ("0.99", 0.99)] {
+        let exact = lastmile_statistics::quantile(&samples(), probability).unwrap();
+        assert!((time.quantiles[name] / exact - 1.0).abs() < 0.001, "{name}");
+    }
+}
+
+fn samples() -> Vec<f64> {
+    (1..=5_000).map(|at| f64::from(at) / 1000.0).collect()
+}
+
+#[test]
+fn a_cell_with_raw_and_with_compressed_repeats_has_both() {
+    let study = study(LOAD);
+    let mut outcomes = load_outcomes(&study);
+    let mut raw = Observation::default();
+    samples()
+        .iter()
+        .for_each(|time| raw.sample(figure::RESPONSE_TIME, *time));
+    let key = expand(&study).unwrap().remove(0).key();
+    outcomes.entry(key).or_default().insert(1, Ok(raw));
+    let time = &summarise(&study, &outcomes, ABOUT()).unwrap().cells[0].figures["response_time"];
+    assert_eq!(time.n, 10_000);
+    assert!((time.quantiles["0.5"] / 2.5005 - 1.0).abs() < 0.001);
+}
+
+#[test]
+fn a_curve_has_its_knee_marked_where_the_quotient_is_greatest() {
+    let curve = &load_run().charts[0];
+    assert_eq!(curve.x.label, "Requests per second");
+    let mark = &curve.marks[0];
+    assert_eq!((mark.x, mark.y, mark.label.as_str()), (20.0, 20.0, "knee: 20 /s at 20"));
+}
+
+#[test]
+fn distributions_have_one_line_per_cell_and_a_tail_is_their_complement() {
+    let run = load_run();
+    let (at_most, above) = (&run.charts[1], &run.charts[2]);
+    let names: Vec<&str> = at_most.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["rate 10", "rate 40"]);
+    let points = &at_most.series[0].points;
+    assert!(points.is_sorted_by(|one, other| one.x < other.x && one.y < other.y));
+    assert_eq!((points.last().unwrap().x, points.last().unwrap().y), (5.0, 1.0));
+    let half = points.iter().find(|point| point.y >= 0.5).unwrap();
+    assert!((half.x / 2.5 - 1.0).abs() < 0.02, "{half:?}");
+    assert_eq!(
+        (&above.y.scale, &above.series[0].name[..]),
+        (&Scale::Log, "Response time")
+    );
+    let tail = &above.series[0].points;
+    assert!(tail.iter().all(|point| point.y > 0.0) && tail.last().unwrap().y < 0.001);
+    assert!(tail.len() < 400, "{} points", tail.len());
+}
+
+#[test]
+fn timelines_say_which_repeat_they_are_of() {
+    let queues = &load_run().charts[3];
+    assert_eq!(queues.note, "Repeat 1 alone, as means over equal parts of its time.");
+    assert_eq!(
+        (queues.y.label.as_str(), queues.y.unit.as_str()),
+        ("Packets waiting", "")
+    );
+    let [client, server] = &queues.series[..] else {
+        panic!("{:?}", queues.series)
+    };
+    assert_eq!(
+        (client.name.as_str(), server.name.as_str()),
+        ("Packets waiting at the clients", "Packets waiting at the server")
+    );
+    let points: Vec<(f64, f64)> = client.points.iter().map(|point| (point.x, point.y)).collect();
+    assert_eq!(points, [(0.5, 1.0), (1.5, 2.0), (2.5, 20.0)]);
+}
+
+#[test]
+fn a_stack_leaves_out_what_is_nowhere() {
+    let airtime = &load_run().charts[4];
+    assert_eq!(airtime.y.scale, Scale::Stacked);
+    let names: Vec<&str> = airtime.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["Data", "Idle, back-off and spaces"]);
 }

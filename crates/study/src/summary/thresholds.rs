@@ -10,8 +10,7 @@ pub(super) fn test_rules(study: &Study, measured: &[MeasuredCell<'_>]) -> Vec<Th
 }
 
 fn test_rule(rule: &Rule, measured: &MeasuredCell<'_>) -> Option<Threshold> {
-    let samples = measured.samples(rule.figure.name);
-    let found = rule.statistic.of_samples(&samples)?;
+    let found = measured.samples(rule.figure.name).statistic(rule.statistic)?;
     Some(Threshold {
         rule: rule.to_string(),
         part: measured.cell.part.clone(),

@@ -118,12 +118,16 @@ impl Host for EmuHost {
     }
 
     fn listen(&self, port: u16) -> io::Result<EmuListener> {
+        self.listen_with_backlog(port, BACKLOG)
+    }
+
+    fn listen_with_backlog(&self, port: u16, backlog: u32) -> io::Result<EmuListener> {
         let _runtime = self.runtime.enter();
         // Accepted connections inherit these options.
         let socket = self.socket()?;
         socket.set_reuseaddr(true)?;
         socket.bind(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port).into())?;
-        Ok(EmuListener(socket.listen(BACKLOG)?))
+        Ok(EmuListener(socket.listen(backlog)?))
     }
 
     fn sleep_until(&self, at: Instant) -> impl Future<Output = ()> + 'static {

@@ -74,6 +74,11 @@ impl SimHost {
         self.busy.get()
     }
 
+    /// The SYNs, and the ends of handshakes, that this host dropped because connections enough waited to be accepted.
+    pub fn listen_drops(&self) -> u64 {
+        self.inner.state.borrow().network.listen_drops(self.index)
+    }
+
     /// The counters of this host's TCP, over all of its connections.
     pub fn tcp_counters(&self) -> Counters {
         self.inner.state.borrow().network.tcp_counters(self.index)
@@ -102,7 +107,12 @@ impl Host for SimHost {
     }
 
     fn listen(&self, port: u16) -> io::Result<SimListener> {
-        self.inner.with(|state| state.network.listen(self.index, port))?;
+        self.listen_with_backlog(port, u32::MAX)
+    }
+
+    fn listen_with_backlog(&self, port: u16, backlog: u32) -> io::Result<SimListener> {
+        self.inner
+            .with(|state| state.network.listen(self.index, port, backlog))?;
         Ok(SimListener {
             inner: Rc::clone(&self.inner),
             host: self.index,

@@ -25,7 +25,7 @@ pub(super) struct Network {
     armed: Vec<Option<Instant>>,
     sockets: Vec<Option<Box<Socket>>>,
     /// The open connections, by local and remote address.
-    by_address: BTreeMap<(SocketAddrV4, SocketAddrV4), SocketId>,
+    by_address: BTreeMap<AddressPair, SocketId>,
     /// A buffer for reuse.
     events: Vec<LinkEvent<Packet>>,
 }
@@ -36,12 +36,26 @@ struct HostState {
     listeners: BTreeMap<u16, ListenerState>,
     /// The counters of connections that have ended.
     counters: TcpCounters,
+    /// Segments that found a full queue of a listener.
+    listen_drops: u64,
 }
 
-#[derive(Default)]
 struct ListenerState {
     established: VecDeque<SocketId>,
+    /// More connections than this in `established` are one too many.
+    backlog: usize,
     waker: Option<Waker>,
+}
+
+/// A local and a remote address as one number, which is compared at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct AddressPair(u128);
+
+impl AddressPair {
+    fn new(local: SocketAddrV4, remote: SocketAddrV4) -> Self {
+        let number = |address: SocketAddrV4| u128::from(address.ip().to_bits()) << 16 | u128::from(address.port());
+        Self(number(local) << 64 | number(remote))
+    }
 }
 
 /// The first port that [`Network::connect`] hands out, as Linux's `ip_local_port_range`.
@@ -67,6 +81,7 @@ impl Network {
             next_port: FIRST_PORT,
             listeners,
             counters,
+            listen_drops: 0,
         });
         self.core.add_host(is_router)
     }
@@ -98,6 +113,10 @@ impl Network {
         counters
     }
 
+    pub(super) fn listen_drops(&self, host: usize) -> u64 {
+        self.hosts[host].listen_drops
+    }
+
     // The socket interface of programs.
 
     pub(super) fn connect(
@@ -123,7 +142,7 @@ impl Network {
             let port = state.next_port;
             state.next_port = if port == u16::MAX { FIRST_PORT } else { port + 1 };
             let local = SocketAddrV4::new(address_of(host), port);
-            if !self.by_address.contains_key(&(local, to)) {
+            if !self.by_address.contains_key(&AddressPair::new(local, to)) {
                 return Ok(local);
             }
         }
@@ -138,18 +157,23 @@ impl Network {
         event_queue: &mut EventQueue,
     ) -> SocketId {
         let id = SocketId::new(self.sockets.len());
-        self.by_address.insert((connection.local(), connection.remote()), id);
+        self.by_address.insert(Self::pair(&connection), id);
         self.sockets.push(Some(Box::new(Socket::new(connection, accepted_at))));
         self.flush(id, now, event_queue);
         id
     }
 
-    pub(super) fn listen(&mut self, host: usize, port: u16) -> io::Result<()> {
+    pub(super) fn listen(&mut self, host: usize, port: u16, backlog: u32) -> io::Result<()> {
         let listeners = &mut self.hosts[host].listeners;
         if listeners.contains_key(&port) {
             return Err(io::ErrorKind::AddrInUse.into());
         }
-        listeners.insert(port, ListenerState::default());
+        let state = ListenerState {
+            established: VecDeque::new(),
+            backlog: backlog as usize,
+            waker: None,
+        };
+        listeners.insert(port, state);
         Ok(())
     }
 
@@ -241,8 +265,8 @@ impl Network {
         }
     }
 
-    const fn pair(connection: &Connection) -> (SocketAddrV4, SocketAddrV4) {
-        (connection.local(), connection.remote())
+    fn pair(connection: &Connection) -> AddressPair {
+        AddressPair::new(connection.local(), connection.remote())
     }
 
     /// False if the listener is gone.
@@ -323,13 +347,27 @@ impl Network {
     }
 
     fn on_segment(&mut self, host: usize, segment: &Segment, now: Instant, event_queue: &mut EventQueue) {
-        let pair = (segment.destination, segment.source);
+        let pair = AddressPair::new(segment.destination, segment.source);
         let mut known = self.by_address.get(&pair).copied();
         if let Some(id) = known
             && self.socket(id).connection.may_be_replaced_by(segment)
         {
             self.by_address.remove(&pair);
             known = None;
+        }
+        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
+        let port = segment.destination.port();
+        // Linux drops the end of a handshake, too, and sends its SYN-ACK again later (tcp(7), tcp_abort_on_overflow).
+        let would_be_queued = match known {
+            Some(id) => {
+                let ends_handshake = !segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::RST);
+                ends_handshake && self.socket(id).accepted_at.is_some()
+            }
+            None => opens,
+        };
+        if would_be_queued && self.is_full(host, port) {
+            self.hosts[host].listen_drops += 1;
+            return;
         }
         if let Some(id) = known {
             if let Some(socket) = &mut self.sockets[id.index()] {
@@ -338,8 +376,6 @@ impl Network {
             self.flush(id, now, event_queue);
             return;
         }
-        let port = segment.destination.port();
-        let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);
         if opens && self.hosts[host].listeners.contains_key(&port) {
             let initial = self.initial_sequence_numbers.next_u32();
             let tcp = self.hosts[host].tcp.clone();
@@ -348,6 +384,12 @@ impl Network {
         } else if let Some(reset) = Connection::refuse(segment) {
             self.send(reset, now, event_queue);
         }
+    }
+
+    /// Whether no more connections may wait to be accepted.
+    fn is_full(&self, host: usize, port: u16) -> bool {
+        let listener = self.hosts[host].listeners.get(&port);
+        listener.is_some_and(|listener| listener.established.len() > listener.backlog)
     }
 
     pub(super) fn on_socket_deadline(&mut self, id: SocketId, now: Instant, event_queue: &mut EventQueue) {

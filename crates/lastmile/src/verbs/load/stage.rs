@@ -5,22 +5,27 @@ use crate::cli::load::LoadArgs;
 use crate::exit::UnavailableError;
 use lastmile_lab::failure::Failure;
 use lastmile_link::LinkSpec;
+use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::on_testbed::SimulatedServer;
 use lastmile_load::plan::Plan;
 use lastmile_load::self_check::GeneratorCost;
 use lastmile_load::server_model::ServerModel;
+use lastmile_report::load::CapturedSchedule;
 use lastmile_units::{Bytes, Seed};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 #[cfg(target_os = "linux")]
+mod capture;
+#[cfg(target_os = "linux")]
 mod linked;
 
 #[cfg(target_os = "linux")]
 use {
-    anyhow::Context as _, lastmile_load::epoll::Generator, lastmile_world::emu::DescriptorLimit,
-    linked::LinkedGenerator, std::num::NonZeroU32, std::thread::available_parallelism,
+    anyhow::Context as _, capture::CaptureFile, lastmile_load::epoll::Generator, lastmile_load::tls::ClientTls,
+    lastmile_load::tls::Trust, lastmile_world::emu::DescriptorLimit, linked::LinkedGenerator, std::num::NonZeroU32,
+    std::thread::available_parallelism,
 };
 
 /// The names of worlds in records.
@@ -34,7 +39,7 @@ pub(super) enum Stage {
     Simulated(Box<SimulatedServer>),
     /// Over sockets of this machine.
     #[cfg(target_os = "linux")]
-    Machine(Generator),
+    Machine(Generator, Option<CaptureFile>),
     /// Behind a link, with real kernels.
     #[cfg(target_os = "linux")]
     Linked(Box<LinkedGenerator>),
@@ -47,6 +52,8 @@ pub(super) struct StageRun {
     pub(super) cost: Option<GeneratorCost>,
     /// Why the world's figures do not count.
     pub(super) disturbance: Option<String>,
+    /// The schedule by the time stamps of a capture, or why that is not known; none without a capture.
+    pub(super) captured: Option<Result<CapturedSchedule, String>>,
 }
 
 impl Stage {
@@ -56,25 +63,42 @@ impl Stage {
 
     /// Real sockets, behind a link if there is one.
     #[cfg(target_os = "linux")]
-    pub(super) fn real(args: &LoadArgs, link: Option<&LinkSpec>, interrupt: &Arc<AtomicBool>) -> anyhow::Result<Self> {
+    pub(super) fn real(
+        args: &LoadArgs,
+        link: Option<&LinkSpec>,
+        interrupt: &Arc<AtomicBool>,
+        live: &Arc<LiveFigures>,
+    ) -> anyhow::Result<Self> {
         DescriptorLimit::raise().context("the limit of file descriptors cannot be raised")?;
         let cores = available_parallelism()
             .ok()
             .and_then(|cores| NonZeroU32::try_from(cores).ok());
+        let threads = args.threads.or(cores).unwrap_or(NonZeroU32::MIN);
         let generator = Generator {
-            server: args.target.resolve()?,
-            threads: args.threads.or(cores).unwrap_or(NonZeroU32::MIN),
-            interrupt: Arc::clone(interrupt),
+            tls: args.target.is_secure().then(|| tls(args)).transpose()?,
+            live: Some(Arc::clone(live)),
+            ..Generator::new(args.target.resolve()?, threads, Arc::clone(interrupt))
         };
+        let capture = args.capture.as_deref().map(CaptureFile::create).transpose()?;
         Ok(match link {
-            None => Self::Machine(generator),
-            Some(link) => Self::Linked(Box::new(LinkedGenerator::new(link, generator, Seed::new(args.seed))?)),
+            None => Self::Machine(generator, capture),
+            Some(link) => Self::Linked(Box::new(LinkedGenerator::new(
+                link,
+                generator,
+                capture,
+                Seed::new(args.seed),
+            )?)),
         })
     }
 
     /// Real sockets need Linux.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn real(_: &LoadArgs, _: Option<&LinkSpec>, _: &Arc<AtomicBool>) -> anyhow::Result<Self> {
+    pub(super) fn real(
+        _: &LoadArgs,
+        _: Option<&LinkSpec>,
+        _: &Arc<AtomicBool>,
+        _: &Arc<LiveFigures>,
+    ) -> anyhow::Result<Self> {
         Err(UnavailableError("the generator over real sockets runs on Linux only; use --world sim".to_owned()).into())
     }
 
@@ -82,7 +106,7 @@ impl Stage {
         match self {
             Self::Simulated(_) => SIM,
             #[cfg(target_os = "linux")]
-            Self::Machine(_) => MACHINE,
+            Self::Machine(..) => MACHINE,
             #[cfg(target_os = "linux")]
             Self::Linked(_) => EMU,
         }
@@ -110,19 +134,46 @@ impl Stage {
                     measured,
                     cost: None,
                     disturbance: None,
+                    captured: None,
                 })
             }
             #[cfg(target_os = "linux")]
-            Self::Machine(generator) => {
-                let (measured, cost) = generator.run(plan, seed).context("the generator cannot run")?;
-                Ok(StageRun {
-                    measured,
-                    cost: Some(cost),
-                    disturbance: None,
-                })
-            }
+            Self::Machine(generator, capture) => run_captured(generator, capture.as_ref(), plan, seed),
             #[cfg(target_os = "linux")]
             Self::Linked(linked) => linked.run(plan, seed),
         }
     }
+}
+
+/// A run over real sockets of the namespace that this thread is in, and its capture.
+#[cfg(target_os = "linux")]
+fn run_captured(
+    generator: &Generator,
+    file: Option<&CaptureFile>,
+    plan: &Plan,
+    seed: Seed,
+) -> anyhow::Result<StageRun> {
+    let capture = file.map(|file| file.begin(generator.server.port())).transpose()?;
+    let run = generator.run(plan, seed).context("the generator cannot run")?;
+    let captured = match file.zip(capture) {
+        Some((file, capture)) => Some(capture::schedule(&file.end(capture)?, plan, seed, &run)),
+        None => None,
+    };
+    Ok(StageRun {
+        measured: run.measurement,
+        cost: Some(run.cost),
+        disturbance: None,
+        captured,
+    })
+}
+
+/// TLS as the command line asks for it.
+#[cfg(target_os = "linux")]
+fn tls(args: &LoadArgs) -> anyhow::Result<ClientTls> {
+    let trust = match &args.ca {
+        _ if args.insecure => Trust::Anyone,
+        Some(path) => Trust::File(path.clone()),
+        None => Trust::System,
+    };
+    Ok(ClientTls::new(args.target.host(), &[b"http/1.1"], &trust)?)
 }

@@ -286,3 +286,103 @@ fn of_two_frames_at_once_a_much_stronger_one_survives_where_receivers_can_captur
     assert_eq!(survive(Some(Decibels::new(10.0))), [true, false]);
     assert_eq!(survive(Some(Decibels::new(40.0))), [false, false]);
 }
+
+#[test]
+fn a_station_that_senses_a_frame_and_cannot_read_it_waits_an_eifs_after_it_and_others_a_difs() {
+    // At 200 m a frame is sensed; at 11 Mbit/s, and even at the 2 Mbit/s of the ACK, it is not read. At 20 m it is.
+    for (metres, space) in [(200, 364), (20, 50)] {
+        let stations = in_a_row(&[0.0, 1.0, f64::from(metres)]);
+        for seed in 0..20 {
+            let mut driver = Driver::new(&RadioSpec::dot11b(), &stations, seed);
+            driver.radio.record_air();
+            driver.radio.offer(us(0), frame(0, 1, 1500, 1)).unwrap();
+            // While the frame is on the air.
+            driver.run(us(500));
+            driver.radio.offer(us(500), frame(2, 1, 100, 2)).unwrap();
+            driver.run(us(50_000));
+            let air = driver.radio.take_air_frames();
+            let kinds: Vec<_> = air[..3].iter().map(|frame| (frame.kind, frame.from.0)).collect();
+            assert_eq!(kinds, [(FrameKind::Data, 0), (FrameKind::Ack, 1), (FrameKind::Data, 2)]);
+            let waited = (air[2].start.since_start() - air[1].end.since_start()).as_micros() as u64;
+            assert!(
+                waited >= space && (waited - space).is_multiple_of(20),
+                "at {metres} m: {waited} us"
+            );
+            assert!((waited - space) / 20 <= 31, "at {metres} m: {waited} us");
+        }
+    }
+}
+
+#[test]
+fn rate_fallback_climbs_again_when_what_disturbed_it_is_over() {
+    // Interference of 40 s in every 80, too weak to be waited for: with it 11 Mbit/s does not arrive at 60 m, and without it it does.
+    let spec = RadioSpec {
+        rate: RateControl::Arf,
+        interferer: Some(Interferer {
+            period: Duration::from_secs(80),
+            duty_cycle: Probability::new(0.5).unwrap(),
+            received_power: lastmile_units::Dbm::new(-80.0),
+        }),
+        ..RadioSpec::dot11b()
+    };
+    let mut driver = Driver::new(&spec, &in_a_row(&[0.0, 60.0]), 3);
+    driver.radio.record_air();
+    let mut rates = Vec::new();
+    for number in 0..4000 {
+        let at = us(number * 40_000);
+        driver.run(at);
+        driver.radio.offer(at, frame(0, 1, 1000, number)).unwrap();
+        let sent = driver.radio.take_air_frames();
+        rates.extend(
+            sent.iter()
+                .filter(|frame| frame.kind == FrameKind::Data)
+                .map(|frame| frame.rate),
+        );
+    }
+    // Two periods: the highest rate holds for hundreds of frames, then a lower one does, then the highest again.
+    let mut held: Vec<Rate> = Vec::new();
+    for hundred in rates.chunks(100) {
+        let highest = hundred.iter().filter(|rate| **rate == Rate::Cck11).count();
+        let rate = if highest > 90 {
+            Rate::Cck11
+        } else if highest < 30 {
+            Rate::Cck5
+        } else {
+            continue;
+        };
+        if held.last() != Some(&rate) {
+            held.push(rate);
+        }
+    }
+    assert!(held.len() >= 4, "{held:?}");
+    assert!(held.windows(2).all(|two| two[0] != two[1]));
+}
+
+#[test]
+fn a_station_that_only_listens_takes_the_energy_of_its_reception_and_of_its_idle_time() {
+    let spec = RadioSpec::dot11b();
+    let mut driver = Driver::new(&spec, &in_a_row(&[0.0, 1.0, 2.0, 2000.0]), 1);
+    for number in 0..10 {
+        let at = us(number * 100_000);
+        driver.run(at);
+        driver.radio.offer(at, frame(0, 1, 1500, number)).unwrap();
+    }
+    driver.run(us(1_000_000));
+    let counters = driver.radio.radio_counters();
+    let watts = spec.power_states;
+    // Ten frames of 1,310 us and their ACKs of 248, in one second.
+    let (data, acks) = (10.0 * 1310e-6, 10.0 * 248e-6);
+    let expected = [
+        watts.transmit_watts * data + watts.receive_watts * acks + watts.idle_watts * (1.0 - data - acks),
+        watts.transmit_watts * acks + watts.receive_watts * data + watts.idle_watts * (1.0 - data - acks),
+        watts.receive_watts * (data + acks) + watts.idle_watts * (1.0 - data - acks),
+        // Out of range.
+        watts.idle_watts,
+    ];
+    for (station, expected) in counters.stations.iter().zip(expected) {
+        assert!(
+            (station.energy_joules - expected).abs() < 1e-9,
+            "{station:?} {expected}"
+        );
+    }
+}

@@ -42,8 +42,8 @@ impl Bianchi {
     }
 }
 
-/// Frames per second, and the share of attempts that collide, of `count` saturated stations within `seconds`.
-fn measured(spec: &RadioSpec, count: usize, seconds: u64) -> (f64, f64) {
+/// Frames per second of packets of `bytes`, and the share of attempts that collide, of `count` saturated stations within `seconds`.
+fn measured(spec: &RadioSpec, bytes: u64, count: usize, seconds: u64) -> (f64, f64) {
     let stations: Vec<_> = (0..count as u16)
         .map(Station)
         .zip(spec.default_positions(count))
@@ -54,7 +54,7 @@ fn measured(spec: &RadioSpec, count: usize, seconds: u64) -> (f64, f64) {
         next += 1;
         driver
             .radio
-            .offer(at, frame(from, (from + 1) % count as u16, 1500, next))
+            .offer(at, frame(from, (from + 1) % count as u16, bytes, next))
             .unwrap();
     };
     for from in 0..count as u16 {
@@ -77,34 +77,58 @@ fn measured(spec: &RadioSpec, count: usize, seconds: u64) -> (f64, f64) {
     ((frames - dropped) as f64 / seconds as f64, collided)
 }
 
-#[test]
-fn saturation_throughput_is_that_of_bianchis_model() {
+/// Ours beside the model, for these packets and numbers of stations.
+fn compare(spec: &RadioSpec, bytes: u64, counts: &[usize], seconds: u64) {
     // As in the model, every collision destroys all frames, and none is given up.
     let spec = RadioSpec {
         capture: None,
         short_retry_limit: 1000,
-        ..RadioSpec::dot11b()
+        ..spec.clone()
     };
-    let data = 192.0 + 1118.0;
+    let (phy, RateControl::Fixed(rate)) = (spec.phy, spec.rate) else {
+        panic!("the model knows one rate")
+    };
+    let us = |duration: Duration| duration.as_secs_f64() * 1e6;
+    let data = us(phy.frame_duration(rate, bytes as u32 + MAC_OVERHEAD + LLC_SNAP));
+    let ack = us(phy.frame_duration(phy.control_rate(rate, spec.highest_basic_rate), phy::ACK));
+    let window = phy.contention_window_min() + 1;
     let model = Bianchi {
-        slot: 20.0,
-        success: data + 10.0 + 248.0 + 50.0,
+        slot: us(phy.slot()),
+        success: data + us(phy.sifs()) + ack + us(phy.difs()),
         // Those that collided wait for the timeout and a DIFS, and the others an EIFS; the model knows one time. It is that of the others.
-        collision: data + 364.0,
-        window: 32.0,
-        doublings: 5,
+        collision: data + us(phy.eifs()),
+        window: f64::from(window),
+        doublings: ((phy.contention_window_max() + 1) / window).ilog2() as i32,
     };
-    println!("stations: frames/s of ours and of the model, and collisions");
-    for count in [2, 5, 10, 20, 50] {
-        let (ours, collided) = measured(&spec, count, 60);
+    for &count in counts {
+        let (ours, collided) = measured(&spec, bytes, count, seconds);
         let expected = model.frames_per_second(count as f64);
         let (_, p) = model.fixed_point(count as f64);
         let off = ours / expected - 1.0;
         println!(
-            "{count:3}: {ours:.1} {expected:.1} ({:+.2} %); {collided:.3} {p:.3}",
+            "{bytes} bytes at {rate}, windows from {window}, {count} stations: {ours:.1} frames/s, the model has {expected:.1} ({:+.2} %); \
+             collisions {collided:.3} and {p:.3}",
             100.0 * off
         );
         assert!(off.abs() < 0.04, "{count} stations: {ours} {expected}");
         assert!((collided - p).abs() < 0.04, "{count} stations: {collided} {p}");
     }
+}
+
+#[test]
+fn saturation_throughput_is_that_of_bianchis_model() {
+    compare(&RadioSpec::dot11b(), 1500, &[2, 5, 10, 20, 50], 60);
+}
+
+#[test]
+fn so_it_is_with_short_packets_with_other_rates_and_with_the_windows_of_802_11a() {
+    compare(&RadioSpec::dot11b(), 100, &[5, 20], 30);
+    let slow = RadioSpec {
+        rate: RateControl::Fixed(Rate::Dsss2),
+        ..RadioSpec::dot11b()
+    };
+    compare(&slow, 1000, &[10], 60);
+    // Windows from 16, slots of 9 us.
+    compare(&RadioSpec::dot11a(), 1500, &[2, 10, 30], 20);
+    compare(&RadioSpec::dot11a(), 300, &[10], 20);
 }

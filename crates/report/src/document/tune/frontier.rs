@@ -53,6 +53,7 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
             scale: Scale::Linear,
         },
         series: all,
+        marks: Vec::new(),
     })
 }
 

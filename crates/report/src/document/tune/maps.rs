@@ -2,10 +2,10 @@
 
 use super::settings::remarks;
 use super::{Detail, memory};
-use crate::chart::heatmap::{ColourScale, HeatCell, HeatMap, Parameter};
 use crate::document::Block;
 use crate::number::{quantity, with_decimals};
 use crate::tune::{Deflate, Direction, Point, Scope, Strategy, Tuning};
+use lastmile_chart::heatmap::{ColourScale, HeatCell, HeatMap, Parameter};
 
 /// The levels that people choose among, besides the advised one: the fastest, the default, the one with the best ratio.
 const LEVELS: [u8; 3] = [1, 6, 9];

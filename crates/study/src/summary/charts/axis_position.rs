@@ -4,7 +4,6 @@ use super::{AxisScale, Horizontal, MeasuredCell};
 use crate::figure::Figure;
 use crate::settings::Key;
 use lastmile_report::record::{Axis, Scale};
-use lastmile_statistics::mean;
 use lastmile_units::{BitRate, Bytes, Probability, duration};
 
 /// A horizontal axis that gives positions along it.
@@ -28,6 +27,7 @@ impl AxisScaleMap {
                 };
             }
             Horizontal::Factor(key, scale) => (*key, *scale),
+            Horizontal::Time => panic!("timelines have an axis of their own"),
         };
         let mut levels: Vec<String> = Vec::new();
         for level in cells.filter_map(|cell| cell.cell.levels.get(key.0)) {
@@ -54,7 +54,7 @@ impl AxisScaleMap {
     /// The position of a cell; none where it has no value, or one without a logarithm on a log scale.
     pub(super) fn position(&self, measured: &MeasuredCell<'_>) -> Option<f64> {
         match self {
-            Self::Figure { figure, .. } => self.at(mean(&measured.samples(figure.name))?),
+            Self::Figure { figure, .. } => self.at(measured.samples(figure.name).mean()?),
             Self::Quantity { key, .. } | Self::Named { key, .. } => self.level(measured.cell.levels.get(key.0)?),
         }
     }

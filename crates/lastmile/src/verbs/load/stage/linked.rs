@@ -1,7 +1,8 @@
 //! The generator behind an emulated link: its threads and sockets are on the near host, and the gateway at the far one relays its
 //! connections to the server.
 
-use super::StageRun;
+use super::capture::CaptureFile;
+use super::{StageRun, run_captured};
 use crate::exit::UnavailableError;
 use anyhow::Context as _;
 use lastmile_link::LinkSpec;
@@ -17,13 +18,19 @@ pub(in crate::verbs::load) struct LinkedGenerator {
     world: World,
     near: EmuHost,
     generator: Generator,
+    capture: Option<CaptureFile>,
     /// It relays for as long as it lives.
     _gateway: Gateway,
 }
 
 impl LinkedGenerator {
     /// The generator's server is on this machine's loopback address.
-    pub(super) fn new(link: &LinkSpec, generator: Generator, seed: Seed) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        link: &LinkSpec,
+        generator: Generator,
+        capture: Option<CaptureFile>,
+        seed: Seed,
+    ) -> anyhow::Result<Self> {
         // Its thread stays in the network namespace that this process began in, so it comes before the world.
         let gateway = Gateway::start().context("the link's gateway cannot be started")?;
         let world = World::new(seed.derive("world")).map_err(|error| unable(&error))?;
@@ -40,6 +47,7 @@ impl LinkedGenerator {
             world,
             near,
             generator: Generator { server, ..generator },
+            capture,
             _gateway: gateway,
         })
     }
@@ -47,15 +55,15 @@ impl LinkedGenerator {
     pub(super) fn run(&self, plan: &Plan, seed: Seed) -> anyhow::Result<StageRun> {
         let before = self.world.disturbance();
         // Its threads are started inside, and so belong to the host.
-        let ran = self.near.namespace().enter(|| self.generator.run(plan, seed));
-        let (measured, cost) = ran
-            .context("the link's near end cannot be entered")?
-            .context("the generator cannot run")?;
+        let ran = self
+            .near
+            .namespace()
+            .enter(|| run_captured(&self.generator, self.capture.as_ref(), plan, seed));
+        let ran = ran.context("the link's near end cannot be entered")??;
         let verdict = self.world.disturbance().since(&before).verdict();
         Ok(StageRun {
-            measured,
-            cost: Some(cost),
             disturbance: verdict.err().map(|why| why.to_string()),
+            ..ran
         })
     }
 }

@@ -1,0 +1,113 @@
+//! The highest rate of a server within a limit: by a search, and by a scan upwards.
+
+use super::runs::{all_cores, plan, rate, run};
+use anyhow::Result;
+use lastmile_bench::spread::Spread;
+use lastmile_load::rate::RequestRate;
+use lastmile_load::schedule::Arrivals;
+use lastmile_load::search::{SearchOptions, VOTES, highest_rate, is_within};
+use lastmile_load::slo::Limit;
+use lastmile_units::Seed;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// The limit of the questions below.
+const LIMIT: &str = "p99<50ms,errors<0.1%";
+/// The steps of the scan, and the resolution of the search.
+const STEP: f64 = 0.02;
+
+/// What is the highest rate of a server within the limit?
+pub(crate) struct Question {
+    pub(crate) name: &'static str,
+    pub(crate) server: SocketAddr,
+    /// That of a run.
+    pub(crate) duration: Duration,
+    pub(crate) shows_runs: bool,
+}
+
+impl Question {
+    /// Searches and scans in turns, with other arrivals in each round. Returns the median of what the searches found.
+    pub(crate) fn search_and_scan(&self, start: f64, rounds: u32) -> Result<Option<f64>> {
+        println!(
+            "{}, {LIMIT}: the highest rate by a search, and by a scan upwards:",
+            self.name
+        );
+        let (mut found, mut ratios) = (Vec::new(), Vec::new());
+        let mut start = start;
+        for round in 0..rounds {
+            let seed = Seed::new(1).derive_index(round.into());
+            let began = std::time::Instant::now();
+            let Some(searched) = self.search(start, seed)? else {
+                println!("  even the lowest rate breaks the limit");
+                continue;
+            };
+            let searching = began.elapsed();
+            let scanned = self.scan(searched * 0.85, seed)?;
+            println!(
+                "  search {searched:.1}/s ({:.0} s), scan {scanned:.1}/s ({:.0} s): {:+.1} %",
+                searching.as_secs_f64(),
+                (began.elapsed() - searching).as_secs_f64(),
+                (searched / scanned - 1.0) * 100.0
+            );
+            found.push(searched);
+            ratios.push(searched / scanned);
+            // The next round begins nearer, to save time.
+            start = searched / 2.0;
+        }
+        if let (Some(rate), Some(ratio)) = (Spread::of(found.clone()), Spread::of(ratios)) {
+            println!(
+                "  search {:.1}/s ({:.1} to {:.1}), {:+.1} % of the scan ({:+.1} to {:+.1})",
+                rate.median,
+                rate.min,
+                rate.max,
+                (ratio.median - 1.0) * 100.0,
+                (ratio.min - 1.0) * 100.0,
+                (ratio.max - 1.0) * 100.0
+            );
+        }
+        Ok(Spread::of(found).map(|spread| spread.median))
+    }
+
+    fn search(&self, start: f64, seed: Seed) -> Result<Option<f64>> {
+        let options = SearchOptions {
+            start: rate(start)?,
+            highest: rate(1e6)?,
+            resolution: STEP,
+            repeats: 1,
+            votes: VOTES,
+        };
+        let found = highest_rate(&options, seed, &mut |rate, seed| self.judge(rate, seed))?;
+        Ok(found.mean())
+    }
+
+    /// The last rate within the limit, in steps upwards from `start` until two in a row are not.
+    fn scan(&self, start: f64, seed: Seed) -> Result<f64> {
+        let seed = seed.derive_index(0);
+        let (mut scanned, mut step, mut broken) = (start, start, 0);
+        while broken < 2 {
+            if is_within(rate(step)?, VOTES, seed, &mut |rate, seed| self.judge(rate, seed))? {
+                (scanned, broken) = (step, 0);
+            } else {
+                broken += 1;
+            }
+            step *= 1.0 + STEP;
+        }
+        Ok(scanned)
+    }
+
+    /// A run at a rate: is it within the limit?
+    fn judge(&self, rate: RequestRate, seed: Seed) -> Result<Result<(), String>> {
+        let limit: Limit = LIMIT.parse()?;
+        let plan = plan(Arrivals::Poisson(rate), self.duration, self.server);
+        let measured = run(self.server, &plan, all_cores(), seed)?.measurement;
+        let judged = limit.judge(&measured);
+        if self.shows_runs {
+            let p99 = measured.response.quantile(0.99).unwrap_or_default();
+            println!(
+                "    {rate}: p99 {p99:?}, {} connections, {judged:?}",
+                measured.connections
+            );
+        }
+        Ok(judged)
+    }
+}

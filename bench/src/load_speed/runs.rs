@@ -1,0 +1,35 @@
+//! Runs of the generator against one server.
+
+use anyhow::Result;
+use lastmile_load::epoll::{Generator, GeneratorRun};
+use lastmile_load::http1::Request;
+use lastmile_load::plan::{Demand, Plan};
+use lastmile_load::rate::RequestRate;
+use lastmile_load::schedule::Arrivals;
+use lastmile_units::Seed;
+use std::io;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+pub(crate) fn plan(arrivals: Arrivals, duration: Duration, server: SocketAddr) -> Plan {
+    let request = Request::get(&server.to_string(), "/1k.html");
+    Plan::new(Demand::open(arrivals), duration, request)
+}
+
+pub(crate) fn run(server: SocketAddr, plan: &Plan, threads: NonZeroU32, seed: Seed) -> io::Result<GeneratorRun> {
+    Generator::new(server, threads, Arc::default()).run(plan, seed)
+}
+
+pub(crate) fn all_cores() -> NonZeroU32 {
+    let cores = available_parallelism()
+        .ok()
+        .and_then(|cores| NonZeroU32::try_from(cores).ok());
+    cores.unwrap_or(NonZeroU32::MIN)
+}
+
+pub(crate) fn rate(per_second: f64) -> Result<RequestRate> {
+    RequestRate::new(per_second).ok_or_else(|| anyhow::anyhow!("{per_second} is no rate"))
+}

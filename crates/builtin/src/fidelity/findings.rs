@@ -1,0 +1,115 @@
+//! The findings and tables of the study `fidelity`.
+
+use crate::fidelity::{Agreement, agreement_table, agreements};
+use lastmile_report::number::{interval, percent, quantity};
+use lastmile_report::record::{Finding, Run, Table};
+use lastmile_statistics::quantile;
+
+/// A cell whose ratio differs from 1 by more than this is named as an exception. Our own choice.
+const EXCEPTION: f64 = 0.05;
+
+pub(crate) fn findings(run: &Run) -> Vec<Finding> {
+    let cells = agreements(run);
+    [without_chance(&cells), with_chance(&cells)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn finding(title: &str, text: String) -> Finding {
+    Finding {
+        title: title.to_owned(),
+        text,
+        inferred: false,
+    }
+}
+
+fn without_chance(cells: &[Agreement]) -> Option<Finding> {
+    let cells: Vec<&Agreement> = cells.iter().filter(|cell| !cell.loses).collect();
+    let differences: Vec<f64> = cells.iter().map(|cell| cell.difference()).collect();
+    let text = format!(
+        "Over {} cells whose links lose nothing at random, the median difference between simulated times and those of real kernels is \
+         {}. {}",
+        cells.len(),
+        percent(quantile(&differences, 0.5)?),
+        exceptions(&cells, |cell| cell.difference() > EXCEPTION)
+    );
+    Some(finding("Without chance", text))
+}
+
+fn with_chance(cells: &[Agreement]) -> Option<Finding> {
+    let cells: Vec<&Agreement> = cells.iter().filter(|cell| cell.loses).collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let beyond = |cell: &Agreement| {
+        let [low, high] = cell.interval.unwrap_or([cell.ratio; 2]);
+        low < 1.0 - EXCEPTION || high > 1.0 + EXCEPTION
+    };
+    let text = format!(
+        "Over {} cells whose links lose frames at random (counted from the first, the same frames in both worlds), the 95 % interval of \
+         the ratio lies within {} of 1 in {}. {}",
+        cells.len(),
+        percent(EXCEPTION),
+        cells.iter().filter(|cell| !beyond(cell)).count(),
+        exceptions(&cells, beyond)
+    );
+    Some(finding("With chance", text))
+}
+
+/// The sentence that names the cells that are too far off.
+fn exceptions(cells: &[&Agreement], is_one: impl Fn(&Agreement) -> bool) -> String {
+    let named = |cell: &&&Agreement| {
+        let interval = cell
+            .interval
+            .map_or_else(String::new, |range| format!(", {}", interval(range, "1")));
+        let ratio = quantity(cell.ratio, "1");
+        format!("{} over {} (ratio {ratio}{interval})", cell.workload, cell.link)
+    };
+    let found: Vec<String> = cells
+        .iter()
+        .filter(|cell| is_one(cell))
+        .map(|cell| named(&cell))
+        .collect();
+    if found.is_empty() {
+        format!("No cell is off by more than {}.", percent(EXCEPTION))
+    } else {
+        format!("Off by more than {}: {}.", percent(EXCEPTION), found.join("; "))
+    }
+}
+
+pub(crate) fn exhibits(run: &Run) -> Vec<Table> {
+    let cells = agreements(run);
+    if cells.is_empty() {
+        return Vec::new();
+    }
+    let note = "The simulated world's figure divided by the emulated world's, for each pair of repeats.".to_owned();
+    vec![
+        agreement_table("Simulated against emulated", note, &cells),
+        medians(&cells),
+    ]
+}
+
+/// The median times of each cell in both worlds.
+fn medians(cells: &[Agreement]) -> Table {
+    let row = |cell: &Agreement| {
+        vec![
+            cell.workload.clone(),
+            cell.link.clone(),
+            quantity(cell.kernel, "s"),
+            quantity(cell.simulated, "s"),
+            quantity(cell.ratio, "1"),
+            cell.interval
+                .map_or_else(|| "-".to_owned(), |range| interval(range, "1")),
+        ]
+    };
+    Table {
+        title: "Median times in both worlds".to_owned(),
+        note: "For bulk, of the whole transfer; for exchanges, of one response. The ratio is the mean over pairs of repeats."
+            .to_owned(),
+        columns: ["Workload", "Link", "Kernel", "Simulated", "Ratio", "95 % interval"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows: cells.iter().map(row).collect(),
+    }
+}

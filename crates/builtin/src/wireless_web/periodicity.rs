@@ -1,0 +1,142 @@
+//! What gives connection durations at 100 m a period: experiment 6's open question.
+
+use super::curves::figure;
+use super::listed;
+use lastmile_report::number::quantity;
+use lastmile_report::record::{Cell, Finding, Run, Table};
+
+/// A period counts where chance gives such a one in fewer than one of a thousand series: our own choice, for some dozens of cells.
+const CHANCE_MAX: f64 = 0.001;
+
+/// The periodicity of a cell.
+#[derive(Debug)]
+pub(super) struct Periodicity<'a> {
+    cell: &'a Cell,
+    /// Fisher's g, its chance and its period in seconds: medians over the repeats.
+    share: f64,
+    chance: f64,
+    period: f64,
+    /// The share of the repeats whose period is the same.
+    agreement: f64,
+}
+
+/// Periods within this of each other are the same, and this share of the repeats must have the same. Our own choices. Queues make durations
+/// alike that follow each other, and so peaks where there is no period, but at another place in each repeat.
+const SAME: f64 = 0.05;
+const AGREEMENT_MIN: f64 = 0.8;
+
+impl Periodicity<'_> {
+    /// Whether there is a period.
+    pub(super) fn is_significant(&self) -> bool {
+        self.chance < CHANCE_MAX && self.agreement >= AGREEMENT_MIN
+    }
+
+    /// What is switched on, as its settings say.
+    pub(super) fn mechanism(&self) -> String {
+        let level = |key: &str| self.cell.levels.get(key).map_or("", String::as_str);
+        let mut on: Vec<&str> = Vec::new();
+        for (part, name) in [
+            ("beacons", "beacons"),
+            ("rate=arf", "rate fallback"),
+            ("interferer", "an oven"),
+        ] {
+            if level("radio").contains(part) {
+                on.push(name);
+            }
+        }
+        if level("environment").contains("no strong path") {
+            on.push("fading");
+        }
+        let mut text = if on.is_empty() {
+            "nothing".to_owned()
+        } else {
+            on.join(" and ")
+        };
+        if self.cell.part.as_deref() == Some("periodicity-timers") {
+            text += &format!(
+                ", delayed ACK {}, SYN timeout {}",
+                level("delayed_acknowledgement"),
+                level("syn_timeout")
+            );
+        }
+        if level("arrivals") == "poisson" {
+            text += ", requests at random times";
+        }
+        text
+    }
+}
+
+pub(super) fn all(run: &Run) -> Vec<Periodicity<'_>> {
+    let is_it = |cell: &&Cell| {
+        let part = cell.part.as_deref().unwrap_or_default();
+        cell.valid && part.starts_with("periodicity")
+    };
+    let of = |cell| {
+        let median = |name| figure(cell, name)?.quantiles.get("0.5").copied();
+        let period = median("period")?;
+        let repeats = &figure(cell, "period")?.run_means;
+        let same = repeats
+            .iter()
+            .filter(|other| (*other / period - 1.0).abs() < SAME)
+            .count();
+        Some(Periodicity {
+            cell,
+            share: median("periodicity")?,
+            chance: median("periodicity_chance")?,
+            period,
+            agreement: if repeats.is_empty() {
+                1.0
+            } else {
+                same as f64 / repeats.len() as f64
+            },
+        })
+    };
+    run.cells.iter().filter(is_it).filter_map(of).collect()
+}
+
+pub(super) fn table(run: &Run) -> Option<Table> {
+    let row = |of: &Periodicity<'_>| {
+        let rate = of.cell.levels.get("rate").cloned().unwrap_or_default();
+        let period = if of.is_significant() {
+            quantity(of.period, "s")
+        } else {
+            "none".to_owned()
+        };
+        let tail = super::curves::tail(of.cell).map_or_else(String::new, |tail| quantity(tail, "1"));
+        vec![of.mechanism(), rate, quantity(of.share, "1"), period, tail]
+    };
+    super::table(
+        "Periods of connection durations at 100 m",
+        "By the periodogram of their ranks, in the order of opening, and Fisher's test: g is the share of the greatest peak. A period is named where chance gives such a peak in fewer than 1 of 1,000 series (median of the repeats), and at least 80 % of the repeats have the same within 5 %.",
+        &["Switched on", "Rate", "Fisher's g", "Period", "p99/p50"],
+        all(run).iter().map(row).collect(),
+    )
+}
+
+pub(super) fn finding(run: &Run) -> Option<Finding> {
+    let all = all(run);
+    let describe = |of: &Periodicity<'_>| {
+        let rate = of.cell.levels.get("rate").cloned().unwrap_or_default();
+        format!("{} at {rate}/s ({})", of.mechanism(), quantity(of.period, "s"))
+    };
+    let (with, without): (Vec<_>, Vec<_>) = all.iter().partition(|of| of.is_significant());
+    (!all.is_empty()).then_some(())?;
+    let mut none: Vec<String> = without.iter().map(|of| of.mechanism()).collect();
+    none.sort();
+    none.dedup();
+    let periodic: Vec<String> = with.iter().map(|of| describe(of)).collect();
+    none.retain(|mechanism| with.iter().all(|of| of.mechanism() != *mechanism));
+    let mut text = format!(
+        "Connection durations at 100 m have a period with: {}. They have none with: {}.",
+        if periodic.is_empty() {
+            "nothing that was tried".to_owned()
+        } else {
+            periodic.join("; ")
+        },
+        listed(&none)
+    );
+    if with.is_empty() {
+        text += " Fisher's test looks for one wave: rare delays, such as by a beacon in one of some 40 requests, can escape it.";
+    }
+    Some(super::finding("Where periodicity comes from", text, false))
+}

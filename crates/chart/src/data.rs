@@ -1,0 +1,108 @@
+//! A chart as data: what is drawn, without how.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A chart, as data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Chart {
+    /// What it shows.
+    pub title: String,
+    /// How to read it.
+    pub note: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn, in the order of the legend.
+    pub series: Vec<Series>,
+    /// What is marked on the curves: a knee.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+}
+
+/// A point that stands out, with its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Mark {
+    /// Along the horizontal axis, in its unit.
+    pub x: f64,
+    /// Along the vertical axis, in its unit.
+    pub y: f64,
+    /// What is said of it.
+    pub label: String,
+}
+
+/// An axis of a chart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Axis {
+    /// What is on it.
+    pub label: String,
+    /// Its unit: `s`, `B`, `bit/s`, `1`, `1/s`. Ticks have an SI prefix; a ratio (`1`) is shown in per cent. The unit of a count is empty
+    /// or names what is counted; a count is shown without a prefix.
+    pub unit: String,
+    /// How values are laid along it.
+    pub scale: Scale,
+}
+
+/// How values are laid along an axis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// Equal steps, equal distances.
+    Linear,
+    /// Likewise, and each series lies on top of those before it: the values at one x add up. The last series is what remains.
+    Stacked,
+    /// Equal factors, equal distances; every value is above 0.
+    Log,
+    /// Named positions, side by side: a point's x is an index into these names.
+    Named(Vec<String>),
+}
+
+/// Points of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Series {
+    /// Its name in the legend. Series of one name and different sources show the same quantity: they share a colour, and the legend
+    /// adds the source where the name does not end in it: `ETDR, published`.
+    pub name: String,
+    /// Whose figures these are.
+    pub source: Source,
+    /// Whether neighbouring points are joined.
+    pub joined: bool,
+    /// In the order they are joined.
+    pub points: Vec<Point>,
+}
+
+/// Whose figures a series shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// This run's.
+    Measured,
+    /// A study's authors'.
+    Published,
+    /// A formula's.
+    Predicted,
+}
+
+/// A point, with its spread where it has one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Point {
+    /// Along the horizontal axis, in its unit.
+    pub x: f64,
+    /// Along the vertical axis, in its unit.
+    pub y: f64,
+    /// Interval or range of y.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<[f64; 2]>,
+    /// A short name beside the point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}

@@ -1,0 +1,78 @@
+//! The legend of a chart.
+
+use super::label_placement::{shorten, text_width};
+use super::markers::{SeriesStyle, legend_name};
+use super::{LINE, px};
+use crate::escape::Text;
+use crate::{Chart, Scale, Source};
+use std::fmt::Write;
+
+/// Px from an item's left end to its text, and from one item to the next: our own choice, by eye.
+const SAMPLE: f64 = 34.0;
+const GAP: f64 = 18.0;
+
+/// A sample and a name for each series, in as many rows as they need.
+#[derive(Debug)]
+pub(super) struct Legend {
+    items: Vec<Item>,
+}
+
+#[derive(Debug)]
+struct Item {
+    left: f64,
+    row: usize,
+    text: String,
+}
+
+impl Legend {
+    /// Lays items from left to right, up to `right`. A single series of this run's own needs no legend: the title names it.
+    pub(super) fn lay_out(chart: &Chart, right: f64) -> Self {
+        let (mut left, mut row, mut items) = (0.0, 0, Vec::new());
+        let alone = matches!(chart.series.as_slice(), [only] if only.source == Source::Measured);
+        for series in chart.series.iter().filter(|_| !alone) {
+            let text = shorten(&legend_name(series, &chart.series), right - SAMPLE);
+            let width = SAMPLE + text_width(&text);
+            if left > 0.0 && left + width > right {
+                (left, row) = (0.0, row + 1);
+            }
+            items.push(Item { left, row, text });
+            left += width + GAP;
+        }
+        Self { items }
+    }
+
+    /// The height it needs at the drawing's top.
+    pub(super) fn height(&self) -> f64 {
+        self.items
+            .last()
+            .map_or(0.0, |item| (item.row + 1) as f64 * LINE + 10.0)
+    }
+
+    pub(super) fn write(&self, out: &mut String, chart: &Chart, styles: &[SeriesStyle]) -> std::fmt::Result {
+        let (series, stacked) = (&chart.series, chart.y.scale == Scale::Stacked);
+        for (item, (series, style)) in self.items.iter().zip(series.iter().zip(styles)) {
+            let middle = item.row as f64 * LINE + 11.0;
+            write!(out, "<g class=\"{}\">", style.class)?;
+            if stacked {
+                let y = px(middle - 6.0);
+                write!(
+                    out,
+                    "<rect class=\"area\" x=\"{}\" y=\"{y}\" width=\"26\" height=\"12\"/>",
+                    px(item.left)
+                )?;
+            } else if series.joined {
+                style.write_line(out, &[(item.left, middle), (item.left + 26.0, middle)])?;
+            }
+            if !stacked {
+                style.write_mark(out, item.left + 13.0, middle)?;
+            }
+            let (x, y) = (px(item.left + SAMPLE), px(middle + 4.5));
+            writeln!(
+                out,
+                "<text class=\"legend\" x=\"{x}\" y=\"{y}\">{}</text></g>",
+                Text(&item.text)
+            )?;
+        }
+        Ok(())
+    }
+}

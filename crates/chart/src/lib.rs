@@ -1,0 +1,463 @@
+//! Draws a [`Chart`] as SVG of our own: no script, absolute coordinates, the same bytes for the same chart.
+//!
+//! A series' source shows in its marks, and not in colour alone: measured figures are filled marks on a full line,
+//! published ones hollow marks on a dashed line, predicted ones crosses on a dotted line. Series of one name share colour and
+//! shape, so that measured and published figures of one quantity are seen to belong together. Colours are CSS variables, in [`CSS`], light and dark.
+//!
+//! `axis` computes where a value lies, `label_placement` where text fits, `markers` draws points, `stack` areas and bars, `marks` what stands out on a curve,
+//! `legend` explains the marks. `heatmap` draws fields of cells, in the scale of `colour`.
+
+mod axis;
+mod colour;
+mod data;
+pub mod escape;
+pub mod heatmap;
+mod label_placement;
+mod legend;
+mod markers;
+mod marks;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use axis::FittedAxis;
+pub use data::{Axis, Chart, Mark, Point, Scale, Series, Source};
+use escape::Text;
+use label_placement::{Labels, Rect, shorten, text_width, wrap};
+use lastmile_units::number::{self, interval, quantity};
+use legend::Legend;
+use markers::{SeriesStyle, legend_name};
+use std::fmt::Write;
+
+/// The style that drawings need, to be put once into the page they are in.
+pub const CSS: &str = include_str!("chart.css");
+
+/// The width that a chart is laid out for; text has the same size in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A page on a desk, or on paper.
+    Wide,
+    /// A phone held upright.
+    Narrow,
+}
+
+impl Layout {
+    fn width(self) -> f64 {
+        match self {
+            Layout::Wide => 840.0,
+            Layout::Narrow => 350.0,
+        }
+    }
+
+    fn plot_height(self) -> f64 {
+        match self {
+            Layout::Wide => 300.0,
+            Layout::Narrow => 230.0,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Layout::Wide => "wide",
+            Layout::Narrow => "narrow",
+        }
+    }
+}
+
+/// Heights and gaps in px: our own choice, by eye, for text of 13 px.
+const LINE: f64 = 18.0;
+const RIGHT: f64 = 16.0;
+/// The length that a mark needs along a line, on average over the series, and the points that are few enough to be marked in any case.
+const MARK_ROOM: f64 = 12.0;
+const DENSE_POINTS: usize = 24;
+/// The marks on a line that is too dense for all of them.
+const DENSE_MARKS: usize = 7;
+
+/// Draws `chart` for a page that has [`CSS`]. `id` distinguishes its elements from those of other charts on the page: letters and digits.
+pub fn svg(chart: &Chart, layout: Layout, id: &str) -> String {
+    Drawing::new(chart, layout).write(&format!("{id}-{}", layout.name()), "")
+}
+
+/// Draws `chart` as a file of its own, with its style in it.
+pub fn standalone(chart: &Chart, layout: Layout) -> String {
+    Drawing::new(chart, layout).write("chart", &format!("<style>{CSS}</style>"))
+}
+
+/// A chart's layout, computed before the first element is written.
+struct Drawing<'a> {
+    chart: &'a Chart,
+    layout: Layout,
+    x: FittedAxis,
+    y: FittedAxis,
+    styles: Vec<SeriesStyle>,
+    legend: Legend,
+    /// Texts of the horizontal axis, in lines.
+    x_texts: Vec<Vec<String>>,
+    /// The edges of the plot.
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+    height: f64,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(chart: &'a Chart, layout: Layout) -> Self {
+        let points = || chart.series.iter().flat_map(|series| &series.points);
+        let xs: Vec<f64> = points().map(|p| p.x).collect();
+        let ys: Vec<f64> = if chart.y.scale == Scale::Stacked {
+            let pieces = stack::pieces(&chart.series).into_iter().flatten();
+            pieces.flat_map(|piece| [piece.low, piece.high]).collect()
+        } else {
+            points()
+                .flat_map(|p| [p.y, p.spread.map_or(p.y, |s| s[0]), p.spread.map_or(p.y, |s| s[1])])
+                .collect()
+        };
+        let narrow = layout == Layout::Narrow;
+        // The x axis begins at 0 only where the points still fill most of it: with levels of 1 and 2, but not with a range of 900 to 1000.
+        let far = xs.iter().copied().fold(0.0, f64::max);
+        let near = xs.iter().copied().fold(f64::INFINITY, f64::min);
+        let x = FittedAxis::new(&chart.x, &xs, if narrow { 4 } else { 9 }, near < far / 3.0);
+        let y = FittedAxis::new(&chart.y, &ys, 6, true);
+        let width = layout.width();
+        let widest = y.ticks.iter().map(|tick| text_width(&tick.text)).fold(0.0, f64::max);
+        let left = (widest + 12.0).clamp(24.0, width * 0.45);
+        let right = width - RIGHT;
+        let legend = Legend::lay_out(chart, right);
+        let top = legend.height() + LINE + 8.0;
+        let bottom = top + layout.plot_height();
+        let room = x.slot().map_or(f64::INFINITY, |slot| slot * (right - left) - 6.0);
+        let (x_texts, x_lines) = lay_out_names(&x, room);
+        let height = bottom + 8.0 + x_lines as f64 * LINE + LINE + 6.0;
+        Self {
+            chart,
+            layout,
+            x,
+            y,
+            styles: if chart.y.scale == Scale::Stacked {
+                markers::layer_styles(&chart.series)
+            } else {
+                markers::styles(&chart.series)
+            },
+            legend,
+            x_texts,
+            left,
+            right,
+            top,
+            bottom,
+            height,
+        }
+    }
+
+    fn write(&self, id: &str, style: &str) -> String {
+        let mut out = String::new();
+        self.write_to(&mut out, id, style)
+            .expect("a String takes all that is written to it");
+        out
+    }
+
+    fn write_to(&self, out: &mut String, id: &str, style: &str) -> std::fmt::Result {
+        let Chart { title, note, .. } = self.chart;
+        let (width, height) = (px(self.layout.width()), px(self.height));
+        write!(
+            out,
+            "<svg class=\"chart {}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{style}",
+            self.layout.name(),
+            Text(title),
+            Text(self.description(note)),
+        )?;
+        self.legend.write(out, self.chart, &self.styles)?;
+        self.write_axes(out)?;
+        let mut labels = Labels::new(Rect {
+            left: self.left,
+            top: self.top - 6.0,
+            right: self.right + RIGHT,
+            bottom: self.bottom,
+        });
+        if self.chart.y.scale == Scale::Stacked {
+            self.write_stack(out)?;
+        } else {
+            self.write_rings(out, &mut labels)?;
+            // The first series lies on top: it is the chart's subject.
+            for (series, style) in self.chart.series.iter().zip(&self.styles).rev() {
+                self.write_series(out, series, style, &mut labels)?;
+            }
+            self.write_mark_labels(out, &mut labels)?;
+            self.write_labels(out, &mut labels)?;
+        }
+        out.push_str("</svg>\n");
+        Ok(())
+    }
+
+    /// The description for screen readers: the chart's note, axes, series, and what could not be shown.
+    fn description(&self, note: &str) -> String {
+        let Chart { x, y, series, .. } = self.chart;
+        let mut text = format!("{note} {} against {}.", y.label, x.label)
+            .trim_start()
+            .to_owned();
+        for one in series {
+            let count = one.points.len();
+            let _ = write!(
+                text,
+                " {}: {count} point{}",
+                legend_name(one, series),
+                if count == 1 { "." } else { "s." }
+            );
+        }
+        let hidden = series
+            .iter()
+            .flat_map(|s| &s.points)
+            .filter(|p| self.at(p, 0.0).is_none())
+            .count();
+        if hidden > 0 {
+            let _ = write!(text, " Points that do not fit on an axis and are not shown: {hidden}.");
+        }
+        text
+    }
+
+    fn write_axes(&self, out: &mut String) -> std::fmt::Result {
+        let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
+        out.push_str("<g class=\"grid\">");
+        let mut ends = f64::INFINITY;
+        for tick in &self.y.ticks {
+            let y = bottom - tick.at * (bottom - top);
+            write!(out, "<path d=\"M{} {}H{}\"/>", px(left), px(y), px(right))?;
+            if ends - y >= 13.0 {
+                ends = y;
+                let text = shorten(&tick.text, left - 10.0);
+                write!(
+                    out,
+                    "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+                    px(left - 8.0),
+                    px(y + 4.5),
+                    Text(text)
+                )?;
+            }
+        }
+        let named = self.x.slot().is_some();
+        let mut ends = f64::NEG_INFINITY;
+        for (tick, lines) in self.x.ticks.iter().zip(&self.x_texts) {
+            let x = left + tick.at * (right - left);
+            if !named {
+                write!(out, "<path d=\"M{} {}V{}\"/>", px(x), px(top), px(bottom))?;
+            }
+            let half = lines.iter().map(|line| text_width(line)).fold(0.0, f64::max) / 2.0;
+            // The last text stays inside the drawing; a text that would touch its neighbour is left out.
+            let centre = x.min(self.layout.width() - half - 2.0);
+            if named || centre - half > ends + 4.0 {
+                ends = centre + half;
+                for (row, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+                    let y = px(bottom + 18.0 + row as f64 * LINE);
+                    write!(
+                        out,
+                        "<text x=\"{}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
+                        px(centre),
+                        Text(line)
+                    )?;
+                }
+            }
+        }
+        writeln!(out, "</g>")?;
+        write!(
+            out,
+            "<path class=\"axis\" d=\"M{} {}H{}\"/>",
+            px(left),
+            px(bottom),
+            px(right)
+        )?;
+        if let Some(zero) = self
+            .y
+            .position(0.0)
+            .filter(|at| *at > 0.0 && *at < 1.0 && self.y.slot().is_none())
+        {
+            write!(
+                out,
+                "<path class=\"axis\" d=\"M{} {}H{}\"/>",
+                px(left),
+                px(bottom - zero * (bottom - top)),
+                px(right)
+            )?;
+        }
+        let y_title = shorten(&self.y.title, right);
+        write!(
+            out,
+            "<text class=\"axis-title\" x=\"0\" y=\"{}\">{}</text>",
+            px(top - 12.0),
+            Text(y_title)
+        )?;
+        let x_title = shorten(&self.x.title, right);
+        let y = px(self.height - 8.0);
+        writeln!(
+            out,
+            "<text class=\"axis-title\" x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
+            px(right),
+            Text(x_title)
+        )
+    }
+
+    fn write_series(
+        &self,
+        out: &mut String,
+        series: &Series,
+        style: &SeriesStyle,
+        labels: &mut Labels,
+    ) -> std::fmt::Result {
+        write!(out, "<g class=\"{}\">", style.class)?;
+        let dodge = self.dodge(style);
+        let placed: Vec<(&Point, (f64, f64))> = series
+            .points
+            .iter()
+            .filter_map(|point| Some((point, self.at(point, dodge)?)))
+            .collect();
+        let line: Vec<(f64, f64)> = placed.iter().map(|(_, at)| *at).collect();
+        if series.joined && placed.len() > 1 {
+            style.write_line(out, &line)?;
+            labels.occupy_line(&line);
+        }
+        // Marks that would cover each other add nothing to a line. Where several lines are to be told apart without colour, some marks stay.
+        let is_dense =
+            series.joined && line.len() > DENSE_POINTS && path_length(&line) / line.len() as f64 <= MARK_ROOM;
+        let (first, step) = match (is_dense, self.styles.len()) {
+            (false, _) => (0, 1),
+            (true, 1) => (placed.len(), 1),
+            (true, lines) => {
+                let step = placed.len().div_ceil(DENSE_MARKS);
+                ((step / 2 + style.index * step / lines) % step, step)
+            }
+        };
+        for (point, (x, y)) in placed.iter().skip(first).step_by(step) {
+            write!(out, "<g><title>{}</title>", Text(self.tooltip(series, point)))?;
+            if let Some(ends) = point.spread {
+                let [low, high] = ends.map(|end| self.bottom - self.y.clamped_position(end) * (self.bottom - self.top));
+                style.write_spread(out, *x, low, high)?;
+                labels.occupy(Rect {
+                    left: x - 4.0,
+                    top: high,
+                    right: x + 4.0,
+                    bottom: low,
+                });
+            }
+            style.write_mark(out, *x, *y)?;
+            out.push_str("</g>");
+            labels.occupy(Rect::around(*x, *y, 5.0));
+        }
+        writeln!(out, "</g>")
+    }
+
+    /// Labels are placed when every mark is known, so that no mark is covered. A label that a near point already has, as where
+    /// measured and published figures of one quantity have the same label, is not repeated.
+    fn write_labels(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
+        const NEAR: f64 = 40.0;
+        let mut said: Vec<(&str, f64, f64)> = Vec::new();
+        for (series, style) in self.chart.series.iter().zip(&self.styles) {
+            let dodge = self.dodge(style);
+            for point in &series.points {
+                let Some(text) = &point.label else { continue };
+                let Some((x, y)) = self.at(point, dodge) else { continue };
+                let near = |(same, there_x, there_y): &(&str, f64, f64)| {
+                    same == text && (there_x - x).abs() < NEAR && (there_y - y).abs() < NEAR
+                };
+                if said.iter().any(near) {
+                    continue;
+                }
+                said.push((text, x, y));
+                // A label that fits nowhere is in the tool tip only.
+                let Some((x, y, anchor)) = labels.find_room(x, y, text_width(text)) else {
+                    continue;
+                };
+                let (x, y, anchor) = (px(x), px(y), anchor.name());
+                writeln!(
+                    out,
+                    "<text class=\"label {}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
+                    style.class,
+                    Text(text)
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The offset of a series on a named axis, so that spreads at one position stand side by side.
+    fn dodge(&self, style: &SeriesStyle) -> f64 {
+        let Some(slot) = self.x.slot() else { return 0.0 };
+        let several = self.styles.len() as f64;
+        let step = (slot * (self.right - self.left) * 0.7 / several).min(12.0);
+        (style.index as f64 - (several - 1.0) / 2.0) * step
+    }
+
+    fn at(&self, point: &Point, dodge: f64) -> Option<(f64, f64)> {
+        let (x, y) = (self.x.position(point.x)?, self.y.position(point.y)?);
+        Some((
+            self.left + x * (self.right - self.left) + dodge,
+            self.bottom - y * (self.bottom - self.top),
+        ))
+    }
+
+    fn tooltip(&self, series: &Series, point: &Point) -> String {
+        let Chart { x, y, series: all, .. } = self.chart;
+        let mut text = format!(
+            "{}: {} at {}",
+            legend_name(series, all),
+            value(y, point.y),
+            value(x, point.x)
+        );
+        if let Some(spread) = point.spread {
+            let _ = write!(text, " ({})", range(y, spread));
+        }
+        if let Some(label) = &point.label {
+            let _ = write!(text, ", {label}");
+        }
+        text
+    }
+}
+
+fn value(axis: &Axis, value: f64) -> String {
+    match (&axis.scale, axis.unit.as_str()) {
+        (Scale::Named(names), _) => names.get(value as usize).cloned().unwrap_or_default(),
+        (_, "1") => number::percent(value),
+        (_, unit) => quantity(value, unit),
+    }
+}
+
+fn range(axis: &Axis, [low, high]: [f64; 2]) -> String {
+    match axis.unit.as_str() {
+        "1" => format!("{} to {}", value(axis, low), value(axis, high)),
+        unit => interval([low, high], unit),
+    }
+}
+
+/// The texts of a horizontal axis in lines, and how many lines the longest has. Where names would be cut in their own width, every
+/// second one goes a row lower, so that each has its neighbour's width too.
+fn lay_out_names(x: &FittedAxis, room: f64) -> (Vec<Vec<String>>, usize) {
+    let wrapped = |room: f64| -> Vec<Vec<String>> { x.ticks.iter().map(|tick| wrap(&tick.text, room)).collect() };
+    let mut texts = wrapped(room);
+    if texts.iter().flatten().any(|line| line.ends_with('…')) {
+        texts = wrapped(room * 2.0);
+        let rows = texts.iter().step_by(2).map(Vec::len).max().unwrap_or(0);
+        for lower in texts.iter_mut().skip(1).step_by(2) {
+            lower.splice(0..0, vec![String::new(); rows]);
+        }
+    }
+    let lines = texts.iter().map(Vec::len).max().unwrap_or(1);
+    (texts, lines)
+}
+
+/// The length of a line in px.
+fn path_length(line: &[(f64, f64)]) -> f64 {
+    let lengths = line
+        .windows(2)
+        .map(|pair| libm::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1));
+    lengths.sum()
+}
+
+/// A coordinate to a tenth of a px: finer cannot be seen, and every machine rounds to the same text.
+fn px(value: f64) -> String {
+    let tenths = (value * 10.0).round() as i64;
+    let sign = if tenths < 0 { "-" } else { "" };
+    match (tenths.abs() / 10, tenths.abs() % 10) {
+        (whole, 0) => format!("{sign}{whole}"),
+        (whole, part) => format!("{sign}{whole}.{part}"),
+    }
+}

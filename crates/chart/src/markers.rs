@@ -1,0 +1,144 @@
+//! The marks and lines of series. Shape and line show a figure's source; colour only helps.
+
+use super::px;
+use crate::{Series, Source};
+use std::fmt::Write;
+
+/// How one series is drawn.
+#[derive(Debug)]
+pub(super) struct SeriesStyle {
+    /// Its index among the series.
+    pub(super) index: usize,
+    /// CSS classes: the colour and the source.
+    pub(super) class: String,
+    source: Source,
+    shape: Shape,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    Circle,
+    Square,
+    Diamond,
+    Triangle,
+    Turned,
+}
+
+const SHAPES: [Shape; 5] = [
+    Shape::Circle,
+    Shape::Square,
+    Shape::Diamond,
+    Shape::Triangle,
+    Shape::Turned,
+];
+/// The number of colours in chart.css; with five shapes, 35 series differ before any two look alike.
+const COLOURS: usize = 7;
+
+/// One style per series; series of one name share colour and shape.
+pub(super) fn styles(all: &[Series]) -> Vec<SeriesStyle> {
+    let mut things: Vec<&str> = Vec::new();
+    let mut styles = Vec::new();
+    for (index, series) in all.iter().enumerate() {
+        let source = source_name(series.source);
+        let thing = series
+            .name
+            .strip_suffix(source)
+            .map_or(series.name.as_str(), |rest| rest.trim_end_matches([',', ' ']));
+        let place = things.iter().position(|known| *known == thing).unwrap_or_else(|| {
+            things.push(thing);
+            things.len() - 1
+        });
+        styles.push(SeriesStyle {
+            index,
+            class: format!("c{} {source}", place % COLOURS + 1),
+            source: series.source,
+            shape: SHAPES[place % SHAPES.len()],
+        });
+    }
+    styles
+}
+
+/// The styles of layers: as those of series, and the last one, which is what remains, in grey.
+pub(super) fn layer_styles(all: &[Series]) -> Vec<SeriesStyle> {
+    let mut styles = styles(all);
+    if let [_, .., rest] = &mut styles[..] {
+        rest.class = format!("rest {}", source_name(rest.source));
+    }
+    styles
+}
+
+/// A series' name, with its source where the chart has more than one source and the name does not end in it.
+pub(super) fn legend_name(series: &Series, all: &[Series]) -> String {
+    let source = source_name(series.source);
+    let mixed = all.iter().any(|other| other.source != series.source);
+    if mixed && !series.name.to_lowercase().contains(source) {
+        format!("{}, {source}", series.name)
+    } else {
+        series.name.clone()
+    }
+}
+
+fn source_name(source: Source) -> &'static str {
+    match source {
+        Source::Measured => "measured",
+        Source::Published => "published",
+        Source::Predicted => "predicted",
+    }
+}
+
+impl SeriesStyle {
+    /// The line through `points`, dashed for published and dotted for predicted figures.
+    pub(super) fn write_line(&self, out: &mut String, points: &[(f64, f64)]) -> std::fmt::Result {
+        let dash = match self.source {
+            Source::Measured => "",
+            Source::Published => " stroke-dasharray=\"7 4\"",
+            Source::Predicted => " stroke-dasharray=\"1.5 4\"",
+        };
+        write!(out, "<path class=\"line\"{dash} d=\"")?;
+        for (at, (x, y)) in points.iter().enumerate() {
+            write!(out, "{}{} {}", if at == 0 { 'M' } else { 'L' }, px(*x), px(*y))?;
+        }
+        out.push_str("\"/>");
+        Ok(())
+    }
+
+    /// A mark of about 8 px: filled for measured, hollow for published, a cross for predicted figures.
+    pub(super) fn write_mark(&self, out: &mut String, x: f64, y: f64) -> std::fmt::Result {
+        let path = |corners: &[(f64, f64)]| {
+            let mut d = String::new();
+            for (at, (dx, dy)) in corners.iter().enumerate() {
+                let _ = write!(d, "{}{} {}", if at == 0 { 'M' } else { 'L' }, px(x + dx), px(y + dy));
+            }
+            d
+        };
+        if self.source == Source::Predicted {
+            let (down, up) = (path(&[(-3.5, -3.5), (3.5, 3.5)]), path(&[(-3.5, 3.5), (3.5, -3.5)]));
+            return write!(out, "<path class=\"mark\" d=\"{down}{up}\"/>");
+        }
+        let corners: &[(f64, f64)] = match self.shape {
+            Shape::Circle => {
+                return write!(
+                    out,
+                    "<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"4\"/>",
+                    px(x),
+                    px(y)
+                );
+            }
+            Shape::Square => &[(-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)],
+            Shape::Diamond => &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
+            Shape::Triangle => &[(0.0, -4.8), (4.6, 3.6), (-4.6, 3.6)],
+            Shape::Turned => &[(0.0, 4.8), (4.6, -3.6), (-4.6, -3.6)],
+        };
+        write!(out, "<path class=\"mark\" d=\"{}Z\"/>", path(corners))
+    }
+
+    /// A bar from the low end of a spread to its high end, with a stop at each.
+    pub(super) fn write_spread(&self, out: &mut String, x: f64, low: f64, high: f64) -> std::fmt::Result {
+        let (left, right, low, high) = (px(x - 4.0), px(x + 4.0), px(low), px(high));
+        let x = px(x);
+        write!(
+            out,
+            "<path class=\"spread\" d=\"M{x} {low}V{high}M{left} {low}H{right}M{left} {high}H{right}\"/>"
+        )
+    }
+}

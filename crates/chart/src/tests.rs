@@ -1,0 +1,264 @@
+//! Tests of drawings that are small enough to read.
+
+use super::*;
+
+fn axis(label: &str, unit: &str, scale: Scale) -> Axis {
+    Axis {
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        scale,
+    }
+}
+
+fn point(x: f64, y: f64) -> Point {
+    Point {
+        x,
+        y,
+        spread: None,
+        label: None,
+    }
+}
+
+fn series(name: &str, source: Source, points: Vec<Point>) -> Series {
+    Series {
+        name: name.to_owned(),
+        source,
+        joined: true,
+        points,
+    }
+}
+
+fn saved(series: Vec<Series>) -> Chart {
+    let names = ["modem", "cable"].map(str::to_owned).to_vec();
+    Chart {
+        title: "What it saves".to_owned(),
+        note: "Higher is better.".to_owned(),
+        x: axis("Link", "", Scale::Named(names)),
+        y: axis("Time saved", "1", Scale::Linear),
+        series,
+        marks: Vec::new(),
+    }
+}
+
+#[test]
+fn measured_published_and_predicted_differ_without_colour() {
+    let of = |source| series("etdr", source, vec![point(0.0, 0.4), point(1.0, 0.1)]);
+    let chart = saved(vec![of(Source::Measured), of(Source::Published), of(Source::Predicted)]);
+    let drawn = svg(&chart, Layout::Narrow, "a");
+    let without_colour: Vec<String> = ["c1 measured", "c1 published", "c1 predicted"]
+        .iter()
+        .map(|class| {
+            let start = drawn
+                .find(&format!("<g class=\"{class}\">"))
+                .expect("the legend has it");
+            drawn[start..]
+                .split("<text")
+                .next()
+                .expect("there is a start")
+                .replace(class, "")
+        })
+        .collect();
+    assert!(without_colour[1].contains("stroke-dasharray") && without_colour[2].contains("stroke-dasharray"));
+    assert!(!without_colour[0].contains("stroke-dasharray"));
+    assert_ne!(without_colour[1], without_colour[2]);
+    assert!(
+        CSS.contains(".published .mark { fill: var(--paper) }"),
+        "published marks are hollow"
+    );
+}
+
+#[test]
+fn measured_and_published_of_one_thing_share_their_colour() {
+    let of = |name, source| series(name, source, vec![point(0.0, 0.4)]);
+    for published in ["etdr", "etdr, published"] {
+        let chart = saved(vec![
+            of("rssdr", Source::Measured),
+            of("etdr", Source::Measured),
+            of(published, Source::Published),
+        ]);
+        let drawn = svg(&chart, Layout::Wide, "a");
+        assert!(drawn.contains("c2 measured") && drawn.contains("c2 published") && !drawn.contains("c3"));
+        assert!(drawn.contains(">etdr, measured<") && drawn.contains(">etdr, published<"));
+    }
+}
+
+#[test]
+fn a_small_chart_is_drawn_like_this() {
+    let mut points = vec![point(0.0, 0.4), point(1.0, -0.1)];
+    points[0].spread = Some([0.35, 0.45]);
+    points[1].label = Some("A".to_owned());
+    let chart = saved(vec![series("etdr", Source::Measured, points)]);
+    insta::assert_snapshot!(svg(&chart, Layout::Narrow, "a"));
+}
+
+#[test]
+fn a_series_too_dense_for_marks_is_a_line_alone() {
+    let drawn = |count: usize, joined| {
+        let points = (0..count).map(|n| point(n as f64, n as f64)).collect();
+        let mut dense = series("octets", Source::Measured, points);
+        dense.joined = joined;
+        let chart = Chart {
+            x: axis("Time", "s", Scale::Linear),
+            ..saved(vec![dense])
+        };
+        let svg = svg(&chart, Layout::Wide, "a");
+        (
+            svg.matches("class=\"line\"").count(),
+            svg.matches("class=\"mark\"").count(),
+        )
+    };
+    assert_eq!(drawn(24, true), (1, 24));
+    assert_eq!(drawn(50, true), (1, 50));
+    assert_eq!(drawn(500, true), (1, 0));
+    assert_eq!(drawn(500, false), (0, 500), "marks that no line joins are all there is");
+}
+
+#[test]
+fn one_chart_gives_the_same_bytes_twice() {
+    let chart = saved(vec![series(
+        "etdr",
+        Source::Measured,
+        vec![point(0.0, 0.4), point(1.0, 1.0 / 3.0)],
+    )]);
+    assert_eq!(svg(&chart, Layout::Wide, "a"), svg(&chart.clone(), Layout::Wide, "a"));
+}
+
+#[test]
+fn a_point_without_a_place_is_counted_and_not_drawn() {
+    let mut chart = saved(vec![series(
+        "etdr",
+        Source::Measured,
+        vec![point(0.0, 0.4), point(7.0, 0.1), point(1.0, f64::NAN)],
+    )]);
+    let drawn = svg(&chart, Layout::Wide, "a");
+    assert!(drawn.contains("are not shown: 2."));
+    assert!(!drawn.contains("NaN") && !drawn.contains("inf"));
+    chart.series.clear();
+    assert!(
+        svg(&chart, Layout::Wide, "a").ends_with("</svg>\n"),
+        "a chart of nothing is still a drawing"
+    );
+}
+
+#[test]
+fn labels_at_one_place_do_not_cover_each_other() {
+    let labelled = |y: f64, text: &str| Point {
+        label: Some(text.to_owned()),
+        ..point(0.0, y)
+    };
+    let near = vec![
+        labelled(0.400, "first"),
+        labelled(0.401, "second"),
+        labelled(0.402, "third"),
+    ];
+    let chart = saved(vec![series("etdr", Source::Measured, near)]);
+    let drawn = svg(&chart, Layout::Wide, "a");
+    let places: Vec<&str> = drawn
+        .lines()
+        .filter(|line| line.contains("class=\"label"))
+        .map(|line| line.split("text-anchor").next().unwrap())
+        .collect();
+    assert_eq!(places.len(), 3);
+    assert!(
+        places[0] != places[1] && places[1] != places[2] && places[0] != places[2],
+        "{places:?}"
+    );
+}
+
+#[test]
+fn names_with_markup_stay_text() {
+    let mut chart = saved(vec![series(
+        "</text><script>",
+        Source::Published,
+        vec![point(0.0, 0.4)],
+    )]);
+    chart.title = "<script>alert(1)</script>".to_owned();
+    chart.x.scale = Scale::Named(vec!["\"><img src=x>".to_owned()]);
+    let drawn = standalone(&chart, Layout::Wide);
+    assert!(!drawn.contains("<script") && !drawn.contains("<img"));
+}
+
+#[test]
+fn what_comes_first_lies_on_top() {
+    let of = |name| series(name, Source::Measured, vec![point(0.0, 0.4)]);
+    let drawn = svg(&saved(vec![of("to use"), of("others")]), Layout::Wide, "a");
+    let tool_tip = |name: &str| drawn.find(&format!("<title>{name}: ")).expect("it is drawn");
+    assert!(
+        tool_tip("to use") > tool_tip("others"),
+        "what is drawn later covers what was drawn before"
+    );
+}
+
+#[test]
+fn stacked_series_lie_on_top_of_each_other_and_fill_the_axis_together() {
+    let of = |name, low: f64, high: f64| series(name, Source::Measured, vec![point(0.0, low), point(10.0, high)]);
+    let mut chart = saved(vec![of("data", 0.2, 0.7), of("idle", 0.8, 0.3)]);
+    (chart.x.scale, chart.y.scale) = (Scale::Linear, Scale::Stacked);
+    let areas = |drawn: &str| -> Vec<String> {
+        let paths = drawn.split("<path class=\"area\" d=\"").skip(1);
+        paths.map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+    };
+    let drawn = svg(&chart, Layout::Wide, "a");
+    let found = areas(&drawn);
+    assert_eq!(found.len(), 2);
+    let ends = |path: &str| -> Vec<f64> {
+        let corners = path.trim_end_matches('Z').split(['M', 'L']).skip(1);
+        corners
+            .map(|corner| corner.split(' ').nth(1).unwrap().parse().unwrap())
+            .collect()
+    };
+    let (data, idle) = (ends(&found[0]), ends(&found[1]));
+    // Each path runs along its upper edge and back along its lower one.
+    assert_eq!(
+        [data[0], data[1]],
+        [idle[3], idle[2]],
+        "idle time begins where data ends"
+    );
+    assert_eq!(idle[0], idle[1], "together they are always 100 %");
+    assert!(data[2] == data[3] && data[0] > data[1]);
+    assert!(drawn.contains("data: 70 %"), "{drawn}");
+
+    chart.x.scale = Scale::Named(vec!["1".to_owned()]);
+    assert_eq!(
+        svg(&chart, Layout::Wide, "a").matches("<rect class=\"area\"").count(),
+        2 + 2,
+        "legend and bars"
+    );
+}
+
+#[test]
+fn a_mark_has_a_ring_a_line_to_the_axis_and_its_label() {
+    let mut chart = saved(vec![series(
+        "response",
+        Source::Measured,
+        (1..=9).map(|at| point(f64::from(at), f64::from(at) / 10.0)).collect(),
+    )]);
+    chart.x.scale = Scale::Linear;
+    let mark = |x: f64, y: f64| Mark {
+        x,
+        y,
+        label: "the knee: 5/s <".to_owned(),
+    };
+    chart.marks = vec![mark(5.0, 0.5), mark(5.0, f64::NAN)];
+    let drawn = svg(&chart, Layout::Narrow, "a");
+    assert_eq!(
+        drawn.matches("class=\"ring\"").count(),
+        1,
+        "a mark without a place is left out"
+    );
+    assert_eq!(drawn.matches("class=\"drop\"").count(), 1);
+    assert!(drawn.contains(">the knee: 5/s &lt;</text>"));
+}
+
+#[test]
+fn dense_lines_keep_some_marks_where_there_are_several() {
+    let line = |name, high: f64| {
+        let points = (0..500).map(|n| point(f64::from(n), f64::from(n) * high)).collect();
+        series(name, Source::Measured, points)
+    };
+    let mut chart = saved(vec![line("one", 1.0), line("two", 2.0)]);
+    chart.x.scale = Scale::Linear;
+    let drawn = svg(&chart, Layout::Wide, "a");
+    let marks = |name: &str| drawn.matches(&format!("<title>{name}: ")).count();
+    assert_eq!((marks("one"), marks("two")), (7, 7));
+}

@@ -1,0 +1,200 @@
+//! Cap'n Proto: documents as structs of an inferred schema, in one segment, with the segment table of a stream before them.
+//!
+//! The format is that of capnproto.org/encoding.html. Our own, since the `capnp` crate builds structs of generated types alone. Fields take
+//! the first place in the data section that is free for their size; a scalar that may be missing has a bit that says whether it is there.
+//! Packing is the one of the same document: a tag of eight bits for each word.
+
+mod layout;
+mod packing;
+mod reader;
+
+use crate::infer::integer;
+use crate::lower::LoweredSchema;
+use crate::schema::{Presence, Schema};
+use layout::{Content, Place, StructLayout, element_code};
+use serde_json::Value;
+
+/// A writer and reader of messages.
+#[derive(Debug, Clone)]
+pub(crate) struct CapnProto {
+    lowered: LoweredSchema,
+    root: StructLayout,
+    packed: bool,
+}
+
+impl CapnProto {
+    pub(crate) fn new(schema: &Schema, packed: bool) -> Self {
+        let lowered = LoweredSchema::new(schema, false);
+        let Schema::Struct(fields) = &lowered.schema else {
+            unreachable!("the root of a lowered schema is a struct")
+        };
+        Self {
+            root: StructLayout::new(fields),
+            lowered,
+            packed,
+        }
+    }
+
+    pub(crate) fn encode(&self, value: &Value) -> Result<Vec<u8>, String> {
+        let mut message = Message { words: vec![0, 0] };
+        message.write_struct_pointer(1, &self.root, &self.lowered.lower_value(value))?;
+        // One segment: its number less one, and its size in words without the table.
+        let words = u32::try_from(message.words.len() - 1).map_err(|_| "the message is longer than 32 GiB")?;
+        message.words[0] = u64::from(words) << 32;
+        let bytes: Vec<u8> = message.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Ok(if self.packed { packing::pack(&bytes) } else { bytes })
+    }
+
+    pub(crate) fn decode(&self, bytes: &[u8]) -> Result<Value, String> {
+        let unpacked;
+        let bytes = if self.packed {
+            unpacked = packing::unpack(bytes)?;
+            &unpacked
+        } else {
+            bytes
+        };
+        self.lowered.raise_value(reader::read_root(&self.root, bytes)?)
+    }
+}
+
+/// A message under construction. The first word is the segment table.
+struct Message {
+    words: Vec<u64>,
+}
+
+impl Message {
+    fn allocate(&mut self, words: usize) -> usize {
+        let at = self.words.len();
+        self.words.resize(at + words, 0);
+        at
+    }
+
+    fn write_struct_pointer(&mut self, pointer: usize, layout: &StructLayout, value: &Value) -> Result<(), String> {
+        let target = self.allocate(layout.words());
+        self.words[pointer] = distance(pointer, target)? | layout.size_bits();
+        self.write_struct(target, layout, value)
+    }
+
+    fn write_struct(&mut self, at: usize, layout: &StructLayout, value: &Value) -> Result<(), String> {
+        let Value::Object(members) = value else {
+            return Err(format!("{value} is no object"));
+        };
+        if let Some(name) = members
+            .keys()
+            .find(|name| layout.fields.iter().all(|field| field.name != **name))
+        {
+            return Err(format!("field {name:?} is not in the schema"));
+        }
+        for field in &layout.fields {
+            let value = match (members.get(&field.name), field.presence) {
+                (None, Presence::Always) => return Err(format!("field {:?} is missing", field.name)),
+                (None, _) | (Some(Value::Null), Presence::NullIfMissing) => continue,
+                (Some(value), _) => value,
+            };
+            let in_field = |problem: String| format!("field {:?}: {problem}", field.name);
+            match (&field.place, &field.content) {
+                (Place::Data { bit, presence_bit }, Content::Scalar(schema)) => {
+                    self.write_bits(at, *bit, scalar_bits(schema, value).map_err(in_field)?);
+                    if let Some(bit) = presence_bit {
+                        self.write_bits(at, *bit, 1);
+                    }
+                }
+                (Place::Pointer(index), content) => {
+                    self.write_content(at + layout.data_words + index, content, value)
+                        .map_err(in_field)?;
+                }
+                (Place::Data { .. }, _) => unreachable!("the data section holds scalars"),
+            }
+        }
+        Ok(())
+    }
+
+    fn write_bits(&mut self, at: usize, bit: usize, bits: u64) {
+        self.words[at + bit / 64] |= bits << (bit % 64);
+    }
+
+    fn write_content(&mut self, pointer: usize, content: &Content, value: &Value) -> Result<(), String> {
+        match (content, value) {
+            (Content::Text, Value::String(text)) => self.write_text(pointer, text),
+            (Content::Struct(layout), value) => self.write_struct_pointer(pointer, layout, value),
+            (Content::List(element), Value::Array(values)) => self.write_list(pointer, element, values),
+            (_, value) => Err(format!("{value} is not of the type in the schema")),
+        }
+    }
+
+    fn write_text(&mut self, pointer: usize, text: &str) -> Result<(), String> {
+        let target = self.allocate((text.len() + 1).div_ceil(8));
+        for (at, byte) in text.bytes().enumerate() {
+            self.write_bits(target, 8 * at, u64::from(byte));
+        }
+        self.words[pointer] = distance(pointer, target)? | list_bits(2, text.len() + 1)?;
+        Ok(())
+    }
+
+    fn write_list(&mut self, pointer: usize, element: &Content, values: &[Value]) -> Result<(), String> {
+        match element {
+            Content::Scalar(schema) => {
+                let (code, bits) = element_code(schema);
+                let target = self.allocate((bits * values.len()).div_ceil(64));
+                for (index, value) in values.iter().enumerate() {
+                    self.write_bits(target, bits * index, scalar_bits(schema, value)?);
+                }
+                self.words[pointer] = distance(pointer, target)? | list_bits(code, values.len())?;
+            }
+            Content::Struct(layout) => {
+                let words = layout.words() * values.len();
+                let tag = self.allocate(1 + words);
+                self.words[pointer] = distance(pointer, tag)? | list_bits(7, words)?;
+                self.words[tag] = list_length(values.len())? << 2 | layout.size_bits();
+                for (index, value) in values.iter().enumerate() {
+                    self.write_struct(tag + 1 + index * layout.words(), layout, value)?;
+                }
+            }
+            content => {
+                let target = self.allocate(values.len());
+                for (index, value) in values.iter().enumerate() {
+                    self.write_content(target + index, content, value)?;
+                }
+                self.words[pointer] = distance(pointer, target)? | list_bits(6, values.len())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The offset of a pointer: words from its end to its target, in 30 bits above the kind.
+fn distance(pointer: usize, target: usize) -> Result<u64, String> {
+    let words = target - pointer - 1;
+    if words >= 1 << 29 {
+        return Err("the message is longer than 4 GiB".to_owned());
+    }
+    Ok((words as u64) << 2)
+}
+
+fn list_length(length: usize) -> Result<u64, String> {
+    if length >= 1 << 29 {
+        return Err(format!("a list of {length} elements is too long"));
+    }
+    Ok(length as u64)
+}
+
+fn list_bits(code: u64, length: usize) -> Result<u64, String> {
+    Ok(list_length(length)? << 35 | code << 32 | 1)
+}
+
+fn scalar_bits(schema: &Schema, value: &Value) -> Result<u64, String> {
+    match (schema, value) {
+        (Schema::Bool, Value::Bool(value)) => Ok(u64::from(*value)),
+        (Schema::Float, Value::Number(number)) => Ok(number.as_f64().ok_or("the number is not finite")?.to_bits()),
+        (Schema::Integer { min, max }, Value::Number(number)) => {
+            let number = integer(number).filter(|number| (min..=max).contains(&number));
+            let number = number.ok_or_else(|| format!("{value} is not from {min} to {max}"))?;
+            if *min < 0 && i64::try_from(number).is_err() {
+                return Err(format!("{number} does not fit into a signed number of 64 bits"));
+            }
+            let (_, bits) = element_code(schema);
+            Ok(number as u64 & (u64::MAX >> (64 - bits)))
+        }
+        (schema, value) => Err(format!("{value} is not of the type {schema:?}")),
+    }
+}

@@ -1,0 +1,212 @@
+//! FlatBuffers: documents as tables of an inferred schema, by the builder of the `flatbuffers` crate, and a reader that trusts nothing.
+//!
+//! A field of a nested object whose members are numbers of one size, all of them always there, is an inline struct; other objects are
+//! tables. Scalars that may be missing are optional scalars. The crate reads tables of generated types alone, so reading is ours.
+
+mod reader;
+
+use crate::infer::integer;
+use crate::lower::LoweredSchema;
+use crate::schema::{Field, IntegerWidth, Presence, Schema};
+use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, VOffsetT, WIPOffset};
+use serde_json::Value;
+
+/// A writer and reader of buffers.
+#[derive(Debug, Clone)]
+pub(crate) struct FlatBuffers(LoweredSchema);
+
+/// What a slot of a table holds.
+enum Slot {
+    Offset(WIPOffset<UnionWIPOffset>),
+    Scalar,
+    Struct,
+    Missing,
+}
+
+impl FlatBuffers {
+    pub(crate) fn new(schema: &Schema) -> Self {
+        Self(LoweredSchema::new(schema, false))
+    }
+
+    pub(crate) fn encode(&self, value: &Value) -> Result<Vec<u8>, String> {
+        let Schema::Struct(fields) = &self.0.schema else {
+            unreachable!("the root of a lowered schema is a struct")
+        };
+        let mut builder = FlatBufferBuilder::new();
+        let root = write_table(fields, &self.0.lower_value(value), &mut builder)?;
+        builder.finish_minimal(root);
+        Ok(builder.finished_data().to_vec())
+    }
+
+    pub(crate) fn decode(&self, bytes: &[u8]) -> Result<Value, String> {
+        let Schema::Struct(fields) = &self.0.schema else {
+            unreachable!("the root of a lowered schema is a struct")
+        };
+        self.0.raise_value(reader::read_root(fields, bytes)?)
+    }
+}
+
+/// The number of bytes of a scalar.
+fn scalar_bytes(schema: &Schema) -> Option<usize> {
+    match schema {
+        Schema::Bool => Some(1),
+        Schema::Integer { min, max } => Some(IntegerWidth::of(*min, *max).bytes),
+        Schema::Float => Some(8),
+        _ => None,
+    }
+}
+
+/// The members of an object that is an inline struct, and the size of each of them.
+fn inline_struct(schema: &Schema) -> Option<(&[Field], usize)> {
+    let Schema::Struct(fields) = schema else { return None };
+    let bytes = scalar_bytes(&fields.first()?.schema)?;
+    let is_alike = |field: &Field| field.presence == Presence::Always && scalar_bytes(&field.schema) == Some(bytes);
+    fields.iter().all(is_alike).then_some((fields, bytes))
+}
+
+fn write_table(
+    fields: &[Field],
+    value: &Value,
+    builder: &mut FlatBufferBuilder<'_>,
+) -> Result<WIPOffset<UnionWIPOffset>, String> {
+    let Value::Object(members) = value else {
+        return Err(format!("{value} is no object"));
+    };
+    if let Some(name) = members
+        .keys()
+        .find(|name| fields.iter().all(|field| field.name != **name))
+    {
+        return Err(format!("field {name:?} is not in the schema"));
+    }
+    let mut slots = Vec::with_capacity(fields.len());
+    for field in fields {
+        slots.push(match (members.get(&field.name), field.presence) {
+            (None, Presence::Always) => return Err(format!("field {:?} is missing", field.name)),
+            (None, _) | (Some(Value::Null), Presence::NullIfMissing) => Slot::Missing,
+            (Some(value), _) => write_content(&field.schema, value, builder)
+                .map_err(|problem| format!("field {:?}: {problem}", field.name))?,
+        });
+    }
+    let table = builder.start_table();
+    // Wide scalars first, as generated code does, so that there is less padding.
+    let mut order: Vec<usize> = (0..fields.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(scalar_bytes(&fields[*at].schema).unwrap_or(4)));
+    for at in order {
+        let (field, slot) = (&fields[at], 4 + 2 * at as VOffsetT);
+        let value = members.get(&field.name).unwrap_or(&Value::Null);
+        let explicit = field.presence != Presence::Always;
+        match slots[at] {
+            Slot::Offset(offset) => builder.push_slot_always(slot, offset),
+            Slot::Scalar => write_scalar(&field.schema, value, Place::Slot(slot, explicit), builder)?,
+            Slot::Struct => {
+                let (inner, _) = inline_struct(&field.schema).ok_or("an object is no struct")?;
+                for (at, member) in inner.iter().enumerate().rev() {
+                    let value = value
+                        .get(&member.name)
+                        .ok_or_else(|| format!("field {:?} is missing", member.name))?;
+                    let place = if at == 0 { Place::Slot(slot, true) } else { Place::Here };
+                    write_scalar(&member.schema, value, place, builder)?;
+                }
+            }
+            Slot::Missing => {}
+        }
+    }
+    Ok(WIPOffset::new(builder.end_table(table).value()))
+}
+
+fn write_content(schema: &Schema, value: &Value, builder: &mut FlatBufferBuilder<'_>) -> Result<Slot, String> {
+    Ok(match (schema, value) {
+        (Schema::Text, Value::String(text)) => Slot::Offset(builder.create_string(text).as_union_value()),
+        (schema, Value::Object(_)) if inline_struct(schema).is_some() => Slot::Struct,
+        (Schema::Struct(fields), value) => Slot::Offset(write_table(fields, value, builder)?),
+        (Schema::List(element), Value::Array(values)) => Slot::Offset(write_vector(element, values, builder)?),
+        (scalar, _) if scalar_bytes(scalar).is_some() => Slot::Scalar,
+        (schema, value) => return Err(format!("{value} is not of the type {schema:?}")),
+    })
+}
+
+fn write_vector(
+    element: &Schema,
+    values: &[Value],
+    builder: &mut FlatBufferBuilder<'_>,
+) -> Result<WIPOffset<UnionWIPOffset>, String> {
+    let offsets = |builder: &mut FlatBufferBuilder<'_>, offsets: &[WIPOffset<UnionWIPOffset>]| {
+        let vector = builder.create_vector(offsets);
+        WIPOffset::new(vector.value())
+    };
+    match element {
+        Schema::Text => {
+            let mut texts = Vec::with_capacity(values.len());
+            for value in values {
+                let text = value.as_str().ok_or_else(|| format!("{value} is no text"))?;
+                texts.push(builder.create_string(text).as_union_value());
+            }
+            Ok(offsets(builder, &texts))
+        }
+        Schema::Struct(fields) => {
+            let tables: Result<Vec<_>, String> =
+                values.iter().map(|value| write_table(fields, value, builder)).collect();
+            Ok(offsets(builder, &tables?))
+        }
+        scalar => {
+            match scalar_bytes(scalar) {
+                Some(1) => builder.start_vector::<u8>(values.len()),
+                Some(2) => builder.start_vector::<u16>(values.len()),
+                Some(4) => builder.start_vector::<u32>(values.len()),
+                _ => builder.start_vector::<u64>(values.len()),
+            }
+            values
+                .iter()
+                .rev()
+                .try_for_each(|value| write_scalar(scalar, value, Place::Here, builder))?;
+            Ok(WIPOffset::new(builder.end_vector::<u8>(values.len()).value()))
+        }
+    }
+}
+
+/// Where a scalar goes: into a slot of the table, there even if it is the default or not; or next to what was written last.
+#[derive(Clone, Copy)]
+enum Place {
+    Slot(VOffsetT, bool),
+    Here,
+}
+
+fn write_scalar(
+    schema: &Schema,
+    value: &Value,
+    place: Place,
+    builder: &mut FlatBufferBuilder<'_>,
+) -> Result<(), String> {
+    macro_rules! push {
+        ($number:expr, $default:expr) => {
+            match place {
+                Place::Slot(slot, true) => builder.push_slot_always(slot, $number),
+                Place::Slot(slot, false) => builder.push_slot(slot, $number, $default),
+                Place::Here => {
+                    builder.push($number);
+                }
+            }
+        };
+    }
+    match (schema, value) {
+        (Schema::Bool, Value::Bool(value)) => push!(*value, false),
+        (Schema::Float, Value::Number(number)) => push!(number.as_f64().ok_or("the number is not finite")?, 0.0),
+        (Schema::Integer { min, max }, Value::Number(number)) => {
+            let number = integer(number).filter(|number| (min..=max).contains(&number));
+            let number = number.ok_or_else(|| format!("{value} is not from {min} to {max}"))?;
+            let width = IntegerWidth::of(*min, *max);
+            if width.signed && i64::try_from(number).is_err() {
+                return Err(format!("{number} does not fit into a signed number of 64 bits"));
+            }
+            // The low bytes of a negative number are those of its unsigned twin.
+            match width.bytes {
+                1 => push!(number as u8, 0),
+                2 => push!(number as u16, 0),
+                4 => push!(number as u32, 0),
+                _ => push!(number as u64, 0),
+            }
+        }
+        (schema, value) => return Err(format!("{value} is not of the type {schema:?}")),
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! How batches are compressed: each alone, in one stream for the connection, with a dictionary, or in Ice's way.
+
+use bzip2::write::BzEncoder;
+use lastmile_codec::content::{self, CodecSpec};
+use lastmile_codec::message::{Dictionary, MessageCodec, MessageEncoder};
+use lastmile_units::Bytes;
+use std::fmt;
+use std::io::Write as _;
+use std::str::FromStr as _;
+
+/// A way of compressing batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Each batch alone, by a content coding.
+    Alone(&'static str),
+    /// One compressor for the whole connection; each batch ends where the receiver can read it.
+    Stream(&'static str),
+    /// Each batch alone, with a dictionary trained on other documents.
+    Dictionary(&'static str),
+    /// As Ice does: bzip2 for messages of 100 bytes or more, even where that makes them larger.
+    IceBzip2,
+}
+
+/// Those that are compared by default: what servers and RPC systems offer.
+pub const COMPRESSIONS: [Compression; 9] = [
+    Compression::None,
+    Compression::Alone("gzip:6"),
+    Compression::Alone("zstd:3"),
+    Compression::Alone("zstd:12"),
+    Compression::Alone("br:5"),
+    Compression::IceBzip2,
+    Compression::Stream("deflate:6"),
+    Compression::Stream("zstd:3"),
+    Compression::Dictionary("zstd:3"),
+];
+
+impl fmt::Display for Compression {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => formatter.write_str("none"),
+            Self::Alone(codec) => formatter.write_str(codec),
+            Self::Stream(codec) => write!(formatter, "stream {codec}"),
+            Self::Dictionary(codec) => write!(formatter, "dictionary {codec}"),
+            Self::IceBzip2 => formatter.write_str("ice bzip2"),
+        }
+    }
+}
+
+/// The length from which Ice compresses a message, with its header of 14 bytes.
+const ICE_THRESHOLD: usize = 100;
+const ICE_HEADER: usize = 14;
+
+/// The size of a dictionary: our own choice, the tool's default of 110 kB being for larger data.
+const DICTIONARY_BYTES: Bytes = Bytes::new(4 << 10);
+
+/// The fewest messages that a dictionary is trained on: our own choice.
+const SAMPLES_MIN: usize = 20;
+
+/// Compresses batch after batch.
+pub(crate) enum Compressor {
+    None,
+    Alone(CodecSpec),
+    Stateful(Box<MessageEncoder>),
+    /// Batches of the first half use the dictionary of the second, and the other way round.
+    Dictionaries(Box<[MessageEncoder; 2]>),
+    IceBzip2,
+}
+
+/// A dictionary from each half of the messages; none where there are too few.
+pub(crate) fn dictionaries(messages: &[Vec<u8>]) -> Option<[Dictionary; 2]> {
+    let (first, second) = messages.split_at(messages.len() / 2);
+    if first.len() < SAMPLES_MIN {
+        return None;
+    }
+    Some([
+        Dictionary::train(first, DICTIONARY_BYTES).ok()?,
+        Dictionary::train(second, DICTIONARY_BYTES).ok()?,
+    ])
+}
+
+impl Compressor {
+    /// A compressor at its start; none where it needs dictionaries and there are none.
+    pub(crate) fn new(compression: Compression, dictionaries: Option<&[Dictionary; 2]>) -> Option<Self> {
+        let codec = |text: &str| MessageCodec::from_str(text).expect("the codecs of this list are known");
+        Some(match compression {
+            Compression::None => Self::None,
+            Compression::Alone(text) => Self::Alone(text.parse().expect("the codecs of this list are known")),
+            Compression::IceBzip2 => Self::IceBzip2,
+            Compression::Stream(text) => {
+                let encoder = MessageEncoder::new(&codec(text).with_takeover(true), None);
+                Self::Stateful(Box::new(encoder.expect("the codecs of this list are valid")))
+            }
+            Compression::Dictionary(text) => {
+                let dictionaries = dictionaries?;
+                let encoder = |dictionary| MessageEncoder::new(&codec(text).with_takeover(false), Some(dictionary));
+                Self::Dictionaries(Box::new([
+                    encoder(&dictionaries[0]).ok()?,
+                    encoder(&dictionaries[1]).ok()?,
+                ]))
+            }
+        })
+    }
+
+    /// The size of a batch after compression. `in_first_half` says which dictionary it may not use.
+    pub(crate) fn compressed_size(&mut self, batch: &[u8], in_first_half: bool) -> usize {
+        match self {
+            Self::None => batch.len(),
+            Self::Alone(spec) => content::encode(*spec, batch).len(),
+            Self::Stateful(encoder) => encoder.compressed_size(batch),
+            Self::Dictionaries(encoders) => encoders[usize::from(in_first_half)].compressed_size(batch),
+            Self::IceBzip2 if batch.len() + ICE_HEADER < ICE_THRESHOLD => batch.len(),
+            Self::IceBzip2 => {
+                let mut encoder = BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+                let written = encoder.write_all(batch).and_then(|()| encoder.finish());
+                // The size before compression precedes the compressed bytes.
+                4 + written.expect("memory can be written").len()
+            }
+        }
+    }
+}

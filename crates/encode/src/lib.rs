@@ -1,0 +1,175 @@
+//! Which encoding, compression and batch size suit a user's documents, on the links that they name.
+//!
+//! [`Documents`] are read from JSON lines; [`compare`] infers their schema, encodes them in every encoding of `lastmile-document`, compresses
+//! them in every way and batch size, delivers samples of the batches over each link in the simulated world, and writes the record with its answer.
+//! Schemas and encodings are left to `lastmile-document`, what a record looks like to `lastmile-report`.
+
+mod charts;
+mod choose;
+mod codecs;
+mod cpu_clock;
+mod deliver;
+mod documents;
+mod findings;
+mod framing;
+mod sizes;
+
+pub use codecs::{COMPRESSIONS, Compression};
+pub use documents::{Documents, DocumentsError};
+pub use framing::Framing;
+
+use lastmile_document::{Encoding, infer, proto_text};
+use lastmile_lab::cpu_cost_model::this_machine;
+use lastmile_lab::failure::Failure;
+use lastmile_link::LinkSpec;
+use lastmile_report::encode::{EncodingComparison, Refusal};
+use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_units::Seed;
+use lastmile_units::workers::{Interrupted, Workers};
+use sizes::Sized;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// What is compared, and how.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The links, with their names.
+    pub links: Vec<(String, LinkSpec)>,
+    /// The encodings.
+    pub encodings: Vec<Encoding>,
+    /// How many messages are sent together.
+    pub batches: Vec<usize>,
+    /// How many messages arise in a second.
+    pub rate: f64,
+    /// How long a message may wait on the average until its batch is full, if the batch is to be recommended.
+    pub wait_max: Duration,
+    /// Whether CPU time is measured. Without it, the same documents give the same record.
+    pub timed: bool,
+    /// The root of every random choice.
+    pub seed: Seed,
+    /// How many threads compress.
+    pub threads: NonZeroUsize,
+    /// Once it is set, no new work is begun.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            links: Vec::new(),
+            encodings: Encoding::ALL.to_vec(),
+            batches: vec![1, 10, 100, 1000],
+            rate: 10.0,
+            wait_max: Duration::from_secs(1),
+            timed: true,
+            seed: Seed::new(1),
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            interrupt: Arc::default(),
+        }
+    }
+}
+
+/// Why nothing could be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// No encoding can hold the documents.
+    #[error("none of the encodings can hold these documents: {0}")]
+    Nothing(String),
+    /// A link did not deliver.
+    #[error("over link {link}: {failure}")]
+    Link {
+        /// The link's name.
+        link: String,
+        /// The reason.
+        failure: Failure,
+    },
+    /// It was stopped.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
+}
+
+/// A recording with fewer documents than this says little: our own choice.
+const DOCUMENTS_FEW: usize = 100;
+
+/// Compares everything. `on_done` is told how much of the work is done, from 0 to 1.
+///
+/// # Errors
+/// When no encoding can hold the documents, a link does not deliver, or it was interrupted.
+pub fn compare(
+    source: &str,
+    documents: &Documents,
+    options: &Options,
+    on_done: &mut dyn FnMut(f64),
+) -> Result<EncodingComparison, EncodeError> {
+    let values = documents.documents.iter().map(|(_, document)| document);
+    let schema = infer(values.clone());
+    let json_bytes: usize = values.map(|document| document.to_string().len()).sum();
+    let count = documents.documents.len();
+    let mut batches: Vec<usize> = options.batches.iter().map(|batch| (*batch).clamp(1, count)).collect();
+    batches.sort_unstable();
+    batches.dedup();
+    let workers = Workers {
+        threads: options.threads,
+        interrupt: &options.interrupt,
+    };
+    let links = options.links.len();
+    let steps = (options.encodings.len() * (1 + links)) as f64;
+    let measured = workers.run(
+        &options.encodings,
+        |encoding| {
+            let encoded = sizes::encode(*encoding, &schema, documents, options.timed)?;
+            Ok(sizes::compress(*encoding, &encoded, &batches, options.timed))
+        },
+        &mut |done| on_done(done as f64 / steps),
+    )?;
+    let (mut settings, mut refusals) = (Vec::new(), Vec::new());
+    for encoding in measured {
+        match encoding {
+            Ok(sized) => settings.extend(sized),
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    if settings.is_empty() {
+        let problem = refusals
+            .first()
+            .map_or_else(String::new, |refusal: &Refusal| refusal.problem.clone());
+        return Err(EncodeError::Nothing(problem));
+    }
+    let mut deliveries = Vec::new();
+    for (at, (name, link)) in options.links.iter().enumerate() {
+        let began = options.encodings.len() * (1 + at);
+        let mut progress = |share: f64| on_done((began as f64 + share * options.encodings.len() as f64) / steps);
+        deliveries.push(choose::on_link(name, link, &settings, options, &mut progress)?);
+    }
+    let mut doubts = Vec::new();
+    if count < DOCUMENTS_FEW {
+        doubts.push(Doubt::new(
+            DoubtKind::FewMessages,
+            format!("there are {count} documents: with more, dictionaries and streams would compress better, and the schema would be surer"),
+        ));
+    }
+    Ok(EncodingComparison {
+        schema: EncodingComparison::SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        source: source.to_owned(),
+        documents: count as u64,
+        json_bytes: json_bytes as u64,
+        rate: options.rate,
+        seed: options.seed.get(),
+        cpu_machine: options.timed.then(this_machine),
+        inferred_schema: proto_text(&schema),
+        answer: choose::answer(&settings, &deliveries),
+        findings: findings::findings(&settings),
+        charts: charts::charts(&settings, &deliveries),
+        settings: settings.iter().map(Sized::setting).collect(),
+        refusals,
+        links: deliveries,
+        doubts,
+        notes: documents.notes.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

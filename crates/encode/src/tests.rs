@@ -1,0 +1,124 @@
+//! Comparisons of whole document sets.
+
+use super::*;
+use lastmile_document::{Encoder, same};
+use lastmile_workload::access_log;
+use serde_json::{Value, json};
+
+fn log(count: usize) -> Documents {
+    let line = |line| serde_json::to_value(line).expect("a log line is JSON");
+    Documents {
+        documents: (1..)
+            .zip(access_log::lines(count, Seed::new(1)).iter().map(line))
+            .collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn options() -> Options {
+    Options {
+        links: vec![(
+            "published/dialup-56k".to_owned(),
+            lastmile_link::resolve("published/dialup-56k").unwrap(),
+        )],
+        encodings: vec![Encoding::Json, Encoding::Xml, Encoding::Protobuf, Encoding::Ice],
+        timed: false,
+        ..Options::default()
+    }
+}
+
+/// The order of the data set `log` of rust_serialization_benchmark (README of 2026-08-21), where the whole set is one message:
+/// raw, protobuf 884,628, FlatBuffers 1,276,368, Cap'n Proto 1,443,216, JSON 1,827,461 bytes; after zstd, protobuf 314,959, JSON 360,727,
+/// FlatBuffers 388,381, Cap'n Proto 426,532, packed 458,024 bytes.
+#[test]
+fn ten_thousand_log_lines_have_the_published_order_before_and_after_zstd() {
+    let logs: Vec<Value> = log(10_000).documents.into_iter().map(|(_, line)| line).collect();
+    let document = json!({ "logs": logs });
+    let schema = infer([&document]);
+    let sizes = |encoding| {
+        let encoder = Encoder::new(encoding, &schema);
+        let bytes = encoder.encode(&document).unwrap();
+        assert!(
+            same(&encoder.decode(&bytes).unwrap(), &document),
+            "{}",
+            encoding.label()
+        );
+        let zstd = lastmile_codec::content::encode("zstd:3".parse().unwrap(), &bytes);
+        (bytes.len(), zstd.len())
+    };
+    let protobuf = sizes(Encoding::Protobuf);
+    let flatbuffers = sizes(Encoding::FlatBuffers);
+    let capnproto = sizes(Encoding::CapnProto);
+    let packed = sizes(Encoding::CapnProtoPacked);
+    let json = sizes(Encoding::Json);
+    let found = format!(
+        "protobuf {protobuf:?}, FlatBuffers {flatbuffers:?}, Cap'n Proto {capnproto:?}, packed {packed:?}, JSON {json:?}"
+    );
+    println!("{found}");
+    assert!(
+        protobuf.0 < flatbuffers.0 && flatbuffers.0 < capnproto.0 && capnproto.0 < json.0,
+        "{found}"
+    );
+    assert!(
+        protobuf.1 < json.1 && json.1 < flatbuffers.1 && flatbuffers.1 < capnproto.1 && capnproto.1 < packed.1,
+        "{found}"
+    );
+}
+
+#[test]
+fn the_same_documents_give_the_same_record_with_an_answer_for_each_link() {
+    let documents = log(60);
+    let compared = |documents| compare("log", documents, &options(), &mut |_| ()).unwrap();
+    let comparison = compared(&documents);
+    assert_eq!(comparison, compared(&documents));
+    let encodings = options().encodings.len();
+    assert_eq!(
+        comparison.settings.len(),
+        encodings * COMPRESSIONS.len() * 3,
+        "batches of 1, 10 and all 60"
+    );
+    assert!(comparison.refusals.is_empty());
+    let link = &comparison.links[0];
+    assert_eq!(link.outcomes.iter().filter(|outcome| outcome.to_use).count(), 1);
+    assert!(
+        comparison
+            .answer
+            .starts_with("On published/dialup-56k: A message of plain JSON takes"),
+        "{}",
+        comparison.answer
+    );
+}
+
+#[test]
+fn deliveries_take_what_the_rate_and_the_delay_of_the_link_imply() {
+    let comparison = compare("log", &log(60), &options(), &mut |_| ()).unwrap();
+    for outcome in comparison.links[0].outcomes.iter().filter(|outcome| outcome.batch == 1) {
+        let predicted = outcome.predicted_s.unwrap();
+        let off = outcome.delivery_time.mean / predicted - 1.0;
+        assert!(
+            off.abs() < 0.01,
+            "{} {}: {} for {predicted}",
+            outcome.encoding,
+            outcome.codec,
+            outcome.delivery_time.mean
+        );
+    }
+}
+
+#[test]
+fn an_encoding_that_cannot_hold_a_document_is_named_with_its_line() {
+    let mut documents = log(30);
+    documents.documents[4] = (
+        5,
+        json!({"address": {"x0": 1, "x1": 2, "x2": 3, "x3": 4}, "identity": "\u{1}", "userid": "u", "date": "d", "request": "r", "code": 1, "size": 2}),
+    );
+    let comparison = compare("log", &documents, &options(), &mut |_| ()).unwrap();
+    let [refusal] = &comparison.refusals[..] else {
+        panic!("{:?}", comparison.refusals)
+    };
+    assert_eq!(
+        (refusal.encoding.as_str(), refusal.line, refusal.documents),
+        ("xml", 5, 1)
+    );
+    assert!(comparison.settings.iter().all(|setting| setting.encoding != "xml"));
+}

@@ -1,0 +1,151 @@
+use super::*;
+use crate::uplink::{Durability, Reply};
+use crate::{Chunk, Event};
+use std::sync::atomic::AtomicU32;
+
+/// Keeps chunks, as a monitor would: in order, without a gap.
+#[derive(Clone, Default)]
+struct Keeper {
+    events: Arc<Mutex<Vec<Event>>>,
+    next: Arc<AtomicU64>,
+    failures: Arc<AtomicU32>,
+}
+
+impl Uplink for Keeper {
+    fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
+        let fails = self
+            .failures
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
+        if fails.is_ok() {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
+        let expected = self.next.load(Ordering::Acquire) + 1;
+        if chunk.first() > expected {
+            return Ok(Reply::Gap { expected });
+        }
+        if chunk.first() == expected {
+            self.events.lock().unwrap().extend(chunk.events());
+            self.next.store(chunk.end() - 1, Ordering::Release);
+        }
+        Ok(Reply::Acknowledged {
+            next: chunk.end(),
+            durability: Durability::Memory,
+        })
+    }
+}
+
+fn emitter(settings: EmitterSettings, keeper: &Keeper) -> Emitter {
+    let source = Source::new("test", 1).unwrap();
+    Emitter::start(source, settings, Box::new(keeper.clone())).unwrap()
+}
+
+#[test]
+fn events_of_each_thread_arrive_in_order_and_the_end_follows_them() {
+    let keeper = Keeper::default();
+    let settings = EmitterSettings {
+        full_ring: FullRing::Block,
+        ring_bytes: 4096,
+        ..EmitterSettings::default()
+    };
+    let emitter = emitter(settings, &keeper);
+    thread::scope(|scope| {
+        for thread in 0..3 {
+            let emitter = &emitter;
+            scope.spawn(move || {
+                let subject = Subject::new(&format!("thread.{thread}")).unwrap();
+                for i in 0..2000 {
+                    assert!(emitter.emit(&subject, &[("i", Value::Integer(i))]));
+                }
+            });
+        }
+    });
+    let account = emitter.close();
+    assert_eq!(
+        (account.numbered, account.acknowledged, account.dropped_full),
+        (6001, 6001, 0)
+    );
+    let events = keeper.events.lock().unwrap();
+    for thread in 0..3 {
+        let subject = format!("thread.{thread}");
+        let own = events.iter().filter(|event| event.subject.as_str() == subject);
+        let numbers: Vec<_> = own.map(|event| event.field("i").cloned()).collect();
+        let expected: Vec<_> = (0..2000).map(|i| Some(Value::Integer(i))).collect();
+        assert_eq!(numbers, expected);
+    }
+    assert_eq!(events.last().unwrap().subject.as_str(), crate::loss::END_SUBJECT);
+}
+
+#[test]
+fn a_full_ring_drops_and_every_drop_is_stated_in_the_sequence() {
+    let keeper = Keeper::default();
+    keeper.failures.store(2, Ordering::Release);
+    let settings = EmitterSettings {
+        ring_bytes: 1024,
+        ..EmitterSettings::default()
+    };
+    let emitter = emitter(settings, &keeper);
+    let subject = Subject::new("burst").unwrap();
+    let kept = (0..5000)
+        .filter(|i| emitter.emit(&subject, &[("i", Value::Integer(*i))]))
+        .count() as u64;
+    let long = "x".repeat(2000);
+    assert!(!emitter.emit(&subject, &[("text", Value::Text(&long))]));
+    let account = emitter.close();
+    assert_eq!(account.numbered, 5002);
+    assert_eq!(account.acknowledged, 5002);
+    assert_eq!(account.dropped_full, 5000 - kept);
+    assert!(account.dropped_full > 0);
+    assert_eq!(account.dropped_large, 1);
+    let events = keeper.events.lock().unwrap();
+    assert_eq!(events.iter().map(|event| event.span).sum::<u64>(), 5002);
+    let lost: u64 = events.iter().filter_map(Event::loss).map(|loss| loss.count).sum();
+    assert_eq!(lost, 5000 - kept + 1);
+}
+
+#[test]
+fn what_a_monitor_has_forgotten_is_stated_as_lost() {
+    let keeper = Keeper::default();
+    let emitter = emitter(EmitterSettings::default(), &keeper);
+    let subject = Subject::new("a").unwrap();
+    emitter.emit(&subject, &[]);
+    while emitter.account().acknowledged < 1 {
+        thread::yield_now();
+    }
+    keeper.events.lock().unwrap().clear();
+    keeper.next.store(0, Ordering::Release);
+    emitter.emit(&subject, &[]);
+    emitter.close();
+    let events = keeper.events.lock().unwrap();
+    let loss = events[0].loss().unwrap();
+    assert_eq!((loss.first, loss.count, loss.cause.as_str()), (1, 1, "forgotten"));
+    assert_eq!(events[1].sequence, 2);
+}
+
+#[test]
+fn an_event_of_a_kind_is_the_event_with_its_names() {
+    let keeper = Keeper::default();
+    let emitter = emitter(EmitterSettings::default(), &keeper);
+    let subject = Subject::new("run.done").unwrap();
+    let kind = emitter.register(&subject, &["cell", "name", "ok", "rate"]).unwrap();
+    let long = "x".repeat(3000);
+    let values = [
+        Value::Integer(-3),
+        Value::Text(long.as_str()),
+        Value::Boolean(true),
+        Value::Float(0.5),
+    ];
+    assert!(emitter.emit_kind(&kind, &values));
+    let fields = [
+        ("cell", values[0]),
+        ("name", values[1]),
+        ("ok", values[2]),
+        ("rate", values[3]),
+    ];
+    assert!(emitter.emit(&subject, &fields));
+    emitter.close();
+    let events = keeper.events.lock().unwrap();
+    assert_eq!(events[0].fields, events[1].fields);
+    assert_eq!((&events[0].subject, events[0].fields.len()), (&subject, 4));
+    let names = ["n"; 65];
+    assert_eq!(emitter.register(&subject, &names).unwrap_err(), KindError::Fields);
+}

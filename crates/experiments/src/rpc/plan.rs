@@ -1,0 +1,198 @@
+//! Reads a cell's settings into the calls to deliver, and how.
+
+use super::payload::Values;
+use lastmile_codec::message::MessageCodec;
+use lastmile_link::DirectionSpec;
+use lastmile_rpc::batch::BatchLimits;
+use lastmile_rpc::ice::CompressionPolicy;
+use lastmile_study::settings::{Call, Codec, Encoding, Pace, Protocol, Route, RpcCodecKind, Settings};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+/// Calls, and how they are delivered.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(super) values: Values,
+    pub(super) protocol: Protocol,
+    pub(super) compression: Compression,
+    pub(super) call: Call,
+    /// The calls of a transfer.
+    pub(super) calls: usize,
+    pub(super) warm_up: u32,
+    pub(super) batch: BatchLimits,
+    /// From one call being due to the next.
+    pub(super) interval: Duration,
+    pub(super) route: Route,
+    pub(super) back_ends: usize,
+    pub(super) reconnect_after: Option<usize>,
+    /// The direction of the link that calls take.
+    pub(super) down: DirectionSpec,
+}
+
+/// How calls are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    /// By the Ice protocol itself.
+    Ice {
+        level: u32,
+        policy: CompressionPolicy,
+    },
+    /// By frames around the protocol's messages.
+    Frames {
+        codec: MessageCodec,
+        if_smaller: bool,
+        dictionary: bool,
+    },
+}
+
+impl Plan {
+    /// Reads `settings`; the error is a message for the author of the study.
+    pub(super) fn of(settings: &Settings) -> Result<Self, String> {
+        let payload = settings.payload.ok_or(
+            "no payload is set; add payload = \"text\", \"bibliography\" or \"ticks\" to [fixed] or [factors]",
+        )?;
+        let encoding = settings.encoding.unwrap_or(Encoding::Ice);
+        let protocol = settings.protocol.unwrap_or(match encoding {
+            Encoding::Ice => Protocol::Ice,
+            Encoding::Cdr => Protocol::Giop,
+            Encoding::Json => Protocol::Raw,
+        });
+        match (protocol, encoding) {
+            (Protocol::Ice, Encoding::Cdr | Encoding::Json) => {
+                return Err(format!(
+                    "protocol ice carries the encoding ice, not {encoding}; use protocol = \"raw\""
+                ));
+            }
+            (Protocol::Giop, Encoding::Ice | Encoding::Json) => {
+                return Err(format!(
+                    "protocol giop carries the encoding cdr, not {encoding}; use protocol = \"raw\""
+                ));
+            }
+            _ => {}
+        }
+        let compression = compression(settings, protocol)?;
+        let plan = Self {
+            values: Values {
+                payload,
+                encoding,
+                entries: settings.request_entries,
+                shuffles: matches!(compression, Compression::Frames { codec, .. } if codec.takeover()),
+            },
+            protocol,
+            compression,
+            call: settings.call.unwrap_or(Call::TwoWay),
+            calls: settings.calls.map_or(1, |calls| calls.get() as usize),
+            warm_up: settings.warm_up.unwrap_or(0),
+            batch: BatchLimits {
+                calls: batch_calls(settings),
+                bytes: settings.batch_bytes,
+                delay: settings.batch_time.map(|delay| delay.0),
+            },
+            interval: match settings.message_interval {
+                None => Duration::ZERO,
+                Some(Pace::Every(interval)) => interval,
+                Some(other) => {
+                    return Err(format!(
+                        "message_interval = \"{other}\" has no meaning for calls; use a time"
+                    ));
+                }
+            },
+            route: settings.route.unwrap_or(Route::Direct),
+            back_ends: settings.back_ends.map_or(1, |back_ends| back_ends.get() as usize),
+            reconnect_after: settings.reconnect_after.map(|calls| calls.get() as usize),
+            down: settings
+                .link
+                .as_ref()
+                .map_or(DirectionSpec::IDEAL, |link| link.0.down.clone()),
+        };
+        let gathers = plan.batch != BatchLimits::SINGLE;
+        let one_way = plan.call == Call::OneWay;
+        let contradictions = [
+            (gathers && !one_way, "a batch has one-way calls", "call = \"one-way\""),
+            (
+                plan.back_ends > 1 && !one_way,
+                "several back ends make one-way calls",
+                "call = \"one-way\"",
+            ),
+            (
+                plan.route == Route::Router && !one_way,
+                "the router gathers one-way calls",
+                "call = \"one-way\"",
+            ),
+            (
+                plan.route == Route::Router && plan.protocol == Protocol::Giop,
+                "GIOP has no batches for the router to send",
+                "encoding = \"ice\", or protocol = \"raw\"",
+            ),
+            (
+                plan.reconnect_after.is_some() && (plan.back_ends > 1 || plan.route == Route::Router),
+                "only the direct connection of one back end is lost",
+                "route = \"direct\" and back_ends = 1",
+            ),
+            (
+                plan.back_ends > plan.calls,
+                "every back end makes a call",
+                "as many calls as back_ends, or more",
+            ),
+        ];
+        match contradictions.iter().find(|(is_there, ..)| *is_there) {
+            Some((_, problem, remedy)) => Err(format!("{problem}; use {remedy}")),
+            None => Ok(plan),
+        }
+    }
+
+    /// The time that one call takes by arithmetic, where the link's rate decides it: its bytes and the headers of its packets, at the
+    /// link's rate. Delays are left out.
+    pub(super) fn predicted_time(&self, message_bytes: u64) -> Option<Duration> {
+        let rate = self.down.rate_mean().filter(|_| self.calls == 1)?;
+        let packets = message_bytes.div_ceil(SEGMENT);
+        let headers = self.down.framing_overhead.get() + SEGMENT_HEADERS;
+        Some(lastmile_units::Bytes::new(message_bytes + packets * headers) / rate)
+    }
+}
+
+/// The payload of a full segment, and the headers of IPv4 and of TCP with timestamps.
+const SEGMENT: u64 = 1448;
+const SEGMENT_HEADERS: u64 = 52;
+
+fn batch_calls(settings: &Settings) -> NonZeroUsize {
+    let limited_otherwise = settings.batch_bytes.is_some() || settings.batch_time.is_some();
+    let default = if limited_otherwise {
+        NonZeroUsize::MAX
+    } else {
+        NonZeroUsize::MIN
+    };
+    let calls = |calls: NonZeroU32| NonZeroUsize::try_from(calls).unwrap_or(NonZeroUsize::MAX);
+    settings.batch.map_or(default, calls)
+}
+
+fn compression(settings: &Settings, protocol: Protocol) -> Result<Compression, String> {
+    match settings.codec {
+        None => Ok(Compression::None),
+        Some(Codec::Content(codec)) if codec.is_identity() => Ok(Compression::None),
+        Some(Codec::Content(codec)) => Err(format!(
+            "codec {codec} is a content coding of HTTP; use bzip2, or a codec for messages such as zstd:3/w17/no-takeover"
+        )),
+        Some(Codec::Rpc(codec)) => match codec.kind {
+            // As with the ORBs of the published comparison: GIOP has no compression of its own, and a study that asks Ice for it compares both.
+            RpcCodecKind::Bzip2(_) if protocol == Protocol::Giop => Ok(Compression::None),
+            RpcCodecKind::Bzip2(_) if protocol != Protocol::Ice => Err(format!(
+                "codec {codec} is that of the Ice protocol; with {protocol} use a codec for messages such as zstd:3/w17/no-takeover"
+            )),
+            RpcCodecKind::Bzip2(level) => Ok(Compression::Ice {
+                level,
+                policy: if codec.if_smaller {
+                    CompressionPolicy::IfSmaller
+                } else {
+                    CompressionPolicy::AboveThreshold
+                },
+            }),
+            RpcCodecKind::Message(message) => Ok(Compression::Frames {
+                codec: message,
+                if_smaller: codec.if_smaller,
+                dictionary: codec.dictionary,
+            }),
+        },
+    }
+}

@@ -1,0 +1,114 @@
+//! `lastmile encode`: compares encodings, compression and batches for a user's documents.
+
+use crate::cli::encode::{EncodeArgs, LINKS};
+use crate::clock::Utc;
+use crate::exit::Exit;
+use crate::{interrupt, links, output, progress, run_store};
+use anyhow::Context as _;
+use lastmile_encode::{self as encode, Documents, EncodeError, Options};
+use lastmile_lab::cpu_cost_model::this_machine;
+use lastmile_report::page::{self, Provenance};
+use lastmile_units::Seed;
+use std::io::Read as _;
+use std::path::Path;
+
+/// The resolution of the progress bar.
+const STEPS: f64 = 1000.0;
+
+/// The largest file that is read, against one that never ends: our own choice.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Compares encodings of documents, and prints the result.
+///
+/// # Errors
+/// When the documents or a link are not understood, no encoding can hold the documents, or the report cannot be written.
+pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
+    let named = !args.link.is_empty();
+    let links = if named {
+        links::list(&args.link)?
+    } else {
+        links::list(&[LINKS.to_owned()])?
+    };
+    let source = args.file.display().to_string();
+    let text = read(&args.file)?;
+    let limit = usize::try_from(args.documents.get()).unwrap_or(usize::MAX);
+    let documents = Documents::read(&text, limit).with_context(|| source.clone())?;
+    let report = args
+        .report
+        .as_deref()
+        .map(|path| run_store::output_file(path, "--report"))
+        .transpose()?;
+    if !named {
+        output::note(&format!(
+            "links: {LINKS}; name your users' with --link (`lastmile profiles list` has them)"
+        ));
+    }
+    let interrupt = interrupt::install_handler(
+        "stopping; press Ctrl-C again to stop at once",
+        "stopped at once; nothing was kept".to_owned(),
+    )?;
+    let defaults = Options::default();
+    let options = Options {
+        links: links.into_iter().map(|link| (link.name(), link)).collect(),
+        encodings: if args.encodings.is_empty() {
+            defaults.encodings
+        } else {
+            args.encodings.clone()
+        },
+        batches: args.batches.iter().map(|batch| batch.get()).collect(),
+        rate: args.rate,
+        wait_max: args.wait,
+        timed: !args.no_timing,
+        seed: Seed::new(args.seed),
+        threads: defaults.threads,
+        interrupt,
+    };
+    let bar = progress::bar("steps");
+    bar.set_length(STEPS as u64);
+    let compared = encode::compare(&source, &documents, &options, &mut |done| {
+        bar.set_position((done * STEPS) as u64);
+    });
+    bar.finish_and_clear();
+    let comparison = match compared {
+        Ok(comparison) => comparison,
+        Err(EncodeError::Interrupted(_)) => {
+            output::note("stopped; nothing was kept");
+            return Ok(Exit::Interrupted);
+        }
+        Err(error) => return Err(anyhow::Error::from(error).context(source)),
+    };
+    let page = report.map_or(Ok(()), |(folder, name)| {
+        let provenance = Provenance {
+            command: run_store::command_line(),
+            machine: this_machine(),
+            finished: Some(Utc::now().readable()),
+            study: None,
+        };
+        folder.write_whole(&name, page::render(&comparison, &provenance).as_bytes())?;
+        output::note(&format!("report: {}", run_store::path_in(&folder, &name).display()));
+        anyhow::Ok(())
+    });
+    if args.all {
+        output::print_whole_record(&comparison, args.format.format)?;
+    } else {
+        output::print_record(&comparison, args.format.format)?;
+    }
+    page?;
+    Ok(Exit::Done)
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(FILE_BYTES_MAX).read_to_string(&mut text)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text))
+    };
+    let length = read.with_context(|| format!("{} cannot be read: give a file of JSON lines", path.display()))?;
+    anyhow::ensure!(
+        (length as u64) < FILE_BYTES_MAX,
+        "{} is larger than 1 GiB: give its beginning",
+        path.display()
+    );
+    Ok(text)
+}

@@ -1,0 +1,326 @@
+//! `lastmile monitor`, `sensor`, `emit`, `query`, `subscribe` and `audit`: events.
+
+mod csv;
+
+use crate::cli::monitor::{
+    AuditArgs, EmitArgs, FilterArgs, MonitorArg, MonitorArgs, QueryArgs, SensorArgs, SubscribeArgs, TokenArg,
+};
+use crate::exit::{Exit, UnavailableError};
+use crate::{interrupt, output};
+use anyhow::{Context as _, bail};
+use lastmile_events::line::Line;
+use lastmile_events::uplink::{Durability, SensorAddress, SocketUplink, Uplink};
+use lastmile_events::{Emitter, EmitterSettings, FullRing, Source, Timestamp, Value};
+use lastmile_monitor::client::{Client, MonitorUplink, encode_parameter};
+use lastmile_monitor::log::{Log, LogSettings, Retention};
+use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings};
+use lastmile_monitor::service::Monitor;
+use lastmile_monitor::{block_on, server};
+use lastmile_units::Bytes;
+use std::io::{self, BufRead as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// Keeps events until it is interrupted.
+///
+/// # Errors
+/// When the folder or the address cannot be used, or a token is missing.
+pub(crate) fn monitor(args: &MonitorArgs) -> anyhow::Result<Exit> {
+    let token = read_token(&args.token)?;
+    allow_address("--listen", &args.listen, token.as_deref())?;
+    let settings = LogSettings {
+        durability: args.durability,
+        most_bytes: args.most.get(),
+        retention: Retention {
+            age: args.keep,
+            bytes: args.keep_bytes.map(Bytes::get),
+        },
+        ..LogSettings::default()
+    };
+    let log = Log::open(&args.folder, settings)?;
+    let listener = TcpListener::bind(args.listen).with_context(|| format!("--listen {}", args.listen))?;
+    let stop = interrupt::install_handler("stopping", "stopped at once".to_owned())?;
+    output::note(&format!("the monitor listens at http://{}", listener.local_addr()?));
+    let monitor = Arc::new(Monitor::new(Arc::new(log), token));
+    block_on(server::serve(monitor, listener, &stop))??;
+    Ok(Exit::Done)
+}
+
+/// Takes events of this host until it is interrupted.
+///
+/// # Errors
+/// When the folder or the socket cannot be used.
+pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
+    let token = read_token(&args.token)?;
+    let settings = LogSettings {
+        durability: Durability::Process,
+        most_bytes: args.most.get(),
+        ..LogSettings::default()
+    };
+    let otlp = match args.otlp {
+        None => None,
+        Some(address) => {
+            if !server::is_loopback(&address) {
+                bail!(
+                    "--otlp {address}: a sensor serves the programs of its own host; choose a port of 127.0.0.1 or [::1]"
+                );
+            }
+            let listener = TcpListener::bind(address).with_context(|| format!("--otlp {address}"))?;
+            Some((listener, new_source(&format!("{}-otlp", args.name))?))
+        }
+    };
+    let otlp_address = otlp.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
+    let log = Log::open(&args.folder, settings)?;
+    let settings = SensorSettings {
+        address: SensorAddress::Path(args.socket.clone()),
+        line_source: new_source(&args.name)?,
+        otlp,
+        durability: Durability::Process,
+        budget: args.budget.map(|rate| ByteBudget {
+            rate,
+            delay: args.budget_delay,
+        }),
+        name: args.name.clone(),
+    };
+    let stop = interrupt::install_handler("stopping", "stopped at once".to_owned())?;
+    output::note(&format!("the sensor listens at {}", args.socket.display()));
+    if let Some(address) = otlp_address {
+        output::note(&format!("OpenTelemetry's SDKs find it at http://{address}"));
+    }
+    let monitor = Client::new(args.monitor.clone(), token);
+    block_on(sensor::run(Arc::new(log), monitor, settings, &stop))?
+        .with_context(|| format!("--socket {}", args.socket.display()))?;
+    Ok(Exit::Done)
+}
+
+/// Emits an event, or stdin's.
+///
+/// # Errors
+/// When an event is refused, or nobody acknowledges it in time.
+pub(crate) fn emit(args: &EmitArgs) -> anyhow::Result<Exit> {
+    let uplink: Box<dyn Uplink> = match &args.socket {
+        Some(path) => Box::new(SocketUplink::new(SensorAddress::Path(path.clone()), args.patience)),
+        None => Box::new(MonitorUplink::new(client(&args.monitor)?, args.durability)?),
+    };
+    let settings = EmitterSettings {
+        full_ring: FullRing::Block,
+        ..EmitterSettings::default()
+    };
+    let first = if args.event.is_empty() {
+        None
+    } else {
+        Some(Line::parse(&event_line(&args.event)).context("the event on the command line")?)
+    };
+    let emitter = Emitter::start(new_source(&args.source)?, settings, uplink)?;
+    let (mut emitted, mut refused) = (0u64, 0u64);
+    match first {
+        Some(line) => {
+            put(&emitter, &line);
+            emitted = 1;
+        }
+        None => {
+            for (at, line) in io::stdin().lock().lines().enumerate() {
+                let line = line.with_context(|| format!("line {} of stdin", at + 1))?;
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                match Line::parse(&line) {
+                    Ok(line) => {
+                        put(&emitter, &line);
+                        emitted += 1;
+                    }
+                    Err(error) => {
+                        output::note(&format!("line {} of stdin: {error}", at + 1));
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    let mut waited = Duration::ZERO;
+    while emitter.account().acknowledged < emitted && waited < args.patience {
+        thread::sleep(POLL);
+        waited += POLL;
+    }
+    let acknowledged = emitter.account().acknowledged >= emitted;
+    let account = if acknowledged {
+        emitter.close()
+    } else {
+        emitter.abandon()
+    };
+    let kept = account.acknowledged.min(emitted);
+    output::note(&format!("{kept} of {emitted} events are acknowledged"));
+    if kept < emitted {
+        let whom = args.socket.as_ref().map_or_else(
+            || "the monitor".to_owned(),
+            |path| format!("the sensor at {}", path.display()),
+        );
+        return Err(UnavailableError(format!("{whom} did not acknowledge {} events in time", emitted - kept)).into());
+    }
+    if refused > 0 {
+        bail!("{refused} lines are no events; the others are kept");
+    }
+    Ok(Exit::Done)
+}
+
+const POLL: Duration = Duration::from_millis(2);
+
+fn put(emitter: &Emitter, line: &Line) {
+    let fields: Vec<(&str, Value<&str>)> = line
+        .fields
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.borrowed()))
+        .collect();
+    emitter.emit_at(line.time.unwrap_or_else(Timestamp::now), &line.subject, &fields);
+}
+
+/// The words of a command line as a line; a value with spaces needs no further quotes.
+fn event_line(words: &[String]) -> String {
+    let quote = |word: &String| match word.split_once('=') {
+        Some((name, value)) if value.contains(char::is_whitespace) && !value.starts_with('"') => {
+            format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+        }
+        _ => word.clone(),
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// Prints events that are there.
+///
+/// # Errors
+/// When the monitor does not answer, or refuses.
+pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
+    let path = format!("/v1/events?{}", parameters(&args.filter));
+    let mut complete = false;
+    let mut printed = false;
+    print_lines(&args.monitor, args.filter.compress, &path, |line, out| {
+        complete |= line.starts_with("{\"end\":") && line.contains("\"complete\":true");
+        let Some(fields) = &args.csv else {
+            return writeln!(out, "{line}");
+        };
+        if !std::mem::replace(&mut printed, true) {
+            writeln!(out, "{}", csv::head(fields))?;
+        }
+        match csv::row(line, fields) {
+            Some(row) => writeln!(out, "{row}"),
+            None => Ok(()),
+        }
+    })?;
+    Ok(if complete { Exit::Done } else { Exit::Broken })
+}
+
+/// Prints events that are there, then those that come.
+///
+/// # Errors
+/// When the monitor does not answer, refuses, or goes away.
+pub(crate) fn subscribe(args: &SubscribeArgs) -> anyhow::Result<Exit> {
+    let mode = if args.latest { "latest" } else { "lossless" };
+    let path = format!("/v1/subscribe?{}&mode={mode}", parameters(&args.filter));
+    print_lines(&args.monitor, args.filter.compress, &path, |line, out| {
+        writeln!(out, "{line}").and_then(|()| out.flush())
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Shows what became of every event.
+///
+/// # Errors
+/// When the monitor does not answer.
+pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<Exit> {
+    let mut client = client(&args.monitor)?;
+    let text = block_on(client.get("/v1/audit"))??;
+    let audit: serde_json::Value = serde_json::from_slice(&text).context("the monitor's answer is no JSON")?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", serde_json::to_string_pretty(&audit)?)?;
+    let whole = audit["problems"].as_array().is_some_and(Vec::is_empty);
+    Ok(if whole { Exit::Done } else { Exit::Broken })
+}
+
+/// Gives each line of the answer to `print`, until that fails.
+fn print_lines(
+    monitor: &MonitorArg,
+    compress: bool,
+    path: &str,
+    mut print: impl FnMut(&str, &mut io::StdoutLock<'_>) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    let mut client = client(monitor)?;
+    if compress {
+        client = client.compressing();
+    }
+    let mut written = Ok(());
+    let mut out = io::stdout().lock();
+    let lines = client.lines(path, |line| {
+        written = print(line, &mut out);
+        if written.is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    });
+    block_on(lines)??;
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+fn parameters(filter: &FilterArgs) -> String {
+    let now = Timestamp::now();
+    let time = |ago: Duration| now.saturating_sub(ago).unix_nanoseconds().to_string();
+    let mut pairs = vec![("from", filter.from.clone())];
+    pairs.extend(filter.subject.clone().map(|subject| ("subject", subject)));
+    pairs.extend(filter.conditions.iter().map(|condition| ("where", condition.clone())));
+    pairs.extend(filter.since.map(|ago| ("since", time(ago))));
+    pairs.extend(filter.until.map(|ago| ("until", time(ago))));
+    pairs.extend(filter.client.clone().map(|client| ("client", client)));
+    pairs.extend(filter.limit.map(|limit| ("limit", limit.to_string())));
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| format!("{name}={}", encode_parameter(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn client(monitor: &MonitorArg) -> anyhow::Result<Client> {
+    Ok(Client::new(monitor.monitor.clone(), read_token(&monitor.token)?))
+}
+
+/// Refuses an address that other machines reach, where there is no token.
+///
+/// # Errors
+/// When a token is missing.
+pub(crate) fn allow_address(option: &str, address: &SocketAddr, token: Option<&str>) -> anyhow::Result<()> {
+    if token.is_none() && !server::is_loopback(address) {
+        bail!(
+            "{option} {address}: others than this machine's programs could reach it; give --token-file FILE, with a token that you choose"
+        );
+    }
+    Ok(())
+}
+
+/// The token of a file, where one is given.
+///
+/// # Errors
+/// When the file cannot be read, or its token is too short.
+pub(crate) fn read_token(token: &TokenArg) -> anyhow::Result<Option<String>> {
+    let Some(path) = &token.token_file else { return Ok(None) };
+    let text = std::fs::read_to_string(path).with_context(|| format!("--token-file {}", path.display()))?;
+    let token = text.trim().to_owned();
+    if token.len() < SHORTEST_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+        bail!(
+            "--token-file {}: a token has at least {SHORTEST_TOKEN} visible ASCII characters; make one with: openssl rand -hex 16",
+            path.display()
+        );
+    }
+    Ok(Some(token))
+}
+
+/// The fewest characters of a token: our own choice.
+const SHORTEST_TOKEN: usize = 16;
+
+/// The source of this name in this process's life.
+fn new_source(name: &str) -> anyhow::Result<Source> {
+    Ok(Source::new(name, Timestamp::now().unix_nanoseconds() as u64)?)
+}

@@ -1,0 +1,275 @@
+//! Events end to end: programs emit, a sensor and a monitor keep, a query and a page show.
+//!
+//! What needs a Chromium or OpenTelemetry's SDK for Python is skipped by name where it is missing (`make peers` installs both).
+
+use crate::browser::chromium;
+use crate::place::Place;
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// A monitor or a sensor that runs until it is dropped.
+struct Running {
+    child: Child,
+    /// What it says first, one line for each thing that it listens at.
+    notes: Vec<String>,
+}
+
+impl Running {
+    fn start(place: &Place, words: &[&str], notes: usize) -> Self {
+        let mut child = place.command(words).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let notes: Vec<String> = stderr.lines().take(notes).map(Result::unwrap).collect();
+        Self { child, notes }
+    }
+
+    fn monitor(place: &Place, more: &[&str]) -> Self {
+        let words = [&["monitor", "kept", "--listen", "127.0.0.1:0"], more].concat();
+        Self::start(place, &words, 1)
+    }
+
+    /// The address that a note ends with.
+    fn url(&self, note: usize) -> String {
+        let at = self.notes[note]
+            .find("http://")
+            .unwrap_or_else(|| panic!("{:?}", self.notes));
+        self.notes[note][at..].to_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Asks until so many events are there; fails where they do not come.
+fn events(place: &Place, url: &str, subject: &str, count: usize) -> Vec<Value> {
+    for _ in 0..200 {
+        let ended = place.run(&["query", subject, "--monitor", url]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
+        let events: Vec<Value> = lines.filter(|line: &Value| line.get("subject").is_some()).collect();
+        if events.len() >= count {
+            return events;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("{count} events with the subject {subject} did not come");
+}
+
+/// A page as Chromium has it once its scripts have run for a while.
+fn dom(chromium: &str, place: &Place, url: &str) -> String {
+    let output = Command::new(chromium)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--virtual-time-budget=4000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", place.path().join("chromium").display()))
+        .arg(url)
+        .stderr(Stdio::null())
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const HOSTILE: &str = "<img src=x onerror=\"document.title='hacked'\"></td><script>document.title='hacked'</script>";
+
+#[test]
+fn the_live_page_draws_events_and_shows_hostile_texts_as_text() {
+    let Some(chromium) = chromium() else {
+        return eprintln!("skipped: no Chromium is installed (make peers installs it)");
+    };
+    let place = Place::new();
+    let monitor = Running::monitor(&place, &[]);
+    let url = monitor.url(0);
+    let hostile = format!("text={HOSTILE}");
+    for rate in ["rate=1.5", "rate=7.25"] {
+        let emitted = place.run(&[
+            "emit",
+            "load.second",
+            rate,
+            "unit.rate=1/s",
+            &hostile,
+            "--monitor",
+            &url,
+        ]);
+        assert_eq!(emitted.code, Some(0), "{}", emitted.stderr);
+    }
+    let dom = dom(chromium, &place, &url);
+    assert!(dom.contains("<title>Live events</title>"), "{dom}");
+    assert!(dom.contains(r#"role="status">live</p>"#), "{dom}");
+    assert!(
+        dom.contains(r#"aria-label="load.second rate: now 7.25 1/s, from 0 to 7.25 1/s"#),
+        "{dom}"
+    );
+    assert!(dom.contains("<polyline points="), "{dom}");
+    assert!(
+        dom.contains("<td class=\"\">load.second</td><td class=\"number\">2</td>"),
+        "{dom}"
+    );
+    assert!(dom.contains("&lt;img src=x onerror="), "{dom}");
+    // The page has one script, its own, and no picture that a text could have brought.
+    assert_eq!(
+        (dom.matches("<script").count(), dom.matches("<img").count()),
+        (1, 0),
+        "{dom}"
+    );
+    assert!(dom.contains(r#"<form id="ask" hidden="">"#), "{dom}");
+}
+
+#[test]
+fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
+    let place = Place::new();
+    place
+        .run(&["monitor", "open", "--listen", "0.0.0.0:0"])
+        .refused(2, &["--listen 0.0.0.0:0", "--token-file"]);
+    place
+        .run(&["run", "bulk", "--live", "0.0.0.0:0", "--repeats", "1"])
+        .refused(2, &["--live 0.0.0.0:0", "--token-file"]);
+    place.file("token", "a-token-of-this-test\n");
+    let monitor = Running::monitor(&place, &["--token-file", "token"]);
+    let url = monitor.url(0);
+    let without = place.run(&["query", "--monitor", &url]);
+    assert!(without.stderr.contains("token"), "{}", without.stderr);
+    assert_ne!(without.code, Some(0));
+    let with = ["query", "--monitor", &url, "--token-file", "token"];
+    assert_eq!(place.run(&with).code, Some(0));
+    let Some(chromium) = chromium() else {
+        return eprintln!("skipped: no Chromium is installed (make peers installs it)");
+    };
+    let dom = dom(chromium, &place, &url);
+    assert!(
+        dom.contains(r#"<form id="ask">"#) && dom.contains(">a token is needed</p>"),
+        "{dom}"
+    );
+}
+
+#[test]
+fn a_run_shows_itself_live_and_keeps_its_events() {
+    let place = Place::new();
+    let live = [
+        "run",
+        "bulk",
+        "--repeats",
+        "2",
+        "--no-report",
+        "--format",
+        "json",
+        "--out",
+        "run",
+    ];
+    let shown = place.run(&[&live[..], &["--live"]].concat());
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    assert!(
+        shown.stderr.contains("live page: http://127.0.0.1:"),
+        "{}",
+        shown.stderr
+    );
+    assert!(shown.stderr.contains("observing the run took"), "{}", shown.stderr);
+    let plain = place.run(&[&live[..8], &["other"]].concat());
+    let cells = |text: &str| serde_json::from_str::<Value>(text).unwrap()["cells"].clone();
+    assert_eq!(cells(&shown.stdout), cells(&plain.stdout), "observing moved a figure");
+
+    let monitor = Running::start(&place, &["monitor", "run/events", "--listen", "127.0.0.1:0"], 1);
+    let url = monitor.url(0);
+    // Eight cells of two repeats each.
+    let repeats = events(&place, &url, "run.repeat", 16);
+    assert_eq!(repeats.len(), 16);
+    assert!(
+        repeats
+            .iter()
+            .all(|repeat| repeat["fields"]["transfer_time"].as_f64().unwrap() > 0.0)
+    );
+    let progress = events(&place, &url, "run.progress", 8);
+    let last = progress.last().unwrap();
+    assert_eq!(
+        (&last["fields"]["done"], &last["fields"]["total"]),
+        (&16.into(), &16.into())
+    );
+    assert_eq!(events(&place, &url, "run.end", 1).len(), 1);
+    let Some(chromium) = chromium() else {
+        return eprintln!("skipped: no Chromium is installed (make peers installs it)");
+    };
+    let dom = dom(chromium, &place, &url);
+    assert!(dom.contains(r#"<h1 id="title">bulk</h1>"#), "{dom}");
+    assert!(dom.contains(r#"<span id="count">16 of 16 repeats.</span>"#), "{dom}");
+    assert!(dom.contains(r#"aria-label="run.repeat transfer_time: now "#), "{dom}");
+}
+
+#[test]
+fn logs_of_opentelemetrys_sdk_reach_the_sensor_and_are_found_by_query() {
+    let peer: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/opentelemetry-python");
+    if !peer.join("target/lib/opentelemetry/sdk/version/__init__.py").exists() {
+        return eprintln!("skipped: opentelemetry-python is not installed (make peers installs it)");
+    }
+    let place = Place::new();
+    let monitor = Running::monitor(&place, &[]);
+    let url = monitor.url(0);
+    let words = [
+        "sensor",
+        "spool",
+        "--monitor",
+        &url,
+        "--socket",
+        "socket",
+        "--otlp",
+        "127.0.0.1:0",
+    ];
+    let sensor = Running::start(&place, &words, 2);
+    let otlp = sensor.url(1);
+    let (host, port) = otlp.trim_start_matches("http://").split_once(':').unwrap();
+    let output = Command::new("python3")
+        .arg(peer.join("client.py"))
+        .envs([
+            ("LASTMILE_HOST", host),
+            ("LASTMILE_PORT", port),
+            ("LASTMILE_CALLS", "600"),
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let logs = events(&place, &url, "log", 600);
+    assert_eq!(logs.len(), 600);
+    for (number, log) in logs.iter().enumerate() {
+        let fields = &log["fields"];
+        assert_eq!(fields["body"], format!("order {number} is late"));
+        assert_eq!(
+            (&fields["order"], &fields["late"], &fields["severity"]),
+            (&number.into(), &true.into(), &"WARN".into())
+        );
+        assert_eq!(fields["resource.service.name"], "peer");
+    }
+    let late = place.data(&["query", "log", "--where", "order >= 590", "--monitor", &url]);
+    assert_eq!(late.lines().count(), 11, "ten events and the end: {late}");
+}
+
+#[test]
+fn what_a_sensor_costs_its_program_is_measured_in_pairs() {
+    let place = Place::new();
+    let program = Path::new(crate::place::LASTMILE).with_file_name("examples/observed_work");
+    let program = program.to_str().unwrap();
+    let record = place.json(&["perturb", "--pairs", "3", "--format", "json", "--", program, "200"]);
+    // Each run with the sensor emits an event a round, and its end.
+    assert_eq!((&record["pairs"], &record["events"]), (&3.into(), &201.0.into()));
+    let effects = record["effects"].as_array().unwrap();
+    let names: Vec<&str> = effects.iter().map(|effect| effect["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cpu_time", "run_time"]);
+    for effect in effects {
+        assert!(effect["without"]["mean"].as_f64().unwrap() > 0.0, "{effect}");
+        assert_eq!(effect["with"]["n"], 3);
+    }
+    let silent = place.data(&["perturb", "--pairs", "1", "--", "true"]);
+    assert!(silent.contains("The program emitted no event"), "{silent}");
+    place
+        .run(&["perturb", "--", "false"])
+        .refused(2, &["false ended with exit status: 1"]);
+}

@@ -1,0 +1,381 @@
+//! The database: chunks by position, an index of them, the accounts of sources, and what is known of damage.
+
+mod accounts;
+mod index;
+mod pages;
+mod schema;
+
+use super::LogSettings;
+use super::audit::Deletion;
+use super::epochs::boot_id;
+use super::error::{FORMAT, LogError};
+use super::mark::{Found, Mark};
+use crate::ledger::Ledger;
+use index::SubjectIndex;
+use lastmile_events::uplink::Durability;
+use lastmile_events::{Chunk, Source, Timestamp};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const FILE: &str = "events.sqlite";
+const LOCK: &str = "lock";
+const MARK: &str = "acknowledged";
+
+/// A chunk that is to be appended: its position, and the log's number of its source.
+pub(super) type Placed = (u64, i64, Chunk);
+
+#[derive(Debug)]
+pub(super) struct Database {
+    connection: Connection,
+    path: PathBuf,
+    subjects: RefCell<SubjectIndex>,
+    writing: Option<Writing>,
+}
+
+/// What only the process that writes has.
+#[derive(Debug)]
+struct Writing {
+    /// Held by the one process that writes.
+    _lock: File,
+    mark: Mark,
+    synchronous: Option<bool>,
+    /// The latest time of all events until now.
+    reach: Timestamp,
+}
+
+impl Database {
+    /// Opens the database to write, and makes it where there is none.
+    pub(super) fn open(folder: &Path, settings: LogSettings) -> Result<Self, LogError> {
+        let path = folder.join(FILE);
+        let cannot = |source| LogError::Folder {
+            path: folder.to_owned(),
+            source,
+        };
+        std::fs::create_dir_all(folder).map_err(cannot)?;
+        let lock = File::create(folder.join(LOCK)).map_err(cannot)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LogError::Taken { path }),
+            Err(TryLockError::Error(error)) => return Err(cannot(error)),
+        }
+        let failed = |error: rusqlite::Error| Self::failure(&path, error);
+        let connection = Connection::open(&path).map_err(failed)?;
+        schema::prepare(&connection, settings.most_bytes)
+            .map_err(failed)?
+            .map_err(|found| LogError::Format {
+                path: path.clone(),
+                found,
+            })?;
+        let (mark, found) = Mark::open(&folder.join(MARK), boot_id()).map_err(cannot)?;
+        let mut database = Self {
+            connection,
+            path,
+            subjects: RefCell::default(),
+            writing: None,
+        };
+        let reach = database.reach()?;
+        database.writing = Some(Writing {
+            _lock: lock,
+            mark,
+            synchronous: None,
+            reach,
+        });
+        database.set_durability(settings.durability)?;
+        database.compare_with_mark(&found)?;
+        Ok(database)
+    }
+
+    /// Opens the database to read.
+    pub(super) fn open_to_read(folder: &Path) -> Result<Self, LogError> {
+        let path = folder.join(FILE);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).map_err(|error| Self::failure(&path, error))?;
+        let database = Self {
+            connection,
+            path,
+            subjects: RefCell::default(),
+            writing: None,
+        };
+        database
+            .connection
+            .busy_timeout(Duration::from_secs(5))
+            .map_err(|error| database.failed(error))?;
+        Ok(database)
+    }
+
+    pub(super) const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    fn failure(path: &Path, error: rusqlite::Error) -> LogError {
+        let path = path.to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LogError::Taken { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => LogError::Damaged {
+                path,
+                what: error.to_string(),
+            },
+            _ => LogError::Database { path, error },
+        }
+    }
+
+    pub(super) fn failed(&self, error: rusqlite::Error) -> LogError {
+        Self::failure(&self.path, error)
+    }
+
+    pub(super) fn damaged(&self, what: String) -> LogError {
+        LogError::Damaged {
+            path: self.path.clone(),
+            what,
+        }
+    }
+
+    fn writing(&mut self) -> &mut Writing {
+        self.writing.as_mut().expect("only a log's writer writes")
+    }
+
+    /// What the next commits survive.
+    pub(super) fn set_durability(&mut self, durability: Durability) -> Result<(), LogError> {
+        // In WAL mode FULL syncs the log at each commit, and NORMAL leaves that to the operating system (sqlite.org/pragma.html).
+        let power = durability == Durability::Power;
+        if self.writing().synchronous.replace(power) == Some(power) {
+            return Ok(());
+        }
+        self.connection
+            .pragma_update(None, "synchronous", if power { "FULL" } else { "NORMAL" })
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Appends chunks and writes the accounts that they change, all or nothing.
+    pub(super) fn append(&mut self, chunks: &[Placed], ledger: &Ledger) -> rusqlite::Result<()> {
+        let mut reach = self.writing().reach;
+        let mut subjects = self.subjects.borrow_mut();
+        let transaction = self
+            .connection
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let appended = (|| {
+            let mut insert = transaction.prepare_cached("INSERT INTO chunk VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+            let mut changed: BTreeSet<&Source> = BTreeSet::new();
+            for (position, source, chunk) in chunks {
+                reach = reach.max(chunk.latest());
+                let bytes: &[u8] = chunk.bytes();
+                insert.execute(params![
+                    *position as i64,
+                    chunk.event_count(),
+                    source,
+                    chunk.first() as i64,
+                    reach.unix_nanoseconds(),
+                    bytes.len() as i64,
+                    bytes
+                ])?;
+                subjects.add(&transaction, *position, chunk)?;
+                changed.insert(chunk.source());
+            }
+            for source in changed {
+                accounts::write(&transaction, source, &ledger.sources[source])?;
+            }
+            let mut extent = transaction.prepare_cached("UPDATE extent SET end = ?1")?;
+            extent.execute([ledger.next_position as i64])
+        })();
+        if let Err(error) = appended {
+            subjects.forget();
+            return Err(error);
+        }
+        if let Err(error) = transaction.commit() {
+            subjects.forget();
+            return Err(error);
+        }
+        drop(subjects);
+        self.writing().reach = reach;
+        Ok(())
+    }
+
+    /// States in the mark that everything before `end` is acknowledged.
+    pub(super) fn mark_acknowledged(&mut self, end: u64, durability: Durability) -> std::io::Result<()> {
+        self.writing().mark.write(end, durability == Durability::Power)
+    }
+
+    /// Deletes the chunks that end before a position; `why` says so, where it is not that others keep them.
+    pub(super) fn release(&mut self, before: u64, why: Option<&str>) -> rusqlite::Result<()> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let before = before as i64;
+        let last: Option<(i64, i64)> = transaction
+            .prepare_cached("SELECT position, events FROM chunk WHERE position < ?1 ORDER BY position DESC LIMIT 1")?
+            .query_row([before], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        // The chunk that holds the position stays whole.
+        let limit = last.map_or(
+            before,
+            |(position, events)| if position + events > before { position } else { before },
+        );
+        let released: Vec<(i64, i64)> = transaction
+            .prepare_cached("SELECT source, sum(events) FROM chunk WHERE position < ?1 GROUP BY source")?
+            .query_map([limit], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        let events: i64 = released.iter().map(|(_, events)| events).sum();
+        for (source, events) in released {
+            accounts::release(&transaction, source, events)?;
+        }
+        transaction.execute("DELETE FROM chunk WHERE position < ?1", [limit])?;
+        transaction.execute("DELETE FROM place WHERE position < ?1", [limit])?;
+        transaction.execute(
+            "UPDATE extent SET start = coalesce((SELECT min(position) FROM chunk), end)",
+            [],
+        )?;
+        transaction.execute("DELETE FROM damage WHERE end <= (SELECT start FROM extent)", [])?;
+        if let Some(why) = why
+            && events > 0
+        {
+            transaction.execute(
+                "INSERT INTO deletion VALUES(?1, ?2, ?3, ?4)
+                ON CONFLICT(why) DO UPDATE SET events = events + excluded.events, until = excluded.until, time = excluded.time",
+                params![why, events, limit, Timestamp::now().unix_nanoseconds()],
+            )?;
+        }
+        transaction.commit()
+    }
+
+    /// The position before which the log may be deleted: what is older than `oldest`, or more than the newest `bytes`.
+    pub(super) fn expired(
+        &self,
+        oldest: Option<Timestamp>,
+        bytes: Option<u64>,
+    ) -> rusqlite::Result<Option<(u64, &'static str)>> {
+        if let Some(oldest) = oldest {
+            let sql = "SELECT position + events FROM chunk WHERE reach < ?1 ORDER BY reach DESC, position DESC LIMIT 1";
+            let mut last = self.connection.prepare_cached(sql)?;
+            let end: Option<i64> = last
+                .query_row([oldest.unix_nanoseconds()], |row| row.get(0))
+                .optional()?;
+            if let Some(end) = end {
+                return Ok(Some((end as u64, "age")));
+            }
+        }
+        if let Some(most) = bytes {
+            let held: i64 = self
+                .connection
+                .prepare_cached("SELECT coalesce(sum(size), 0) FROM chunk")?
+                .query_row([], |row| row.get(0))?;
+            let mut surplus = held - most as i64;
+            if surplus > 0 {
+                let mut oldest = self
+                    .connection
+                    .prepare_cached("SELECT position + events, size FROM chunk ORDER BY position")?;
+                let mut rows = oldest.query([])?;
+                let mut end = 0;
+                while surplus > 0 {
+                    let Some(row) = rows.next()? else { break };
+                    end = row.get(0)?;
+                    surplus -= row.get::<_, i64>(1)?;
+                }
+                return Ok(Some((end as u64, "size")));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first position that is kept, and the one after the last.
+    pub(super) fn extent(&self) -> Result<(u64, u64), LogError> {
+        let read = || {
+            let mut extent = self.connection.prepare_cached("SELECT start, end FROM extent")?;
+            extent.query_row([], |row| {
+                Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64))
+            })
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// Reads what was committed at one moment.
+    pub(super) fn in_one_view<T>(&self, read: impl FnOnce() -> Result<T, LogError>) -> Result<T, LogError> {
+        let _view = self
+            .connection
+            .unchecked_transaction()
+            .map_err(|error| self.failed(error))?;
+        read()
+    }
+
+    /// What was deleted because its time or its room was over.
+    pub(super) fn deletions(&self) -> Result<Vec<Deletion>, LogError> {
+        let read = || -> rusqlite::Result<Vec<Deletion>> {
+            let mut deletions = self
+                .connection
+                .prepare_cached("SELECT why, events, until, time FROM deletion")?;
+            let rows = deletions.query_map([], |row| {
+                Ok(Deletion {
+                    why: row.get(0)?,
+                    events: row.get::<_, i64>(1)? as u64,
+                    until: row.get::<_, i64>(2)? as u64,
+                    time: Timestamp::from_unix_nanoseconds(row.get(3)?),
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    fn reach(&self) -> Result<Timestamp, LogError> {
+        let sql = "SELECT coalesce((SELECT reach FROM chunk ORDER BY position DESC LIMIT 1), ?1)";
+        let reach = self.connection.query_row(sql, [i64::MIN], |row| row.get(0));
+        reach
+            .map(Timestamp::from_unix_nanoseconds)
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Holds the end of the database against what was acknowledged. What is missing is a hole from now on, with its reason.
+    fn compare_with_mark(&mut self, found: &Found) -> Result<(), LogError> {
+        let (_, end) = self.extent()?;
+        let mut power_end = end;
+        let hole = match found {
+            Found::Absent if end == 0 => None,
+            Found::Absent => Some((
+                end,
+                format!("the file {MARK} is missing, which says how far the log was acknowledged: more events may be"),
+            )),
+            Found::Damaged => Some((
+                end,
+                format!(
+                    "the file {MARK} is damaged, which says how far the log was acknowledged: events may be missing"
+                ),
+            )),
+            Found::Acknowledged(mark) if mark.end > end => {
+                let same_life = !mark.boot.is_empty() && mark.boot == boot_id();
+                let what = if same_life || mark.power_end > end {
+                    "they were acknowledged, and the database ends before them: its write-ahead log is damaged or gone"
+                } else {
+                    "they were acknowledged for the end of a process, and were lost with the machine"
+                };
+                Some((mark.end, what.to_owned()))
+            }
+            Found::Acknowledged(mark) => {
+                if mark.boot == boot_id() {
+                    power_end = mark.power_end;
+                }
+                None
+            }
+        };
+        if let Some((hole_end, what)) = hole {
+            let note = || {
+                let transaction = self.connection.unchecked_transaction()?;
+                transaction.execute(
+                    "INSERT INTO damage VALUES(?1, ?2, ?3)",
+                    params![end as i64, hole_end as i64, what],
+                )?;
+                transaction.execute("UPDATE extent SET end = ?1", [hole_end as i64])?;
+                transaction.commit()
+            };
+            note().map_err(|error| self.failed(error))?;
+            power_end = hole_end;
+        }
+        let (_, end) = self.extent()?;
+        let path = self.path.clone();
+        let mark = &mut self.writing().mark;
+        mark.begin(end, power_end)
+            .map_err(|source| LogError::Folder { path, source })
+    }
+}

@@ -1,0 +1,211 @@
+//! Reads pages of chunks. What is damaged is an entry of its own.
+
+use super::Database;
+use crate::filter::Filter;
+use crate::log::error::LogError;
+use crate::log::page::{Entry, PAGE_BYTES, Page};
+use lastmile_events::Chunk;
+use rusqlite::{OptionalExtension as _, Row, params};
+
+const COLUMNS: &str = "position, events, source, first, bytes";
+
+impl Database {
+    /// Reads about [`PAGE_BYTES`] from a position on.
+    pub(in crate::log) fn read_page(&self, from: u64) -> Result<Page, LogError> {
+        self.in_one_view(|| self.page(from))
+    }
+
+    /// As [`Self::read_page`], without the chunks that hold nothing of what the filter asks for, as far as the index tells.
+    pub(in crate::log) fn read_matching(&self, from: u64, filter: &Filter) -> Result<Page, LogError> {
+        self.in_one_view(|| {
+            let (_, end) = self.extent()?;
+            let from = self.skip_older(from, filter)?.min(end.max(from));
+            let Some(candidates) = self.candidates(self.chunk_start(from)?, end, filter)? else {
+                return self.page(from);
+            };
+            let mut page = Page {
+                entries: Vec::new(),
+                next: from,
+            };
+            let (mut bytes, mut after) = (0, from);
+            for position in &candidates.positions {
+                if bytes >= PAGE_BYTES {
+                    page.next = (*position).max(from);
+                    return Ok(page);
+                }
+                let (entry, chunk_end, size) = self.chunk_at(*position, end)?;
+                bytes += size;
+                after = chunk_end;
+                page.entries.push(entry);
+            }
+            page.entries.extend(self.damage_between(from, candidates.until)?);
+            page.next = candidates.until.max(after);
+            Ok(page)
+        })
+    }
+
+    /// Where the chunk begins that holds this position.
+    fn chunk_start(&self, position: u64) -> Result<u64, LogError> {
+        let read = || {
+            let sql = "SELECT position FROM chunk WHERE position <= ?1 AND position + events > ?1 ORDER BY position DESC LIMIT 1";
+            let mut start = self.connection.prepare_cached(sql)?;
+            let start: Option<i64> = start.query_row([position as i64], |row| row.get(0)).optional()?;
+            Ok(start.map_or(position, |start| start as u64))
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    fn chunk_at(&self, position: u64, end: u64) -> Result<(Entry, u64, usize), LogError> {
+        let sql = format!("SELECT {COLUMNS} FROM chunk WHERE position = ?1");
+        let mut chunk = self
+            .connection
+            .prepare_cached(&sql)
+            .map_err(|error| self.failed(error))?;
+        let found = chunk
+            .query_row([position as i64], |row| Ok(self.entry(row, end)))
+            .optional();
+        let found = found.map_err(|error| self.failed(error))?;
+        found.map_or_else(
+            || {
+                let what = "the index names a chunk that is not there".to_owned();
+                let end = position + 1;
+                Ok((Entry::Damaged { position, end, what }, end, 1))
+            },
+            |entry| entry.map_err(|error| self.failed(error)),
+        )
+    }
+
+    /// The entry of a row, the position after it, and its bytes.
+    fn entry(&self, row: &Row<'_>, end: u64) -> rusqlite::Result<(Entry, u64, usize)> {
+        let position = row.get::<_, i64>(0)? as u64;
+        let events = row.get::<_, i64>(1)? as u64;
+        let after = position.saturating_add(events);
+        let blob = row.get_ref(4)?.as_blob().unwrap_or_default();
+        let (source, number): (i64, i64) = (row.get(2)?, row.get(3)?);
+        let entry = match Chunk::read(blob) {
+            Ok((chunk, _)) if u64::from(chunk.event_count()) == events && chunk.first() == number as u64 => {
+                Entry::Chunk { position, chunk }
+            }
+            other => {
+                let why = other.map_or_else(|error| error.to_string(), |_| "its row names other events".to_owned());
+                let whose = self.source_name(source);
+                let what = format!("{whose}, from its number {number} on: {why}");
+                let end = after.min(end).max(position + 1);
+                Entry::Damaged { position, end, what }
+            }
+        };
+        Ok((entry, after, blob.len() + 1))
+    }
+
+    /// A page, within a view.
+    pub(in crate::log) fn page(&self, from: u64) -> Result<Page, LogError> {
+        let failed = |error| self.failed(error);
+        let (start, end) = self.extent()?;
+        let mut page = Page {
+            entries: Vec::new(),
+            next: from.max(start),
+        };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM chunk
+            WHERE position >= coalesce((SELECT max(position) FROM chunk WHERE position <= ?1), 0) ORDER BY position"
+        );
+        let mut chunks = self.connection.prepare_cached(&sql).map_err(failed)?;
+        let mut rows = chunks.query([page.next as i64]).map_err(failed)?;
+        let mut bytes = 0;
+        let mut first = true;
+        while page.next < end && bytes < PAGE_BYTES {
+            let Some(row) = rows.next().map_err(failed)? else { break };
+            let (entry, after, size) = self.entry(row, end).map_err(failed)?;
+            let position = row.get::<_, i64>(0).map_err(failed)? as u64;
+            if std::mem::take(&mut first) {
+                if after <= page.next {
+                    continue;
+                }
+            } else if position < page.next {
+                let end = page.next;
+                let what = format!("the chunk at position {position} stands out of order");
+                page.entries.push(Entry::Damaged { position, end, what });
+                continue;
+            }
+            if position > page.next {
+                self.put_missing(&mut page, position.min(end))?;
+            }
+            bytes += size;
+            page.next = after.clamp(page.next + 1, end.max(page.next + 1));
+            page.entries.push(entry);
+        }
+        if page.next < end && bytes < PAGE_BYTES {
+            self.put_missing(&mut page, end)?;
+        }
+        page.entries.extend(self.damage_without_events(from, page.next)?);
+        Ok(page)
+    }
+
+    /// Names what is missing from the page's end to `end`.
+    fn put_missing(&self, page: &mut Page, end: u64) -> Result<(), LogError> {
+        let known = self.damage_between(page.next, end)?;
+        let covered = matches!(&known[..], [Entry::Damaged { position, end: known_end, .. }] if (*position, *known_end) == (page.next, end));
+        if covered {
+            page.entries.extend(known);
+        } else {
+            let position = page.next;
+            let what = format!(
+                "no chunk holds the {} events from position {position} on",
+                end - position
+            );
+            page.entries.push(Entry::Damaged { position, end, what });
+        }
+        page.next = end;
+        Ok(())
+    }
+
+    /// The holes that are known between two positions.
+    fn damage_between(&self, from: u64, end: u64) -> Result<Vec<Entry>, LogError> {
+        let sql = "SELECT position, end, what FROM damage WHERE position < ?2 AND end > ?1 AND end > position ORDER BY position";
+        self.damage(sql, from, end)
+    }
+
+    /// Damage that took no position, such as a mark that cannot be read.
+    fn damage_without_events(&self, from: u64, end: u64) -> Result<Vec<Entry>, LogError> {
+        let sql = "SELECT position, end, what FROM damage WHERE position >= ?1 AND position < ?2 AND end = position ORDER BY position";
+        self.damage(sql, from, end)
+    }
+
+    fn damage(&self, sql: &str, from: u64, end: u64) -> Result<Vec<Entry>, LogError> {
+        let read = || -> rusqlite::Result<Vec<Entry>> {
+            let mut damage = self.connection.prepare_cached(sql)?;
+            let rows = damage.query_map(params![from as i64, end.min(i64::MAX as u64) as i64], |row| {
+                Ok(Entry::Damaged {
+                    position: row.get::<_, i64>(0)? as u64,
+                    end: row.get::<_, i64>(1)? as u64,
+                    what: row.get(2)?,
+                })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// All damage that is known, each in a sentence.
+    pub(in crate::log) fn known_damage(&self) -> Result<Vec<String>, LogError> {
+        let entries = self.damage(
+            "SELECT position, end, what FROM damage WHERE ?1 <= ?2 ORDER BY position",
+            0,
+            0,
+        )?;
+        let sentence = |entry| match entry {
+            Entry::Damaged { position, end, what } if end == position => Some(format!("position {position}: {what}")),
+            Entry::Damaged { position, end, what } => Some(format!("positions {position} to {}: {what}", end - 1)),
+            Entry::Chunk { .. } => None,
+        };
+        Ok(entries.into_iter().filter_map(sentence).collect())
+    }
+
+    fn source_name(&self, id: i64) -> String {
+        let sql = "SELECT name, incarnation FROM source WHERE id = ?1";
+        let name = self.connection.query_row(sql, [id], |row| {
+            Ok(format!("{}@{:016x}", row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+        });
+        name.unwrap_or_else(|_| format!("unknown source {id}"))
+    }
+}

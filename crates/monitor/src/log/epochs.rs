@@ -1,0 +1,72 @@
+//! Epochs: the lives of a log. A new one begins after each start of the machine, since events of the last life may be lost with it.
+
+use super::Resumption;
+use super::database::Database;
+use super::error::LogError;
+use crate::cursor::Cursor;
+use lastmile_events::Timestamp;
+use rusqlite::params;
+
+/// The epochs of a log in order, each with the position at which it begins.
+#[derive(Debug)]
+pub(super) struct Epochs {
+    known: Vec<(u64, u64)>,
+}
+
+/// A name of this life of the machine; empty where the system gives none.
+pub(super) fn boot_id() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    boot.trim().to_owned()
+}
+
+impl Epochs {
+    /// The epochs of a database, whose log ends here; a new one where the machine has started since.
+    pub(super) fn load(database: &Database, end: u64) -> Result<Self, LogError> {
+        let boot = boot_id();
+        let connection = database.connection();
+        let read = || -> rusqlite::Result<Vec<(u64, u64, String)>> {
+            let mut epochs = connection.prepare("SELECT first, epoch, boot FROM epoch ORDER BY rowid")?;
+            let rows = epochs.query_map([], |row| {
+                Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64, row.get(2)?))
+            })?;
+            rows.collect()
+        };
+        let mut known = read().map_err(|error| database.failed(error))?;
+        if known.last().is_none_or(|(_, _, last)| *last != boot || boot.is_empty()) {
+            let epoch = Timestamp::now().unix_nanoseconds() as u64;
+            let sql = "INSERT INTO epoch VALUES(?1, ?2, ?3)";
+            connection
+                .execute(sql, params![end as i64, epoch as i64, boot])
+                .map_err(|error| database.failed(error))?;
+            known.push((end, epoch, boot));
+        }
+        Ok(Self {
+            known: known.into_iter().map(|(first, epoch, _)| (first, epoch)).collect(),
+        })
+    }
+
+    /// A log that has one epoch.
+    pub(super) fn single(epoch: u64) -> Self {
+        Self {
+            known: vec![(0, epoch)],
+        }
+    }
+
+    pub(super) fn present(&self) -> u64 {
+        self.known.last().expect("a log has an epoch").1
+    }
+
+    /// A cursor of an earlier epoch holds up to where the next one begins; what its owner saw beyond is lost.
+    pub(super) fn resume(&self, cursor: Cursor, end: u64) -> Result<Resumption, LogError> {
+        let at = self.known.iter().position(|(_, epoch)| *epoch == cursor.epoch);
+        let at = at.ok_or_else(|| LogError::ForeignCursor {
+            cursor,
+            epoch: self.present(),
+        })?;
+        let limit = self.known.get(at + 1).map_or(end, |(first, _)| *first);
+        Ok(Resumption {
+            position: cursor.position.min(limit),
+            lost_since: cursor.position.saturating_sub(limit),
+        })
+    }
+}

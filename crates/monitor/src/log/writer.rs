@@ -1,0 +1,199 @@
+//! The thread that writes: it commits together what waits, and acknowledges after the commit.
+
+use super::LogSettings;
+use super::database::Database;
+use super::tail::Tail;
+use crate::ledger::{Admission, Ledger, SourceAccount};
+use lastmile_events::uplink::{Durability, Reply};
+use lastmile_events::{Chunk, Source, Timestamp};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot, watch};
+
+#[derive(Debug)]
+pub(super) enum Command {
+    Append {
+        chunks: Vec<Chunk>,
+        durability: Durability,
+        reply: oneshot::Sender<Vec<Reply>>,
+    },
+    Release {
+        before: u64,
+        reply: oneshot::Sender<()>,
+    },
+    Expire {
+        reply: oneshot::Sender<()>,
+    },
+}
+
+/// The accounts that others read.
+type Accounts = Arc<Mutex<BTreeMap<Source, SourceAccount>>>;
+
+pub(super) struct Writer {
+    database: Database,
+    ledger: Ledger,
+    settings: LogSettings,
+    tail: Arc<Mutex<Tail>>,
+    end: watch::Sender<u64>,
+    accounts: Accounts,
+    /// Whether the ledger must be read again, since a commit failed.
+    stale: bool,
+}
+
+/// A group commit takes no more bytes than this: our own choice.
+const GROUP_BYTES: usize = 4 << 20;
+
+impl Writer {
+    pub(super) const fn new(
+        database: Database,
+        ledger: Ledger,
+        settings: LogSettings,
+        tail: Arc<Mutex<Tail>>,
+        end: watch::Sender<u64>,
+        accounts: Accounts,
+    ) -> Self {
+        Self {
+            database,
+            ledger,
+            settings,
+            tail,
+            end,
+            accounts,
+            stale: false,
+        }
+    }
+
+    pub(super) fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        while let Some(command) = commands.blocking_recv() {
+            let mut group = Group::default();
+            let mut next = Some(command);
+            while let Some(command) = next.take() {
+                match command {
+                    Command::Append {
+                        chunks,
+                        durability,
+                        reply,
+                    } => self.admit(&mut group, chunks, durability.max(self.settings.durability), reply),
+                    Command::Release { before, reply } => {
+                        // What cannot be deleted now is deleted with what follows.
+                        let _ = self.database.release(before, None);
+                        let _ = reply.send(());
+                    }
+                    Command::Expire { reply } => {
+                        self.expire();
+                        let _ = reply.send(());
+                    }
+                }
+                if group.bytes < GROUP_BYTES {
+                    next = commands.try_recv().ok();
+                }
+            }
+            self.commit(group);
+        }
+    }
+
+    /// What cannot be deleted now is deleted the next time.
+    fn expire(&mut self) {
+        let retention = self.settings.retention;
+        let oldest = retention.age.map(|age| Timestamp::now().saturating_sub(age));
+        if let Ok(Some((before, why))) = self.database.expired(oldest, retention.bytes) {
+            let _ = self.database.release(before, Some(why));
+        }
+    }
+
+    fn admit(
+        &mut self,
+        group: &mut Group,
+        chunks: Vec<Chunk>,
+        durability: Durability,
+        reply: oneshot::Sender<Vec<Reply>>,
+    ) {
+        if self.stale {
+            match self.database.load_ledger() {
+                Ok(ledger) => (self.ledger, self.stale) = (ledger, false),
+                Err(_) => {
+                    let _ = reply.send(vec![Reply::Full; chunks.len()]);
+                    return;
+                }
+            }
+        }
+        let mut replies = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            let acknowledged = |next| Reply::Acknowledged { next, durability };
+            replies.push(match self.ledger.admit(&chunk) {
+                Admission::Append { position, source } => {
+                    let end = chunk.end();
+                    group.bytes += chunk.bytes().len();
+                    group.chunks.push((position, source, chunk));
+                    acknowledged(end)
+                }
+                Admission::Known { next } => acknowledged(next),
+                Admission::Gap { expected } => Reply::Gap { expected },
+                Admission::Contradiction => Reply::Refused,
+            });
+        }
+        group.durability = group.durability.max(durability);
+        if durability == Durability::Memory {
+            let _ = reply.send(replies);
+        } else {
+            group.waiting.push((replies, reply));
+        }
+    }
+
+    /// Commits a group and answers it. Where it cannot be committed nothing of it is acknowledged.
+    ///
+    /// A chunk that is acknowledged as known may have been committed for less: it is safe once this commit is, which syncs all before it.
+    fn commit(&mut self, group: Group) {
+        let committed = self.write(&group);
+        if committed && !group.chunks.is_empty() {
+            let mut accounts = self.accounts.lock().expect("no thread panics with it");
+            for (_, _, chunk) in &group.chunks {
+                let source = chunk.source();
+                accounts.insert(source.clone(), self.ledger.sources[source].clone());
+            }
+            drop(accounts);
+            let mut tail = self.tail.lock().expect("no thread panics with it");
+            for (position, _, chunk) in group.chunks {
+                tail.push(position, chunk);
+            }
+            drop(tail);
+            self.end.send_replace(self.ledger.next_position);
+        } else if !committed {
+            self.stale = true;
+        }
+        for (replies, reply) in group.waiting {
+            let full = || vec![Reply::Full; replies.len()];
+            let replies = if committed { replies } else { full() };
+            let _ = reply.send(replies);
+        }
+    }
+
+    fn write(&mut self, group: &Group) -> bool {
+        let sync = group.durability == Durability::Power && !group.waiting.is_empty();
+        if group.chunks.is_empty() && !sync {
+            return true;
+        }
+        let end = self.ledger.next_position;
+        self.database.set_durability(group.durability).is_ok()
+            && self.database.append(&group.chunks, &self.ledger).is_ok()
+            && self.database.mark_acknowledged(end, group.durability).is_ok()
+    }
+}
+
+struct Group {
+    chunks: Vec<(u64, i64, Chunk)>,
+    bytes: usize,
+    durability: Durability,
+    waiting: Vec<(Vec<Reply>, oneshot::Sender<Vec<Reply>>)>,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Self {
+            chunks: Vec::new(),
+            bytes: 0,
+            durability: Durability::Memory,
+            waiting: Vec::new(),
+        }
+    }
+}

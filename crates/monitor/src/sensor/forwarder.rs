@@ -1,0 +1,262 @@
+//! Forwards a sensor's log to its monitor, in order, and deletes what the monitor has acknowledged.
+//!
+//! With a budget, posts wait until their bytes fit. What would wait longer than the budget's delay is dropped before it is sent, and stated as
+//! lost. A batch that got no answer is sent again as it was, since the monitor may have taken it.
+
+use super::budget::Budget;
+use super::thinning;
+use crate::client::{Client, EncodedChunks};
+use crate::log::{Entry, Log};
+use lastmile_events::uplink::{Durability, Reply};
+use lastmile_events::{Chunk, Loss, Timestamp};
+use lastmile_units::BitRate;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The waits after a failure, which double: our own choice.
+const SHORTEST_WAIT: Duration = Duration::from_millis(10);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// What a fresh sensor takes for the compressed bytes of an event, until it has sent some.
+const EVENT_BYTES: f64 = 40.0;
+
+/// The bytes that a sensor may send.
+#[derive(Debug, Clone, Copy)]
+pub struct ByteBudget {
+    /// No 10 seconds hold more than this rate gives, compressed and with all headers.
+    pub rate: BitRate,
+    /// Events that would wait longer than this are dropped.
+    pub delay: Duration,
+}
+
+/// What a sensor has done, for those who watch it.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Everything before this position is forwarded.
+    pub(super) position: AtomicU64,
+    /// Events dropped for the budget.
+    pub(super) dropped: AtomicU64,
+    /// Bytes of posts, compressed.
+    pub(super) sent_bytes: AtomicU64,
+}
+
+pub(super) struct Forwarder {
+    log: Arc<Log>,
+    monitor: Client,
+    durability: Durability,
+    budget: Option<(ByteBudget, Budget)>,
+    progress: Arc<Progress>,
+    start: Instant,
+    /// The compressed bytes of an event, as a moving average.
+    event_bytes: f64,
+}
+
+/// What is sent together, and again until it is answered.
+struct Batch {
+    chunks: Vec<Chunk>,
+    encoded: EncodedChunks,
+    events: u64,
+    /// Where the next batch begins.
+    next: u64,
+}
+
+impl Forwarder {
+    pub(super) fn new(
+        log: Arc<Log>,
+        monitor: Client,
+        durability: Durability,
+        budget: Option<ByteBudget>,
+        progress: Arc<Progress>,
+    ) -> Self {
+        Self {
+            log,
+            monitor,
+            durability,
+            budget: budget.map(|budget| (budget, Budget::new(budget.rate))),
+            progress,
+            start: Instant::now(),
+            event_bytes: EVENT_BYTES,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        let mut committed = self.log.end();
+        let mut position = self.log.start().await;
+        let mut pending: Option<Batch> = None;
+        let mut wait = SHORTEST_WAIT;
+        loop {
+            if pending.is_none() && position >= *committed.borrow_and_update() {
+                if committed.changed().await.is_err() {
+                    return;
+                }
+                continue;
+            }
+            let batch = match pending.take() {
+                Some(batch) => Some(batch),
+                None => self.next_batch(position).await,
+            };
+            let Some(mut batch) = batch else {
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+                continue;
+            };
+            if batch.chunks.is_empty() || self.forward(&mut batch).await {
+                position = batch.next;
+                self.log.release(position).await;
+                self.progress.position.store(position, Ordering::Relaxed);
+                wait = SHORTEST_WAIT;
+            } else {
+                pending = Some(batch);
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+        }
+    }
+
+    /// What is to be sent next; `None` where the log cannot be read now.
+    async fn next_batch(&mut self, position: u64) -> Option<Batch> {
+        let page = self.log.read(position).await.ok()?;
+        let mut found = Vec::new();
+        for entry in page.entries {
+            match entry {
+                Entry::Chunk { position, chunk } => found.push((position, chunk)),
+                // The source's next chunk meets the gap, and states it as lost.
+                Entry::Damaged { .. } => {}
+            }
+        }
+        let Some((settings, budget)) = &self.budget else {
+            let chunks: Vec<Chunk> = found.into_iter().map(|(_, chunk)| chunk).collect();
+            let events = chunks.iter().map(|chunk| u64::from(chunk.event_count())).sum();
+            let encoded = EncodedChunks::new(&chunks, false);
+            return Some(Batch {
+                chunks,
+                encoded,
+                events,
+                next: page.next,
+            });
+        };
+        let waiting = *self.log.end().borrow() - position;
+        let allowed = (budget.bodies_in(settings.delay) / self.event_bytes) as u64;
+        let mut surplus = waiting.saturating_sub(allowed);
+        let (mut dropped, mut kept, mut next) = (Vec::new(), Vec::new(), position);
+        for (position, chunk) in found {
+            let events = u64::from(chunk.event_count());
+            let end = position + events;
+            if surplus > 0 && kept.is_empty() {
+                surplus = surplus.saturating_sub(events);
+                dropped.push(chunk);
+            } else {
+                let kept_events: u64 = kept.iter().map(|chunk: &Chunk| u64::from(chunk.event_count())).sum();
+                let expected = (kept_events + events) as f64 * self.event_bytes;
+                if !kept.is_empty() && expected > budget.largest_body() as f64 {
+                    break;
+                }
+                kept.push(chunk);
+            }
+            next = end;
+        }
+        Some(self.fit(dropped, kept, next.max(position + 1)))
+    }
+
+    /// A batch of the chunks that are kept and the statements about those that are dropped, which fits the budget.
+    fn fit(&mut self, mut dropped: Vec<Chunk>, mut kept: Vec<Chunk>, mut next: u64) -> Batch {
+        let now = Timestamp::now();
+        let (_, budget) = self.budget.as_ref().expect("there is a budget");
+        loop {
+            let mut chunks = thinning::drop_events(&dropped, now);
+            let lost: u64 = dropped.iter().map(|chunk| u64::from(chunk.event_count())).sum();
+            chunks.extend(kept.iter().cloned());
+            let encoded = EncodedChunks::new(&chunks, true);
+            let size = encoded.byte_count();
+            let events: u64 = kept.iter().map(|chunk| u64::from(chunk.event_count())).sum();
+            let is_alone = kept.len() <= 1;
+            if size <= budget.largest_body() || kept.is_empty() || (is_alone && budget.can_hold(size)) {
+                self.progress.dropped.fetch_add(lost, Ordering::Relaxed);
+                return Batch {
+                    chunks,
+                    encoded,
+                    events,
+                    next,
+                };
+            }
+            let last = kept.pop().expect("it is not empty");
+            if is_alone {
+                // It is too large for any window.
+                dropped.push(last);
+            } else {
+                next -= u64::from(last.event_count());
+            }
+        }
+    }
+
+    /// Sends a batch; whether all of it is acknowledged. Where something else must be sent first, it is.
+    async fn forward(&mut self, batch: &mut Batch) -> bool {
+        let Some(replies) = self.post(&batch.encoded, batch.chunks.len()).await else {
+            return false;
+        };
+        if batch.events > 0 && batch.encoded.is_compressed() {
+            let measured = batch.encoded.byte_count() as f64 / batch.events as f64;
+            self.event_bytes += (measured - self.event_bytes) / 4.0;
+        }
+        let mut all = true;
+        let mut instead_of = Vec::new();
+        for (chunk, reply) in batch.chunks.iter().zip(replies) {
+            let instead = match reply {
+                Reply::Acknowledged { next, .. } if next >= chunk.end() => continue,
+                Reply::Gap { expected } if (1..chunk.first()).contains(&expected) => {
+                    // The log that acknowledged these numbers is another one, or has lost them; they are not here any more.
+                    loss(chunk, expected, chunk.first(), "forgotten")
+                }
+                Reply::Refused => loss(chunk, chunk.first(), chunk.end(), "refused"),
+                _ => {
+                    all = false;
+                    continue;
+                }
+            };
+            all = false;
+            instead_of.push(instead);
+        }
+        for instead in instead_of {
+            let encoded = EncodedChunks::new(&[instead], self.budget.is_some());
+            let _ = self.post(&encoded, 1).await;
+        }
+        all
+    }
+
+    /// Posts when the budget has room for it.
+    async fn post(&mut self, encoded: &EncodedChunks, count: usize) -> Option<Vec<Reply>> {
+        let size = encoded.byte_count();
+        if let Some((_, budget)) = &mut self.budget {
+            let wait = budget.wait(self.start.elapsed(), size);
+            tokio::time::sleep(wait).await;
+        }
+        let replies = self.monitor.submit_encoded(encoded, count, self.durability).await;
+        if let Some((_, budget)) = &mut self.budget {
+            budget.send(self.start.elapsed(), size);
+        }
+        self.progress.sent_bytes.fetch_add(size, Ordering::Relaxed);
+        replies.ok()
+    }
+}
+
+fn loss(chunk: &Chunk, first: u64, end: u64, cause: &str) -> Chunk {
+    let loss = Loss {
+        first,
+        count: end - first,
+        place: "sensor".to_owned(),
+        cause: cause.to_owned(),
+        by_subject: Default::default(),
+    };
+    Chunk::of_loss(chunk.source(), Timestamp::now(), &loss)
+}
+
+/// Waits until everything is forwarded, for this long at most.
+pub(super) async fn wait_until_empty(log: &Log, patience: Duration) {
+    let empty = async {
+        while log.start().await < *log.end().borrow() {
+            tokio::time::sleep(SHORTEST_WAIT).await;
+        }
+    };
+    let _ = tokio::time::timeout(patience, empty).await;
+}

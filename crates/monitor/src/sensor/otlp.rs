@@ -1,0 +1,200 @@
+//! Log records that OpenTelemetry's SDKs send by OTLP/HTTP become events of a source that the sensor itself is.
+//!
+//! Where the sensor's log is full and nothing of a request was kept, the SDK is told to try again later. Where part of it was kept, the answer
+//! counts the rest, and a loss event states it.
+
+use crate::log::Log;
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use lastmile_events::line::Line;
+use lastmile_events::uplink::{Durability, Reply};
+use lastmile_events::{Chunk, ChunkBuilder, Source, Timestamp};
+use lastmile_otlp::{Format, LARGEST};
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, Semaphore};
+
+/// The source of all records, whichever program sent them: their resource says which.
+#[derive(Debug)]
+pub(super) struct RecordSource {
+    log: Arc<Log>,
+    source: Source,
+    numbers: Mutex<Numbers>,
+}
+
+#[derive(Debug)]
+struct Numbers {
+    /// The number of the next event.
+    next: u64,
+    /// How many numbers before it the full log did not take; the next chunk states them as lost.
+    unstated: u64,
+}
+
+/// The path that SDKs send logs to.
+const PATH: &str = "/v1/logs";
+/// The most connections at a time: our own choice.
+const MOST_CONNECTIONS: usize = 256;
+/// What a full sensor asks an SDK to wait, in seconds: our own choice.
+const RETRY_SECONDS: &str = "1";
+const PLACE: &str = "sensor";
+
+impl RecordSource {
+    pub(super) fn new(log: Arc<Log>, source: Source) -> Self {
+        let numbers = Mutex::new(Numbers { next: 1, unstated: 0 });
+        Self { log, source, numbers }
+    }
+
+    /// Keeps records, and tells how many the full log did not take.
+    async fn keep(&self, records: &[Line], now: Timestamp) -> u64 {
+        let mut numbers = self.numbers.lock().await;
+        let stated = numbers.unstated;
+        let mut builder = ChunkBuilder::new(self.source.clone(), numbers.next - stated);
+        if stated > 0 {
+            let pushed = builder.push_loss(now, stated, PLACE, "store full");
+            pushed.expect("an empty chunk has room for a loss");
+        }
+        let mut chunks: Vec<Chunk> = Vec::new();
+        for record in records {
+            let push = |builder: &mut ChunkBuilder| {
+                let fields = record
+                    .fields
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), value.borrowed()));
+                builder.push_event(record.time.unwrap_or(now), &record.subject, fields)
+            };
+            if push(&mut builder).is_err() {
+                let next = ChunkBuilder::new(self.source.clone(), builder.next_sequence());
+                chunks.extend(std::mem::replace(&mut builder, next).finish());
+                if push(&mut builder).is_err() {
+                    let pushed = builder.push_loss(now, 1, PLACE, "event too large");
+                    pushed.expect("an empty chunk has room for a loss");
+                }
+            }
+        }
+        let end = builder.next_sequence();
+        chunks.extend(builder.finish());
+        let ends: Vec<u64> = chunks.iter().map(Chunk::end).collect();
+        let replies = self.log.append(chunks, Durability::Process).await;
+        let kept = replies
+            .iter()
+            .zip(ends)
+            .take_while(|(reply, _)| matches!(reply, Reply::Acknowledged { .. }));
+        match kept.last() {
+            // Nothing is kept and no number is used: the SDK sends the same records again.
+            None if !records.is_empty() => records.len() as u64,
+            None => 0,
+            Some((_, kept_until)) => {
+                numbers.next = end;
+                numbers.unstated = end - kept_until;
+                numbers.unstated
+            }
+        }
+    }
+
+    /// Ends the source in good order, where it has emitted.
+    pub(super) async fn end(&self, now: Timestamp) {
+        let mut numbers = self.numbers.lock().await;
+        if numbers.next == 1 {
+            return;
+        }
+        let mut builder = ChunkBuilder::new(self.source.clone(), numbers.next - numbers.unstated);
+        if numbers.unstated > 0 {
+            let pushed = builder.push_loss(now, numbers.unstated, PLACE, "store full");
+            pushed.expect("an empty chunk has room for a loss");
+        }
+        let _ = builder.push_end(now);
+        numbers.next = builder.next_sequence();
+        numbers.unstated = 0;
+        self.log
+            .append(builder.finish().into_iter().collect(), Durability::Process)
+            .await;
+    }
+
+    async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        if request.uri().path() != PATH || request.method() != Method::POST {
+            return refusal(
+                StatusCode::NOT_FOUND,
+                "this sensor takes POST /v1/logs alone: OTLP's logs",
+            );
+        }
+        let header = |name: &HeaderName| text_of(request.headers(), name);
+        let content_type = header(&CONTENT_TYPE).unwrap_or_default();
+        let content_encoding = header(&CONTENT_ENCODING);
+        let format = match Format::from_content_type(&content_type) {
+            Ok(format) => format,
+            Err(error) => return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error.to_string()),
+        };
+        let body = match Limited::new(request.into_body(), LARGEST.get() as usize)
+            .collect()
+            .await
+        {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
+        };
+        let records = match format.read_request(content_encoding.as_deref(), &body) {
+            Ok(records) => records,
+            Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
+        };
+        let rejected = self.keep(&records, Timestamp::now()).await;
+        if rejected > 0 && rejected == records.len() as u64 {
+            let mut full = refusal(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the sensor's store is full; try again later",
+            );
+            full.headers_mut()
+                .insert(RETRY_AFTER, RETRY_SECONDS.parse().expect("it is a number"));
+            return full;
+        }
+        let response = Response::builder().header(CONTENT_TYPE, format.content_type());
+        let body = Full::new(Bytes::from(format.write_response(rejected)));
+        response.body(body).expect("this header is valid")
+    }
+}
+
+/// Answers SDKs until the task is aborted.
+pub(super) async fn serve(listener: TcpListener, records: Arc<RecordSource>) {
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await.expect("nobody closes it");
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many open files: those that are open go on.
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            continue;
+        };
+        let records = Arc::clone(&records);
+        tokio::spawn(async move {
+            let answer = service_fn(|request| {
+                let records = Arc::clone(&records);
+                async move { Ok::<_, Infallible>(records.answer(request).await) }
+            });
+            // The program's going away is its own affair.
+            let _ = http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
+            drop(place);
+        });
+    }
+}
+
+fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    Some(headers.get(name)?.to_str().ok()?.to_owned())
+}
+
+fn refusal(status: StatusCode, message: &str) -> Response<Full<Bytes>> {
+    let response = Response::builder()
+        .status(status)
+        .header(CONTENT_TYPE, "text/plain; charset=utf-8");
+    let body = Full::new(Bytes::from(format!("{message}\n")));
+    response.body(body).expect("this header is valid")
+}

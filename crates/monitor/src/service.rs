@@ -1,0 +1,362 @@
+//! The monitor's HTTP interface, over any connection: it opens no socket, reads no clock and needs no runtime.
+//!
+//! | request | answer |
+//! | --- | --- |
+//! | `POST /v1/chunks?durability=` | one reply a chunk, after the commit |
+//! | `GET /v1/events?subject=&since=&until=&where=&limit=&from=` | events as JSON, one a line; the last line says where and whether it ended whole |
+//! | `GET /v1/subscribe?...&mode=lossless\|latest` | backlog, then live; with `Accept: text/event-stream` as server-sent events |
+//! | `GET /v1/audit` | what became of every number of every source, and what each client got |
+//! | `POST /v1/sensors`, `GET /v1/sensors` | a sensor is alive; those that are |
+//! | `GET /metrics` | Prometheus' text format |
+//! | `GET /` | a page that follows the events in a browser |
+//!
+//! Times are nanoseconds of Unix time. Where a token is set, every request must bear it, but for the page, which holds no event and asks for
+//! the token. Answers of lines are compressed as `Accept-Encoding` asks (zstd, gzip), and chunks may be (`Content-Encoding`). `client=NAME`
+//! names who asks; without it, it is the address.
+
+mod clients;
+mod compression;
+mod live;
+mod metrics;
+mod parameters;
+mod reading;
+mod rendering;
+pub mod reply;
+mod sensors;
+
+use crate::log::{Log, LogError};
+use bytes::Bytes;
+use clients::Clients;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, Limited};
+use lastmile_codec::content::Coding;
+use lastmile_events::uplink::{Durability, Reply};
+use lastmile_events::{Chunk, Timestamp, chunk};
+use parameters::Parameters;
+use reading::Reading;
+use rendering::RenderedPages;
+use sensors::Sensors;
+use serde_json::json;
+use std::convert::Infallible;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use tokio::sync::Semaphore;
+
+/// A log behind HTTP.
+#[derive(Debug)]
+pub struct Monitor {
+    log: Arc<Log>,
+    token: Option<String>,
+    delivered: AtomicU64,
+    subscribers: AtomicU64,
+    requests: AtomicU64,
+    clients: Clients,
+    sensors: Sensors,
+    rendered: RenderedPages,
+    /// Room for the bodies of posts, in KiB.
+    posts: Semaphore,
+    /// The time of the last tick.
+    now: AtomicI64,
+}
+
+/// Who is at the other end of a request's connection, as an extension of the request.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(pub IpAddr);
+
+/// The body of an answer.
+pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
+
+/// The most bytes of a POST.
+pub const LARGEST_POST: usize = 8 << 20;
+/// The most bytes of all posts that are taken at a time; others wait: our own choice.
+const POSTS: usize = 64 << 20;
+
+impl Monitor {
+    /// A monitor of this log; where there is a token, requests must bear it.
+    pub fn new(log: Arc<Log>, token: Option<String>) -> Self {
+        Self {
+            log,
+            token,
+            delivered: AtomicU64::new(0),
+            subscribers: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            clients: Clients::default(),
+            sensors: Sensors::default(),
+            rendered: RenderedPages::default(),
+            posts: Semaphore::new(POSTS >> 10),
+            now: AtomicI64::new(0),
+        }
+    }
+
+    /// Tells the time, and deletes what is not kept any longer. Whoever serves calls it every second or so.
+    pub async fn tick(&self, now: Timestamp) {
+        self.now.store(now.unix_nanoseconds(), Ordering::Relaxed);
+        self.log.expire().await;
+    }
+
+    fn now(&self) -> Timestamp {
+        Timestamp::from_unix_nanoseconds(self.now.load(Ordering::Relaxed))
+    }
+
+    /// Answers a request.
+    pub async fn answer<B>(self: Arc<Self>, request: Request<B>) -> Response<AnswerBody>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let get = request.method() == Method::GET;
+        if let Some(page) = live::find(request.uri().path()).filter(|_| get) {
+            return page;
+        }
+        if !self.is_allowed(&request) {
+            return refusal(
+                StatusCode::UNAUTHORIZED,
+                "send the monitor's token: Authorization: Bearer TOKEN",
+            );
+        }
+        match request.uri().path() {
+            "/v1/chunks" if request.method() == Method::POST => self.take_chunks(request).await,
+            "/v1/sensors" if request.method() == Method::POST => self.register(request).await,
+            "/v1/sensors" if get => text(StatusCode::OK, JSON, self.sensors.to_json(self.now()).to_string()),
+            "/v1/events" if get => self.read(&request, false),
+            "/v1/subscribe" if get => self.read(&request, true),
+            "/v1/audit" if get => self.audit().await,
+            "/metrics" if get => text(StatusCode::OK, "text/plain; version=0.0.4", metrics::write(&self)),
+            _ => refusal(
+                StatusCode::NOT_FOUND,
+                "there are GET /, POST /v1/chunks, GET /v1/events, /v1/subscribe, /v1/audit and /metrics",
+            ),
+        }
+    }
+
+    fn is_allowed<B>(&self, request: &Request<B>) -> bool {
+        let Some(token) = &self.token else { return true };
+        let given = request.headers().get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
+        let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
+        given.is_some_and(|given| {
+            // Every byte is compared, so that the time tells nothing of where they differ.
+            let differing = given.iter().zip(token.as_bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+            given.len() == token.len() && differing == 0
+        })
+    }
+
+    async fn take_chunks<B>(&self, request: Request<B>) -> Response<AnswerBody>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let parameters = match Parameters::parse(request.uri().query().unwrap_or_default()) {
+            Ok(parameters) => parameters,
+            Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
+        };
+        let coding = match compression::coding_of_body(request.headers()) {
+            Ok(coding) => coding,
+            Err(message) => return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message),
+        };
+        // What is announced, or the most; a compressed body grows here.
+        let announced = request
+            .body()
+            .size_hint()
+            .exact()
+            .filter(|_| coding == Coding::Identity);
+        let room = announced.map_or(LARGEST_POST, |bytes| (bytes as usize).min(LARGEST_POST));
+        let _room = self.posts.acquire_many((room >> 10) as u32 + 1).await;
+        let body = match Limited::new(request.into_body(), LARGEST_POST).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
+        };
+        let body = match compression::decode_body(coding, body) {
+            Ok(body) => body,
+            Err(message) => return refusal(StatusCode::UNPROCESSABLE_ENTITY, &message),
+        };
+        let chunks = match read_chunks(&body) {
+            Ok(chunks) => chunks,
+            Err((at, error)) => {
+                let message = format!("at byte {at} of the request: {error}; nothing was taken");
+                return refusal(StatusCode::UNPROCESSABLE_ENTITY, &message);
+            }
+        };
+        let durability = parameters.durability.unwrap_or(Durability::Memory);
+        let replies = self.log.append(chunks, durability).await;
+        let any = |wanted: fn(&Reply) -> bool| replies.iter().any(wanted);
+        let status = if any(|reply| matches!(reply, Reply::Full)) {
+            StatusCode::INSUFFICIENT_STORAGE
+        } else if any(|reply| matches!(reply, Reply::Gap { .. })) {
+            StatusCode::CONFLICT
+        } else if any(|reply| matches!(reply, Reply::Refused)) {
+            StatusCode::UNPROCESSABLE_ENTITY
+        } else {
+            StatusCode::OK
+        };
+        text(status, JSON, reply::to_json(&replies).to_string())
+    }
+
+    fn read<B>(self: Arc<Self>, request: &Request<B>, live: bool) -> Response<AnswerBody> {
+        let header = |name| {
+            request
+                .headers()
+                .get(name)
+                .and_then(|value: &http::HeaderValue| value.to_str().ok())
+        };
+        let server_sent = live && header(ACCEPT).is_some_and(|accept| accept.contains(EVENT_STREAM));
+        let parameters = Parameters::parse(request.uri().query().unwrap_or_default()).and_then(|mut parameters| {
+            if let Some(last) = request
+                .headers()
+                .get("last-event-id")
+                .and_then(|value| value.to_str().ok())
+            {
+                parameters.set("from", last)?;
+            }
+            Ok(parameters)
+        });
+        let parameters = match parameters {
+            Ok(parameters) => parameters,
+            Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
+        };
+        let client = self
+            .clients
+            .name(parameters.client.as_deref(), request.extensions().get::<Peer>());
+        let Some(place) = self.clients.begin(&client, live) else {
+            let message = format!(
+                "client {client} has {} subscriptions; end one, or name clients with client=NAME",
+                clients::MOST_OPEN
+            );
+            return refusal(StatusCode::TOO_MANY_REQUESTS, &message);
+        };
+        let coding = compression::coding_of_answer(request.headers());
+        match Reading::begin(self, parameters, place, live, server_sent) {
+            Ok(reading) => {
+                let kind = if server_sent { EVENT_STREAM } else { NDJSON };
+                let response = Response::builder()
+                    .header(CONTENT_TYPE, kind)
+                    .header("cache-control", "no-store")
+                    .header("vary", "accept-encoding");
+                let response = match coding {
+                    Coding::Identity => response,
+                    coding => response.header("content-encoding", coding.token()),
+                };
+                response
+                    .body(reading.into_body(coding))
+                    .expect("these headers are valid")
+            }
+            Err(error) => refusal(StatusCode::GONE, &error.to_string()),
+        }
+    }
+
+    async fn register<B>(&self, request: Request<B>) -> Response<AnswerBody>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let peer = request.extensions().get::<Peer>().copied();
+        let body = match Limited::new(request.into_body(), sensors::LARGEST).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
+        };
+        match self.sensors.register(&body, peer, self.now()) {
+            Ok(()) => text(StatusCode::OK, JSON, "{}".to_owned()),
+            Err(message) => refusal(StatusCode::UNPROCESSABLE_ENTITY, &message),
+        }
+    }
+
+    async fn audit(&self) -> Response<AnswerBody> {
+        let audit = match self.log.audit().await {
+            Ok(audit) => audit,
+            Err(error) => return failure(&error),
+        };
+        let sources: Vec<_> = audit
+            .sources
+            .iter()
+            .map(|audited| {
+                let lost: Vec<_> = audited.account.lost.iter().collect();
+                let lost: Vec<_> = lost
+                    .into_iter()
+                    .map(|((place, cause), count)| json!({"place": place, "cause": cause, "count": count}))
+                    .collect();
+                json!({
+                    "source": audited.source.to_string(),
+                    "numbered": audited.account.next - 1,
+                    "stored": audited.account.stored,
+                    "released": audited.account.released,
+                    "lost": lost,
+                    "ended": audited.account.ended,
+                    "adds_up": audited.account.adds_up(),
+                })
+            })
+            .collect();
+        let deletions: Vec<_> = audit
+            .deletions
+            .iter()
+            .map(|deletion| {
+                json!({
+                    "why": deletion.why,
+                    "events": deletion.events,
+                    "until": self.log.cursor(deletion.until).to_string(),
+                    "time_ns": deletion.time.unix_nanoseconds(),
+                })
+            })
+            .collect();
+        let json = json!({
+            "schema": "lastmile/audit/1",
+            "first": self.log.cursor(audit.extent.0).to_string(),
+            "end": self.log.cursor(audit.extent.1).to_string(),
+            "sources": sources,
+            "deleted": deletions,
+            "clients": self.clients.to_json(),
+            "sensors": self.sensors.to_json(self.now()),
+            "problems": audit.problems,
+        });
+        text(StatusCode::OK, JSON, json.to_string())
+    }
+}
+
+const JSON: &str = "application/json";
+const NDJSON: &str = "application/x-ndjson";
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// The chunks of a request, or the first byte of the one that is none.
+fn read_chunks(mut bytes: &[u8]) -> Result<Vec<Chunk>, (usize, chunk::ChunkError)> {
+    let all = bytes.len();
+    let mut chunks = Vec::new();
+    while !bytes.is_empty() {
+        let (chunk, length) = Chunk::read(bytes).map_err(|error| (all - bytes.len(), error))?;
+        chunks.push(chunk);
+        bytes = &bytes[length..];
+    }
+    Ok(chunks)
+}
+
+fn text(status: StatusCode, kind: &str, text: String) -> Response<AnswerBody> {
+    let response = Response::builder().status(status).header(CONTENT_TYPE, kind);
+    let body = Full::new(Bytes::from(text)).boxed_unsync();
+    response.body(body).expect("these headers are valid")
+}
+
+fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {
+    text(status, JSON, json!({"error": message}).to_string())
+}
+
+fn failure(error: &LogError) -> Response<AnswerBody> {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string())
+}
+
+/// A text as a value of a query string.
+pub fn encode_parameter(text: &str) -> String {
+    parameters::encode(text)
+}
+
+/// Whether a query string is understood; for those who test what it takes.
+///
+/// # Errors
+/// The message of the refusal.
+pub fn check_parameters(query: &str) -> Result<(), String> {
+    Parameters::parse(query).map(drop).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests;

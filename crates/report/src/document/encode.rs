@@ -1,0 +1,208 @@
+//! The answer, charts and tables that show a comparison of encodings.
+
+use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use crate::csv::{self, Rows};
+use crate::encode::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
+use crate::number::{mean_and_spread, quantity, with_decimals};
+
+impl Record for EncodingComparison {
+    fn document(&self, detail: Detail) -> Document {
+        blocks(self, detail).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::encoding(self)
+    }
+}
+
+fn blocks(comparison: &EncodingComparison, detail: Detail) -> Vec<Block> {
+    let mut blocks = answer(comparison);
+    blocks.extend(comparison.findings.iter().cloned().map(Block::Finding));
+    blocks.extend(charts(comparison));
+    blocks.push(Block::Grid(sizes(comparison, detail)));
+    for link in &comparison.links {
+        blocks.push(Block::Heading(format!("On {}", link.name)));
+        blocks.extend(link_blocks(link, detail));
+    }
+    if detail != Detail::Short {
+        blocks.push(schema(comparison));
+    }
+    blocks.push(Block::Text(provenance_text(comparison)));
+    if detail == Detail::Short {
+        let everything = "The formats md, json and csv, and --all, show the schema and every setting.";
+        blocks.push(Block::Text(everything.to_owned()));
+    }
+    blocks.extend(doubts(comparison));
+    blocks
+}
+
+/// The answer, and what to do on each link.
+pub(crate) fn answer(comparison: &EncodingComparison) -> Vec<Block> {
+    vec![Block::Answer(comparison.answer.clone())]
+}
+
+/// What is drawn.
+pub(crate) fn charts(comparison: &EncodingComparison) -> impl Iterator<Item = Block> {
+    comparison.charts.iter().cloned().map(Block::Chart)
+}
+
+/// The schema that was found.
+pub(crate) fn schema(comparison: &EncodingComparison) -> Block {
+    Block::Code {
+        title: "The schema of these documents".to_owned(),
+        text: comparison.inferred_schema.clone(),
+        note: "It was inferred: the narrowest that holds every document. Other documents of the same program may need more.".to_owned(),
+    }
+}
+
+/// The size of a message: a row per encoding and batch size, a column per codec.
+pub(crate) fn sizes(comparison: &EncodingComparison, detail: Detail) -> Grid {
+    let mut codecs: Vec<&str> = Vec::new();
+    for setting in &comparison.settings {
+        if !codecs.contains(&setting.codec.as_str()) {
+            codecs.push(&setting.codec);
+        }
+    }
+    let note = "Bytes of a message after encoding and compression, without framing: the mean over all messages. A batch is compressed as one.";
+    let mut grid = Grid::new("Sizes", note)
+        .word_columns(["encoding"])
+        .figure_columns(["batch"])
+        .figure_columns(codecs.iter().copied());
+    let mut rows: Vec<(&str, u64)> = Vec::new();
+    for setting in &comparison.settings {
+        let row = (setting.encoding.as_str(), setting.batch);
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    let smallest_batch = rows.iter().map(|row| row.1).min();
+    let largest_batch = rows.iter().map(|row| row.1).max();
+    rows.sort_by_key(|row| row.1);
+    for (encoding, batch) in rows {
+        if detail == Detail::Short && Some(batch) != smallest_batch && Some(batch) != largest_batch {
+            continue;
+        }
+        let mut cells = vec![encoding.to_owned(), batch.to_string()];
+        cells.extend(codecs.iter().map(|codec| {
+            let is_it = |setting: &&EncodingSetting| {
+                setting.encoding == encoding && setting.batch == batch && setting.codec == *codec
+            };
+            let setting = comparison.settings.iter().find(is_it);
+            setting.map_or_else(String::new, |setting| with_decimals(setting.bytes_per_message, 1))
+        }));
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+/// CPU time: a row per setting of the largest and smallest batch; none where it was not measured.
+pub(crate) fn computing(comparison: &EncodingComparison) -> Option<Grid> {
+    let note = "CPU time to encode and compress one message, mean ± population deviation over rounds. Documents are encoded by a schema that is known \
+                only when the program runs: generated code takes less.";
+    let mut grid = Grid::new("Computing", note)
+        .word_columns(["encoding", "codec"])
+        .figure_columns(["batch", "CPU time a message"]);
+    for setting in &comparison.settings {
+        let Some(cpu) = &setting.cpu else { continue };
+        let cells = vec![
+            setting.encoding.clone(),
+            setting.codec.clone(),
+            setting.batch.to_string(),
+            mean_and_spread(cpu),
+        ];
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// A link: its description, what to do there, and its frontier.
+pub(crate) fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
+    let note = "Delivery runs from when a batch is sent until its last byte has arrived, over a connection that stays open; the wait is the mean time of a \
+                message until its batch is full. Link bytes include the headers of every layer. Shown is what nothing else beats in both bytes and delay.";
+    let mut grid = Grid::new(format!("Delivery over {}", link.name), note)
+        .word_columns(["encoding", "codec"])
+        .figure_columns(["batch"])
+        .word_columns(["framing"])
+        .figure_columns(["link bytes a message", "delivery", "predicted", "wait"]);
+    for outcome in &link.outcomes {
+        let is_shown =
+            detail == Detail::All || outcome.frontier || outcome.to_use || outcome.framing != "length-prefix";
+        if is_shown || is_plain_json(outcome) {
+            let tone = if outcome.to_use {
+                RowEmphasis::Good
+            } else {
+                RowEmphasis::Plain
+            };
+            grid.row(outcome_cells(outcome), tone, &[]);
+        }
+    }
+    vec![
+        Block::Text(super::advice::describe(&link.description)),
+        Block::Text(link.summary.clone()),
+        Block::Grid(grid),
+    ]
+}
+
+fn is_plain_json(outcome: &EncodingOutcome) -> bool {
+    outcome.encoding == "json" && outcome.codec == "none" && outcome.batch == 1
+}
+
+fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
+    vec![
+        outcome.encoding.clone(),
+        outcome.codec.clone(),
+        outcome.batch.to_string(),
+        outcome.framing.clone(),
+        with_decimals(outcome.link_bytes_per_message, 1),
+        mean_and_spread(&outcome.delivery_time),
+        outcome
+            .predicted_s
+            .map_or_else(String::new, |seconds| quantity(seconds, "s")),
+        quantity(outcome.batch_delay_s, "s"),
+    ]
+}
+
+/// Doubts, what encodings cannot hold, and remarks on reading.
+pub(crate) fn doubts(comparison: &EncodingComparison) -> Option<Block> {
+    let notes = comparison.notes.iter().map(|text| Note {
+        name: "documents",
+        text: text.clone(),
+    });
+    let refusals = comparison.refusals.iter().map(|refusal| Note {
+        name: "left out",
+        text: format!(
+            "{} cannot hold {} of the documents, and is left out; the first is that of line {}: {}",
+            refusal.encoding, refusal.documents, refusal.line, refusal.problem
+        ),
+    });
+    let all: Vec<Note> = comparison
+        .doubts
+        .iter()
+        .map(Note::from)
+        .chain(refusals)
+        .chain(notes)
+        .collect();
+    (!all.is_empty()).then_some(Block::Doubts(all))
+}
+
+/// What was encoded, and where CPU time was measured.
+pub(crate) fn provenance_text(comparison: &EncodingComparison) -> String {
+    let EncodingComparison {
+        documents,
+        source,
+        seed,
+        version,
+        ..
+    } = comparison;
+    let timed = match &comparison.cpu_machine {
+        Some(machine) => format!(" CPU time was measured on {machine}."),
+        None => String::new(),
+    };
+    format!(
+        "Encoded {} documents, {} of JSON, from {source}; every one was decoded again and is equal to the original. Messages arise at {} a second.{timed} \
+         Simulated. Seed {seed}, lastmile {version}.",
+        with_decimals(*documents as f64, 0),
+        quantity(comparison.json_bytes as f64, "B"),
+        comparison.rate,
+    )
+}

@@ -1,0 +1,83 @@
+//! Compression of Ice messages by bzip2, as Ice does it, and only where it pays.
+
+use super::IceError;
+use super::header::{CompressionStatus, HEADER_LENGTH, finish, set_status};
+use bzip2::read::{BzDecoder, BzEncoder};
+use lastmile_units::Bytes;
+use std::io::Read;
+
+/// Ice compresses messages of at least this length, the header included.
+pub const COMPRESSION_THRESHOLD: Bytes = Bytes::new(100);
+
+/// Which messages are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompressionPolicy {
+    /// Those of at least [`COMPRESSION_THRESHOLD`], even where they become longer: what Ice does.
+    AboveThreshold,
+    /// Those that become shorter.
+    IfSmaller,
+}
+
+/// Compresses the encoded message in `message` by bzip2 at `level` (1 to 9, times 100 kB of block size), where the policy wants it.
+///
+/// A message that stays as it is says that its sender accepts compressed ones.
+pub fn compress(mut message: Vec<u8>, level: u32, policy: CompressionPolicy) -> Vec<u8> {
+    let plain = |mut message: Vec<u8>| {
+        set_status(&mut message, CompressionStatus::AcceptsCompressed);
+        message
+    };
+    if policy == CompressionPolicy::AboveThreshold && Bytes::from(message.len()) < COMPRESSION_THRESHOLD {
+        return plain(message);
+    }
+    set_status(&mut message, CompressionStatus::Compressed);
+    let mut out = message[..HEADER_LENGTH].to_vec();
+    let length = i32::try_from(message.len()).expect("a message is shorter than 2 GiB");
+    out.extend(length.to_le_bytes());
+    let mut encoder = BzEncoder::new(&message[HEADER_LENGTH..], bzip2::Compression::new(level.clamp(1, 9)));
+    encoder.read_to_end(&mut out).expect("bytes in memory can be read");
+    if policy == CompressionPolicy::IfSmaller && out.len() >= message.len() {
+        return plain(message);
+    }
+    finish(&mut out);
+    out
+}
+
+/// Decompresses the body of `message`, which may then have `limit` bytes together with its header. The result has a header of its own.
+pub(super) fn decompress(message: &[u8], limit: Bytes) -> Result<Vec<u8>, IceError> {
+    let (header, body) = message.split_at(HEADER_LENGTH);
+    let Some((size, coded)) = body.split_first_chunk::<4>() else {
+        return Err(IceError::Truncated {
+            field: "the uncompressed size",
+            at: HEADER_LENGTH,
+            length: Bytes::from(message.len()),
+        });
+    };
+    let size = i32::from_le_bytes(*size);
+    let length = usize::try_from(size).ok().filter(|length| *length >= HEADER_LENGTH);
+    let length = length.ok_or_else(|| IceError::Invalid {
+        field: "the uncompressed size",
+        at: HEADER_LENGTH,
+        found: size.to_string(),
+    })?;
+    if Bytes::from(length) > limit {
+        return Err(IceError::TooLarge {
+            length: Bytes::from(length),
+            limit,
+        });
+    }
+    // One byte more than declared shows a message that is too long. Nothing is allocated for what was declared and never comes.
+    let mut out = header.to_vec();
+    let mut content = BzDecoder::new(coded).take((length - HEADER_LENGTH + 1) as u64);
+    content
+        .read_to_end(&mut out)
+        .map_err(|error| IceError::Corrupt(error.to_string()))?;
+    if out.len() != length {
+        return Err(IceError::Corrupt(format!(
+            "it declares {length} bytes, and has {}{}",
+            if out.len() > length { "more than " } else { "" },
+            out.len().min(length)
+        )));
+    }
+    finish(&mut out);
+    Ok(out)
+}

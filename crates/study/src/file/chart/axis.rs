@@ -1,0 +1,220 @@
+//! The axes of a chart, as a study file writes them.
+
+use crate::figure::FigureName;
+use crate::settings::Key;
+use serde::{Deserialize, Serialize};
+
+/// The quantity on a horizontal axis: `{ figure = "response_bytes", scale = "log" }`, `{ factor = "link" }` or `{ time = true }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawAxis", into = "RawAxis")]
+pub enum Horizontal {
+    /// A figure's mean: of the cell itself, or, where a ratio is drawn, of the ratio's base cell. Where shares are drawn, its samples.
+    Figure(FigureName, AxisScale),
+    /// A factor's levels: side by side on the scale `named`, otherwise read as quantities.
+    Factor(Key, AxisScale),
+    /// The time since the beginning of a repeat.
+    Time,
+}
+
+/// The quantity on a vertical axis: `{ figure = "transfer_rate" }`, `{ ratios = ["rssdr", "etdr"] }`, `{ share = "at-most" }`,
+/// `{ timelines = ["client_queue"] }` or `{ stack = ["data_airtime_share", "idle_airtime_share"], title = "Airtime" }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "RawAxis", into = "RawAxis")]
+pub enum Vertical {
+    /// A figure's mean.
+    Figure(FigureName, AxisScale),
+    /// Ratios, by name, one series each; their published values are drawn too.
+    Ratios(Vec<String>, AxisScale),
+    /// The share of the samples of the figure on the other axis that lie on one side of each value.
+    Share(Side, AxisScale),
+    /// Figures over the time of one repeat, one series each.
+    Timelines(Vec<FigureName>, AxisScale),
+    /// The means of figures that add up, on top of each other, under a common title.
+    Stack(Vec<FigureName>, String),
+}
+
+/// The side of a value on which samples are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// Samples of at most the value: the cumulative distribution.
+    AtMost,
+    /// Samples above the value: its complement, which on a log scale shows the tail.
+    Above,
+}
+
+/// The scale of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AxisScale {
+    /// Equal differences are equal distances.
+    Linear,
+    /// Equal factors are equal distances.
+    Log,
+    /// Levels side by side, whatever they are.
+    Named,
+}
+
+/// An axis as it is written.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAxis {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figure: Option<FigureName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factor: Option<Key>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratios: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share: Option<Side>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timelines: Option<Vec<FigureName>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stack: Option<Vec<FigureName>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<AxisScale>,
+}
+
+impl RawAxis {
+    /// How many quantities are named.
+    fn quantities(&self) -> usize {
+        let named = [
+            self.figure.is_some(),
+            self.factor.is_some(),
+            self.time.is_some(),
+            self.ratios.is_some(),
+            self.share.is_some(),
+            self.timelines.is_some(),
+            self.stack.is_some(),
+        ];
+        named.into_iter().filter(|is_named| *is_named).count()
+    }
+}
+
+impl TryFrom<RawAxis> for Horizontal {
+    type Error = &'static str;
+
+    fn try_from(written: RawAxis) -> Result<Self, Self::Error> {
+        const NEEDS: &str = "a horizontal axis shows either a `figure`, a `factor` or the `time`";
+        if written.quantities() != 1 || written.title.is_some() {
+            return Err(NEEDS);
+        }
+        match written {
+            RawAxis {
+                figure: Some(_),
+                scale: Some(AxisScale::Named),
+                ..
+            } => Err("the axis of a figure cannot have the scale \"named\"; use linear or log"),
+            RawAxis {
+                figure: Some(figure),
+                scale,
+                ..
+            } => Ok(Self::Figure(figure, scale.unwrap_or(AxisScale::Linear))),
+            RawAxis {
+                factor: Some(factor),
+                scale,
+                ..
+            } => Ok(Self::Factor(factor, scale.unwrap_or(AxisScale::Named))),
+            RawAxis {
+                time: Some(true),
+                scale: None,
+                ..
+            } => Ok(Self::Time),
+            _ => Err(NEEDS),
+        }
+    }
+}
+
+impl From<Horizontal> for RawAxis {
+    fn from(axis: Horizontal) -> Self {
+        match axis {
+            Horizontal::Figure(figure, scale) => Self {
+                figure: Some(figure),
+                scale: Some(scale),
+                ..Self::default()
+            },
+            Horizontal::Factor(factor, scale) => Self {
+                factor: Some(factor),
+                scale: Some(scale),
+                ..Self::default()
+            },
+            Horizontal::Time => Self {
+                time: Some(true),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+impl TryFrom<RawAxis> for Vertical {
+    type Error = &'static str;
+
+    fn try_from(written: RawAxis) -> Result<Self, Self::Error> {
+        const NEEDS: &str = "a vertical axis shows either a `figure`, `ratios`, a `share`, `timelines` or a `stack`";
+        if written.scale == Some(AxisScale::Named) {
+            return Err("a vertical axis cannot have the scale \"named\"; use linear or log");
+        }
+        if written.quantities() != 1 {
+            return Err(NEEDS);
+        }
+        let scale = written.scale.unwrap_or(AxisScale::Linear);
+        match written {
+            RawAxis {
+                stack: Some(figures),
+                title: Some(title),
+                scale: None | Some(AxisScale::Linear),
+                ..
+            } => Ok(Self::Stack(figures, title)),
+            RawAxis { stack: Some(_), .. } => Err("a `stack` needs a `title`, and has a linear scale"),
+            RawAxis { title: Some(_), .. } => Err("only a `stack` has a `title`"),
+            RawAxis {
+                figure: Some(figure), ..
+            } => Ok(Self::Figure(figure, scale)),
+            RawAxis {
+                ratios: Some(names), ..
+            } => Ok(Self::Ratios(names, scale)),
+            RawAxis { share: Some(side), .. } => Ok(Self::Share(side, scale)),
+            RawAxis {
+                timelines: Some(figures),
+                ..
+            } => Ok(Self::Timelines(figures, scale)),
+            _ => Err(NEEDS),
+        }
+    }
+}
+
+impl From<Vertical> for RawAxis {
+    fn from(axis: Vertical) -> Self {
+        match axis {
+            Vertical::Figure(figure, scale) => Self {
+                figure: Some(figure),
+                scale: Some(scale),
+                ..Self::default()
+            },
+            Vertical::Ratios(names, scale) => Self {
+                ratios: Some(names),
+                scale: Some(scale),
+                ..Self::default()
+            },
+            Vertical::Share(side, scale) => Self {
+                share: Some(side),
+                scale: Some(scale),
+                ..Self::default()
+            },
+            Vertical::Timelines(figures, scale) => Self {
+                timelines: Some(figures),
+                scale: Some(scale),
+                ..Self::default()
+            },
+            Vertical::Stack(figures, title) => Self {
+                stack: Some(figures),
+                title: Some(title),
+                ..Self::default()
+            },
+        }
+    }
+}
