@@ -78,6 +78,7 @@ fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_su
     let sensor_settings = SensorSettings {
         address: SensorAddress::Path(socket.clone()),
         line_source: Source::new("lines", 1).unwrap(),
+        otlp: None,
         durability: Durability::Process,
         budget: Some(ByteBudget {
             rate: BitRate::new(RATE).unwrap(),

@@ -60,6 +60,7 @@ fn go_on(kept: &mut StoredRun, journal: &mut Journal, worlds: usize) -> RunEnd {
         experiment: &counted,
         costs: &kept.costs,
         captures: None,
+        observer: None,
         threads: NonZeroUsize::MIN,
         interrupt: &interrupt,
     };

@@ -154,7 +154,12 @@ impl MemoryLog {
     pub(super) fn audit(&self) -> Result<Audit, LogError> {
         let state = self.lock();
         let extent = (state.start, state.committed.next_position);
-        audit_pages(extent, state.committed.clone(), |from| Ok(state.page(from)), |_, _| Ok(true))
+        audit_pages(
+            extent,
+            state.committed.clone(),
+            |from| Ok(state.page(from)),
+            |_, _| Ok(true),
+        )
     }
 
     pub(super) fn end(&self) -> watch::Receiver<u64> {
