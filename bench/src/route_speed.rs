@@ -4,12 +4,6 @@
 //! and are the same for both, in turns. Added latency is that of a call through the router, less that of the same call over a connection of
 //! loopback, without waiting for batches; throughput is that of calls sent as fast as the router takes them. Both send batches and
 //! compress nothing.
-#![expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "it is the real programs around the routers, with their clock"
-)]
-
 use anyhow::{Context as _, Result, bail};
 use lastmile_bench::spread::Spread;
 use lastmile_encoding::ice as encoding;
@@ -142,7 +136,16 @@ fn own(folder: &Path) -> Result<Routed> {
     let rules = folder.join("rules.txt");
     std::fs::write(&rules, "* * *\n")?;
     let process = Command::new(&program)
-        .args(["route", "--batch-time", "0ms", "--compress", "never", "--queue", "1GB", "--allow"])
+        .args([
+            "route",
+            "--batch-time",
+            "0ms",
+            "--compress",
+            "never",
+            "--queue",
+            "1GB",
+            "--allow",
+        ])
         .arg(&rules)
         .args(["--clients", &format!("127.0.0.1:{clients}")])
         .args(["--back-ends", &format!("127.0.0.1:{back_ends}")])
@@ -283,7 +286,10 @@ fn latency(mut routed: Routed) -> Result<[f64; 2]> {
 
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let is_there = Command::new("glacier2router").arg("--version").stderr(Stdio::null()).status();
+    let is_there = Command::new("glacier2router")
+        .arg("--version")
+        .stderr(Stdio::null())
+        .status();
     if is_there.is_err() {
         println!("glacier2router is not installed (make peers): lastmile route is measured alone");
     }
@@ -330,10 +336,7 @@ fn main() -> Result<()> {
             "lastmile route carries {:.2} times the calls of glacier2router ({:.2} to {:.2})",
             ratio.median, ratio.min, ratio.max
         );
-        machine.push(format!(
-            r#"{{"bench": "route_speed", "ratio": {:.3}}}"#,
-            ratio.median
-        ));
+        machine.push(format!(r#"{{"bench": "route_speed", "ratio": {:.3}}}"#, ratio.median));
     }
     println!("{}", machine.join("\n"));
     Ok(())

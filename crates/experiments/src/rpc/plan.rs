@@ -6,7 +6,9 @@ use lastmile_codec::message::MessageCodec;
 use lastmile_link::DirectionSpec;
 use lastmile_rpc::batch::BatchLimits;
 use lastmile_rpc::ice::CompressionPolicy;
-use lastmile_study::settings::{Call, Codec, Encoding, Pace, Payload, Protocol, Route, RpcCodecKind, ServerName, Settings};
+use lastmile_study::settings::{
+    Call, Codec, Encoding, Pace, Payload, Protocol, Route, RpcCodecKind, ServerName, Settings,
+};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
@@ -50,7 +52,11 @@ fn real_peer(settings: &Settings) -> Result<Option<RealPeer>, String> {
         Some(Codec::Content(codec)) if codec.is_identity() => "identity",
         Some(Codec::Content(codec)) if codec.coding() == Coding::Gzip => "gzip",
         Some(Codec::Rpc(codec)) if matches!(codec.kind, RpcCodecKind::Bzip2(1)) && !codec.if_smaller => "bzip2",
-        Some(codec) => return Err(format!("server {name} has no codec {codec}; use identity, bzip2 or gzip:6")),
+        Some(codec) => {
+            return Err(format!(
+                "server {name} has no codec {codec}; use identity, bzip2 or gzip:6"
+            ));
+        }
     };
     let only_ours = [
         ("encoding", settings.encoding.is_some()),
@@ -63,7 +69,9 @@ fn real_peer(settings: &Settings) -> Result<Option<RealPeer>, String> {
         return Err(format!("server {name} decides on {setting} itself; leave it out"));
     }
     if settings.calls.is_some() && settings.payload != Some(Payload::Ticks) {
-        return Err(format!("server {name} makes one call of a document at a time; leave calls out"));
+        return Err(format!(
+            "server {name} makes one call of a document at a time; leave calls out"
+        ));
     }
     Ok(Some(RealPeer { name, compression }))
 }

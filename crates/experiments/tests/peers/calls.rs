@@ -13,7 +13,10 @@ pub(crate) fn arrive_as_they_were_sent(peer: &PeerSpec, server: &Program) -> Str
     for (name, content) in files {
         std::fs::write(data.path().join(name), content).unwrap();
     }
-    let compressions = &server.options["message_compression"].values;
+    let compressions = server.options["message_compression"]
+        .values
+        .as_deref()
+        .unwrap_or_default();
     for compression in compressions {
         for operation in &server.operations {
             let about = format!("{} {operation} {compression}", peer.name);
@@ -42,7 +45,11 @@ pub(crate) fn arrive_as_they_were_sent(peer: &PeerSpec, server: &Program) -> Str
                 "{about}"
             );
             let calls = told.iter().filter(|event| event["event"] == "call").count();
-            let wanted = if matches!(operation.as_str(), "ticks" | "batch") { 1 } else { 3 };
+            let wanted = if matches!(operation.as_str(), "ticks" | "batch") {
+                1
+            } else {
+                3
+            };
             assert_eq!(calls, wanted, "{about}");
         }
     }

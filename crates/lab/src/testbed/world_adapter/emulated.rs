@@ -95,7 +95,7 @@ impl TestbedWorld for World {
             // The receiver is gone where the world has stopped.
             let _ = tell.send(namespace.enter(act));
         });
-        let ended = self.run_for(limit, told);
+        let ended = lastmile_world::World::run_for(self, limit, told);
         let joined = thread.join();
         let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
         joined.map_err(|_| Failure::new("a thread on a host panicked"))?;
