@@ -7,7 +7,7 @@
 use anyhow::{Context as _, Result, bail};
 use lastmile_bench::spread::Spread;
 use lastmile_encoding::ice as encoding;
-use lastmile_rpc::ice::{Encapsulation, Identity, Invocation, Message, Reader, ReplyStatus};
+use lastmile_rpc::ice::{Encapsulation, Identity, Invocation, Message, Mode, Reader, ReplyStatus};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;
@@ -69,8 +69,11 @@ impl Peer {
     }
 
     /// The results of a two-way call.
-    fn call(&mut self, identity: Identity, operation: &str, parameters: Vec<u8>) -> Result<Vec<u8>> {
-        let invocation = Invocation::new(identity, operation, Encapsulation::new(parameters));
+    fn call(&mut self, identity: Identity, operation: &str, mode: Mode, parameters: Vec<u8>) -> Result<Vec<u8>> {
+        let invocation = Invocation {
+            mode,
+            ..Invocation::new(identity, operation, Encapsulation::new(parameters))
+        };
         let id = self.next_id;
         self.next_id += 1;
         self.stream.write_all(&Message::Request { id, invocation }.encode())?;
@@ -154,9 +157,9 @@ fn own(folder: &Path) -> Result<Routed> {
         .spawn()
         .with_context(|| format!("{} does not start; build it first", program.display()))?;
     let mut client = Peer::connect(clients)?;
-    client.call(identity("router", "anna"), "createSession", Vec::new())?;
+    client.call(identity("router", "anna"), "createSession", Mode::Normal, Vec::new())?;
     let mut back_end = Peer::connect(back_ends)?;
-    back_end.call(identity("router", "prices"), "register", Vec::new())?;
+    back_end.call(identity("router", "prices"), "register", Mode::Normal, Vec::new())?;
     Ok(Routed {
         process: Some(process),
         client,
@@ -186,8 +189,9 @@ fn glacier2() -> Result<Routed> {
         .context("glacier2router does not start; make peers installs it")?;
     let mut client = Peer::connect(clients)?;
     let router = identity("router", "Glacier2");
-    client.call(router.clone(), "createSession", encoding::to_vec(&("anna", ""))?)?;
-    let category = client.call(router, "getCategoryForClient", Vec::new())?;
+    let user = encoding::to_vec(&("anna", ""))?;
+    client.call(router.clone(), "createSession", Mode::Normal, user)?;
+    let category = client.call(router, "getCategoryForClient", Mode::Idempotent, Vec::new())?;
     let category: String = encoding::from_slice(&category)?;
     Ok(Routed {
         process: Some(process),
