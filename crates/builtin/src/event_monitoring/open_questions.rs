@@ -92,7 +92,14 @@ pub(super) fn first_query(run: &Run) -> Option<Finding> {
         };
         let [first, rest] = of("on")?;
         greatest = greatest.max(first - rest);
-        parts.push(format!("{} and later ones {} ({link})", quantity(first, "s"), quantity(rest, "s")));
+        parts.push(format!(
+            "{} and later ones {} ({link})",
+            quantity(first, "s"),
+            quantity(rest, "s")
+        ));
+    }
+    if parts.is_empty() {
+        return None;
     }
     let text = format!(
         "Over a connection that stays open, the first query takes {}. Opening a connection and TCP's slow start explain {} at most, of the {} by which the printed first query took longer than the others. What remains is of the programs: classes that are loaded, code that is compiled, and data that was pulled from the sensor for the first time.",
@@ -108,7 +115,12 @@ pub(super) fn durability(run: &Run) -> Option<Finding> {
     let mut parts = Vec::new();
     for sync in levels_of(run, "durability", "sync_time") {
         let of = |durability, figure| {
-            mean(run, "durability", &[("durability", durability), ("sync_time", sync)], figure)
+            mean(
+                run,
+                "durability",
+                &[("durability", durability), ("sync_time", sync)],
+                figure,
+            )
         };
         parts.push(format!(
             "{} in place of {} where a sync takes {sync}, and {} of the rate",

@@ -2,7 +2,7 @@
 
 use crate::record_lookup::cell;
 use lastmile_report::number::quantity;
-use lastmile_report::record::{Cell, Run, Table};
+use lastmile_report::record::{Cell, Figure, Run, Table};
 
 /// A column that is printed: its figure, and the printed value of each run in seconds.
 struct Column {
@@ -120,9 +120,11 @@ fn table(run: &Run, printed: &Printed) -> Option<Table> {
     }
     let seconds = |value: f64| quantity(value, "s");
     let rows = printed.columns.first()?.printed.len();
+    // A record has no means of runs that are all equal.
     let measured = |column: &Column, row: usize| {
-        let means = &cell.figures.get(column.figure)?.run_means;
-        means.get(row).copied().map(seconds)
+        let figure = cell.figures.get(column.figure)?;
+        let constant = (figure.population_sd == 0.0 && (row as u64) < cell.repeats).then_some(figure.mean);
+        figure.run_means.get(row).copied().or(constant).map(seconds)
     };
     let mut table: Vec<Vec<String>> = (0..rows)
         .map(|row| {
@@ -133,18 +135,15 @@ fn table(run: &Run, printed: &Printed) -> Option<Table> {
             std::iter::once((row + 1).to_string()).chain(values).collect()
         })
         .collect();
-    type Statistic = fn(&[f64]) -> Option<f64>;
-    let statistics: [(&str, Statistic); 2] = [
-        ("Mean", lastmile_statistics::mean),
-        ("Deviation", lastmile_statistics::sd),
-    ];
-    for (name, of) in statistics {
+    let mut add = |name: &str, of_printed: fn(&[f64]) -> Option<f64>, of_ours: fn(&Figure) -> Option<f64>| {
         let values = printed.columns.iter().flat_map(|column| {
-            let ours = cell.figures.get(column.figure).and_then(|figure| of(&figure.run_means));
-            [of(column.printed), ours].map(|value| value.map(seconds).unwrap_or_default())
+            let ours = cell.figures.get(column.figure).and_then(of_ours);
+            [of_printed(column.printed), ours].map(|value| value.map(seconds).unwrap_or_default())
         });
         table.push(std::iter::once(name.to_owned()).chain(values).collect());
-    }
+    };
+    add("Mean", lastmile_statistics::mean, |figure| Some(figure.mean));
+    add("Deviation", lastmile_statistics::sd, |figure| figure.sd);
     Some(Table {
         title: printed.title.to_owned(),
         note: "Printed: a virtual machine on an Athlon MP at 2.0 GHz, Java RMI and Ice. The means and deviations of printed runs are computed from them; deviations divide by n - 1.".to_owned(),
