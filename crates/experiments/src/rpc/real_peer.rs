@@ -1,13 +1,14 @@
 //! Calls between real programs over the link of a cell: the server and the client of a peer, such as Ice or gRPC.
 //!
 //! The client runs on the far side of the link and the server on its near side, as our callers and callee do. A client says how long each call
-//! took; bytes are counted where the link delivers them. A program of a few calls and one of many differ by those calls alone, so that
+//! took; bytes are those of a capture on the server's host, each counted once. A program of a few calls and one of many differ by those calls alone, so that
 //! opening the connection does not count.
 
 use super::plan::{Plan, RealPeer};
+use lastmile_capture::analyse;
 use lastmile_lab::failure::Failure;
 use lastmile_lab::peer::{Inputs, PeerSpec, Server};
-use lastmile_lab::testbed::{TestbedWorld, TwoHostTestbed};
+use lastmile_lab::testbed::{CLIENT, CaptureFile, TestbedWorld, TwoHostTestbed};
 use lastmile_study::figure;
 use lastmile_study::observation::Observation;
 use lastmile_study::settings::Payload;
@@ -18,6 +19,7 @@ use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fs;
+use std::io::{BufReader, Write as _};
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -31,8 +33,6 @@ const CALLS_FEW: u32 = 1;
 const TICKS_FEW: usize = 10;
 /// The longest time that a client may take: our own choice.
 const LIMIT: Duration = Duration::from_secs(900);
-/// The headers of IPv4 and TCP with timestamps.
-const PACKET_HEADERS: f64 = 52.0;
 
 /// A peer's server that runs, and what its clients measured.
 pub(super) struct RealCalls {
@@ -47,6 +47,10 @@ pub(super) struct RealCalls {
     few: Cell<Option<Carried>>,
     measured: RefCell<VecDeque<f64>>,
     per_transfer: Cell<Carried>,
+    /// The packets at the server's host.
+    capture: CaptureFile,
+    /// The payload of earlier clients in it.
+    captured: Cell<f64>,
 }
 
 /// What the link carried.
@@ -96,9 +100,21 @@ impl RealCalls {
             .world
             .in_namespace_of(&site.client, || peer.start(&calls, &|_command| Ok(())))?
             .map_err(|error| failed(&error))?;
+        let capture = match site.capture_at(CLIENT) {
+            Some(capture) => capture,
+            None => {
+                let capture = CaptureFile::create(&folders.path().join("calls.pcapng"));
+                let capture = capture.map_err(|error| failed(&error))?;
+                let begun = site.world.capture_host(&site.client, capture.clone());
+                begun.map_err(|error| failed(&error))?;
+                capture
+            }
+        };
         Ok(Self {
             _server: server,
             folders,
+            capture,
+            captured: Cell::new(0.0),
             peer,
             plan: plan.clone(),
             real: real.clone(),
@@ -142,7 +158,8 @@ impl RealCalls {
         let told = told.map_err(|error| failed(&error))?;
         let after = site.world.link_counters(site.link);
         let down = (after.0.bytes_delivered - before.0.bytes_delivered).as_f64();
-        let packets = (after.0.delivered - before.0.delivered) as f64;
+        let captured = self.payload_captured()?;
+        let payload_down = captured - self.captured.replace(captured);
         let times = told.iter().filter(|event| event["event"] == "call");
         let seconds = |event: &Value| {
             let nanoseconds = event["dur_ns"].as_f64().filter(|_| event["ok"] == true);
@@ -153,11 +170,21 @@ impl RealCalls {
         Ok((
             times.map(seconds).collect::<Result<_, _>>()?,
             Carried {
-                payload_down: down - packets * PACKET_HEADERS,
+                payload_down,
                 bytes_down: down,
                 bytes_up: (after.1.bytes_delivered - before.1.bytes_delivered).as_f64(),
             },
         ))
+    }
+
+    /// The payload that all clients so far have sent to the server, in bytes; what was sent again counts once.
+    fn payload_captured(&self) -> Result<f64, Failure> {
+        let mut capture = self.capture.clone();
+        capture.flush().map_err(|error| failed(&error))?;
+        let file = fs::File::open(self.capture.path()).map_err(|error| failed(&error))?;
+        let read = analyse(BufReader::new(file), "the capture of a real program");
+        let flows = read.map_err(|error| failed(&error))?.tcp;
+        Ok(flows.iter().map(|flow| flow.up.payload_once.as_f64()).sum())
     }
 
     /// One transfer: a call of a document, or all ticks of a client.
