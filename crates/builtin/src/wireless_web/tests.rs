@@ -188,6 +188,13 @@ fn a_client_in_a_bad_place_is_what_makes_two_clients_unequal_and_four_equal() {
 fn an_undisturbed_channel_has_no_period() {
     let all = periodicity::all(run());
     assert_eq!(all.len(), 10, "five mechanisms in two places");
+    let nothing = all.iter().find(|of| of.mechanism() == "nothing").unwrap();
+    assert_eq!(nothing.known, None);
+    let beacons = all.iter().find(|of| of.mechanism() == "beacons").unwrap();
+    assert!(
+        beacons.known.is_some_and(|known| (known - 0.1024).abs() < 1e-9),
+        "{beacons:?}"
+    );
     assert!(
         !all.iter()
             .find(|of| of.mechanism() == "nothing")

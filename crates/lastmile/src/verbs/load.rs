@@ -20,7 +20,7 @@ use lastmile_load::plan::{Demand, Plan};
 use lastmile_load::rate::RequestRate;
 use lastmile_load::record;
 use lastmile_load::schedule::Arrivals;
-use lastmile_load::search::{SearchOptions, highest_rate};
+use lastmile_load::search::{REST, SearchOptions, highest_rate};
 use lastmile_load::self_check;
 use lastmile_load::server_model::ServerModel;
 use lastmile_load::session::Session;
@@ -36,6 +36,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 /// What stands in a URL for the number of bytes.
@@ -214,6 +215,9 @@ impl<'a> Campaign<'a> {
             let judged = disturbed.map_or_else(|| limit.judge(measured), Err);
             shown.add(rate, judged.is_ok());
             self.bracket = shown.text();
+            if judged.is_err() && stage.is_real() {
+                thread::sleep(REST);
+            }
             Ok(judged)
         });
         self.bracket.clear();
