@@ -118,7 +118,7 @@ mod measure {
                     let question = Question {
                         name: "nginx, 1 KB",
                         server: nginx.address(),
-                        duration: Duration::from_secs(2),
+                        duration: Duration::from_secs(3),
                         shows_runs: arguments.show_runs,
                     };
                     question.search_and_scan(1_000.0, arguments.rounds)?;
@@ -144,7 +144,7 @@ mod measure {
         let question = Question {
             name: "4 workers of 20 ms",
             server: cores::on(Core::Server, || servers::workers(4, service))?,
-            duration: Duration::from_secs(12),
+            duration: Duration::from_secs(13),
             shows_runs: arguments.show_runs,
         };
         let Some(found) = question.search_and_scan(100.0, arguments.rounds)? else {

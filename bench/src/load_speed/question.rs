@@ -6,6 +6,7 @@ use anyhow::{Context as _, Result};
 use lastmile_bench::spread::Spread;
 use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_load::on_testbed::SimulatedServer;
+use lastmile_load::plan::Plan;
 use lastmile_load::rate::RequestRate;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::search::{Judged, REST, SearchOptions, VOTES, highest_rate, is_within};
@@ -22,6 +23,9 @@ use std::time::Duration;
 const LIMIT: &str = "p99<50ms,errors<0.1%";
 /// The steps of the scan, and the resolution of the search.
 const STEP: f64 = 0.02;
+
+/// The beginning of each run that is not measured, as `lastmile load --slo` has it at runs of 10 s.
+const WARM_UP: Duration = Duration::from_secs(1);
 
 /// What is the highest rate of a server within the limit?
 pub(crate) struct Question {
@@ -87,7 +91,7 @@ impl Question {
         };
         let limit: Limit = LIMIT.parse()?;
         let mut judge = |rate: RequestRate, seed: Seed| -> Result<Judged> {
-            let plan = plan(Arrivals::Poisson(rate), self.duration, self.server);
+            let plan = self.plan(rate);
             Ok(limit.judge(&server.run(&plan, seed, &Arc::default())?))
         };
         let mut found = Vec::new();
@@ -113,10 +117,17 @@ impl Question {
         Ok(scanned)
     }
 
+    fn plan(&self, rate: RequestRate) -> Plan {
+        Plan {
+            warm_up: WARM_UP,
+            ..plan(Arrivals::Poisson(rate), self.duration, self.server)
+        }
+    }
+
     /// A run at a rate: is it within the limit?
     fn judge(&self, rate: RequestRate, seed: Seed) -> Result<Judged> {
         let limit: Limit = LIMIT.parse()?;
-        let plan = plan(Arrivals::Poisson(rate), self.duration, self.server);
+        let plan = self.plan(rate);
         let sent = cores::on(Core::Generator, || run(self.server, &plan, NonZeroU32::MIN, seed));
         let measured = sent?.measurement;
         let judged = limit.judge(&measured);

@@ -120,10 +120,10 @@ struct Campaign<'a> {
 
 impl<'a> Campaign<'a> {
     fn new(args: &'a LoadArgs, interrupt: Arc<AtomicBool>) -> anyhow::Result<Self> {
-        if args.warm_up >= args.duration {
+        if args.warm_up() >= args.duration {
             bail!(
                 "--warm-up {:?}: it must be shorter than --duration {:?}",
-                args.warm_up,
+                args.warm_up(),
                 args.duration
             );
         }
@@ -359,7 +359,7 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         .or_insert(http::HeaderValue::from_static("lastmile"));
     let request = Request::new(http::Method::GET, args.target.authority(), args.target.path(), &headers);
     Ok(Plan {
-        warm_up: args.warm_up,
+        warm_up: args.warm_up(),
         clients: args.closed.unwrap_or(args.clients),
         connections_per_client: args.connections,
         tls: args.target.is_secure(),
