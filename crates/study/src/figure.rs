@@ -239,7 +239,7 @@ mod tests {
             all.starts_with("unknown figure \"xyz\"; the figures are response_bytes, link_bytes, "),
             "{all}"
         );
-        assert!(all.ends_with(", period"), "{all}");
+        assert!(all.ends_with(", phase_period"), "{all}");
     }
 
     #[test]

@@ -279,7 +279,7 @@ fn the_six_experiments_have_the_levels_of_the_slides() {
     let emulated = expand(&study.in_world(World::Emulated, false)).unwrap();
     assert_eq!(
         emulated.len(),
-        8 + 6,
-        "four rates in both worlds, and three with two servers"
+        8 + 6 + 6,
+        "four rates in both worlds, and three with two servers and with two generators"
     );
 }
