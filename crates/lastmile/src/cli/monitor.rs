@@ -68,7 +68,7 @@ pub(crate) struct MonitorArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile sensor spool --monitor http://127.0.0.1:7878 --socket /tmp/events
-  lastmile sensor spool --monitor http://hub:7878 --socket /tmp/events --budget 64kbit/s
+  lastmile sensor spool --monitor http://hub:7878 --socket s --budget 64kbit/s
   echo 'build.done seconds=12.5 ok=true' | nc -UN /run/user/1000/events")]
 pub(crate) struct SensorArgs {
     /// The folder of the events that wait
