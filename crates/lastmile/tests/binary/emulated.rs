@@ -232,7 +232,7 @@ fn a_real_generator_measures_what_ours_does() {
     let text = LOAD.replace("world = [\"emu\", \"sim\"]", "generator = [\"lastmile\", \"httperf\"]");
     let study = place.file(
         "generators.toml",
-        &text.replace("clients = 2", "clients = 2\nworld = \"emu\""),
+        text.replace("clients = 2", "clients = 2\nworld = \"emu\""),
     );
     let ended = place.run(&["run", study, "--format", "json"]);
     let Some(run) = ran(&ended) else { return };
