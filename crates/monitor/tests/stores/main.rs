@@ -193,19 +193,19 @@ fn what_is_too_old_is_deleted_and_stated(open: Open<'_>) {
     assert_eq!(next(append(&log, chunk(&a, 111, 1))), 112);
 }
 
-const CONTRACT: [(&str, fn(Open<'_>)); 4] = [
-    (
-        "chunks tile their sources",
-        chunks_tile_their_sources_and_are_there_again,
-    ),
-    ("cursors", cursors_hold_over_a_new_start_and_foreign_ones_are_refused),
-    ("a full store", a_full_store_acknowledges_nothing_and_loses_nothing),
-    ("retention", what_is_too_old_is_deleted_and_stated),
+/// A part of the contract.
+type Claim = fn(Open<'_>);
+
+const CONTRACT: [Claim; 4] = [
+    chunks_tile_their_sources_and_are_there_again,
+    cursors_hold_over_a_new_start_and_foreign_ones_are_refused,
+    a_full_store_acknowledges_nothing_and_loses_nothing,
+    what_is_too_old_is_deleted_and_stated,
 ];
 
 #[test]
 fn files_keep_the_contract() {
-    for (_, holds) in CONTRACT {
+    for holds in CONTRACT {
         let folder = tempfile::tempdir().unwrap();
         holds(&|settings| Log::open(folder.path(), settings));
     }

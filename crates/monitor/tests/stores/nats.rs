@@ -97,7 +97,7 @@ fn jetstream_keeps_the_contract() {
     let Some(server) = Server::start(folder.path()) else {
         return;
     };
-    for (at, (_, holds)) in CONTRACT.into_iter().enumerate() {
+    for (at, holds) in CONTRACT.into_iter().enumerate() {
         let (folder, url) = (tempfile::tempdir().unwrap(), server.url(&format!("S{at}")));
         holds(&|settings| Log::open_store(folder.path(), &url, settings));
     }
