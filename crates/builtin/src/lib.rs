@@ -2,6 +2,7 @@
 //!
 //! [`STUDIES`] is the list that the binary hands to the catalogue. What runs in their cells is the work of `experiments`.
 
+mod event_monitoring;
 pub mod fidelity;
 mod gzip_filter;
 mod permessage_deflate;
@@ -54,6 +55,12 @@ pub const STUDIES: &[Builtin] = &[
         toml: include_str!("../../../studies/slow-connections.toml"),
         findings: slow_connections::findings,
         exhibits: |_| Vec::new(),
+    },
+    Builtin {
+        name: "event-monitoring",
+        toml: include_str!("../../../studies/event-monitoring.toml"),
+        findings: event_monitoring::findings,
+        exhibits: event_monitoring::exhibits,
     },
 ];
 

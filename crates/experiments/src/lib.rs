@@ -1,12 +1,13 @@
 //! The deliveries of studies: what runs in their cells.
 //!
-//! Each delivery has a file or folder with its name: `tcp`, `http1`, `websocket`, `rpc`, `browser`, `load` and `in_memory`. The first four run
+//! Each delivery has a file or folder with its name: `tcp`, `http1`, `websocket`, `rpc`, `browser`, `load`, `events` and `in_memory`. The first four run
 //! programs on the two hosts of a cell's link ([`over_link`]). [`DELIVERIES`] is the list that the binary hands to the engine; a crate above this
 //! one can add a list of its own.
 
 mod browser;
 mod capture_name;
 mod cpu_charge;
+mod events;
 mod http1;
 mod in_memory;
 mod load;
@@ -37,6 +38,7 @@ pub const DELIVERIES: &[&dyn Delivery] = &[
     &browser::Browser(Version::H2),
     &in_memory::InMemory,
     &load::Load,
+    &events::Events,
 ];
 
 #[cfg(test)]

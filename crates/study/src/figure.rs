@@ -177,6 +177,33 @@ catalogue! {
     /// Bytes that opening and closing the connections of a transfer added: handshakes of the protocol, without TCP's.
     SETUP_BYTES = "setup_bytes", "Bytes to set up connections", "B" per "run", Lower;
 
+    // Events.
+    /// The time in which an application creates its events, all together. The mean of several applications.
+    CREATE_TIME = "create_time", "Time to create the events", "s" per "run", Lower;
+    /// The time in which an application waits for its events to be sent, all together; likewise.
+    SEND_TIME = "send_time", "Time to send the events", "s" per "run", Lower;
+    /// The time that submitting events costs an application: creating and sending them; of delayed submission, and where events are mixed with
+    /// work, its time with events less that without them; likewise.
+    SUBMISSION_TIME = "submission_time", "Time to submit the events", "s" per "run", Lower;
+    /// From an application's first step to its last event being acknowledged by the sensor; likewise.
+    APPLICATION_TIME = "application_time", "Time of the application", "s" per "run", Lower;
+    /// The same of a control run that submits no events; likewise.
+    CONTROL_TIME = "control_time", "Time of the application without events", "s" per "run", Lower;
+    /// How much longer an application takes with events than without them, relative to its time without them.
+    SLOWDOWN_RATIO = "slowdown_ratio", "Slow-down of the application", "1" per "run", Lower;
+    /// Events that the monitor stores per second, from the first one being created to the last one being stored.
+    EVENT_RATE = "event_rate", "Events per second", "1/s" per "run", Higher;
+    /// From a client receiving its first event to its receiving the last one.
+    SUBSCRIPTION_TIME = "subscription_time", "Time to receive the events", "s" per "client", Lower;
+    /// What a client's own timing of events takes, all together.
+    TIMING_TIME = "timing_time", "Time of the timing itself", "s" per "client", Lower;
+    /// From a client beginning to ask, its connection included where it opens one, to its having read the last event.
+    QUERY_TIME = "query_time", "Query time", "s" per "query", Lower;
+    /// Events that applications tried to submit and that are not stored, or, of subscriptions and queries, did not reach every client.
+    EVENTS_LOST = "events_lost", "Events lost", "1" per "run", Lower;
+    /// Those of them that no loss event accounts for.
+    LOSSES_UNEXPLAINED = "losses_unexplained", "Lost events without an explanation", "1" per "run", Lower;
+
     // Load: requests at a rate of their own, over a radio.
     /// Requests that were completed per second, while requests are sent.
     TRANSACTION_RATE = "transaction_rate", "Transactions per second", "1/s" per "run", Higher;

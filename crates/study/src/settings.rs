@@ -5,6 +5,7 @@
 //! Experiments apply the settings; the types of single settings are in `settings/`.
 
 mod choice;
+mod events;
 mod load;
 mod message;
 mod named;
@@ -12,6 +13,7 @@ mod rpc;
 mod send_schedule;
 mod values;
 
+pub use events::{Durability, EventChannel, EventTest, FullBuffer};
 pub use lastmile_lab::settings::{Hosts, World};
 pub use load::{ArrivalPattern, Label, Persistent, Phases, Rate, RateOf, TransmitPower};
 pub use message::{Fragment, Level, MemLevel, ResetAfterIdle, Strategy, Takeover, Uncompressed, WindowBits};
@@ -240,6 +242,42 @@ settings! {
     timeout: Delay,
     /// The time that the server's CPU needs for a request, one request at a time; none where this is not set.
     service_time: Delay,
+
+    // Events.
+    /// What is measured of a monitoring system.
+    test: EventTest,
+    /// The channel that has the link; the others are ideal.
+    channel: EventChannel,
+    /// The events of each application in a repeat, dropped ones included; 1,000 where this is not set.
+    events: NonZeroU32,
+    /// The bytes of an event's text; as short as it can be where this is not set.
+    event_size: Bytes,
+    /// The number of sensors, each on a host of its own; 1 where this is not set.
+    sensors: NonZeroU32,
+    /// The number of applications of each sensor; 1 where this is not set.
+    applications: NonZeroU32,
+    /// The probability that a step of an application submits an event, while the others are work; 1 where this is not set.
+    event_ratio: Probability,
+    /// The CPU time of a step that is work; none where this is not set.
+    work_time: Delay,
+    /// The events that an application keeps while the sensor has not acknowledged them; 10,000 where this is not set.
+    event_buffer: NonZeroU32,
+    /// What happens when that buffer is full; `block` where this is not set.
+    full_buffer: FullBuffer,
+    /// What an event survives once the monitor has acknowledged it; `memory` where this is not set.
+    durability: Durability,
+    /// The time of a commit up to the operating system's memory, in the simulated world, which has no disk; none where this is not set.
+    write_time: Delay,
+    /// The further time of a commit up to the disk, likewise.
+    sync_time: Delay,
+    /// The CPU time of creating an event, in the simulated world; none where this is not set.
+    create_cpu_time: Delay,
+    /// The CPU time of a sensor for what an application sends at a time, before it acknowledges, likewise.
+    sensor_cpu_time: Delay,
+    /// The CPU time of the monitor for each chunk of events that it keeps, and for each piece of an answer, likewise.
+    monitor_cpu_time: Delay,
+    /// The CPU time of a client for each event, likewise.
+    client_cpu_time: Delay,
 
     // The radio of a load.
     /// The radio that the server and the clients share.
