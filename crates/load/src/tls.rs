@@ -4,11 +4,12 @@
 // Certificates are those of this machine.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
-use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 pub enum Trust {
     /// Those of the authorities that this machine trusts.
     System,
-    /// Those of the authorities in a PEM file.
+    /// Those of the authorities in a PEM file, and those of the file themselves.
     File(PathBuf),
     /// Any: the server proves nothing.
     Anyone,
@@ -60,7 +61,10 @@ impl ClientTls {
                 .dangerous()
                 .with_custom_certificate_verifier(Arc::new(AcceptAnyone(provider)))
                 .with_no_client_auth(),
-            Trust::File(path) => builder.with_root_certificates(roots(path)?).with_no_client_auth(),
+            Trust::File(path) => builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(AcceptNamed::new(path, provider)?))
+                .with_no_client_auth(),
             Trust::System => {
                 let found = BUNDLES.iter().map(Path::new).find(|path| path.is_file());
                 let path = found.ok_or_else(|| {
@@ -91,17 +95,81 @@ impl ClientTls {
 
 /// The authorities of a PEM file. Those that rustls does not understand are passed over, as browsers do.
 fn roots(path: &Path) -> Result<RootCertStore, TlsError> {
-    let name = path.display();
     let mut roots = RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(path)
-        .map_err(|error| TlsError(format!("{name}: it cannot be read ({error})")))?
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| TlsError(format!("{name}: it is no PEM file ({error})")))?;
-    let (added, _) = roots.add_parsable_certificates(certificates);
+    let (added, _) = roots.add_parsable_certificates(certificates(path)?);
     if added == 0 {
-        return Err(TlsError(format!("{name}: it has no certificate of an authority")));
+        return Err(TlsError(format!(
+            "{}: it has no certificate of an authority",
+            path.display()
+        )));
     }
     Ok(roots)
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let name = path.display();
+    CertificateDer::pem_file_iter(path)
+        .map_err(|error| TlsError(format!("{name}: it cannot be read ({error})")))?
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| TlsError(format!("{name}: it is no PEM file ({error})")))
+}
+
+/// Accepts what the authorities of a file vouch for, and a server that has one of its certificates itself, as OpenSSL does. What `openssl req
+/// -x509` makes is marked as an authority's, which no server may have otherwise.
+#[derive(Debug)]
+struct AcceptNamed {
+    named: Vec<CertificateDer<'static>>,
+    authorities: Arc<WebPkiServerVerifier>,
+}
+
+impl AcceptNamed {
+    fn new(path: &Path, provider: Arc<CryptoProvider>) -> Result<Self, TlsError> {
+        let authorities = WebPkiServerVerifier::builder_with_provider(Arc::new(roots(path)?), provider).build();
+        Ok(Self {
+            named: certificates(path)?,
+            authorities: authorities.map_err(|error| TlsError(format!("{}: {error}", path.display())))?,
+        })
+    }
+}
+
+impl ServerCertVerifier for AcceptNamed {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if self.named.iter().any(|named| named == certificate) {
+            verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+            return Ok(ServerCertVerified::assertion());
+        }
+        self.authorities
+            .verify_server_cert(certificate, others, name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.authorities.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.authorities.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.authorities.supported_verify_schemes()
+    }
 }
 
 /// Accepts every certificate; the signatures of handshakes are still verified.

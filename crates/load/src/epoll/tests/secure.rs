@@ -4,6 +4,7 @@ use super::*;
 use crate::tls::{ClientTls, Trust};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -11,18 +12,29 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 fn serve_secure(
     behave: impl Fn(&mut StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
 ) -> (SocketAddr, tempfile::NamedTempFile) {
-    let own = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    serve_with(IsCa::NoCa, behave)
+}
+
+/// The same with a certificate that is marked as an authority's, or not.
+fn serve_with(
+    is_authority: IsCa,
+    behave: impl Fn(&mut StreamOwned<ServerConnection, TcpStream>) + Send + Sync + 'static,
+) -> (SocketAddr, tempfile::NamedTempFile) {
+    let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    parameters.is_ca = is_authority;
+    let key = KeyPair::generate().unwrap();
+    let own = parameters.self_signed(&key).unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
-    let encoded = STANDARD.encode(own.cert.der());
+    let encoded = STANDARD.encode(own.der());
     let pem = format!("-----BEGIN CERTIFICATE-----\n{encoded}\n-----END CERTIFICATE-----\n");
     std::fs::write(file.path(), pem).unwrap();
-    let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![own.cert.der().clone()], key.into())
+        .with_single_cert(vec![own.der().clone()], key.into())
         .unwrap();
     let config = Arc::new(config);
     let address = serve(move |stream| {
@@ -75,6 +87,15 @@ fn requests_go_over_tls_and_the_handshake_is_measured_by_itself() {
         assert!(measured.tls.mean().unwrap() > Duration::ZERO);
         assert_eq!(measured.connect.count(), measured.connections);
     }
+}
+
+/// As `openssl req -x509` makes it.
+#[test]
+fn a_server_may_have_a_named_certificate_that_is_marked_as_an_authoritys() {
+    let is_authority = IsCa::Ca(BasicConstraints::Unconstrained);
+    let (server, certificate) = serve_with(is_authority, answer_secure(RESPONSE));
+    let measured = run_secure(server, &Trust::File(certificate.path().to_owned()), &plan());
+    assert_eq!((measured.completed, measured.failed()), (REQUESTS, 0), "{measured:?}");
 }
 
 #[test]
