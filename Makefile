@@ -4,7 +4,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench late fidelity fidelity-pages recommendations traces recordings explore fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench bench-load late fidelity fidelity-pages recommendations traces recordings explore fuzz libfuzzer examples schemas
 
 help:            ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -25,14 +25,16 @@ lint:            ## CI's checks of the source
 peers:           ## Install the real programs that tests compare lastmile with
 	@.ci/peers
 
-bench:           ## Measure how fast and true lastmile is, beside its aims (ONLY=emulated or simulated; NO_BUILD=1: no cold build)
-	cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build) $(if $(ONLY),--only $(ONLY))
-	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin inspect_speed)
-	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin tune_speed)
-	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin encoding_speed)
-	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin radio_speed)
-	$(if $(ONLY),,cargo run -q -p lastmile-bench --bin event_speed)
-	$(if $(ONLY),,cargo build -q && cargo run -q -p lastmile-bench --bin load_speed)
+# The measurements of one kind, each a program of the crate bench; the rest are parts of its main one.
+SPEEDS = inspect_speed tune_speed encoding_speed radio_speed event_speed route_speed load_speed
+
+bench:           ## Measure how fast and true lastmile is, beside its aims (ONLY=emulated, simulated, encoding_speed ...; NO_BUILD=1: no cold build)
+	$(if $(filter $(SPEEDS),$(ONLY)),,cargo run -q -p lastmile-bench -- $(if $(NO_BUILD),--no-build) $(if $(ONLY),--only $(ONLY)))
+	$(if $(filter-out $(SPEEDS),$(ONLY)),,cargo build -q)
+	$(if $(filter-out $(SPEEDS),$(ONLY)),,@set -e; for speed in $(if $(ONLY),$(ONLY),$(SPEEDS)); do cargo run -q -p lastmile-bench --bin $$speed; done)
+
+bench-load:      ## Measure the load generator only (PART=generators, schedule, stall, nginx, workers or connections; as root, on a quiet machine)
+	cargo build -q && cargo run -q -p lastmile-bench --bin load_speed -- $(if $(PART),--only $(PART))
 
 late:            ## Check that figures which busy loops move are invalid, and no others (some ten minutes; as root, on a quiet machine)
 	cargo build -q

@@ -3,10 +3,11 @@
 //!
 //! Generators run in turns on one nginx with a file of 1 KB, and each that is installed takes part. The CPU time is that of the generator's
 //! process, user and system, per request; the ratio is to wrk's in the same turn. Send times are the kernel's, of a capture of the loopback
-//! interface, which takes root. The other servers are threads of this process.
+//! interface, which takes root. The other servers are threads of this process. Servers whose speed counts have a core of their own.
 
 #[cfg(target_os = "linux")]
 mod load_speed {
+    pub(super) mod cores;
     pub(super) mod generators;
     pub(super) mod nginx;
     pub(super) mod question;
@@ -26,6 +27,7 @@ fn main() -> anyhow::Result<()> {
 
 #[cfg(target_os = "linux")]
 mod measure {
+    use super::load_speed::cores::{self, Core};
     use super::load_speed::generators::{self, ReportedTimes};
     use super::load_speed::nginx::Nginx;
     use super::load_speed::question::Question;
@@ -38,6 +40,7 @@ mod measure {
     use lastmile_load::queueing_theory;
     use lastmile_load::schedule::Arrivals;
     use lastmile_load::send_capture::{ScheduleDeviation, SendCapture};
+    use lastmile_load::server_model::{ServerModel, ServiceTime};
     use lastmile_units::Seed;
     use lastmile_world::emu::DescriptorLimit;
     use std::io::{BufRead as _, BufReader};
@@ -96,7 +99,7 @@ mod measure {
             return serve_delayed();
         }
         let is_measured = |part| arguments.only.is_none_or(|only| only == part);
-        match Nginx::start() {
+        match cores::on(Core::Server, Nginx::start) {
             Ok(nginx) => {
                 for is_persistent in [true, false] {
                     if is_measured(Part::Generators) {
@@ -115,7 +118,7 @@ mod measure {
                     let question = Question {
                         name: "nginx, 1 KB",
                         server: nginx.address(),
-                        duration: Duration::from_secs(2),
+                        duration: Duration::from_secs(3),
                         shows_runs: arguments.show_runs,
                     };
                     question.search_and_scan(1_000.0, arguments.rounds)?;
@@ -127,28 +130,44 @@ mod measure {
             stall()?;
         }
         if is_measured(Part::Workers) {
-            let service = Duration::from_millis(20);
-            let question = Question {
-                name: "4 workers of 20 ms",
-                server: servers::workers(4, service)?,
-                duration: Duration::from_secs(12),
-                shows_runs: arguments.show_runs,
-            };
-            let found = question.search_and_scan(100.0, arguments.rounds)?;
-            if let (Some(found), Some(theory)) = (
-                found,
-                queueing_theory::highest_rate(4, service, 0.99, Duration::from_millis(50)),
-            ) {
-                let theory = theory.per_second();
-                println!(
-                    "  theory (M/D/4): {theory:.1}/s; the search is {:+.1} % off",
-                    (found / theory - 1.0) * 100.0
-                );
-            }
+            workers(&arguments)?;
         }
         if is_measured(Part::Connections) {
             many_connections()?;
         }
+        Ok(())
+    }
+
+    /// The highest rate of four workers, beside that of theory, and of the same question in virtual time.
+    fn workers(arguments: &Arguments) -> Result<()> {
+        let service = Duration::from_millis(20);
+        let question = Question {
+            name: "4 workers of 20 ms",
+            server: cores::on(Core::Server, || servers::workers(4, service))?,
+            duration: Duration::from_secs(13),
+            shows_runs: arguments.show_runs,
+        };
+        let Some(found) = question.search_and_scan(100.0, arguments.rounds)? else {
+            return Ok(());
+        };
+        let off = |rate: f64| (found / rate - 1.0) * 100.0;
+        if let Some(theory) = queueing_theory::highest_rate(4, service, 0.99, Duration::from_millis(50)) {
+            let theory = theory.per_second();
+            println!(
+                "  theory (M/D/4): {theory:.1}/s; the search is {:+.1} % off",
+                off(theory)
+            );
+        }
+        let model = ServerModel {
+            workers: NonZeroU32::new(4).context("4 is above 0")?,
+            service_time: ServiceTime::Constant(service),
+            ..ServerModel::default()
+        };
+        let simulated = question.search_in_simulation(100.0, arguments.rounds, &model)?;
+        println!(
+            "  in virtual time: {simulated:.1}/s; the search over sockets is {:+.1} % off",
+            off(simulated)
+        );
         Ok(())
     }
 
@@ -167,7 +186,8 @@ mod measure {
         let mut costs: Vec<Vec<f64>> = vec![Vec::new(); generators.len()];
         for _ in 0..arguments.turns {
             for (generator, costs) in generators.iter().zip(&mut costs) {
-                match generator.cpu_per_request(&nginx.url(), arguments.seconds) {
+                let measure = || generator.cpu_per_request(&nginx.url(), arguments.seconds);
+                match cores::on(Core::Generator, measure) {
                     Ok(cost) => costs.push(cost),
                     Err(error) => println!("  {}: {error:#}", generator.name),
                 }

@@ -7,7 +7,8 @@ mod radio_speed {
     pub(super) mod ns3;
 }
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
+use clap::Parser;
 use lastmile_bench::radio::{RadioRun, STATIONS, run};
 use lastmile_bench::spread::Spread;
 use lastmile_bench::wireless_web::{self, WirelessRun, Work};
@@ -66,9 +67,30 @@ const SCENARIOS: [Scenario; 5] = [
     },
 ];
 
+/// Measures the simulated radio.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Measure only the scenarios whose name contains this; "saturated" is the one without TCP
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Leave ns-3 out
+    #[arg(long)]
+    without_ns3: bool,
+}
+
 fn main() -> Result<()> {
-    saturated();
-    beside_ns3()
+    let arguments = Arguments::parse();
+    if "saturated".contains(&arguments.only) {
+        saturated();
+    }
+    let scenarios: Vec<&Scenario> = SCENARIOS
+        .iter()
+        .filter(|scenario| scenario.name.contains(&arguments.only))
+        .collect();
+    if scenarios.is_empty() {
+        return Ok(());
+    }
+    beside_ns3(&scenarios, arguments.without_ns3)
 }
 
 /// Saturated stations, without TCP.
@@ -107,13 +129,17 @@ fn saturated() {
 }
 
 /// Web clients and a bulk transfer, with TCP and HTTP, in turns with ns-3.
-fn beside_ns3() -> Result<()> {
-    let ns3 = Ns3::build();
+fn beside_ns3(scenarios: &[&Scenario], without_ns3: bool) -> Result<()> {
+    let ns3 = if without_ns3 {
+        Err(anyhow!("it was not asked for"))
+    } else {
+        Ns3::build()
+    };
     if let Err(missing) = &ns3 {
         eprintln!("skipped: ns-3 beside it: {missing:#}");
     }
     println!("virtual seconds per second on one core, 802.11b at 1 m, with TCP: median of {RUNS} runs (least to most)");
-    for scenario in &SCENARIOS {
+    for scenario in scenarios {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..RUNS {
             ours.push(wireless_web::run(scenario.work, scenario.clients, scenario.ours)?);

@@ -184,8 +184,14 @@ int call() {
     transfer->ping();
     const Lastmile::Lines lines = text();
     const Lastmile::Bibliography entries = bibliography();
+    const auto report = [&](long index, std::int64_t start) {
+        std::printf("{\"event\": \"call\", \"i\": %ld, \"op\": \"%s\", \"start_ns\": %lld, \"dur_ns\": %lld, \"ok\": true}\n", index,
+                    operation.c_str(), static_cast<long long>(start), static_cast<long long>(now() - start));
+    };
     if (operation == "ticks") {
-        for (const auto& line : lines_of("ticks.txt")) {
+        const auto ticks = lines_of("ticks.txt");
+        const auto start = now();
+        for (const auto& line : ticks) {
             const auto space = line.find(' ');
             const CORBA::Long id = std::stol(line.substr(0, space));
             const CORBA::Short value = static_cast<CORBA::Short>(std::stoi(line.substr(space)));
@@ -193,6 +199,7 @@ int call() {
             sent.tick(id, value);
         }
         transfer->ping();
+        report(0, start);
     }
     for (long index = 0; operation != "ticks" && index < count; ++index) {
         const auto start = now();
@@ -205,8 +212,7 @@ int call() {
         } else {
             Lastmile::Lines_var received = transfer->getText();
         }
-        std::printf("{\"event\": \"call\", \"i\": %ld, \"op\": \"%s\", \"start_ns\": %lld, \"dur_ns\": %lld, \"ok\": true}\n", index,
-                    operation.c_str(), static_cast<long long>(start), static_cast<long long>(now() - start));
+        report(index, start);
     }
     sent.report("end");
     broker->destroy();

@@ -1,20 +1,31 @@
 //! The highest rate of a server within a limit: by a search, and by a scan upwards.
 
-use super::runs::{all_cores, plan, rate, run};
-use anyhow::Result;
+use super::cores::{self, Core};
+use super::runs::{plan, rate, run};
+use anyhow::{Context as _, Result};
 use lastmile_bench::spread::Spread;
+use lastmile_link::{DirectionSpec, LinkSpec};
+use lastmile_load::on_testbed::SimulatedServer;
+use lastmile_load::plan::Plan;
 use lastmile_load::rate::RequestRate;
 use lastmile_load::schedule::Arrivals;
-use lastmile_load::search::{SearchOptions, VOTES, highest_rate, is_within};
+use lastmile_load::search::{Judged, REST, SearchOptions, VOTES, highest_rate, is_within};
+use lastmile_load::server_model::ServerModel;
 use lastmile_load::slo::Limit;
 use lastmile_units::Seed;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 /// The limit of the questions below.
 const LIMIT: &str = "p99<50ms,errors<0.1%";
 /// The steps of the scan, and the resolution of the search.
 const STEP: f64 = 0.02;
+
+/// The beginning of each run that is not measured, as `lastmile load --slo` has it at runs of 10 s.
+const WARM_UP: Duration = Duration::from_secs(1);
 
 /// What is the highest rate of a server within the limit?
 pub(crate) struct Question {
@@ -69,15 +80,26 @@ impl Question {
     }
 
     fn search(&self, start: f64, seed: Seed) -> Result<Option<f64>> {
-        let options = SearchOptions {
-            start: rate(start)?,
-            highest: rate(1e6)?,
-            resolution: STEP,
-            repeats: 1,
-            votes: VOTES,
+        search(start, seed, &mut |rate, seed| self.judge(rate, seed))
+    }
+
+    /// The median of what as many searches find on a model of the server in virtual time, over a link without delay.
+    pub(crate) fn search_in_simulation(&self, start: f64, rounds: u32, model: &ServerModel) -> Result<f64> {
+        let server = SimulatedServer {
+            link: LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL)?,
+            model: model.clone(),
         };
-        let found = highest_rate(&options, seed, &mut |rate, seed| self.judge(rate, seed))?;
-        Ok(found.mean())
+        let limit: Limit = LIMIT.parse()?;
+        let mut judge = |rate: RequestRate, seed: Seed| -> Result<Judged> {
+            let plan = self.plan(rate);
+            Ok(limit.judge(&server.run(&plan, seed, &Arc::default())?))
+        };
+        let mut found = Vec::new();
+        for round in 0..rounds {
+            found.extend(search(start, Seed::new(1).derive_index(round.into()), &mut judge)?);
+        }
+        let median = Spread::of(found).map(|spread| spread.median);
+        median.context("even the lowest rate breaks the limit")
     }
 
     /// The last rate within the limit, in steps upwards from `start` until two in a row are not.
@@ -95,11 +117,19 @@ impl Question {
         Ok(scanned)
     }
 
+    fn plan(&self, rate: RequestRate) -> Plan {
+        Plan {
+            warm_up: WARM_UP,
+            ..plan(Arrivals::Poisson(rate), self.duration, self.server)
+        }
+    }
+
     /// A run at a rate: is it within the limit?
-    fn judge(&self, rate: RequestRate, seed: Seed) -> Result<Result<(), String>> {
+    fn judge(&self, rate: RequestRate, seed: Seed) -> Result<Judged> {
         let limit: Limit = LIMIT.parse()?;
-        let plan = plan(Arrivals::Poisson(rate), self.duration, self.server);
-        let measured = run(self.server, &plan, all_cores(), seed)?.measurement;
+        let plan = self.plan(rate);
+        let sent = cores::on(Core::Generator, || run(self.server, &plan, NonZeroU32::MIN, seed));
+        let measured = sent?.measurement;
         let judged = limit.judge(&measured);
         if self.shows_runs {
             let p99 = measured.response.quantile(0.99).unwrap_or_default();
@@ -108,6 +138,20 @@ impl Question {
                 measured.connections
             );
         }
+        if judged.is_err() {
+            thread::sleep(REST);
+        }
         Ok(judged)
     }
+}
+
+fn search(start: f64, seed: Seed, judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged>) -> Result<Option<f64>> {
+    let options = SearchOptions {
+        start: rate(start)?,
+        highest: rate(1e6)?,
+        resolution: STEP,
+        repeats: 1,
+        votes: VOTES,
+    };
+    Ok(highest_rate(&options, seed, judge)?.mean())
 }

@@ -11,7 +11,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 pub(crate) fn plan(arrivals: Arrivals, duration: Duration, server: SocketAddr) -> Plan {
@@ -21,13 +20,6 @@ pub(crate) fn plan(arrivals: Arrivals, duration: Duration, server: SocketAddr) -
 
 pub(crate) fn run(server: SocketAddr, plan: &Plan, threads: NonZeroU32, seed: Seed) -> io::Result<GeneratorRun> {
     Generator::new(server, threads, Arc::default()).run(plan, seed)
-}
-
-pub(crate) fn all_cores() -> NonZeroU32 {
-    let cores = available_parallelism()
-        .ok()
-        .and_then(|cores| NonZeroU32::try_from(cores).ok());
-    cores.unwrap_or(NonZeroU32::MIN)
 }
 
 pub(crate) fn rate(per_second: f64) -> Result<RequestRate> {

@@ -7,6 +7,7 @@ mod future_work;
 mod periodicity;
 mod places;
 mod printed_figures;
+mod real_programs;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
         fairness::finding(run),
         periodicity::finding(run),
         capacity::airtime_or_server(run),
+        real_programs::finding(run),
         future_work::finding(run),
     ];
     all.into_iter().flatten().collect()

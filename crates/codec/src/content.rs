@@ -10,10 +10,12 @@ mod brotli;
 mod decoder;
 mod deflate;
 mod encoder;
+mod whole;
 mod zstd;
 
 pub use decoder::{DecodeError, Decoder, decode};
 pub use encoder::{Encoder, encode, encoded_size};
+pub use whole::WholeEncoder;
 
 use std::fmt;
 use std::ops::RangeInclusive;

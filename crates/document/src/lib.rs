@@ -14,6 +14,7 @@
 //! assert_eq!(protobuf.decode(&bytes).unwrap(), documents[0]);
 //! ```
 
+mod avro;
 mod capn;
 mod flat;
 mod infer;
@@ -46,6 +47,8 @@ pub enum Encoding {
     Cbor,
     /// Protocol Buffers, version 3.
     Protobuf,
+    /// Avro's binary encoding, by the schema of both ends.
+    Avro,
     /// Postcard, a positional encoding with varints.
     Postcard,
     /// The encoding of Ice, version 1.1.
@@ -71,6 +74,7 @@ impl Encoding {
         Self::Xml,
         Self::MessagePackArrays,
         Self::Protobuf,
+        Self::Avro,
         Self::Postcard,
         Self::Ice,
         Self::Cdr,
@@ -87,6 +91,7 @@ impl Encoding {
             Self::MessagePackArrays => "msgpack-arrays",
             Self::Cbor => "cbor",
             Self::Protobuf => "protobuf",
+            Self::Avro => "avro",
             Self::Postcard => "postcard",
             Self::Ice => "ice",
             Self::Cdr => "cdr",
@@ -105,6 +110,7 @@ impl Encoding {
             Self::MessagePackArrays => "MessagePack arrays",
             Self::Cbor => "CBOR",
             Self::Protobuf => "protobuf",
+            Self::Avro => "Avro",
             Self::Postcard => "postcard",
             Self::Ice => "Ice",
             Self::Cdr => "CDR",
@@ -248,6 +254,7 @@ fn encode_typed(encoding: Encoding, schema: &Schema, document: &Value) -> Result
         Encoding::Ice => ice::to_vec(&typed).map_err(|error| error.to_string()),
         Encoding::Cdr => cdr::to_vec(&typed).map_err(|error| error.to_string()),
         Encoding::Postcard => postcard::to_allocvec(&typed).map_err(|error| reason(&typed, &error)),
+        Encoding::Avro => avro::encode(schema, document),
         Encoding::Xml => xml::encode(schema, document),
         _ => rmp_serde::to_vec(&typed).map_err(|error| error.to_string()),
     }
@@ -277,6 +284,7 @@ fn decode_typed(encoding: Encoding, schema: &Schema, bytes: &[u8]) -> Result<Val
                 Err(surplus(rest.len()))
             }
         }
+        Encoding::Avro => avro::decode(schema, bytes),
         Encoding::Xml => xml::decode(schema, bytes),
         _ => {
             let mut reader = rmp_serde::Deserializer::new(bytes);

@@ -12,7 +12,7 @@ use lastmile_report::encode::{EncodingDelivery, EncodingOutcome};
 use lastmile_report::number::{quantity, with_decimals};
 use lastmile_report::record::Figure;
 use lastmile_units::Seed;
-use std::sync::atomic::Ordering;
+use lastmile_units::workers::Workers;
 
 /// How many batches of a setting are delivered: our own choice. They are taken at equal distances.
 const BATCHES_DELIVERED: usize = 12;
@@ -36,11 +36,16 @@ pub(crate) fn on_link(
         opening: bytes_of(name, link, seed)?,
         name,
     };
-    let mut outcomes = Vec::with_capacity(settings.len() + 4);
-    for (at, setting) in settings.iter().enumerate() {
-        outcomes.push(run.outcome(setting, Framing::LengthPrefix)?);
-        on_done((at + 1) as f64 / settings.len() as f64);
-    }
+    let workers = Workers {
+        threads: options.threads,
+        interrupt: &options.interrupt,
+    };
+    let outcomes = workers.run(
+        settings,
+        |setting| run.outcome(setting, Framing::LengthPrefix),
+        &mut |done| on_done(done as f64 / settings.len() as f64),
+    )?;
+    let mut outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
     mark_frontier(&mut outcomes);
     let chosen = choose(&outcomes, options);
     outcomes[chosen].to_use = true;
@@ -81,9 +86,6 @@ struct LinkRun<'a> {
 
 impl LinkRun<'_> {
     fn outcome(&self, setting: &Sized, framing: Framing) -> Result<EncodingOutcome, EncodeError> {
-        if self.options.interrupt.load(Ordering::Relaxed) {
-            return Err(lastmile_units::workers::Interrupted.into());
-        }
         let framed: Vec<usize> = setting
             .sizes
             .iter()
@@ -98,8 +100,9 @@ impl LinkRun<'_> {
         // What packets add to each batch is measured on the sample; the batches themselves are counted all.
         let sampled: usize = sample.iter().sum();
         let added = delivered.link_bytes.saturating_sub(self.opening) as f64 - sampled as f64;
-        let all: usize = framed.iter().sum();
-        let link_bytes = all as f64 + added / count as f64 * framed.len() as f64;
+        let framing_bytes: usize = framed.iter().sum::<usize>() - setting.sizes.iter().sum::<usize>();
+        let added_per_batch = framing_bytes as f64 / framed.len() as f64 + added / count as f64;
+        let link_bytes = setting.bytes + added_per_batch * setting.batches as f64;
         let delivery_time =
             Figure::of_runs("s", "batch", &[delivered.times], &[], self.seed).expect("a batch was delivered");
         Ok(EncodingOutcome {

@@ -1,7 +1,7 @@
 //! How batches are compressed: each alone, in one stream for the connection, with a dictionary, or in Ice's way.
 
 use bzip2::write::BzEncoder;
-use lastmile_codec::content::{self, CodecSpec};
+use lastmile_codec::content::WholeEncoder;
 use lastmile_codec::message::{Dictionary, MessageCodec, MessageEncoder};
 use lastmile_units::Bytes;
 use std::fmt;
@@ -58,10 +58,13 @@ const DICTIONARY_BYTES: Bytes = Bytes::new(4 << 10);
 /// The fewest messages that a dictionary is trained on: our own choice.
 const SAMPLES_MIN: usize = 20;
 
+/// The most messages that a dictionary is trained on, at equal distances: our own choice; a hundred times its size is libzstd's advice.
+const SAMPLES_MAX: usize = 1_000;
+
 /// Compresses batch after batch.
 pub(crate) enum Compressor {
     None,
-    Alone(CodecSpec),
+    Alone(Box<WholeEncoder>),
     Stateful(Box<MessageEncoder>),
     /// Batches of the first half use the dictionary of the second, and the other way round.
     Dictionaries(Box<[MessageEncoder; 2]>),
@@ -74,10 +77,15 @@ pub(crate) fn dictionaries(messages: &[Vec<u8>]) -> Option<[Dictionary; 2]> {
     if first.len() < SAMPLES_MIN {
         return None;
     }
-    Some([
-        Dictionary::train(first, DICTIONARY_BYTES).ok()?,
-        Dictionary::train(second, DICTIONARY_BYTES).ok()?,
-    ])
+    let train = |half: &[Vec<u8>]| {
+        let samples: Vec<&[u8]> = half
+            .iter()
+            .step_by(half.len().div_ceil(SAMPLES_MAX))
+            .map(Vec::as_slice)
+            .collect();
+        Dictionary::train(&samples, DICTIONARY_BYTES).ok()
+    };
+    Some([train(first)?, train(second)?])
 }
 
 impl Compressor {
@@ -86,7 +94,10 @@ impl Compressor {
         let codec = |text: &str| MessageCodec::from_str(text).expect("the codecs of this list are known");
         Some(match compression {
             Compression::None => Self::None,
-            Compression::Alone(text) => Self::Alone(text.parse().expect("the codecs of this list are known")),
+            Compression::Alone(text) => {
+                let spec = text.parse().expect("the codecs of this list are known");
+                Self::Alone(Box::new(WholeEncoder::new(spec)))
+            }
             Compression::IceBzip2 => Self::IceBzip2,
             Compression::Stream(text) => {
                 let encoder = MessageEncoder::new(&codec(text).with_takeover(true), None);
@@ -107,7 +118,7 @@ impl Compressor {
     pub(crate) fn compressed_size(&mut self, batch: &[u8], in_first_half: bool) -> usize {
         match self {
             Self::None => batch.len(),
-            Self::Alone(spec) => content::encode(*spec, batch).len(),
+            Self::Alone(encoder) => encoder.encode(batch).len(),
             Self::Stateful(encoder) => encoder.compressed_size(batch),
             Self::Dictionaries(encoders) => encoders[usize::from(in_first_half)].compressed_size(batch),
             Self::IceBzip2 if batch.len() + ICE_HEADER < ICE_THRESHOLD => batch.len(),

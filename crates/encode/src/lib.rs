@@ -7,7 +7,6 @@
 mod charts;
 mod choose;
 mod codecs;
-mod cpu_clock;
 mod deliver;
 mod documents;
 mod findings;

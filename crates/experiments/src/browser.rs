@@ -92,7 +92,7 @@ impl Delivery for Browser {
         }
     }
 
-    fn runs_alone(&self) -> bool {
+    fn runs_alone(&self, _: &Settings) -> bool {
         true
     }
 

@@ -2,6 +2,8 @@
 
 mod plan;
 mod radio_use;
+#[cfg(target_os = "linux")]
+mod real_generator;
 #[cfg(test)]
 mod tests;
 mod times;
@@ -24,10 +26,15 @@ use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::runner::RunContext;
 use lastmile_study::settings::Settings;
-use lastmile_units::Seed;
+use lastmile_units::{Instant, Seed};
 use lastmile_world::Host;
 use plan::{FILE, Plan, SERVER};
 use radio_use::RadioUse;
+#[cfg(target_os = "linux")]
+use real_generator::RealGenerators;
+#[cfg(target_os = "linux")]
+use std::net::SocketAddrV4;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +65,8 @@ const FIGURES: &[&Figure] = &[
     figure::PERIODICITY,
     figure::PERIODICITY_CHANCE,
     figure::PERIOD,
+    figure::PHASE_CHANCE,
+    figure::PHASE_PERIOD,
     figure::DATA_AIRTIME_SHARE,
     figure::ACK_AIRTIME_SHARE,
     figure::RESERVATION_AIRTIME_SHARE,
@@ -84,6 +93,14 @@ impl Delivery for Load {
 
     fn figures(&self, _: &Settings) -> &'static [&'static Figure] {
         FIGURES
+    }
+
+    /// A real generator may use all of a CPU.
+    fn runs_alone(&self, settings: &Settings) -> bool {
+        settings
+            .generator
+            .as_ref()
+            .is_some_and(|generator| !generator.is_ours())
     }
 
     fn expected_time(&self, settings: &Settings) -> Duration {
@@ -149,6 +166,10 @@ fn run<W: TestbedWorld>(
 ) -> Outcome {
     let server = testbed.host(SERVER);
     let address = server.address(served.port().unwrap_or(PORT));
+    #[cfg(target_os = "linux")]
+    if !plan.generator.is_ours() {
+        return run_real(testbed, plan, address, with_timelines);
+    }
     let begin = server.now() + LEAD_TIME;
     let loads = plan.clients().zip(0..).map(|(name, index)| {
         let seed = seeds.workload.derive("client").derive_index(index);
@@ -162,26 +183,15 @@ fn run<W: TestbedWorld>(
         (testbed.host(&name).clone(), load)
     });
     let running = RunningLoads::begin(loads);
-    let end = running.sending_end();
-    testbed.run_on(server, W::LIMIT, server.sleep_until(begin))?;
-    let parts = if with_timelines { PARTS } else { 1 };
-    let step = end.saturating_since(begin) / parts;
-    let mut uses = vec![RadioUse::of(testbed)];
-    for part in 1..=parts {
-        let until = if part == parts { end } else { begin + step * part };
-        testbed.run_on(server, W::LIMIT, server.sleep_until(until))?;
-        uses.push(RadioUse::of(testbed));
-    }
-    let mut queues = Observation::default();
-    radio_use::observe_queues(testbed, &(begin..end), with_timelines, &mut queues);
+    let mut observation = Observation::default();
+    watch(
+        testbed,
+        &(begin..running.sending_end()),
+        with_timelines,
+        &mut observation,
+    )?;
     let measured = running.end(testbed)?;
-    let mut observation = observe(&measured, queues);
-    if let [first, .., last] = &uses[..] {
-        last.observe_since(first, end.saturating_since(begin), &mut observation);
-    }
-    if with_timelines {
-        observation.timeline(figure::AIRTIME_SHARE, step, &RadioUse::airtime_shares(&uses, step));
-    }
+    observe(&measured, &mut observation);
     times::note_times(&measured, &mut observation);
     times::observe_periodicity(&measured, &mut observation);
     if let Some(requests) = plan.requests_per_page {
@@ -191,8 +201,54 @@ fn run<W: TestbedWorld>(
     Ok(observation)
 }
 
+/// Runs one repeat with a real generator.
+#[cfg(target_os = "linux")]
+fn run_real<W: TestbedWorld>(testbed: &Testbed<W>, plan: &Plan, server: SocketAddrV4, with_timelines: bool) -> Outcome {
+    let begin = testbed.host(SERVER).now();
+    let running = RealGenerators::begin(testbed, plan, server)?;
+    let span = begin..begin + plan.load.duration;
+    let mut observation = Observation::default();
+    watch(testbed, &span, with_timelines, &mut observation)?;
+    let reports = running.end(testbed, plan, span.end)?;
+    real_generator::observe(&reports, plan.model.body.get(), &span, &mut observation);
+    observation.vary("start-phase");
+    Ok(observation)
+}
+
+/// Runs the world through a span of time, and adds what happens on the radio in it.
+fn watch<W: TestbedWorld>(
+    testbed: &Testbed<W>,
+    span: &Range<Instant>,
+    with_timelines: bool,
+    observation: &mut Observation,
+) -> Result<(), Failure> {
+    let server = testbed.host(SERVER);
+    testbed.run_on(server, W::LIMIT, server.sleep_until(span.start))?;
+    let time = span.end.saturating_since(span.start);
+    let parts = if with_timelines { PARTS } else { 1 };
+    let step = time / parts;
+    let mut uses = vec![RadioUse::of(testbed)];
+    for part in 1..=parts {
+        let until = if part == parts {
+            span.end
+        } else {
+            span.start + step * part
+        };
+        testbed.run_on(server, W::LIMIT, server.sleep_until(until))?;
+        uses.push(RadioUse::of(testbed));
+    }
+    radio_use::observe_queues(testbed, span, with_timelines, observation);
+    if let [first, .., last] = &uses[..] {
+        last.observe_since(first, time, observation);
+    }
+    if with_timelines {
+        observation.timeline(figure::AIRTIME_SHARE, step, &RadioUse::airtime_shares(&uses, step));
+    }
+    Ok(())
+}
+
 /// Adds the figures of the clients together, and whether each of them kept its schedule.
-fn observe(clients: &[Measurement], mut observation: Observation) -> Observation {
+fn observe(clients: &[Measurement], observation: &mut Observation) {
     let mut all = Measurement::default();
     for client in clients {
         all.add(client);
@@ -224,5 +280,4 @@ fn observe(clients: &[Measurement], mut observation: Observation) -> Observation
             observation.distribution(figure, kept);
         }
     }
-    observation
 }

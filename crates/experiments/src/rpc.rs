@@ -2,14 +2,19 @@
 //!
 //! Callers are beyond the link, and the callee is on its near side: calls go down the link, as the documents of a server or the events of
 //! its feeds do. A repeat is one *transfer* of one or more calls over connections that stay open (`connection`); those before the first
-//! that counts warm them up. `plan` reads the settings, `payload` makes the values, `wire` their bytes. Every call is compared with what was
+//! that counts warm them up. `plan` reads the settings, `payload` makes the values, `wire` their bytes
+//! (in HTTP by `http_framing`). Every call is compared with what was
 //! sent, and decoded.
 //!
 //! Computing is charged no CPU time: at the rates of slow links a call waits for the link.
 
 mod connection;
+mod http_framing;
 mod payload;
 mod plan;
+#[cfg(target_os = "linux")]
+mod real_peer;
+mod schema;
 mod wire;
 
 use crate::over_link::{LinkDelivery, Program, Setup};
@@ -50,16 +55,24 @@ impl LinkDelivery for Rpc {
         Duration::from_micros(50).saturating_mul(u32::try_from(plan.calls).unwrap_or(u32::MAX))
     }
 
-    fn figures(&self, _plan: &Plan) -> &'static [&'static Figure] {
-        FIGURES
+    fn figures(&self, plan: &Plan) -> &'static [&'static Figure] {
+        match plan.real {
+            Some(_) => FIGURES_OF_PEERS,
+            None => FIGURES,
+        }
     }
 
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Plan,
-        _site: &TwoHostTestbed<W>,
+        site: &TwoHostTestbed<W>,
         setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
+        #[cfg(target_os = "linux")]
+        if let Some(real) = &plan.real {
+            let calls = real_peer::RealCalls::start(plan, real, site)?;
+            return Ok(Box::new(move |site, _| calls.repeat(site)));
+        }
         let spec = WireSpec::new(plan, dictionary(plan)?);
         let state = State {
             plan: Rc::new(plan.clone()),
@@ -85,6 +98,15 @@ const FIGURES: &[&Figure] = &[
     figure::RETRANSMISSIONS,
     figure::QUEUE_DROPS,
     figure::LINK_LOSSES,
+];
+
+/// The figures of real programs.
+const FIGURES_OF_PEERS: &[&Figure] = &[
+    figure::TRANSFER_TIME,
+    figure::PREDICTED_TIME,
+    figure::MESSAGE_BYTES,
+    figure::LINK_BYTES_DOWN,
+    figure::LINK_BYTES_UP,
 ];
 
 /// What the repeats in one world share.

@@ -77,22 +77,26 @@ impl ServerUnderTest {
     }
 }
 
-/// A server that a study asks for and that is not installed.
+/// A server, or a generator, that a study asks for and that is not installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingServer {
-    /// Which server.
+    /// Which program.
     pub server: ServerName,
     /// What is missing, and the remedy.
     pub why: String,
 }
 
-/// The real servers that a study asks for and this machine lacks.
+/// The real servers and generators that a study asks for and this machine lacks.
 ///
 /// # Errors
 /// When the study's cells cannot be expanded.
 pub fn missing_servers(study: &Study) -> Result<Vec<MissingServer>, StudyError> {
     let mut missing: Vec<MissingServer> = Vec::new();
-    for server in expand(study)?.into_iter().filter_map(|cell| cell.settings.server) {
+    let cells = expand(study)?.into_iter();
+    for server in cells
+        .flat_map(|cell| [cell.settings.server, cell.settings.generator])
+        .flatten()
+    {
         if !missing.iter().any(|known| known.server == server)
             && let Err(why) = is_there(&server)
         {

@@ -17,6 +17,9 @@
 #[path = "peers/browser.rs"]
 mod browser;
 #[cfg(target_os = "linux")]
+#[path = "peers/calls.rs"]
+mod calls;
+#[cfg(target_os = "linux")]
 #[path = "peers/http.rs"]
 mod http;
 #[cfg(target_os = "linux")]
@@ -65,6 +68,12 @@ fn check_all() {
                 println!(
                     "{name}: installed, {version}: {}",
                     websockets::keeps_to_the_contract(&peer)
+                );
+            }
+            if serves("text") {
+                println!(
+                    "{name}: installed, {version}: {}",
+                    calls::arrive_as_they_were_sent(&peer, program)
                 );
             }
             if serves("configured") {

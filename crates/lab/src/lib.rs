@@ -6,6 +6,7 @@
 //! - [`cpu_cost_model`]: what computing costs where it is simulated.
 //! - [`journal`]: files of finished work that survive an interruption.
 
+pub mod cpu_clock;
 pub mod cpu_cost_model;
 pub mod doubt;
 pub mod failure;

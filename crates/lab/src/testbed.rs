@@ -7,8 +7,9 @@ mod capture;
 mod two_hosts;
 mod world_adapter;
 
+pub use capture::CaptureFile;
 pub use lastmile_world::MeasuredTimes;
-pub use two_hosts::{Counters, TwoHostSpec, TwoHostTestbed};
+pub use two_hosts::{CLIENT, Counters, TwoHostSpec, TwoHostTestbed};
 pub use world_adapter::TestbedWorld;
 
 use crate::failure::Failure;
@@ -185,6 +186,11 @@ impl<W: TestbedWorld> Testbed<W> {
         }
         self.captures = Some(captures);
         Ok(())
+    }
+
+    /// The capture at a host, if there is one. Clones share the file.
+    pub fn capture_at(&self, host: &str) -> Option<CaptureFile> {
+        self.captures.as_ref()?.file(host)
     }
 
     /// Flushes the captures, if there are any; a repeat whose packets could not be written has failed.

@@ -87,6 +87,20 @@ impl Ledger {
         self.next_position += u64::from(chunk.event_count());
         Admission::Append { position, source: id }
     }
+
+    /// Takes the numbers of a source below `next` as known, whatever became of them.
+    pub(crate) fn skip_to(&mut self, source: &Source, next: u64) {
+        let id = self.sources.len() as i64 + 1;
+        let account = self.sources.entry(source.clone()).or_insert_with(|| SourceAccount {
+            id,
+            next,
+            stored: 0,
+            released: 0,
+            lost: BTreeMap::new(),
+            ended: false,
+        });
+        account.next = account.next.max(next);
+    }
 }
 
 impl SourceAccount {

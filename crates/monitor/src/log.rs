@@ -1,26 +1,33 @@
-//! Logs of chunks. A [`Log`] is on a disk or in memory; [`DiskLog`] is the one on a disk: one thread writes, others read, and what was written
-//! last is in memory.
+//! Logs of chunks. A [`Log`] is on a disk, in memory, or with a NATS server; [`DiskLog`] is the one on a disk: one thread writes, others read,
+//! and what was written last is in memory.
 //!
 //! What waits is committed together, and acknowledged after the commit. Readers see what is committed, never more. Methods return futures
 //! that need no runtime.
 
+mod any;
 mod audit;
 mod database;
-mod either;
+
 mod epochs;
 mod error;
+#[cfg(feature = "nats")]
+mod jetstream;
 mod mark;
 mod memory;
 mod page;
+mod store_url;
 mod tail;
 mod uplink;
 mod writer;
 
+pub use any::Log;
 pub use audit::{Audit, Deletion, SourceAudit};
-pub use either::Log;
 pub use error::LogError;
+#[cfg(feature = "nats")]
+pub use jetstream::JetStreamLog;
 pub use memory::{CommitGroup, MemoryLog};
 pub use page::{Entry, Page};
+pub use store_url::StoreUrl;
 pub use uplink::LogUplink;
 
 use crate::cursor::Cursor;

@@ -65,6 +65,10 @@ pub struct EncodingSetting {
     pub codec: String,
     /// How many messages are sent together.
     pub batch: u64,
+    /// How many batches there are.
+    pub batches: u64,
+    /// How many of them were compressed; the sizes of the others are estimated from these.
+    pub batches_compressed: u64,
     /// The size of all batches, without the framing that carries them.
     pub bytes: u64,
     /// The same for each message.

@@ -4,9 +4,11 @@
 //! deviation (divided by n - 1); both are given, under their own names, so that they are not confused. A [`Distribution`] has them of samples that are not kept.
 
 mod distribution;
+pub mod epoch_folding;
 pub mod interval;
 pub mod periodogram;
 mod quantile;
+mod ranks;
 
 pub use distribution::Distribution;
 pub use quantile::quantile;

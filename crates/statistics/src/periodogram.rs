@@ -6,6 +6,8 @@
 //! chance of at most m (1 - g)^(m - 1), where m is the number of frequencies (R. A. Fisher, Tests of significance in harmonic analysis,
 //! Proceedings of the Royal Society A 125, 1929: the first term of his sum, which bounds it).
 
+use crate::ranks::ranks;
+
 /// The most values of a series that are looked at: a bound on the work, which grows with its square.
 const VALUES_MAX: usize = 4096;
 /// How often a period must occur in the series: our own choice.
@@ -64,7 +66,7 @@ pub fn greatest_peak(series: &[f64]) -> Option<Peak> {
 }
 
 /// What is left of each value when the part that the one before explains, and the mean, are taken off.
-fn prewhitened(values: &[f64]) -> Vec<f64> {
+pub(crate) fn prewhitened(values: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
     let products: f64 = centred.windows(2).map(|pair| pair[0] * pair[1]).sum();
@@ -75,25 +77,12 @@ fn prewhitened(values: &[f64]) -> Vec<f64> {
     residuals.into_iter().map(|residual| residual - mean).collect()
 }
 
-/// The rank of each value from 0 on; equal values have the mean of their ranks.
-fn ranks(series: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..series.len()).collect();
-    order.sort_by(|one, other| series[*one].total_cmp(&series[*other]));
-    let mut ranks = vec![0.0; series.len()];
-    for equal in order.chunk_by(|one, other| series[*one] == series[*other]) {
-        let first = order.partition_point(|index| series[*index].total_cmp(&series[equal[0]]).is_lt());
-        let rank = first as f64 + (equal.len() as f64 - 1.0) / 2.0;
-        equal.iter().for_each(|index| ranks[*index] = rank);
-    }
-    ranks
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Values without a period: a linear congruential generator's (Numerical Recipes).
-    fn noise(count: usize) -> Vec<f64> {
+    pub(crate) fn noise(count: usize) -> Vec<f64> {
         let mut state = 1_u32;
         let next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -107,7 +107,7 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
         }
         let part = part.map(|part| part.name.clone());
         for mut settings in combinations {
-            if study.excludes_server(settings.server.as_ref()) {
+            if study.excludes(&settings) {
                 continue;
             }
             // A cell is simulated by default; the emulated world is part of the key of its work.

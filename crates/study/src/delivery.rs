@@ -50,7 +50,8 @@ pub trait Delivery: Sync {
     }
 
     /// Whether a repeat in the emulated world computes so much that nothing else may run beside it. By default it does not.
-    fn runs_alone(&self) -> bool {
+    fn runs_alone(&self, settings: &Settings) -> bool {
+        let _ = settings;
         false
     }
 
@@ -221,7 +222,7 @@ impl Deliveries {
     pub fn run_alone(self, study: &Study) -> Result<bool, StudyError> {
         let is_alone = |cell: &Cell| {
             let delivery = self.find(&cell.settings.delivery_name());
-            cell.world() == World::Emulated && delivery.is_ok_and(Delivery::runs_alone)
+            cell.world() == World::Emulated && delivery.is_ok_and(|delivery| delivery.runs_alone(&cell.settings))
         };
         Ok(expand(study)?.iter().any(is_alone))
     }
@@ -229,7 +230,11 @@ impl Deliveries {
     /// The virtual time that a repeat takes, which is about the time it takes in the emulated world.
     fn simulated_time(self, cell: &Cell) -> Duration {
         let mut likewise = cell.clone();
-        (likewise.settings.world, likewise.settings.server) = (None, None);
+        (
+            likewise.settings.world,
+            likewise.settings.server,
+            likewise.settings.generator,
+        ) = (None, None, None);
         let context = RunContext {
             seed: Seed::new(0),
             repeats: 0..1,

@@ -67,12 +67,15 @@ pub fn observed(share: f64) -> Option<Doubt> {
     (share > 0.01).then(|| Doubt::new(DoubtKind::Observed, text()))
 }
 
-/// `missing-figure`: the study asks for a figure that the cell does not have.
-pub(crate) fn missing_figure(figure: &str) -> Doubt {
-    Doubt::new(
-        DoubtKind::MissingFigure,
-        format!("the study asks for {figure}, which is not measured in this cell"),
-    )
+/// `missing-figure`: the study asks for figures that the cell does not have.
+pub(crate) fn missing_figures(figures: &[&str]) -> Option<Doubt> {
+    let (which, verb) = match figures {
+        [] => return None,
+        [one] => ((*one).to_owned(), "is"),
+        [before @ .., last] => (format!("{} and {last}", before.join(", ")), "are"),
+    };
+    let text = format!("the study asks for {which}, which {verb} not measured in this cell");
+    Some(Doubt::new(DoubtKind::MissingFigure, text))
 }
 
 /// `no-cost`: the cost table has no samples of an operation, so its CPU time is left out.
@@ -98,6 +101,18 @@ pub fn estimated_cost(operation: &Operation) -> Doubt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_figures_are_one_doubt() {
+        let text = |figures: &[&str]| missing_figures(figures).map(|doubt| doubt.text);
+        assert_eq!(text(&[]), None);
+        assert!(text(&["goodput"]).unwrap().contains("goodput, which is not"));
+        assert!(
+            text(&["period", "goodput", "fairness"])
+                .unwrap()
+                .contains("period, goodput and fairness, which are not")
+        );
+    }
 
     #[test]
     fn a_first_run_is_slow_where_it_stands_out_from_the_others() {

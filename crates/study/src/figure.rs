@@ -244,6 +244,11 @@ catalogue! {
     PERIODICITY_CHANCE = "periodicity_chance", "Chance of such a periodicity", "1" per "run", Lower;
     /// The period of that peak.
     PERIOD = "period", "Period of connection durations", "s" per "run", Lower;
+    /// The least chance that connection durations in random order depend as much on the phase of a period that is known beforehand: that
+    /// of beacons, or of the mains.
+    PHASE_CHANCE = "phase_chance", "Chance of such a dependence on a known period's phase", "1" per "run", Lower;
+    /// That period.
+    PHASE_PERIOD = "phase_period", "Known period on whose phase connection durations depend most", "s" per "run", Lower;
 }
 
 #[cfg(test)]
@@ -261,7 +266,7 @@ mod tests {
             all.starts_with("unknown figure \"xyz\"; the figures are response_bytes, link_bytes, "),
             "{all}"
         );
-        assert!(all.ends_with(", period"), "{all}");
+        assert!(all.ends_with(", phase_period"), "{all}");
     }
 
     #[test]

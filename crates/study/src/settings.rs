@@ -119,6 +119,8 @@ settings! {
     delivery: DeliveryName,
     /// The server program; ours where this is not set.
     server: ServerName,
+    /// The program that sends the requests of a load; ours where this is not set.
+    generator: ServerName,
 
     // TCP.
     /// The congestion control.

@@ -9,7 +9,7 @@
 //! | measurements stored by an earlier run | `result_cache` |
 //! | size and memory at every setting of the grid | `payload::sweep`, called by `grid_results` |
 //! | other codecs, dictionaries, policies | `alternative_codecs` on a `message_range`, by `measure`, as `trial_results`; `policy` |
-//! | the settings worth timing, and their CPU time | `shortlist`, `timing` by the `cpu_clock` |
+//! | the settings worth timing, and their CPU time | `shortlist`, `timing` by `lab`'s `cpu_clock` |
 //! | messages that go to many connections at once | `broadcast` |
 //! | the memory of all connections | `context_memory` |
 //! | the Pareto front, and the setting to use | `pareto`; `select`, `candidates` all, by each `candidate`'s figures |
@@ -25,7 +25,6 @@ mod broadcast;
 mod candidate;
 mod candidates;
 mod context_memory;
-mod cpu_clock;
 mod delivery;
 mod doubts;
 mod findings;

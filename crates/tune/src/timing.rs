@@ -9,8 +9,8 @@
 //! Settings are timed in rounds, in a different order each round, so that a temporary slow-down of the machine affects all of them alike; the
 //! medians over rounds are compared. Nothing else of this process runs meanwhile.
 
-use super::cpu_clock::{Elapsed, Stopwatch};
 use lastmile_codec::message::{Dictionary, MessageCodec, MessageDecoder, Policy, PolicyEncoder, Treatment};
+use lastmile_lab::cpu_clock::{Elapsed, Stopwatch};
 use lastmile_statistics::quantile;
 use lastmile_traffic::messages::Messages;
 use lastmile_units::workers::Interrupted;

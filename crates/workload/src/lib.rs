@@ -6,6 +6,7 @@
 
 pub mod access_log;
 pub mod bibliography;
+pub mod call_values;
 pub mod demo_page_load;
 mod faulty_meter;
 pub mod messages;

@@ -18,6 +18,8 @@ pub(super) struct Periodicity<'a> {
     period: f64,
     /// The share of the repeats whose period is the same.
     agreement: f64,
+    /// The known period, in seconds, on whose phase the durations depend, where they depend on one.
+    pub(super) known: Option<f64>,
 }
 
 /// Periods within this of each other are the same, and this share of the repeats must have the same. Our own choices. Queues make durations
@@ -66,6 +68,23 @@ impl Periodicity<'_> {
     }
 }
 
+/// The share of the repeats in which a figure is about `period`.
+fn agreement(cell: &Cell, name: &str, period: f64) -> f64 {
+    let repeats = figure(cell, name).map_or(&[][..], |figure| &figure.run_means);
+    let same = repeats.iter().filter(|other| (*other / period - 1.0).abs() < SAME);
+    if repeats.is_empty() {
+        1.0
+    } else {
+        same.count() as f64 / repeats.len() as f64
+    }
+}
+
+/// The time in which requests at intervals of `interval` seconds meet every phase of `period`: their beat.
+fn beat(interval: f64, period: f64) -> f64 {
+    let step = (interval - (interval / period).round() * period).abs();
+    interval * period / step
+}
+
 pub(super) fn all(run: &Run) -> Vec<Periodicity<'_>> {
     let is_it = |cell: &&Cell| {
         let part = cell.part.as_deref().unwrap_or_default();
@@ -74,21 +93,16 @@ pub(super) fn all(run: &Run) -> Vec<Periodicity<'_>> {
     let of = |cell| {
         let median = |name| figure(cell, name)?.quantiles.get("0.5").copied();
         let period = median("period")?;
-        let repeats = &figure(cell, "period")?.run_means;
-        let same = repeats
-            .iter()
-            .filter(|other| (*other / period - 1.0).abs() < SAME)
-            .count();
         Some(Periodicity {
             cell,
             share: median("periodicity")?,
             chance: median("periodicity_chance")?,
             period,
-            agreement: if repeats.is_empty() {
-                1.0
-            } else {
-                same as f64 / repeats.len() as f64
-            },
+            agreement: agreement(cell, "period", period),
+            known: median("phase_period").filter(|known| {
+                let chance = median("phase_chance").unwrap_or(1.0);
+                chance < CHANCE_MAX && agreement(cell, "phase_period", *known) >= AGREEMENT_MIN
+            }),
         })
     };
     run.cells.iter().filter(is_it).filter_map(of).collect()
@@ -102,15 +116,32 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         } else {
             "none".to_owned()
         };
+        let known = of.known.map_or_else(|| "none".to_owned(), |known| quantity(known, "s"));
         let tail = super::curves::tail(of.cell).map_or_else(String::new, |tail| quantity(tail, "1"));
-        vec![of.mechanism(), rate, quantity(of.share, "1"), period, tail]
+        vec![of.mechanism(), rate, quantity(of.share, "1"), period, known, tail]
     };
     super::table(
         "Periods of connection durations at 100 m",
-        "By the periodogram of their ranks, in the order of opening, and Fisher's test: g is the share of the greatest peak. A period is named where chance gives such a peak in fewer than 1 of 1,000 series (median of the repeats), and at least 80 % of the repeats have the same within 5 %.",
-        &["Switched on", "Rate", "Fisher's g", "Period", "p99/p50"],
+        "By the periodogram of their ranks, in the order of opening, and Fisher's test: g is the share of the greatest peak. A period is named where chance gives such a peak in fewer than 1 of 1,000 series (median of the repeats), and at least 80 % of the repeats have the same within 5 %. A known period (beacons each 102.4 ms, mains of 60 and of 50 Hz) is named where durations depend on its phase, by the same rule: Kruskal and Wallis's test of 20 phases.",
+        &["Switched on", "Rate", "Fisher's g", "Period", "Known period", "p99/p50"],
         all(run).iter().map(row).collect(),
     )
+}
+
+/// The known period of a cell, and the longer one as which its requests at constant intervals show it.
+fn describe_phase(of: &Periodicity<'_>) -> Option<String> {
+    let (known, rate) = (of.known?, of.cell.levels.get("rate")?);
+    let mut text = format!("{} at {rate}/s ({}", of.mechanism(), quantity(known, "s"));
+    let beat = beat(1.0 / rate.parse::<f64>().ok()?, known);
+    let is_constant = of
+        .cell
+        .levels
+        .get("arrivals")
+        .is_none_or(|arrivals| arrivals != "poisson");
+    if is_constant && beat.is_finite() && beat > 1.5 * known {
+        text += &format!(", which requests at this rate show as one of {}", quantity(beat, "s"));
+    }
+    Some(text + ")")
 }
 
 pub(super) fn finding(run: &Run) -> Option<Finding> {
@@ -135,8 +166,14 @@ pub(super) fn finding(run: &Run) -> Option<Finding> {
         },
         listed(&none)
     );
-    if with.is_empty() {
-        text += " Fisher's test looks for one wave: rare delays, such as by a beacon in one of some 40 requests, can escape it.";
-    }
+    let phases: Vec<String> = all.iter().filter_map(describe_phase).collect();
+    text += &format!(
+        " Fisher's test looks for one wave, and misses rare delays. Folded at the periods of beacons and of the mains, durations depend on the phase with: {}.",
+        if phases.is_empty() {
+            "nothing that was tried".to_owned()
+        } else {
+            phases.join("; ")
+        }
+    );
     Some(super::finding("Where periodicity comes from", text, false))
 }

@@ -188,6 +188,13 @@ fn a_client_in_a_bad_place_is_what_makes_two_clients_unequal_and_four_equal() {
 fn an_undisturbed_channel_has_no_period() {
     let all = periodicity::all(run());
     assert_eq!(all.len(), 10, "five mechanisms in two places");
+    let nothing = all.iter().find(|of| of.mechanism() == "nothing").unwrap();
+    assert_eq!(nothing.known, None);
+    let beacons = all.iter().find(|of| of.mechanism() == "beacons").unwrap();
+    assert!(
+        beacons.known.is_some_and(|known| (known - 0.1024).abs() < 1e-9),
+        "{beacons:?}"
+    );
     assert!(
         !all.iter()
             .find(|of| of.mechanism() == "nothing")
@@ -272,7 +279,7 @@ fn the_six_experiments_have_the_levels_of_the_slides() {
     let emulated = expand(&study.in_world(World::Emulated, false)).unwrap();
     assert_eq!(
         emulated.len(),
-        8 + 6,
-        "four rates in both worlds, and three with two servers"
+        8 + 6 + 6,
+        "four rates in both worlds, and three with two servers and with two generators"
     );
 }

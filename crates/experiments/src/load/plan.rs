@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 use crate::over_link::kernel;
 use crate::over_link::{check_world, tcp_config};
+use lastmile_lab::settings::World;
 use lastmile_lab::testbed::HostSetup;
 use lastmile_link::radio::Position;
 use lastmile_load::http1::Request;
@@ -21,10 +22,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings that a load has.
-const SETTINGS: [&str; 28] = [
+const SETTINGS: [&str; 29] = [
     "world",
     "delivery",
     "server",
+    "generator",
     "congestion_control",
     "syn_timeout",
     "initial_window",
@@ -78,6 +80,8 @@ pub(super) struct Plan {
     pub(super) requests_per_page: Option<NonZeroU32>,
     /// The server program.
     pub(super) server: ServerName,
+    /// The program that sends the requests.
+    pub(super) generator: ServerName,
     /// The server where it is ours.
     pub(super) model: ServerModel,
     clients: NonZeroU32,
@@ -113,6 +117,10 @@ impl Plan {
         if !server.is_ours() && !service_time.is_zero() {
             return Err(format!("server {server} takes its own time; remove the service_time from this part").into());
         }
+        let generator = settings.generator.clone().unwrap_or_default();
+        if !generator.is_ours() {
+            check_generator(&generator, settings)?;
+        }
         let is_persistent = settings.persistent == Some(Persistent::On);
         let timeout = settings.timeout.map_or(TIMEOUT, |timeout| timeout.0);
         let load_time = settings.load_time.map_or(LOAD_TIME, |time| time.0);
@@ -146,6 +154,7 @@ impl Plan {
             interval: Duration::from_secs_f64(1.0 / rate),
             requests_per_page,
             server,
+            generator,
             model: ServerModel {
                 service_time: ServiceTime::Constant(service_time),
                 body,
@@ -197,6 +206,26 @@ impl Plan {
             kernel: self.kernel.clone(),
             ..HostSetup::default()
         }
+    }
+}
+
+/// A real generator asks at constant intervals, over a connection for each request, in the emulated world.
+fn check_generator(generator: &ServerName, settings: &Settings) -> Result<(), Refusal> {
+    if settings.world != Some(World::Emulated) {
+        return Err(
+            format!("generator {generator} runs over real kernels only; set world = \"emu\" in this part").into(),
+        );
+    }
+    let without = [
+        ("arrivals", settings.arrivals == Some(ArrivalPattern::Poisson)),
+        ("persistent", settings.persistent == Some(Persistent::On)),
+        ("page_objects", settings.page_objects.is_some()),
+        ("stagger", settings.stagger.is_some()),
+        ("phases", settings.phases.is_some()),
+    ];
+    match without.iter().find(|(_, is_set)| *is_set) {
+        Some((key, _)) => Err(format!("generator {generator} has no {key}; remove it from this part").into()),
+        None => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! When requests and connections were under way, one by one: for the judgement of an emulated world, and for figures that depend on their order.
 
 use lastmile_load::measurement::Measurement;
-use lastmile_statistics::periodogram;
+use lastmile_statistics::{epoch_folding, periodogram};
 use lastmile_study::figure;
 use lastmile_study::observation::Observation;
 use lastmile_units::Instant;
@@ -21,6 +21,10 @@ pub(super) fn note_times(clients: &[Measurement], observation: &mut Observation)
         .insert(figure::CONNECTION_DURATION.name.to_owned(), connections);
 }
 
+/// Periods that are known beforehand, in seconds: 100 time units, which cards leave between beacons, and waves of the mains, in whose time a
+/// microwave oven sends.
+const KNOWN_PERIODS: [f64; 3] = [0.1024, 1.0 / 60.0, 1.0 / 50.0];
+
 /// Adds the periodicity of connection durations, in the order in which the connections were opened: none (0, by chance 1) where there are
 /// too few, or all are equal.
 pub(super) fn observe_periodicity(clients: &[Measurement], observation: &mut Observation) {
@@ -37,6 +41,22 @@ pub(super) fn observe_periodicity(clients: &[Measurement], observation: &mut Obs
     observation.sample(figure::PERIODICITY, peak.map_or(0.0, |peak| peak.share));
     observation.sample(figure::PERIODICITY_CHANCE, peak.map_or(1.0, |peak| peak.chance));
     observation.sample(figure::PERIOD, peak.map_or(0.0, |peak| peak.period * interval));
+    observe_phase(&connections, &durations, observation);
+}
+
+/// Adds the known period on whose phase durations depend most, with the chance of that among so many periods: none (0, by chance 1) where
+/// connections begin at too few phases of each.
+fn observe_phase(connections: &[&Range<Instant>], durations: &[f64], observation: &mut Observation) {
+    let begin = connections.first().map_or(Instant::START, |first| first.start);
+    let times: Vec<f64> = connections.iter().map(|times| seconds(&(begin..times.start))).collect();
+    let chances = KNOWN_PERIODS
+        .iter()
+        .filter_map(|period| Some((epoch_folding::chance(&times, durations, *period)?, *period)));
+    let least = chances.min_by(|(one, _), (other, _)| one.total_cmp(other));
+    let (chance, period) = least.unwrap_or((1.0, 0.0));
+    let tried = KNOWN_PERIODS.len() as f64;
+    observation.sample(figure::PHASE_CHANCE, (chance * tried).min(1.0));
+    observation.sample(figure::PHASE_PERIOD, period);
 }
 
 /// Adds the time of each page, all of whose requests are intended to start at once: from then to the end of the last response. A page that

@@ -1,5 +1,7 @@
 //! The values of calls: prose, a bibliography or ticks, encoded and checked.
 
+use super::schema::{java_stream, read_java_stream, schema};
+use lastmile_document::{Encoder, Encoding as DocumentEncoding};
 use lastmile_encoding::{cdr, ice};
 use lastmile_lab::failure::Failure;
 use lastmile_study::settings::{Encoding, Payload};
@@ -66,7 +68,7 @@ impl Values {
         match self.payload {
             Payload::Text => self.decode::<Vec<String>>(parameters),
             Payload::Bibliography => self.decode::<Vec<Entry>>(parameters),
-            Payload::Ticks if self.entries.is_none_or(|entries| entries.get() == 1) => self.decode::<Tick>(parameters),
+            Payload::Ticks if self.is_single_tick() => self.decode::<Tick>(parameters),
             Payload::Ticks => self.decode::<Vec<Tick>>(parameters),
         }
     }
@@ -77,6 +79,16 @@ impl Values {
             Encoding::Ice => ice::to_vec(value).map_err(|error| failed(&error)),
             Encoding::Cdr => cdr::to_vec(value).map_err(|error| failed(&error)),
             Encoding::Json => serde_json::to_vec(value).map_err(|error| failed(&error)),
+            encoding => {
+                let value = serde_json::to_value(value).map_err(|error| failed(&error))?;
+                let schema = schema(self.payload, self.is_single_tick());
+                match document_encoding(encoding) {
+                    Some(encoding) => Encoder::new(encoding, &schema)
+                        .encode(&value)
+                        .map_err(|error| failed(&error)),
+                    None => java_stream(&schema, &value),
+                }
+            }
         }
     }
 
@@ -93,8 +105,38 @@ impl Values {
             Encoding::Json => serde_json::from_slice::<T>(parameters)
                 .map(drop)
                 .map_err(|error| failed(&error)),
+            encoding => match document_encoding(encoding) {
+                Some(encoding) => {
+                    let decoder = Encoder::new(encoding, &schema(self.payload, self.is_single_tick()));
+                    let value = decoder.decode(parameters).map_err(|error| failed(&error))?;
+                    T::deserialize(value).map(drop).map_err(|error| failed(&error))
+                }
+                None => read_java_stream(parameters),
+            },
         }
     }
+
+    fn is_single_tick(self) -> bool {
+        self.entries.is_none_or(|entries| entries.get() == 1)
+    }
+}
+
+/// The encodings that the crate `document` has; none for Java's.
+fn document_encoding(encoding: Encoding) -> Option<DocumentEncoding> {
+    Some(match encoding {
+        Encoding::Ice => DocumentEncoding::Ice,
+        Encoding::Cdr => DocumentEncoding::Cdr,
+        Encoding::Json => DocumentEncoding::Json,
+        Encoding::MessagePack => DocumentEncoding::MessagePack,
+        Encoding::Cbor => DocumentEncoding::Cbor,
+        Encoding::Protobuf => DocumentEncoding::Protobuf,
+        Encoding::Avro => DocumentEncoding::Avro,
+        Encoding::Postcard => DocumentEncoding::Postcard,
+        Encoding::Xml => DocumentEncoding::Xml,
+        Encoding::FlatBuffers => DocumentEncoding::FlatBuffers,
+        Encoding::CapnProto => DocumentEncoding::CapnProto,
+        Encoding::Java => return None,
+    })
 }
 
 /// So many lines of the text, which begins again where it ends; in `shuffles`, of its words in another order.
@@ -128,6 +170,21 @@ fn shuffled(lines: &[String], seed: Seed) -> Vec<String> {
 mod tests {
     use super::*;
 
+    const ENCODINGS: [Encoding; 12] = [
+        Encoding::Ice,
+        Encoding::Cdr,
+        Encoding::Json,
+        Encoding::MessagePack,
+        Encoding::Cbor,
+        Encoding::Protobuf,
+        Encoding::Avro,
+        Encoding::Postcard,
+        Encoding::Xml,
+        Encoding::FlatBuffers,
+        Encoding::CapnProto,
+        Encoding::Java,
+    ];
+
     fn values(payload: Payload, entries: Option<u32>, shuffles: bool) -> Values {
         Values {
             payload,
@@ -145,7 +202,7 @@ mod tests {
             (Payload::Ticks, None),
             (Payload::Ticks, Some(3)),
         ] {
-            for encoding in [Encoding::Ice, Encoding::Cdr, Encoding::Json] {
+            for encoding in ENCODINGS {
                 let values = Values {
                     encoding,
                     ..values(payload, entries, true)

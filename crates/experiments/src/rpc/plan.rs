@@ -1,11 +1,14 @@
 //! Reads a cell's settings into the calls to deliver, and how.
 
 use super::payload::Values;
+use lastmile_codec::content::Coding;
 use lastmile_codec::message::MessageCodec;
 use lastmile_link::DirectionSpec;
 use lastmile_rpc::batch::BatchLimits;
 use lastmile_rpc::ice::CompressionPolicy;
-use lastmile_study::settings::{Call, Codec, Encoding, Pace, Protocol, Route, RpcCodecKind, Settings};
+use lastmile_study::settings::{
+    Call, Codec, Encoding, Pace, Payload, Protocol, Route, RpcCodecKind, ServerName, Settings,
+};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
@@ -27,6 +30,50 @@ pub(crate) struct Plan {
     pub(super) reconnect_after: Option<usize>,
     /// The direction of the link that calls take.
     pub(super) down: DirectionSpec,
+    /// The real programs that make and take the calls; none for ours.
+    pub(super) real: Option<RealPeer>,
+}
+
+/// A peer, and how it compresses.
+#[derive(Debug, Clone)]
+pub(super) struct RealPeer {
+    pub(super) name: ServerName,
+    /// The value of its option `message_compression`.
+    pub(super) compression: &'static str,
+}
+
+/// The peer of a cell, if it has one.
+fn real_peer(settings: &Settings) -> Result<Option<RealPeer>, String> {
+    let Some(name) = settings.server.clone().filter(|server| !server.is_ours()) else {
+        return Ok(None);
+    };
+    let compression = match settings.codec {
+        None => "identity",
+        Some(Codec::Content(codec)) if codec.is_identity() => "identity",
+        Some(Codec::Content(codec)) if codec.coding() == Coding::Gzip => "gzip",
+        Some(Codec::Rpc(codec)) if matches!(codec.kind, RpcCodecKind::Bzip2(1)) && !codec.if_smaller => "bzip2",
+        Some(codec) => {
+            return Err(format!(
+                "server {name} has no codec {codec}; use identity, bzip2 or gzip:6"
+            ));
+        }
+    };
+    let only_ours = [
+        ("encoding", settings.encoding.is_some()),
+        ("protocol", settings.protocol.is_some()),
+        ("request_entries", settings.request_entries.is_some()),
+        ("route", settings.route.is_some()),
+        ("reconnect_after", settings.reconnect_after.is_some()),
+    ];
+    if let Some((setting, _)) = only_ours.iter().find(|(_, is_set)| *is_set) {
+        return Err(format!("server {name} decides on {setting} itself; leave it out"));
+    }
+    if settings.calls.is_some() && settings.payload != Some(Payload::Ticks) {
+        return Err(format!(
+            "server {name} makes one call of a document at a time; leave calls out"
+        ));
+    }
+    Ok(Some(RealPeer { name, compression }))
 }
 
 /// How calls are compressed.
@@ -56,22 +103,26 @@ impl Plan {
         let protocol = settings.protocol.unwrap_or(match encoding {
             Encoding::Ice => Protocol::Ice,
             Encoding::Cdr => Protocol::Giop,
-            Encoding::Json => Protocol::Raw,
+            _ => Protocol::Raw,
         });
         match (protocol, encoding) {
-            (Protocol::Ice, Encoding::Cdr | Encoding::Json) => {
+            (Protocol::Ice, encoding) if encoding != Encoding::Ice => {
                 return Err(format!(
                     "protocol ice carries the encoding ice, not {encoding}; use protocol = \"raw\""
                 ));
             }
-            (Protocol::Giop, Encoding::Ice | Encoding::Json) => {
+            (Protocol::Giop, encoding) if encoding != Encoding::Cdr => {
                 return Err(format!(
                     "protocol giop carries the encoding cdr, not {encoding}; use protocol = \"raw\""
                 ));
             }
             _ => {}
         }
-        let compression = compression(settings, protocol)?;
+        let real = real_peer(settings)?;
+        let compression = match real {
+            Some(_) => Compression::None,
+            None => compression(settings, protocol)?,
+        };
         let plan = Self {
             values: Values {
                 payload,
@@ -105,6 +156,7 @@ impl Plan {
                 .link
                 .as_ref()
                 .map_or(DirectionSpec::IDEAL, |link| link.0.down.clone()),
+            real,
         };
         let gathers = plan.batch != BatchLimits::SINGLE;
         let one_way = plan.call == Call::OneWay;
@@ -129,6 +181,11 @@ impl Plan {
                 plan.reconnect_after.is_some() && (plan.back_ends > 1 || plan.route == Route::Router),
                 "only the direct connection of one back end is lost",
                 "route = \"direct\" and back_ends = 1",
+            ),
+            (
+                plan.reconnect_after.is_some() && one_way && matches!(plan.protocol, Protocol::Http1 | Protocol::Http2),
+                "a connection that is closed before its responses arrived may lose requests",
+                "call = \"two-way\"",
             ),
             (
                 plan.back_ends > plan.calls,

@@ -154,6 +154,10 @@ fn every_protocol_and_codec_delivers_every_call() {
         "payload = 'ticks'\ncall = 'one-way'\ncalls = 40\nback_ends = 4\nroute = 'router'\nbatch = 8\ncodec = 'bzip2'",
         "payload = 'ticks'\ncall = 'one-way'\ncalls = 40\nroute = 'router'\nprotocol = 'raw'\nbatch_time = '1 s'\nmessage_interval = '100 ms'",
         "payload = 'text'\ncodec = 'bzip2/if-smaller'\nreconnect_after = 1\ncalls = 3",
+        "payload = 'bibliography'\nencoding = 'protobuf'\nprotocol = 'http/1.1'\ncalls = 3",
+        "payload = 'bibliography'\nencoding = 'avro'\nprotocol = 'http/2'\ncalls = 3\ncodec = 'zstd:3/w17'\nreconnect_after = 2",
+        "payload = 'ticks'\nencoding = 'capnp'\nprotocol = 'http/2'\ncall = 'one-way'\ncalls = 40\nbatch = 7",
+        "payload = 'ticks'\nencoding = 'java'\nprotocol = 'http/1.1'\ncall = 'pipelined'\ncalls = 40",
     ] {
         let observed = repeats(&cell(settings), 2);
         for observation in observed {
@@ -171,5 +175,8 @@ fn settings_that_contradict_each_other_are_refused_with_the_remedy() {
     assert!(refusal("batch = 2").contains("call = \"one-way\""));
     assert!(refusal("codec = 'gzip:6'").contains("zstd:3/w17/no-takeover"));
     assert!(refusal("protocol = 'raw'\ncodec = 'bzip2'").contains("the Ice protocol"));
+    assert!(refusal("world = 'emu'\nserver = 'ice'\nencoding = 'ice'").contains("decides on encoding itself"));
+    assert!(refusal("world = 'emu'\nserver = 'ice'\ncodec = 'zstd:3/w17'").contains("bzip2 or gzip:6"));
+    assert!(refusal("call = 'one-way'\nprotocol = 'http/2'\nreconnect_after = 1").contains("two-way"));
     assert!(refusal("call = 'one-way'\nback_ends = 2").contains("as many calls as back_ends"));
 }

@@ -2,6 +2,7 @@
 //!
 //! A [`Caller`] makes calls, a [`Callee`] receives them. Both are sans-IO; `connection` moves their bytes.
 
+use super::http_framing::{Event, HttpEnd, HttpVersion};
 use super::plan::{Compression, Plan};
 use lastmile_codec::message::{CodecError, Dictionary};
 use lastmile_lab::failure::Failure;
@@ -36,7 +37,8 @@ impl WireSpec {
                 if_smaller,
                 dictionary,
             }),
-            _ => (plan.protocol == Protocol::Raw).then_some(FrameCompression::NONE),
+            _ => matches!(plan.protocol, Protocol::Raw | Protocol::Http1 | Protocol::Http2)
+                .then_some(FrameCompression::NONE),
         };
         Self {
             protocol: plan.protocol,
@@ -122,14 +124,25 @@ impl Reader {
                 message: MESSAGE_LIMIT,
                 ..giop::Limits::default()
             })),
-            Protocol::Raw => Self::Raw,
+            Protocol::Raw | Protocol::Http1 | Protocol::Http2 => Self::Raw,
         }
     }
+}
+
+/// One end of HTTP, where the protocol is one of its versions.
+fn http_end(protocol: Protocol, is_callee: bool) -> Option<HttpEnd> {
+    let version = match protocol {
+        Protocol::Http1 => HttpVersion::Http1,
+        Protocol::Http2 => HttpVersion::Http2,
+        _ => return None,
+    };
+    Some(HttpEnd::new(version, is_callee))
 }
 
 /// The end that makes calls.
 pub(super) struct Caller {
     spec: WireSpec,
+    http: Option<HttpEnd>,
     frames: Frames,
     reader: Reader,
     next_id: u32,
@@ -148,6 +161,7 @@ impl Caller {
     pub(super) fn new(spec: &WireSpec) -> Result<Self, Failure> {
         Ok(Self {
             spec: spec.clone(),
+            http: http_end(spec.protocol, false),
             frames: Frames::new(spec).map_err(|error| Failure::new(error.to_string()))?,
             reader: Reader::new(spec.protocol),
             // omniORB counts by two, from 2.
@@ -166,7 +180,8 @@ impl Caller {
                 (self.frames.wrap(locate.encode()), true)
             }
             Protocol::Ice => (Vec::new(), true),
-            Protocol::Raw => (Vec::new(), false),
+            Protocol::Http2 => (self.http.as_ref().map_or_else(Vec::new, HttpEnd::opening), true),
+            Protocol::Raw | Protocol::Http1 => (Vec::new(), false),
         }
     }
 
@@ -175,7 +190,7 @@ impl Caller {
         match self.spec.protocol {
             Protocol::Ice => self.frames.wrap(ice::Message::Close.encode()),
             Protocol::Giop => self.frames.wrap(giop::Message::CloseConnection.encode()),
-            Protocol::Raw => Vec::new(),
+            Protocol::Raw | Protocol::Http1 | Protocol::Http2 => Vec::new(),
         }
     }
 
@@ -195,9 +210,18 @@ impl Caller {
                 invocation: self.spec.invocation(parameters),
             }),
             Protocol::Giop => self.giop_request(id, ResponseFlags::Target, parameters),
-            Protocol::Raw => raw(id, &[parameters]),
+            Protocol::Raw | Protocol::Http1 | Protocol::Http2 => raw(id, &[parameters]),
         };
-        self.frames.wrap(message)
+        self.framed(message)
+    }
+
+    /// A message in the frames that the connection has, and in a request where it is one of HTTP.
+    fn framed(&mut self, message: Vec<u8>) -> Vec<u8> {
+        let framed = self.frames.wrap(message);
+        match &mut self.http {
+            Some(http) => http.request(&framed),
+            None => framed,
+        }
     }
 
     /// The bytes of one-way calls, which are sent together.
@@ -222,9 +246,9 @@ impl Caller {
                 }
                 self.frames.wrap(messages)
             }
-            (Protocol::Raw, calls) => {
+            (Protocol::Raw | Protocol::Http1 | Protocol::Http2, calls) => {
                 let calls: Vec<&[u8]> = calls.iter().map(Vec::as_slice).collect();
-                self.frames.wrap(raw(0, &calls))
+                self.framed(raw(0, &calls))
             }
         }
     }
@@ -251,6 +275,14 @@ impl Caller {
     pub(super) fn read(&mut self, received: &[u8]) -> Result<Vec<Heard>, Failure> {
         let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
         let mut heard = Vec::new();
+        if let Some(http) = &mut self.http {
+            heard.extend(http.read(received)?.into_iter().filter_map(|event| match event {
+                Event::Opened => Some(Heard::Opened),
+                Event::Response => Some(Heard::Reply),
+                Event::Request { .. } | Event::Send(_) => None,
+            }));
+            return Ok(heard);
+        }
         for piece in self.frames.unwrap(received)? {
             match &mut self.reader {
                 Reader::Ice(reader) => {
@@ -309,6 +341,7 @@ pub(super) struct Received {
 /// The end that receives calls.
 pub(super) struct Callee {
     spec: WireSpec,
+    http: Option<HttpEnd>,
     frames: Frames,
     reader: Reader,
 }
@@ -317,6 +350,7 @@ impl Callee {
     pub(super) fn new(spec: &WireSpec) -> Result<Self, Failure> {
         Ok(Self {
             spec: spec.clone(),
+            http: http_end(spec.protocol, true),
             frames: Frames::new(spec).map_err(|error| Failure::new(error.to_string()))?,
             reader: Reader::new(spec.protocol),
         })
@@ -326,13 +360,18 @@ impl Callee {
     pub(super) fn open(&mut self) -> Vec<u8> {
         match self.spec.protocol {
             Protocol::Ice => self.frames.wrap(ice::Message::Validate.encode()),
-            Protocol::Giop | Protocol::Raw => Vec::new(),
+            Protocol::Http2 => self.http.as_ref().map_or_else(Vec::new, HttpEnd::opening),
+            Protocol::Giop | Protocol::Raw | Protocol::Http1 => Vec::new(),
         }
     }
 
     /// What has arrived from the caller.
     pub(super) fn read(&mut self, received: &[u8]) -> Result<Vec<Received>, Failure> {
         let mut all = Vec::new();
+        if self.http.is_some() {
+            self.read_requests(received, &mut all)?;
+            return Ok(all);
+        }
         for piece in self.frames.unwrap(received)? {
             self.read_piece(&piece, &mut all)?;
         }
@@ -343,6 +382,29 @@ impl Callee {
             }
         }
         Ok(all)
+    }
+
+    /// Every request is answered, also where its calls are one-way: HTTP has nothing else.
+    fn read_requests(&mut self, received: &[u8], all: &mut Vec<Received>) -> Result<(), Failure> {
+        let Some(http) = &mut self.http else { return Ok(()) };
+        for event in http.read(received)? {
+            match event {
+                Event::Request { body, response } => {
+                    for content in self.frames.unwrap(&body)? {
+                        all.push(Received {
+                            answer: response.clone(),
+                            ..answer_raw(&content)?
+                        });
+                    }
+                }
+                Event::Send(answer) => all.push(Received {
+                    calls: Vec::new(),
+                    answer,
+                }),
+                Event::Opened | Event::Response => {}
+            }
+        }
+        Ok(())
     }
 
     fn read_piece(&mut self, piece: &[u8], all: &mut Vec<Received>) -> Result<(), Failure> {

@@ -37,10 +37,41 @@ impl PeerSpec {
         inputs: &Inputs,
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<Vec<Value>, PeerError> {
+        self.begin(inputs, command_in)?.end_within(timeout)
+    }
+
+    /// Starts the peer as a client. Dropping the result ends it.
+    ///
+    /// # Errors
+    /// When the peer is not a client, does not support `inputs`, is not installed, or cannot be started.
+    pub fn begin(
+        &self,
+        inputs: &Inputs,
+        command_in: &dyn Fn(&mut Command) -> io::Result<()>,
+    ) -> Result<RunningClient, PeerError> {
         let program = self.program(self.client.as_ref(), "client", inputs)?;
         self.is_present()?;
         let command = inputs.command(self, program);
-        let mut process = Process::start(self, command, &inputs.state, command_in)?;
+        Process::start(self, command, &inputs.state, command_in).map(RunningClient)
+    }
+}
+
+/// A peer that runs as a client.
+#[derive(Debug)]
+pub struct RunningClient(Process);
+
+impl RunningClient {
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.0.status().is_some()
+    }
+
+    /// Waits for its end, and returns its output.
+    ///
+    /// # Errors
+    /// When it fails, prints a line that is not JSON, does not print the event `end`, or does not end within `timeout`.
+    pub fn end_within(self, timeout: Duration) -> Result<Vec<Value>, PeerError> {
+        let Self(mut process) = self;
         let mut ended = None;
         process.poll_until(timeout, |_, status| {
             ended = status;

@@ -42,14 +42,19 @@ impl Captures {
     ) -> Result<(), Failure> {
         let path = self.folder.join(format!("{}-{vantage_point}.pcapng", self.name));
         let begun = || {
-            let to = Arc::new(Mutex::new(BufWriter::new(File::create(&path)?)));
-            let file = CaptureFile { path: path.clone(), to };
+            let file = CaptureFile::create(&path)?;
             begin(file.clone())?;
             Ok(file)
         };
         let file = begun().map_err(|error: io::Error| not_written(&path, &error))?;
         self.files.push(file);
         Ok(())
+    }
+
+    /// The file of a vantage point, if it is captured.
+    pub(super) fn file(&self, vantage_point: &str) -> Option<CaptureFile> {
+        let name = format!("{}-{vantage_point}.pcapng", self.name);
+        self.files.iter().find(|file| file.path.ends_with(&name)).cloned()
     }
 
     /// Flushes the captures; the error is the first one since they began.
@@ -61,6 +66,24 @@ impl Captures {
         flushed
             .find_map(Result::err)
             .map_or(Ok(()), |error| Err(Failure::new(error.to_string())))
+    }
+}
+
+impl CaptureFile {
+    /// A new file, for a world to write to.
+    ///
+    /// # Errors
+    /// Where it cannot be created.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            to: Arc::new(Mutex::new(BufWriter::new(File::create(path)?))),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 }
 

@@ -96,7 +96,8 @@ pub struct TwoHostTestbed<W: TestbedWorld> {
 }
 
 /// The names of the hosts and of the link.
-const CLIENT: &str = "client";
+/// The name of the host that downloads.
+pub const CLIENT: &str = "client";
 const SERVER: &str = "server";
 const LINK: &str = "link";
 

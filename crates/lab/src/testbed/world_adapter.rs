@@ -59,6 +59,15 @@ pub trait TestbedWorld: World<Host: Host> + Sized + 'static {
 
     /// Calls `act` inside a host, where it can start real programs; an error in the simulated world.
     fn in_namespace_of<T>(&self, host: &Self::Host, act: impl FnOnce() -> T) -> Result<T, Failure>;
+
+    /// Calls `act` inside a host, in a thread of its own, while the world goes on: it may wait for programs of other hosts. An error in the
+    /// simulated world, and where it takes longer than `limit`.
+    fn run_in_namespace_of<T: Send + 'static>(
+        &self,
+        host: &Self::Host,
+        limit: Duration,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure>;
 }
 
 impl TestbedWorld for sim::World {
@@ -110,6 +119,17 @@ impl TestbedWorld for sim::World {
     }
 
     fn in_namespace_of<T>(&self, _: &SimHost, _: impl FnOnce() -> T) -> Result<T, Failure> {
+        Err(Failure::new(
+            "real programs run only in the emulated world: set world = \"emu\"",
+        ))
+    }
+
+    fn run_in_namespace_of<T: Send + 'static>(
+        &self,
+        _: &SimHost,
+        _: Duration,
+        _: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
         Err(Failure::new(
             "real programs run only in the emulated world: set world = \"emu\"",
         ))

@@ -84,9 +84,9 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
     pub(crate) duration: Duration,
 
-    /// The beginning of each run that is not measured
-    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = lastmile_units::duration::parse)]
-    pub(crate) warm_up: Duration,
+    /// The beginning of each run that is not measured [default: none; for --slo a tenth of the duration, at most 1s]
+    #[arg(long, value_name = "TIME", value_parser = lastmile_units::duration::parse)]
+    pub(crate) warm_up: Option<Duration>,
 
     /// How often each rate is measured, or a search repeated, each time with other random choices [default: 1; 3 for --slo]
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_from_one::<NonZeroU32>(text, Some(1000)))]
@@ -186,6 +186,22 @@ pub(crate) struct LoadArgs {
     /// The report's file [default: none]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// The longest warm-up of a search by default: our own choice. At tens of thousands of requests per second, a generator that opens all its connections
+/// at once may fall behind, and needs some 0.3 s to catch up.
+const SEARCH_WARM_UP_MAX: Duration = Duration::from_secs(1);
+
+impl LoadArgs {
+    /// The beginning of each run that is not measured.
+    pub(crate) fn warm_up(&self) -> Duration {
+        let by_default = if self.slo.is_some() {
+            (self.duration / 10).min(SEARCH_WARM_UP_MAX)
+        } else {
+            Duration::ZERO
+        };
+        self.warm_up.unwrap_or(by_default)
+    }
 }
 
 /// How requests arrive.

@@ -4,6 +4,7 @@ use super::one_of;
 use clap::Args;
 use lastmile_events::uplink::Durability;
 use lastmile_monitor::client::MonitorUrl;
+use lastmile_monitor::log::StoreUrl;
 use lastmile_units::{BitRate, Bytes};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -31,7 +32,8 @@ const DURABILITIES: &[(&str, &str, Durability)] = &[
 #[command(after_help = "Examples:
   lastmile monitor events                     on 127.0.0.1:7878
   lastmile monitor events --listen 0.0.0.0:7878 --token-file key
-  lastmile monitor events --keep 30d --keep-bytes 10GB")]
+  lastmile monitor events --keep 30d --keep-bytes 10GB
+  lastmile monitor events --store nats://hub --durability process")]
 pub(crate) struct MonitorArgs {
     /// The folder of the events; it is made where there is none
     #[arg(value_name = "DIR")]
@@ -48,6 +50,14 @@ pub(crate) struct MonitorArgs {
     /// The most bytes on the disk; a full monitor acknowledges nothing
     #[arg(long, value_name = "BYTES", default_value = "16GB", value_parser = parse_size)]
     pub(crate) most: Bytes,
+
+    /// Keep the events with a NATS server that has JetStream (2.10 or later), as nats://HOST:PORT/STREAM; DIR then holds how far was acknowledged
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<StoreUrl>,
+
+    /// With --store and --durability power: the server's monitoring address, which must say that it syncs always
+    #[arg(long, value_name = "URL", requires = "store")]
+    pub(crate) store_status: Option<MonitorUrl>,
 
     /// Delete events that are older; `audit` says how many were
     #[arg(long, value_name = "TIME", value_parser = parse_time)]

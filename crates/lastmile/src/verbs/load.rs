@@ -20,7 +20,7 @@ use lastmile_load::plan::{Demand, Plan};
 use lastmile_load::rate::RequestRate;
 use lastmile_load::record;
 use lastmile_load::schedule::Arrivals;
-use lastmile_load::search::{SearchOptions, highest_rate};
+use lastmile_load::search::{REST, SearchOptions, highest_rate};
 use lastmile_load::self_check;
 use lastmile_load::server_model::ServerModel;
 use lastmile_load::session::Session;
@@ -36,6 +36,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 /// What stands in a URL for the number of bytes.
@@ -119,10 +120,10 @@ struct Campaign<'a> {
 
 impl<'a> Campaign<'a> {
     fn new(args: &'a LoadArgs, interrupt: Arc<AtomicBool>) -> anyhow::Result<Self> {
-        if args.warm_up >= args.duration {
+        if args.warm_up() >= args.duration {
             bail!(
                 "--warm-up {:?}: it must be shorter than --duration {:?}",
-                args.warm_up,
+                args.warm_up(),
                 args.duration
             );
         }
@@ -214,6 +215,9 @@ impl<'a> Campaign<'a> {
             let judged = disturbed.map_or_else(|| limit.judge(measured), Err);
             shown.add(rate, judged.is_ok());
             self.bracket = shown.text();
+            if judged.is_err() && stage.is_real() {
+                thread::sleep(REST);
+            }
             Ok(judged)
         });
         self.bracket.clear();
@@ -355,7 +359,7 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         .or_insert(http::HeaderValue::from_static("lastmile"));
     let request = Request::new(http::Method::GET, args.target.authority(), args.target.path(), &headers);
     Ok(Plan {
-        warm_up: args.warm_up,
+        warm_up: args.warm_up(),
         clients: args.closed.unwrap_or(args.clients),
         connections_per_client: args.connections,
         tls: args.target.is_secure(),

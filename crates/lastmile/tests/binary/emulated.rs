@@ -225,6 +225,35 @@ fn a_load_over_a_radio_is_alike_in_both_worlds() {
     }
 }
 
+/// The same load, by each generator that is installed.
+#[test]
+fn a_real_generator_measures_what_ours_does() {
+    let place = Place::new();
+    let text = LOAD.replace("world = [\"emu\", \"sim\"]", "generator = [\"lastmile\", \"httperf\"]");
+    let study = place.file(
+        "generators.toml",
+        text.replace("clients = 2", "clients = 2\nworld = \"emu\""),
+    );
+    let ended = place.run(&["run", study, "--format", "json"]);
+    let Some(run) = ran(&ended) else { return };
+    let cells = run["cells"].as_array().unwrap();
+    let of = |name: &str| cells.iter().find(|cell| cell["levels"]["generator"] == name);
+    let (Some(ours), Some(real)) = (of("lastmile"), of("httperf")) else {
+        let told = ended.stderr.lines().find(|line| line.contains("httperf"));
+        return eprintln!("skipped: {}", told.expect("what is left out is named"));
+    };
+    for cell in [ours, real] {
+        assert_eq!(cell["failed"], 0, "{cell}");
+        assert_eq!(figure(cell, "error_rate"), 0.0, "{cell}");
+        // Both ask 40 times in 2 s; what is late at the end of so short a load is some per cent.
+        assert!((figure(cell, "transaction_rate") / 20.0 - 1.0).abs() < 0.1, "{cell}");
+    }
+    if cells.iter().all(|cell| cell["valid"] == true) {
+        let ratio = figure(real, "response_time") / figure(ours, "response_time");
+        assert!((ratio - 1.0).abs() < 0.5, "{ratio}: {real}");
+    }
+}
+
 #[test]
 fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known() {
     let place = Place::new();

@@ -43,98 +43,118 @@ pub struct SourceAudit {
 
 pub(super) fn audit(database: &Database) -> Result<Audit, LogError> {
     database.in_one_view(|| {
-        let is_listed = |position, chunk: &Chunk| database.index_lists(position, chunk);
-        let (extent, ledger) = (database.extent()?, database.load_ledger()?);
-        let mut audit = audit_pages(extent, ledger, |from| database.page(from), is_listed)?;
+        let extent = database.extent()?;
+        let mut auditor = Auditor::new(extent);
+        while let Some(position) = auditor.next() {
+            let page = database.page(position)?;
+            for entry in &page.entries {
+                if let Entry::Chunk { position, chunk } = entry
+                    && !database.index_lists(*position, chunk)?
+                {
+                    auditor.problems.push(format!(
+                        "position {position}: the index does not list this chunk as it is; a query by subject may miss it"
+                    ));
+                }
+            }
+            auditor.take(page);
+        }
         for damage in database.known_damage()? {
-            if !audit.problems.contains(&damage) {
-                audit.problems.push(damage);
+            if !auditor.problems.contains(&damage) {
+                auditor.problems.push(damage);
             }
         }
+        let mut audit = auditor.finish(database.load_ledger()?);
         audit.deletions = database.deletions()?;
         Ok(audit)
     })
 }
 
-/// Holds the pages of an extent against the accounts; `is_listed` tells whether an index lists a chunk as it is.
-pub(super) fn audit_pages(
+/// Holds the pages of a log, in their order, against the sources' sequences and accounts.
+#[derive(Debug)]
+pub(super) struct Auditor {
     extent: (u64, u64),
-    accounts: Ledger,
-    read_page: impl Fn(u64) -> Result<Page, LogError>,
-    is_listed: impl Fn(u64, &Chunk) -> Result<bool, LogError>,
-) -> Result<Audit, LogError> {
-    let mut problems = Vec::new();
-    let mut seen = Ledger {
-        next_position: extent.0,
-        ..Ledger::default()
-    };
-    let mut position = extent.0;
-    while position < extent.1 {
-        let page = read_page(position)?;
+    position: u64,
+    seen: Ledger,
+    problems: Vec<String>,
+}
+
+impl Auditor {
+    /// An audit of the positions from the first to before the second.
+    pub(super) fn new(extent: (u64, u64)) -> Self {
+        let seen = Ledger {
+            next_position: extent.0,
+            ..Ledger::default()
+        };
+        Self {
+            extent,
+            position: extent.0,
+            seen,
+            problems: Vec::new(),
+        }
+    }
+
+    /// Where the next page begins; nowhere at the end.
+    pub(super) fn next(&self) -> Option<u64> {
+        (self.position < self.extent.1).then_some(self.position)
+    }
+
+    pub(super) fn take(&mut self, page: Page) {
         for entry in page.entries {
             match entry {
-                Entry::Chunk { position, chunk } => {
-                    if extent.0 > 0 && !seen.sources.contains_key(chunk.source()) {
-                        // What came before was released.
-                        seen.begin(chunk.source(), chunk.first());
-                    }
-                    if !is_listed(position, &chunk)? {
-                        problems.push(format!(
-                            "position {position}: the index does not list this chunk as it is; a query by subject may miss it"
-                        ));
-                    }
-                    let admission = seen.admit(&chunk);
-                    if !matches!(admission, Admission::Append { .. }) {
-                        let (source, first, end) = (chunk.source(), chunk.first(), chunk.end() - 1);
-                        let why = match admission {
-                            Admission::Gap { expected } => format!("numbers {expected} to {} are missing", first - 1),
-                            _ => "these numbers were there before".to_owned(),
-                        };
-                        problems.push(format!(
-                            "position {position}: {source}, numbers {first} to {end}: {why}"
-                        ));
-                        seen.begin(source, chunk.end());
-                    }
-                }
+                Entry::Chunk { position, chunk } => self.take_chunk(position, &chunk),
                 Entry::Damaged { position, end, what } => {
-                    problems.push(format!("positions {position} to {}: {what}", end.max(position + 1) - 1));
+                    let last = end.max(position + 1) - 1;
+                    self.problems.push(format!("positions {position} to {last}: {what}"));
                 }
             }
         }
-        position = page.next.max(position + 1);
+        self.position = page.next.max(self.position + 1);
     }
-    for (source, account) in &accounts.sources {
-        let next = seen.sources.get(source).map_or(1, |seen| seen.next);
-        if extent.0 == 0 && next < account.next {
-            problems.push(format!(
-                "{source}: numbers {next} to {} are missing at its end",
-                account.next - 1
-            ));
-        }
-    }
-    let sources = accounts.sources.into_iter();
-    Ok(Audit {
-        extent,
-        sources: sources
-            .map(|(source, account)| SourceAudit { source, account })
-            .collect(),
-        deletions: Vec::new(),
-        problems,
-    })
-}
 
-impl Ledger {
-    /// Takes what is below `next` as known.
-    fn begin(&mut self, source: &Source, next: u64) {
-        let id = self.sources.len() as i64 + 1;
-        let account = self.sources.entry(source.clone()).or_insert_with(|| SourceAccount {
-            id,
-            next,
-            stored: 0,
-            released: 0,
-            lost: Default::default(),
-            ended: false,
-        });
-        account.next = account.next.max(next);
+    fn take_chunk(&mut self, position: u64, chunk: &Chunk) {
+        if self.extent.0 > 0 && !self.seen.sources.contains_key(chunk.source()) {
+            // What came before was released.
+            self.seen.skip_to(chunk.source(), chunk.first());
+        }
+        let admission = self.seen.admit(chunk);
+        if matches!(admission, Admission::Append { .. }) {
+            return;
+        }
+        let (source, first, last) = (chunk.source(), chunk.first(), chunk.end() - 1);
+        let why = match admission {
+            Admission::Gap { expected } => format!("numbers {expected} to {} are missing", first - 1),
+            _ => "these numbers were there before".to_owned(),
+        };
+        let problem = format!("position {position}: {source}, numbers {first} to {last}: {why}");
+        self.problems.push(problem);
+        self.seen.skip_to(source, chunk.end());
+    }
+
+    /// What was found, beside the accounts.
+    pub(super) fn finish(self, accounts: Ledger) -> Audit {
+        let Self {
+            extent,
+            seen,
+            mut problems,
+            ..
+        } = self;
+        for (source, account) in &accounts.sources {
+            let next = seen.sources.get(source).map_or(1, |seen| seen.next);
+            if extent.0 == 0 && next < account.next {
+                problems.push(format!(
+                    "{source}: numbers {next} to {} are missing at its end",
+                    account.next - 1
+                ));
+            }
+        }
+        let sources = accounts.sources.into_iter();
+        Audit {
+            extent,
+            sources: sources
+                .map(|(source, account)| SourceAudit { source, account })
+                .collect(),
+            deletions: Vec::new(),
+            problems,
+        }
     }
 }

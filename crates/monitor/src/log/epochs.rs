@@ -45,11 +45,9 @@ impl Epochs {
         })
     }
 
-    /// A log that has one epoch.
-    pub(super) fn single(epoch: u64) -> Self {
-        Self {
-            known: vec![(0, epoch)],
-        }
+    /// These epochs, each with the position at which it begins.
+    pub(super) const fn of(known: Vec<(u64, u64)>) -> Self {
+        Self { known }
     }
 
     pub(super) fn present(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! Why a log cannot be used.
 
+use super::store_url::StoreUrl;
 use crate::cursor::Cursor;
 use std::io;
 use std::path::PathBuf;
@@ -48,6 +49,14 @@ pub enum LogError {
         path: PathBuf,
         /// What it says.
         error: rusqlite::Error,
+    },
+    /// The server that keeps it says no.
+    #[error("{url}: {what}")]
+    Store {
+        /// The server and the stream.
+        url: StoreUrl,
+        /// What it says.
+        what: String,
     },
     /// A cursor of another log.
     #[error(

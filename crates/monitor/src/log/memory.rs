@@ -3,7 +3,7 @@
 //! It keeps the rules of the log on a disk: what waits is committed together, acknowledged after the commit, and read only then. How long a
 //! commit takes is up to [`MemoryLog::run`]'s caller, who lets that time pass in its world.
 
-use super::audit::audit_pages;
+use super::audit::Auditor;
 use super::epochs::Epochs;
 use super::page::{Entry, PAGE_BYTES, Page};
 use super::{Audit, LogError, Resumption};
@@ -65,7 +65,7 @@ impl MemoryLog {
             }),
             submitted: Notify::new(),
             end: watch::Sender::new(0),
-            epochs: Epochs::single(epoch),
+            epochs: Epochs::of(vec![(0, epoch)]),
         }
     }
 
@@ -151,15 +151,14 @@ impl MemoryLog {
         self.lock().start
     }
 
-    pub(super) fn audit(&self) -> Result<Audit, LogError> {
+    pub(super) fn audit(&self) -> Audit {
         let state = self.lock();
         let extent = (state.start, state.committed.next_position);
-        audit_pages(
-            extent,
-            state.committed.clone(),
-            |from| Ok(state.page(from)),
-            |_, _| Ok(true),
-        )
+        let mut auditor = Auditor::new(extent);
+        while let Some(position) = auditor.next() {
+            auditor.take(state.page(position));
+        }
+        auditor.finish(state.committed.clone())
     }
 
     pub(super) fn end(&self) -> watch::Receiver<u64> {
@@ -264,7 +263,7 @@ mod tests {
         );
         assert_eq!(*groups.lock().unwrap(), [1, 2]);
         assert_eq!(log.read(0).next, 3);
-        assert!(log.audit().unwrap().problems.is_empty());
+        assert!(log.audit().problems.is_empty());
         log.release(2);
         assert_eq!((log.start(), log.read(0).entries.len()), (2, 1));
     }

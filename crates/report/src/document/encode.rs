@@ -64,6 +64,12 @@ pub(crate) fn sizes(comparison: &EncodingComparison, detail: Detail) -> Grid {
         }
     }
     let note = "Bytes of a message after encoding and compression, without framing: the mean over all messages. A batch is compressed as one.";
+    let is_sampled = |setting: &EncodingSetting| setting.batches_compressed < setting.batches;
+    let note = if comparison.settings.iter().any(is_sampled) {
+        format!("{note} Of many batches a sample was compressed, and the others are estimated from it.")
+    } else {
+        note.to_owned()
+    };
     let mut grid = Grid::new("Sizes", note)
         .word_columns(["encoding"])
         .figure_columns(["batch"])

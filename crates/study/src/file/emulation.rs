@@ -3,7 +3,7 @@
 //! A study states a plan that takes about twenty minutes at most; the full study runs on request.
 
 use super::{Study, SubStudy};
-use crate::settings::ServerName;
+use crate::settings::{ServerName, Settings};
 use lastmile_lab::settings::World;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
@@ -22,7 +22,7 @@ pub struct EmuPlan {
     /// Whether every part, every repeat and every idle wait is run, however long that takes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
-    /// Servers whose cells are left out, for example because they are not installed.
+    /// Servers and generators whose cells are left out, for example because they are not installed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<ServerName>,
 }
@@ -44,7 +44,7 @@ impl Study {
         self
     }
 
-    /// Leaves out the cells of a server.
+    /// Leaves out the cells of a server or a generator.
     pub fn exclude_server(&mut self, server: ServerName) {
         let plan = self.emu.get_or_insert_default();
         if !plan.without.contains(&server) {
@@ -52,10 +52,10 @@ impl Study {
         }
     }
 
-    /// Whether the cells of a server are left out.
-    pub(crate) fn excludes_server(&self, server: Option<&ServerName>) -> bool {
-        let left_out = self.emu.iter().flat_map(|plan| &plan.without);
-        server.is_some_and(|server| left_out.into_iter().any(|other| other == server))
+    /// Whether the cells with these settings are left out, because of their server or their generator.
+    pub(crate) fn excludes(&self, settings: &Settings) -> bool {
+        let mut left_out = self.emu.iter().flat_map(|plan| &plan.without);
+        left_out.any(|other| settings.server.as_ref() == Some(other) || settings.generator.as_ref() == Some(other))
     }
 
     /// Whether a part is run in the study's world and plan.

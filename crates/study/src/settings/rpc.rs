@@ -28,6 +28,24 @@ choice! {
         Cdr = "cdr",
         /// JSON, objects with the names of their fields.
         Json = "json",
+        /// MessagePack, maps with the names of their fields.
+        MessagePack = "messagepack",
+        /// CBOR, maps with the names of their fields.
+        Cbor = "cbor",
+        /// Protocol Buffers.
+        Protobuf = "protobuf",
+        /// Avro's binary encoding.
+        Avro = "avro",
+        /// postcard.
+        Postcard = "postcard",
+        /// XML, an element for each value.
+        Xml = "xml",
+        /// FlatBuffers.
+        FlatBuffers = "flatbuffers",
+        /// Cap'n Proto.
+        CapnProto = "capnp",
+        /// An object stream of Java for each call, as Java RMI has.
+        Java = "java",
     }
 }
 
@@ -40,6 +58,10 @@ choice! {
         Giop = "giop",
         /// Frames of our own: a length before each call.
         Raw = "raw",
+        /// A request of HTTP/1.1 for each message, with such a frame as its body.
+        Http1 = "http/1.1",
+        /// A request of HTTP/2 for each message, with such a frame as its body.
+        Http2 = "http/2",
     }
 }
 

@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for Nagle {
     }
 }
 
-/// The server program: `lastmile` is ours, any other is the name of a peer.
+/// A program at one end: `lastmile` is ours, any other is the name of a peer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ServerName(String);
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for ServerName {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if name.is_empty() || !name.chars().all(plain) {
             return Err(serde::de::Error::custom(format!(
-                "{name:?} is not the name of a server; use \"{OURS}\" or the name of a peer, in letters, digits and '-'"
+                "{name:?} is not the name of a program; use \"{OURS}\" or the name of a peer, in letters, digits and '-'"
             )));
         }
         Ok(Self(name))

@@ -76,12 +76,14 @@ fn doubts(measured: &MeasuredCell<'_>, wanted: &[&str]) -> Vec<record::Doubt> {
     let repeats = (runs + measured.failures.len()) as u64;
     doubts.extend(doubt::failed_runs(&measured.failures, repeats));
     doubts.extend(doubt::few_runs(runs, !measured.varied().is_empty()));
+    let mut missing = Vec::new();
     for name in wanted {
         let means: Vec<f64> = measured.means(name).into_iter().map(|(_, mean)| mean).collect();
         doubts.extend(doubt::slow_first_run(name, &means));
         if means.is_empty() && runs > 0 {
-            doubts.push(doubt::missing_figure(name));
+            missing.push(*name);
         }
     }
+    doubts.extend(doubt::missing_figures(&missing));
     doubts
 }

@@ -45,6 +45,11 @@ impl Lateness {
         self.quantile(1.0)
     }
 
+    /// The lateness of all packets together: no time that they take part in can be longer by more.
+    pub fn total(&self) -> Duration {
+        Duration::from_secs_f64(self.0.mean() * self.0.len() as f64 / 1e9)
+    }
+
     /// The packets recorded since `earlier`, which must be an earlier state of this histogram.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
@@ -73,6 +78,9 @@ impl LatenessBound {
     /// The least bound. Our own choice: an idle machine delivers three times as fast (p99 of 150 us without `SCHED_FIFO`), a busy
     /// one does not without it (p99 of milliseconds).
     pub const MIN: Duration = Duration::from_micros(500);
+    /// Packets may come later than the bound where the lateness of all of them together is this share of the shortest time that was
+    /// measured: transfers that take seconds are not moved by milliseconds. Our own choice.
+    pub const SHARE_OF_TIME: f64 = 0.01;
 
     /// The bound of a world with these directions of links.
     pub fn for_directions<'a>(directions: impl IntoIterator<Item = &'a DirectionSpec>) -> Self {

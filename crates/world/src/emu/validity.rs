@@ -82,8 +82,18 @@ impl Disturbance {
     /// # Errors
     /// If they do not, the reason, with figures.
     pub fn verdict_on(&self, times: &MeasuredTimes) -> Result<(), InvalidReason> {
-        self.verdict_on_packets()?;
+        match self.verdict_on_packets() {
+            Err(InvalidReason::TooLate(_)) if self.is_early_enough_for(times) => {}
+            verdict => verdict?,
+        }
         Ok(self.waits.within_share(times)?)
+    }
+
+    /// Whether the lateness of all packets together moves none of these times by more than [`LatenessBound::SHARE_OF_TIME`].
+    fn is_early_enough_for(&self, times: &MeasuredTimes) -> bool {
+        let spans = times.values().flatten();
+        let shortest = spans.map(|span| span.end.saturating_since(span.start)).min();
+        shortest.is_some_and(|shortest| self.lateness.total() <= shortest.mul_f64(LatenessBound::SHARE_OF_TIME))
     }
 
     fn verdict_on_packets(&self) -> Result<(), InvalidReason> {
@@ -140,6 +150,8 @@ fn dropped(counters: &str, interface: &str) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lastmile_units::Instant;
+    use std::time::Duration;
 
     #[test]
     fn drops_are_read_from_the_column_of_their_direction() {
@@ -151,6 +163,26 @@ mod tests {
         assert_eq!(dropped(counters, "link0"), Some((2, 4)));
         assert_eq!(dropped(counters, "link1"), None);
         assert_eq!(dropped("link0: 1 2 3", "link0"), None);
+    }
+
+    #[test]
+    fn late_packets_do_not_spoil_times_that_are_long_enough() {
+        let mut disturbance = Disturbance::default();
+        for _ in 0..10 {
+            disturbance.lateness.record(Duration::from_millis(1));
+        }
+        let measured = |seconds: u64| {
+            let span = Instant::START..Instant::START + Duration::from_secs(seconds);
+            MeasuredTimes::from([("transfer_time".to_owned(), vec![span])])
+        };
+        // 10 ms of 2 s are 0.5 %, and of half a second 2 %.
+        assert_eq!(disturbance.verdict_on(&measured(2)), Ok(()));
+        assert!(disturbance.verdict_on(&MeasuredTimes::default()).is_err());
+        let short = MeasuredTimes::from([(
+            "transfer_time".to_owned(),
+            vec![Instant::START..Instant::START + Duration::from_millis(500)],
+        )]);
+        assert!(disturbance.verdict_on(&short).is_err());
     }
 
     #[test]

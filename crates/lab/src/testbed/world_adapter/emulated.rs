@@ -14,6 +14,7 @@ use lastmile_world::{MeasuredTimes, MediumId, RadioId};
 use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// The time allowed in addition to the transfer: for starting, opening connections, and waiting for full queues. Our own choice.
 const SLACK: Duration = Duration::from_secs(60);
@@ -79,6 +80,27 @@ impl TestbedWorld for World {
     fn in_namespace_of<T>(&self, host: &EmuHost, act: impl FnOnce() -> T) -> Result<T, Failure> {
         host.namespace()
             .enter(act)
+            .map_err(|error| Failure::new(format!("the host cannot be entered: {error}")))
+    }
+
+    fn run_in_namespace_of<T: Send + 'static>(
+        &self,
+        host: &EmuHost,
+        limit: Duration,
+        act: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let namespace = host.namespace().clone();
+        let (tell, told) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            // The receiver is gone where the world has stopped.
+            let _ = tell.send(namespace.enter(act));
+        });
+        let ended = lastmile_world::World::run_for(self, limit, told);
+        let joined = thread.join();
+        let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
+        joined.map_err(|_| Failure::new("a thread on a host panicked"))?;
+        ended
+            .map_err(|_| Failure::new("a thread on a host gave no result"))?
             .map_err(|error| Failure::new(format!("the host cannot be entered: {error}")))
     }
 }

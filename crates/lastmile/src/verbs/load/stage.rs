@@ -112,6 +112,11 @@ impl Stage {
         }
     }
 
+    /// Whether a server of this machine or another one is loaded, not a model.
+    pub(super) const fn is_real(&self) -> bool {
+        !matches!(self, Self::Simulated(_))
+    }
+
     /// Carries out a plan; a modelled server sends bodies of `size`, where that is varied.
     ///
     /// # Errors

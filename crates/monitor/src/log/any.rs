@@ -1,4 +1,4 @@
-//! A log on a disk or in memory, whichever a monitor or a sensor was given.
+//! A log on a disk, in memory or with a NATS server, whichever a monitor or a sensor was given.
 
 use super::{Audit, DiskLog, LogError, LogSettings, MemoryLog, Page, Resumption};
 use crate::cursor::Cursor;
@@ -16,6 +16,9 @@ pub enum Log {
     Disk(DiskLog),
     /// In memory, without threads: for worlds that have no disk.
     Memory(MemoryLog),
+    /// With a NATS server.
+    #[cfg(feature = "nats")]
+    JetStream(super::JetStreamLog),
 }
 
 impl Log {
@@ -27,11 +30,34 @@ impl Log {
         DiskLog::open(folder, settings).map(Self::Disk)
     }
 
+    /// Opens the log that a NATS server keeps, or makes one there. The folder keeps how far it was acknowledged.
+    ///
+    /// # Errors
+    /// When the folder or the server cannot be used, or another process has the folder.
+    #[cfg(feature = "nats")]
+    pub fn open_store(folder: &Path, url: &super::StoreUrl, settings: LogSettings) -> Result<Self, LogError> {
+        super::JetStreamLog::open(folder, url, settings).map(Self::JetStream)
+    }
+
+    /// Opens the log that a NATS server keeps.
+    ///
+    /// # Errors
+    /// Always: this build has no client of NATS.
+    #[cfg(not(feature = "nats"))]
+    pub fn open_store(_folder: &Path, url: &super::StoreUrl, _settings: LogSettings) -> Result<Self, LogError> {
+        Err(LogError::Store {
+            url: url.clone(),
+            what: "this lastmile was built without NATS; build it with --features nats".to_owned(),
+        })
+    }
+
     /// Appends chunks; the answers come when they are committed, one a chunk and in their order. Waits while too many others wait.
     pub async fn append(&self, chunks: Vec<Chunk>, durability: Durability) -> Vec<Reply> {
         match self {
             Self::Disk(log) => log.append(chunks, durability).await,
             Self::Memory(log) => log.append(chunks, durability).await,
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.append(chunks, durability).await,
         }
     }
 
@@ -40,6 +66,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.release(before).await,
             Self::Memory(log) => log.release(before),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.release(before).await,
         }
     }
 
@@ -51,6 +79,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.read(from).await,
             Self::Memory(log) => Ok(log.read(from)),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.read(from).await,
         }
     }
 
@@ -62,6 +92,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.read_matching(from, filter).await,
             Self::Memory(log) => Ok(log.read(from)),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.read(from).await,
         }
     }
 
@@ -70,6 +102,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.expire().await,
             Self::Memory(_) => {}
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.expire().await,
         }
     }
 
@@ -78,6 +112,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.start().await,
             Self::Memory(log) => log.start(),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.start(),
         }
     }
 
@@ -88,7 +124,9 @@ impl Log {
     pub async fn audit(&self) -> Result<Audit, LogError> {
         match self {
             Self::Disk(log) => log.audit().await,
-            Self::Memory(log) => log.audit(),
+            Self::Memory(log) => Ok(log.audit()),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.audit().await,
         }
     }
 
@@ -97,6 +135,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.end(),
             Self::Memory(log) => log.end(),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.end(),
         }
     }
 
@@ -105,6 +145,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.accounts(),
             Self::Memory(log) => log.accounts(),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.accounts(),
         }
     }
 
@@ -113,6 +155,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.cursor(position),
             Self::Memory(log) => log.cursor(position),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.cursor(position),
         }
     }
 
@@ -124,6 +168,8 @@ impl Log {
         match self {
             Self::Disk(log) => log.resume(cursor),
             Self::Memory(log) => log.resume(cursor),
+            #[cfg(feature = "nats")]
+            Self::JetStream(log) => log.resume(cursor),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Measures a thread's CPU time and the wall-clock time. No other file of `tune` reads a clock.
+//! Measures a thread's CPU time and the wall-clock time. `tune` and `encode` read no other clock.
 //!
 //! Other programs and other guests of the hypervisor lengthen a thread's CPU time only through the caches. Systems without such a clock (here
 //! all but Linux) use wall-clock time, and [`NAME`] says so.
@@ -12,35 +12,35 @@ use std::time::{Duration, Instant};
 
 /// The clock that CPU time is measured with, as text.
 #[cfg(target_os = "linux")]
-pub(super) const NAME: &str = "the thread's CPU time";
+pub const NAME: &str = "the thread's CPU time";
 #[cfg(not(target_os = "linux"))]
-pub(super) const NAME: &str = "wall-clock time";
+pub const NAME: &str = "wall-clock time";
 
 /// Both clocks, read one after the other.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stopwatch {
+pub struct Stopwatch {
     cpu: Duration,
     wall: Instant,
 }
 
 /// The time since a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Elapsed {
+pub struct Elapsed {
     /// The thread's CPU time.
-    pub(super) cpu: Duration,
+    pub cpu: Duration,
     /// Wall-clock time.
-    pub(super) wall: Duration,
+    pub wall: Duration,
 }
 
 impl Stopwatch {
     /// Now, on this thread.
-    pub(super) fn now() -> Self {
+    pub fn now() -> Self {
         let wall = Instant::now();
         Self { cpu: cpu(wall), wall }
     }
 
     /// The time since then; call it on the thread that read.
-    pub(super) fn elapsed(self) -> Elapsed {
+    pub fn elapsed(self) -> Elapsed {
         let now = Self::now();
         Elapsed {
             cpu: now.cpu.saturating_sub(self.cpu),
