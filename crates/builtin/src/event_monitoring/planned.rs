@@ -61,9 +61,9 @@ pub(super) fn scale(run: &Run) -> Option<Finding> {
         )
     };
     let query = |clients| mean(run, "queriers", &[("clients", clients)], "query_time");
-    let rate = |part, factor, number| mean(run, part, &[("call", "pipelined"), (factor, number)], "event_rate");
+    let rate = |part, factor, number| mean(run, part, &[("call", "two-way"), (factor, number)], "event_rate");
     let text = format!(
-        "From 1 to 100 subscribers, the mean delay of an event goes from {} to {}; from 1 to 100 clients that query 1,000 events at once, a query's from {} to {}. 100 sensors submit {} events per second in all, one submits {}; 100 applications of one sensor {}.",
+        "From 1 to 100 subscribers, the mean delay of an event goes from {} to {}; from 1 to 100 clients that query 1,000 events at once, a query's from {} to {}. Applications that wait for each acknowledgement submit {} events per second through 100 sensors and {} through one; 100 applications of one sensor {}: as many as the stated CPU times allow.",
         quantity(delay("1")?, "s"),
         quantity(delay("100")?, "s"),
         quantity(query("1")?, "s"),

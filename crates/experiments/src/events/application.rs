@@ -302,7 +302,15 @@ fn broken(error: &io::Error) -> Failure {
     ))
 }
 
-/// An instant of the world as the time of an event, and back.
+/// An instant of a world as the time of an event.
 fn timestamp(at: Instant) -> Timestamp {
-    Timestamp::from_unix_nanoseconds(i64::try_from(at.as_nanos()).unwrap_or(i64::MAX))
+    Timestamp::from_unix_nanoseconds(i64::try_from(at.as_nanos() + EPOCH_NANOSECONDS).unwrap_or(i64::MAX))
 }
+
+/// The instant that the time of an event, in nanoseconds of Unix time, stands for.
+pub(super) fn instant(time: i64) -> Instant {
+    Instant::from_nanos(u64::try_from(time).unwrap_or(0).saturating_sub(EPOCH_NANOSECONDS))
+}
+
+/// The start of virtual time, 1 January 2026, 00:00 UTC, in nanoseconds of Unix time: so times have as many digits as those of today.
+const EPOCH_NANOSECONDS: u64 = 1_767_225_600_000_000_000;

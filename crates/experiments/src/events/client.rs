@@ -1,5 +1,6 @@
 //! The clients of a monitor: subscribers, to which events are pushed, and those that ask for them.
 
+use super::application::instant;
 use super::plan::Plan;
 use bytes::Bytes as Octets;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HOST};
@@ -143,7 +144,7 @@ impl<H: Host> Client<H> {
                     client: self.number,
                     span: line.span,
                     is_loss: line.subject == lastmile_events::loss::SUBJECT,
-                    created: Instant::from_nanos(u64::try_from(line.time_ns).unwrap_or(0)),
+                    created: instant(line.time_ns),
                     at,
                     timing: Duration::ZERO,
                 };
