@@ -252,6 +252,73 @@ fn value(message: &giop::Message) -> giop::Message {
     message
 }
 
+/// Holds streams of other texts, where `LASTMILE_RPC_STREAMS` names a folder that has them: `ice_*.bin` plain, `icez_*.bin` compressed and
+/// `omni_*.bin`, with the text in `carol.txt` and the entries in `bib.json`.
+#[test]
+fn streams_of_other_texts_hold_too() {
+    let Some(folder) = std::env::var_os("LASTMILE_RPC_STREAMS") else {
+        println!("skipped: LASTMILE_RPC_STREAMS names no folder of recorded streams");
+        return;
+    };
+    let folder = Path::new(&folder);
+    let text = fs::read_to_string(folder.join("carol.txt")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let entries: Vec<Entry> = serde_json::from_slice(&fs::read(folder.join("bib.json")).unwrap()).unwrap();
+    let expected = |operation: &str, bytes: &[u8], to_vec: [Vec<u8>; 2]| match operation {
+        "putText" => assert_same(operation, &to_vec[0], bytes),
+        "putBib" => assert_same(operation, &to_vec[1], bytes),
+        _ => {}
+    };
+    let (mut ice_streams, mut giop_streams) = (0, 0);
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.ends_with(".bin") {
+            continue;
+        }
+        let theirs = fs::read(&path).unwrap();
+        if name.starts_with("omni_") {
+            let mut reader = giop::Reader::default();
+            reader.push(&theirs);
+            let mut sent = Vec::new();
+            while let Some(message) = reader.next_message().unwrap() {
+                if let giop::Message::Request(request) = value(&message) {
+                    let native = [cdr::to_vec(&lines).unwrap(), cdr::to_vec(&entries).unwrap()];
+                    expected(&request.operation, &request.parameters.content, native);
+                }
+                sent.push(value(&message));
+            }
+            assert_same_outside_padding(&name, &sent, &theirs);
+            giop_streams += 1;
+        } else {
+            let mut reader = ice::Reader::default();
+            reader.push(&theirs);
+            let mut ours = Vec::new();
+            while let Some((message, _)) = reader.next_message().unwrap() {
+                if let Message::Request { invocation, .. } = &message
+                    && !name.contains("_e10_")
+                {
+                    let native = [
+                        ice_encoding::to_vec(&lines).unwrap(),
+                        ice_encoding::to_vec(&entries).unwrap(),
+                    ];
+                    expected(&invocation.operation, &invocation.parameters.content, native);
+                }
+                let is_compressed = name.starts_with("icez_") && !matches!(message, Message::Validate | Message::Close);
+                ours.extend(if is_compressed {
+                    ice::compress(message.encode(), 1, CompressionPolicy::AboveThreshold)
+                } else {
+                    message.encode()
+                });
+            }
+            assert_same(&name, &ours, &theirs);
+            ice_streams += 1;
+        }
+    }
+    println!("{ice_streams} streams of Ice and {giop_streams} of GIOP");
+    assert!(ice_streams > 0 && giop_streams > 0);
+}
+
 #[test]
 fn our_giop_messages_are_those_of_omniorb_outside_padding() {
     for operation in ["text", "bibliography", "fetch", "ticks"] {

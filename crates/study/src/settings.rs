@@ -276,6 +276,8 @@ settings! {
     sensor_cpu_time: Delay,
     /// The CPU time of the monitor for each chunk of events that it keeps, and for each piece of an answer, likewise.
     monitor_cpu_time: Delay,
+    /// The further CPU time for each event of whoever takes it or answers with it: sensors and the monitor, likewise.
+    event_cpu_time: Delay,
     /// The CPU time of a client for each event, likewise.
     client_cpu_time: Delay,
 

@@ -57,6 +57,7 @@ const SETTINGS: &[&str] = &[
     "create_cpu_time",
     "sensor_cpu_time",
     "monitor_cpu_time",
+    "event_cpu_time",
     "client_cpu_time",
 ];
 
@@ -97,6 +98,8 @@ pub(super) struct Plan {
     pub(super) create_cpu: Duration,
     pub(super) sensor_cpu: Duration,
     pub(super) monitor_cpu: Duration,
+    /// For each event, beside what its chunk or its piece of an answer takes.
+    pub(super) event_cpu: Duration,
     pub(super) client_cpu: Duration,
     link: Option<LinkSpec>,
     shares_cpu: bool,
@@ -222,6 +225,7 @@ impl Plan {
             create_cpu: time(settings.create_cpu_time),
             sensor_cpu: time(settings.sensor_cpu_time),
             monitor_cpu: time(settings.monitor_cpu_time),
+            event_cpu: time(settings.event_cpu_time),
             client_cpu: time(settings.client_cpu_time),
             link: settings.link.as_ref().map(|link| link.0.clone()),
             shares_cpu: settings.hosts == Some(Hosts::One),
@@ -342,6 +346,7 @@ fn check_emulated(settings: &Settings) -> Result<(), Refusal> {
         ("create_cpu_time", settings.create_cpu_time),
         ("sensor_cpu_time", settings.sensor_cpu_time),
         ("monitor_cpu_time", settings.monitor_cpu_time),
+        ("event_cpu_time", settings.event_cpu_time),
         ("client_cpu_time", settings.client_cpu_time),
     ];
     let is_stated = |time: &Option<Delay>| time.is_some_and(|time| !time.0.is_zero());

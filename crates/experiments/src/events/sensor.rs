@@ -32,14 +32,18 @@ pub(super) const MONITOR_PORT: u16 = 7878;
 
 /// Starts the monitor, which answers until the world ends.
 pub(super) fn start_monitor<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan) -> io::Result<()> {
-    commit(host, log, plan, plan.monitor_cpu);
+    let cpu = CpuTimes {
+        each: plan.monitor_cpu,
+        event: plan.event_cpu,
+    };
+    commit(host, log, plan, cpu);
     let monitor = Arc::new(Monitor::new(Arc::clone(log), None));
-    let (host_of_monitor, cpu) = (host.clone(), plan.monitor_cpu);
+    let host_of_monitor = host.clone();
     let answer = service_fn(move |request| {
         let (monitor, host) = (Arc::clone(&monitor), host_of_monitor.clone());
         async move {
             let (head, body) = monitor.answer(request).await.into_parts();
-            let body: Pin<Box<dyn Body<Data = Octets, Error = Infallible>>> = if cpu.is_zero() {
+            let body: Pin<Box<dyn Body<Data = Octets, Error = Infallible>>> = if cpu.are_zero() {
                 Box::pin(body)
             } else {
                 Box::pin(StreamBody::new(pieces(host, body, cpu)))
@@ -50,11 +54,37 @@ pub(super) fn start_monitor<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan) -> i
     serve(host, MONITOR_PORT, Version::Http11, Encryption::None, answer)
 }
 
-/// The pieces of an answer, each of which takes `cpu`.
-fn pieces<H: Host>(host: H, body: AnswerBody, cpu: Duration) -> impl Stream<Item = Result<Frame<Octets>, Infallible>> {
+/// What a chunk or a piece of an answer takes.
+#[derive(Debug, Clone, Copy)]
+struct CpuTimes {
+    each: Duration,
+    event: Duration,
+}
+
+impl CpuTimes {
+    const ZERO: Self = Self {
+        each: Duration::ZERO,
+        event: Duration::ZERO,
+    };
+
+    fn are_zero(self) -> bool {
+        self.each.is_zero() && self.event.is_zero()
+    }
+
+    /// Of so many chunks or pieces with so many events.
+    fn total(self, count: u64, events: u64) -> Duration {
+        let times = |time: Duration, count: u64| time.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+        times(self.each, count) + times(self.event, events)
+    }
+}
+
+/// The pieces of an answer, and the time that each takes: an event is a line. What is compressed counts as one.
+fn pieces<H: Host>(host: H, body: AnswerBody, cpu: CpuTimes) -> impl Stream<Item = Result<Frame<Octets>, Infallible>> {
     stream::unfold((host, body), move |(host, mut body)| async move {
         let frame = body.frame().await?;
-        host.compute(cpu).await;
+        let data = frame.as_ref().ok().and_then(Frame::data_ref);
+        let lines = data.map_or(0, |data| data.iter().filter(|byte| **byte == b'\n').count());
+        host.compute(cpu.total(1, lines as u64)).await;
         Some((frame, (host, body)))
     })
 }
@@ -68,15 +98,19 @@ pub(super) fn start_sensor<H: Host>(
     faults: &Faults,
 ) -> io::Result<()> {
     // Its CPU time is charged before a chunk is kept.
-    commit(host, log, plan, Duration::ZERO);
+    commit(host, log, plan, CpuTimes::ZERO);
     let mut listener = host.listen(SENSOR_PORT)?;
-    let (accepting, kept, sensor_cpu) = (host.clone(), Arc::clone(log), plan.sensor_cpu);
+    let (accepting, kept) = (host.clone(), Arc::clone(log));
+    let cpu = CpuTimes {
+        each: plan.sensor_cpu,
+        event: plan.event_cpu,
+    };
     host.spawn(async move {
         while let Ok(stream) = listener.accept().await {
             let (host, log) = (accepting.clone(), Arc::clone(&kept));
             accepting.spawn(async move {
                 // An application that is gone says so itself.
-                let _ = take_chunks(&host, stream, &log, sensor_cpu).await;
+                let _ = take_chunks(&host, stream, &log, cpu).await;
             });
         }
     });
@@ -95,16 +129,15 @@ pub(super) fn start_sensor<H: Host>(
     Ok(())
 }
 
-/// Commits what a log in memory is given: `cpu` for each chunk, and the time of writing.
-fn commit<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan, cpu: Duration) {
+/// Commits what a log in memory is given, after the CPU times of its chunks and the time of writing.
+fn commit<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan, cpu: CpuTimes) {
     let (host_of_log, log) = (host.clone(), Arc::clone(log));
     let (write, sync) = (plan.write_time, plan.sync_time);
     host.spawn(async move {
         let Log::Memory(memory) = &*log else { return };
         let host = &host_of_log;
         let wait = |group: lastmile_monitor::log::CommitGroup| async move {
-            host.compute(cpu * u32::try_from(group.chunks).unwrap_or(u32::MAX))
-                .await;
+            host.compute(cpu.total(group.chunks as u64, group.events)).await;
             let time = match group.durability {
                 Durability::Memory => Duration::ZERO,
                 Durability::Process => write,
@@ -117,7 +150,7 @@ fn commit<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan, cpu: Duration) {
 }
 
 /// Answers each chunk of an application when it is kept.
-async fn take_chunks<H: Host>(host: &H, mut stream: H::Stream, log: &Log, cpu: Duration) -> io::Result<()> {
+async fn take_chunks<H: Host>(host: &H, mut stream: H::Stream, log: &Log, cpu: CpuTimes) -> io::Result<()> {
     let mut bytes = Vec::new();
     loop {
         let broken = |error| io::Error::new(io::ErrorKind::InvalidData, error);
@@ -130,7 +163,7 @@ async fn take_chunks<H: Host>(host: &H, mut stream: H::Stream, log: &Log, cpu: D
         };
         let (chunk, _) = Chunk::read(&bytes[..length]).map_err(broken)?;
         bytes.drain(..length);
-        host.compute(cpu).await;
+        host.compute(cpu.total(1, u64::from(chunk.event_count()))).await;
         let replies = log.append(vec![chunk], Durability::Process).await;
         stream.write_all(&replies[0].to_bytes()).await?;
         stream.flush().await?;

@@ -47,6 +47,8 @@ struct Submission {
 pub struct CommitGroup {
     /// The chunks that were submitted.
     pub chunks: usize,
+    /// Their events.
+    pub events: u64,
     /// Their bytes.
     pub bytes: usize,
     /// The most that any of them must survive.
@@ -85,6 +87,7 @@ impl MemoryLog {
             let durability = group.iter().map(|submission| submission.durability).max();
             wait(CommitGroup {
                 chunks: chunks().count(),
+                events: chunks().map(|chunk| u64::from(chunk.event_count())).sum(),
                 bytes: chunks().map(|chunk| chunk.bytes().len()).sum(),
                 durability: durability.unwrap_or(Durability::Memory),
             })

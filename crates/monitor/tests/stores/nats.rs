@@ -25,12 +25,9 @@ impl Server {
             folder.join("data")
         );
         fs::write(folder.join("nats.conf"), settings).unwrap();
-        let child = match run(folder) {
-            Ok(child) => child,
-            Err(_) => {
-                println!("skipped: no nats-server here (make peers installs it)");
-                return None;
-            }
+        let Ok(child) = run(folder) else {
+            println!("skipped: no nats-server here (make peers installs it)");
+            return None;
         };
         let server = Self {
             folder: folder.to_owned(),
