@@ -80,19 +80,17 @@ impl UserSchema {
         read: impl Fn(&str) -> io::Result<String> + 'static,
         message: Option<&str>,
     ) -> Result<Self, UserSchemaError> {
+        if let Err(error) = read(file) {
+            let problem = format!("{file} cannot be read: {error}: give a .proto file");
+            return Err(UserSchemaError::Invalid(problem));
+        }
         let mut compiler = protox::Compiler::with_file_resolver(Folder {
             read,
             files: Cell::new(0),
         });
-        // Only the debug form of the error has line and column.
-        compiler.open_file(file).map_err(|error| {
-            let at = format!("{error:?}");
-            UserSchemaError::Invalid(if at.contains(file) {
-                at
-            } else {
-                format!("{file}: {error}")
-            })
-        })?;
+        compiler
+            .open_file(file)
+            .map_err(|error| UserSchemaError::Invalid(with_line(&error)))?;
         let pool = compiler.descriptor_pool();
         let root = pool.get_file_by_name(file).expect("the file was compiled");
         let message = choose(&pool, &root, message)?;
@@ -157,6 +155,16 @@ impl UserSchema {
 
     fn decode_message(&self, bytes: &[u8]) -> Result<DynamicMessage, String> {
         DynamicMessage::decode(self.message.clone(), bytes).map_err(|error| error.to_string())
+    }
+}
+
+/// The library's message with file, line and column, which only the debug form has. Our own are text, and would be quoted there.
+fn with_line(error: &protox::Error) -> String {
+    let debug = format!("{error:?}");
+    if debug.starts_with('"') {
+        error.to_string()
+    } else {
+        debug
     }
 }
 

@@ -225,6 +225,9 @@ fn a_broken_file_is_refused_with_its_line() {
     );
     assert!(error.contains("gone.proto"), "{error}");
     assert!(problem(&[("p.proto", "\u{0}\u{1}{{{")], None).contains("p.proto"));
+    let missing = UserSchema::compile("p.proto", |_| Err(io::ErrorKind::NotFound.into()), None);
+    let error = missing.unwrap_err().to_string();
+    assert!(error.starts_with("p.proto cannot be read: "), "{error}");
 }
 
 #[test]
@@ -236,7 +239,10 @@ fn a_hostile_file_is_refused() {
             Ok(text.clone())
         };
         let error = UserSchema::compile("p.proto", read, None).unwrap_err().to_string();
-        assert!(error.contains("inside the folder"), "{import}: {error}");
+        assert!(
+            error.starts_with("p.proto: import ") && error.contains("inside the folder"),
+            "{import}: {error}"
+        );
     }
     let circle = [
         ("a.proto", "import \"b.proto\"; message A {}"),
