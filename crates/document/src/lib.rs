@@ -4,6 +4,8 @@
 //! document. [`Encoder`] writes a document in one [`Encoding`] and reads it again; what an encoding cannot hold is refused with the reason, and
 //! [`same`] tells whether a document came back. Files are read elsewhere, and sizes are compared elsewhere.
 //!
+//! [`UserSchema`] is a user's own protobuf schema in place of the inferred one.
+//!
 //! ```
 //! use lastmile_document::{Encoder, Encoding, infer};
 //! let documents = [serde_json::json!({"id": 7, "name": "north"}), serde_json::json!({"id": 300})];
@@ -23,10 +25,12 @@ mod protobuf;
 mod schema;
 mod self_describing;
 mod typed;
+mod user_schema;
 mod xml;
 
 pub use infer::infer;
 pub use schema::{Field, IntegerWidth, Presence, Schema};
+pub use user_schema::{Misfit, PROTO_BYTES_MAX, UserSchema, UserSchemaError};
 
 use lastmile_encoding::positional;
 use lastmile_encoding::{cdr, ice};
@@ -149,6 +153,7 @@ enum WriterKind {
     SelfDescribing,
     Typed(Schema),
     Protobuf(protobuf::Protobuf),
+    UserSchema(UserSchema),
     FlatBuffers(flat::FlatBuffers),
     CapnProto(capn::CapnProto),
 }
@@ -167,6 +172,14 @@ impl Encoder {
         Self { encoding, writer }
     }
 
+    /// An encoder of documents as the protobuf message of a user's schema.
+    pub fn of_user_schema(schema: UserSchema) -> Self {
+        Self {
+            encoding: Encoding::Protobuf,
+            writer: WriterKind::UserSchema(schema),
+        }
+    }
+
     /// The encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
@@ -181,6 +194,7 @@ impl Encoder {
             WriterKind::SelfDescribing => self_describing::encode(self.encoding, document),
             WriterKind::Typed(schema) => encode_typed(self.encoding, schema, document),
             WriterKind::Protobuf(writer) => writer.encode(document),
+            WriterKind::UserSchema(writer) => writer.encode(document).map_err(|misfit| misfit.to_string()),
             WriterKind::FlatBuffers(writer) => writer.encode(document),
             WriterKind::CapnProto(writer) => writer.encode(document),
         };
@@ -196,10 +210,34 @@ impl Encoder {
             WriterKind::SelfDescribing => self_describing::decode(self.encoding, bytes),
             WriterKind::Typed(schema) => decode_typed(self.encoding, schema, bytes),
             WriterKind::Protobuf(reader) => reader.decode(bytes),
+            WriterKind::UserSchema(reader) => reader.decode(bytes),
             WriterKind::FlatBuffers(reader) => reader.decode(bytes),
             WriterKind::CapnProto(reader) => reader.decode(bytes),
         };
         read.map_err(|problem| self.error(problem))
+    }
+
+    /// Checks that bytes are read as the document that they came from: [`same`], and with a user's schema [`UserSchema::difference`].
+    ///
+    /// # Errors
+    /// When they cannot be read, or are read as another document.
+    pub fn check(&self, document: &Value, bytes: &[u8]) -> Result<(), DocumentError> {
+        let unreadable = |problem: &str| self.error(format!("it cannot be read again: {problem}"));
+        if let WriterKind::UserSchema(reader) = &self.writer {
+            return match reader
+                .difference(document, bytes)
+                .map_err(|problem| unreadable(&problem))?
+            {
+                Some(field) => Err(self.error(format!("field {field} was read again with another value"))),
+                None => Ok(()),
+            };
+        }
+        let decoded = self.decode(bytes).map_err(|error| unreadable(&error.problem))?;
+        if same(&decoded, document) {
+            Ok(())
+        } else {
+            Err(self.error(format!("it was read again as {decoded}")))
+        }
     }
 
     fn error(&self, problem: String) -> DocumentError {

@@ -17,7 +17,7 @@ pub use codecs::{COMPRESSIONS, Compression};
 pub use documents::{Documents, DocumentsError};
 pub use framing::Framing;
 
-use lastmile_document::{Encoding, infer, proto_text};
+use lastmile_document::{Encoder, Encoding, Misfit, Schema, UserSchema, infer, proto_text};
 use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_lab::failure::Failure;
 use lastmile_link::LinkSpec;
@@ -38,6 +38,8 @@ pub struct Options {
     pub links: Vec<(String, LinkSpec)>,
     /// The encodings.
     pub encodings: Vec<Encoding>,
+    /// The user's schema for protobuf, in place of the inferred one.
+    pub user_schema: Option<UserSchema>,
     /// How many messages are sent together.
     pub batches: Vec<usize>,
     /// How many messages arise in a second.
@@ -59,6 +61,7 @@ impl Default for Options {
         Self {
             links: Vec::new(),
             encodings: Encoding::ALL.to_vec(),
+            user_schema: None,
             batches: vec![1, 10, 100, 1000],
             rate: 10.0,
             wait_max: Duration::from_secs(1),
@@ -76,6 +79,20 @@ pub enum EncodeError {
     /// No encoding can hold the documents.
     #[error("none of the encodings can hold these documents: {0}")]
     Nothing(String),
+    /// A document does not fit the user's schema.
+    #[error(
+        "line {line}: {misfit}; correct the document or {file}, or name another message than {message} with --message"
+    )]
+    Misfit {
+        /// The line of the document, from 1.
+        line: usize,
+        /// What does not fit.
+        misfit: Box<Misfit>,
+        /// The schema's file.
+        file: String,
+        /// The message.
+        message: String,
+    },
     /// A link did not deliver.
     #[error("over link {link}: {failure}")]
     Link {
@@ -95,13 +112,16 @@ const DOCUMENTS_FEW: usize = 100;
 /// Compares everything. `on_done` is told how much of the work is done, from 0 to 1.
 ///
 /// # Errors
-/// When no encoding can hold the documents, a link does not deliver, or it was interrupted.
+/// When no encoding can hold the documents, one does not fit the user's schema, a link does not deliver, or it was interrupted.
 pub fn compare(
     source: &str,
     documents: &Documents,
     options: &Options,
     on_done: &mut dyn FnMut(f64),
 ) -> Result<EncodingComparison, EncodeError> {
+    if let Some(schema) = &options.user_schema {
+        fits(schema, documents)?;
+    }
     let values = documents.documents.iter().map(|(_, document)| document);
     let schema = infer(values.clone());
     let json_bytes: usize = values.map(|document| document.to_string().len()).sum();
@@ -118,7 +138,7 @@ pub fn compare(
     let measured = workers.run(
         &options.encodings,
         |encoding| {
-            let encoded = sizes::encode(*encoding, &schema, documents, options.timed)?;
+            let encoded = sizes::encode(&encoder(*encoding, &schema, options), documents, options.timed)?;
             Ok(sizes::compress(*encoding, &encoded, &batches, options.timed))
         },
         &mut |done| on_done(done as f64 / steps),
@@ -159,7 +179,7 @@ pub fn compare(
         seed: options.seed.get(),
         cpu_machine: options.timed.then(this_machine),
         inferred_schema: proto_text(&schema),
-        answer: choose::answer(&settings, &deliveries),
+        answer: choose::answer(&settings, &deliveries) + &schema_used(&settings, options),
         findings: findings::findings(&settings),
         charts: charts::charts(&settings, &deliveries),
         settings: settings.iter().map(Sized::setting).collect(),
@@ -168,6 +188,37 @@ pub fn compare(
         doubts,
         notes: documents.notes.clone(),
     })
+}
+
+fn fits(schema: &UserSchema, documents: &Documents) -> Result<(), EncodeError> {
+    for (line, document) in &documents.documents {
+        schema.encode(document).map_err(|misfit| EncodeError::Misfit {
+            line: *line,
+            misfit: Box::new(misfit),
+            file: schema.file().to_owned(),
+            message: schema.message().to_owned(),
+        })?;
+    }
+    Ok(())
+}
+
+fn encoder(encoding: Encoding, inferred: &Schema, options: &Options) -> Encoder {
+    match &options.user_schema {
+        Some(schema) if encoding == Encoding::Protobuf => Encoder::of_user_schema(schema.clone()),
+        _ => Encoder::new(encoding, inferred),
+    }
+}
+
+/// Which schema the protobuf rows are of, where the user gave one.
+fn schema_used(settings: &[Sized], options: &Options) -> String {
+    match &options.user_schema {
+        Some(schema) if settings.iter().any(|setting| setting.encoding == Encoding::Protobuf) => format!(
+            "\nThe rows of protobuf use your schema: the message {} of {}. Other encodings that need a schema use the inferred one.",
+            schema.message(),
+            schema.file()
+        ),
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]

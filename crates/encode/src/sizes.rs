@@ -2,7 +2,7 @@
 
 use crate::codecs::{COMPRESSIONS, Compression, Compressor, dictionaries};
 use crate::documents::Documents;
-use lastmile_document::{Encoder, Encoding, Schema, same};
+use lastmile_document::{Encoder, Encoding};
 use lastmile_lab::cpu_clock::Stopwatch;
 use lastmile_report::encode::{EncodingSetting, Refusal};
 use lastmile_report::record::Figure;
@@ -62,23 +62,17 @@ pub(crate) struct EncodedDocuments {
 ///
 /// # Errors
 /// When the encoding cannot hold one, or one came back changed.
-pub(crate) fn encode(
-    encoding: Encoding,
-    schema: &Schema,
-    documents: &Documents,
-    timed: bool,
-) -> Result<EncodedDocuments, Refusal> {
-    let encoder = Encoder::new(encoding, schema);
+pub(crate) fn encode(encoder: &Encoder, documents: &Documents, timed: bool) -> Result<EncodedDocuments, Refusal> {
     let mut messages = Vec::with_capacity(documents.documents.len());
     let mut refusal: Option<Refusal> = None;
     for (line, document) in &documents.documents {
-        match encode_and_check(&encoder, document) {
+        match encode_and_check(encoder, document) {
             Ok(message) => messages.push(message),
             Err(problem) => match &mut refusal {
                 Some(refusal) => refusal.documents += 1,
                 None => {
                     refusal = Some(Refusal {
-                        encoding: encoding.name().to_owned(),
+                        encoding: encoder.encoding().name().to_owned(),
                         line: *line as u64,
                         problem,
                         documents: 1,
@@ -110,12 +104,7 @@ pub(crate) fn encode(
 
 fn encode_and_check(encoder: &Encoder, document: &Value) -> Result<Vec<u8>, String> {
     let message = encoder.encode(document).map_err(|error| error.problem)?;
-    let decoded = encoder
-        .decode(&message)
-        .map_err(|error| format!("it cannot be read again: {}", error.problem))?;
-    if !same(&decoded, document) {
-        return Err(format!("it was read again as {decoded}"));
-    }
+    encoder.check(document, &message).map_err(|error| error.problem)?;
     Ok(message)
 }
 

@@ -1,7 +1,7 @@
 //! Comparisons of whole document sets.
 
 use super::*;
-use lastmile_document::{Encoder, same};
+use lastmile_document::same;
 use lastmile_workload::access_log;
 use serde_json::{Value, json};
 
@@ -121,4 +121,59 @@ fn an_encoding_that_cannot_hold_a_document_is_named_with_its_line() {
         ("xml", 5, 1)
     );
     assert!(comparison.settings.iter().all(|setting| setting.encoding != "xml"));
+}
+
+const LOG_PROTO: &str = "syntax = \"proto3\"; package logs;
+message Address { uint32 x0 = 1; uint32 x1 = 2; uint32 x2 = 3; uint32 x3 = 4; }
+message Line {
+  Address address = 1; string identity = 2; string userid = 3; string date = 4; string request = 5; uint32 code = 6; uint64 size = 7;
+}";
+
+fn with_user_schema() -> Options {
+    let read = |_: &str| Ok(LOG_PROTO.to_owned());
+    Options {
+        user_schema: Some(UserSchema::compile("log.proto", read, None).unwrap()),
+        ..options()
+    }
+}
+
+#[test]
+fn the_rows_of_protobuf_use_the_users_schema_and_the_answer_says_so() {
+    let documents = log(60);
+    let own = compare("log", &documents, &with_user_schema(), &mut |_| ()).unwrap();
+    let inferred = compare("log", &documents, &options(), &mut |_| ()).unwrap();
+    assert!(own.refusals.is_empty(), "{:?}", own.refusals);
+    assert!(
+        own.answer
+            .ends_with("The rows of protobuf use your schema: the message logs.Line of log.proto. Other encodings that need a schema use the inferred one."),
+        "{}",
+        own.answer
+    );
+    assert!(!inferred.answer.contains("your schema"));
+    for (own, inferred) in own.settings.iter().zip(&inferred.settings) {
+        assert!(own.encoding == "protobuf" || own == inferred);
+    }
+    let bytes = documents.documents.iter().map(|(_, line)| {
+        let schema = with_user_schema().user_schema.unwrap();
+        schema.encode(line).unwrap().len() as u64
+    });
+    let plain = |setting: &&lastmile_report::encode::EncodingSetting| {
+        setting.encoding == "protobuf" && setting.codec == "none" && setting.batch == 1
+    };
+    assert_eq!(own.settings.iter().find(plain).unwrap().bytes, bytes.sum::<u64>());
+}
+
+#[test]
+fn a_document_that_does_not_fit_the_users_schema_is_an_error() {
+    let mut documents = log(5);
+    documents.documents[2].1["address"]["x2"] = json!("east");
+    let error = compare("log", &documents, &with_user_schema(), &mut |_| ()).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.starts_with("line 3: field address.x2, value \"east\": the field is of type uint32")
+            && text.ends_with(
+                "; correct the document or log.proto, or name another message than logs.Line with --message"
+            ),
+        "{text}"
+    );
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Compare encodings, compression and batches for your own messages
 ///
-/// Your JSON documents are written in every encoding by a schema that is inferred and shown, compressed one by one, over the whole connection and
+/// Your JSON documents are written in every encoding by a schema that is inferred and shown, or in protobuf by your own (--proto), compressed one by one, over the whole connection and
 /// with a dictionary, alone and in batches, and delivered over the links in a simulated network. The answer says what to do first on each link.
 /// Every encoded document is decoded again, and must be equal to the original.
 #[derive(Debug, Args)]
@@ -18,6 +18,7 @@ use std::time::Duration;
   lastmile encode events.jsonl --link wpt/3g             over one link
   lastmile encode events.jsonl --rate 2 --wait 10s       batches may take 10 s
   lastmile encode events.jsonl --encodings json,protobuf some encodings
+  lastmile encode orders.jsonl --proto shop.proto        protobuf by your own schema
   lastmile encode events.jsonl --format json             for a program")]
 pub(crate) struct EncodeArgs {
     /// The documents: a file of JSON lines, or a transcript whose payloads are JSON; - reads stdin
@@ -31,6 +32,16 @@ pub(crate) struct EncodeArgs {
     /// The encodings to try, separated by commas [default: all]
     #[arg(long, value_name = "ENCODINGS", value_delimiter = ',', value_parser = parse_encoding)]
     pub(crate) encodings: Vec<Encoding>,
+
+    /// Your own schema for protobuf: a .proto file, whose imports are in its folder [default: the inferred schema]
+    ///
+    /// Documents are written by protobuf's JSON mapping; one that does not fit is an error.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) proto: Option<PathBuf>,
+
+    /// The message of --proto that a document is [default: the only one that no other message uses]
+    #[arg(long, value_name = "NAME", requires = "proto")]
+    pub(crate) message: Option<String>,
 
     /// How many messages are sent together, separated by commas
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1,10,100,1000")]

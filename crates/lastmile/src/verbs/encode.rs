@@ -5,6 +5,7 @@ use crate::clock::Utc;
 use crate::exit::Exit;
 use crate::{interrupt, links, output, progress, run_store};
 use anyhow::Context as _;
+use lastmile_document::{Encoding, PROTO_BYTES_MAX, UserSchema};
 use lastmile_encode::{self as encode, Documents, EncodeError, Options};
 use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_report::page::{self, Provenance};
@@ -33,6 +34,7 @@ pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
     let text = read(&args.file)?;
     let limit = usize::try_from(args.documents.get()).unwrap_or(usize::MAX);
     let documents = Documents::read(&text, limit).with_context(|| source.clone())?;
+    let user_schema = args.proto.as_deref().map(|path| user_schema(path, args)).transpose()?;
     let report = args
         .report
         .as_deref()
@@ -55,6 +57,7 @@ pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
         } else {
             args.encodings.clone()
         },
+        user_schema,
         batches: args.batches.iter().map(|batch| batch.get()).collect(),
         rate: args.rate,
         wait_max: args.wait,
@@ -95,6 +98,25 @@ pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
     }
     page?;
     Ok(Exit::Done)
+}
+
+/// Compiles the user's schema, whose imports are read from its folder.
+fn user_schema(path: &Path, args: &EncodeArgs) -> anyhow::Result<UserSchema> {
+    anyhow::ensure!(
+        args.encodings.is_empty() || args.encodings.contains(&Encoding::Protobuf),
+        "--proto gives the schema of protobuf, which --encodings leaves out: add protobuf there"
+    );
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.with_context(|| format!("--proto {}: give the path of a .proto file", path.display()))?;
+    let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+    let read_proto = move |name: &str| {
+        let mut text = String::new();
+        let file = std::fs::File::open(folder.join(name))?;
+        file.take(PROTO_BYTES_MAX + 1).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    UserSchema::compile(name, read_proto, args.message.as_deref())
+        .with_context(|| format!("--proto {}", path.display()))
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
