@@ -25,8 +25,11 @@ pub const PROTO_BYTES_MAX: u64 = 4_000_000;
 /// The most files that one file may import, directly or not: our own choice.
 const IMPORTS_MAX: usize = 500;
 
-/// The deepest nesting of brackets in a file: our own choice. The compiler reads nested brackets by recursion.
+/// The deepest nesting of brackets in a file: our own choice.
 const BRACKETS_MAX: usize = 200;
+
+/// The compiler reads imports and brackets by recursion: each of the limits above takes less than 4 MB, even in a build without optimisation.
+const COMPILER_STACK_BYTES: usize = 16 << 20;
 
 /// Why a user's schema cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,21 +80,14 @@ impl UserSchema {
     /// When the file or an import is missing or invalid, or the message is not clear.
     pub fn compile(
         file: &str,
-        read: impl Fn(&str) -> io::Result<String> + 'static,
+        read: impl Fn(&str) -> io::Result<String> + Send + 'static,
         message: Option<&str>,
     ) -> Result<Self, UserSchemaError> {
         if let Err(error) = read(file) {
             let problem = format!("{file} cannot be read: {error}: give a .proto file");
             return Err(UserSchemaError::Invalid(problem));
         }
-        let mut compiler = protox::Compiler::with_file_resolver(Folder {
-            read,
-            files: Cell::new(0),
-        });
-        compiler
-            .open_file(file)
-            .map_err(|error| UserSchemaError::Invalid(with_line(&error)))?;
-        let pool = compiler.descriptor_pool();
+        let pool = with_large_stack(|| compile(file, read))?;
         let root = pool.get_file_by_name(file).expect("the file was compiled");
         let message = choose(&pool, &root, message)?;
         let mut visited = BTreeSet::new();
@@ -156,6 +152,28 @@ impl UserSchema {
     fn decode_message(&self, bytes: &[u8]) -> Result<DynamicMessage, String> {
         DynamicMessage::decode(self.message.clone(), bytes).map_err(|error| error.to_string())
     }
+}
+
+/// Runs the compiler on a stack that is large enough for both limits.
+fn with_large_stack<T: Send>(run: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(COMPILER_STACK_BYTES)
+            .spawn_scoped(scope, run)
+            .expect("a thread can be started");
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn compile(file: &str, read: impl Fn(&str) -> io::Result<String> + 'static) -> Result<DescriptorPool, UserSchemaError> {
+    let mut compiler = protox::Compiler::with_file_resolver(Folder {
+        read,
+        files: Cell::new(0),
+    });
+    compiler
+        .open_file(file)
+        .map_err(|error| UserSchemaError::Invalid(with_line(&error)))?;
+    Ok(compiler.descriptor_pool())
 }
 
 /// The library's message with file, line and column, which only the debug form has. Our own are text, and would be quoted there.
