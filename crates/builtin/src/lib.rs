@@ -67,13 +67,44 @@ pub const STUDIES: &[Builtin] = &[
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use lastmile_lab::cpu_cost_model::CostTable;
+    use lastmile_report::record::Run;
     use lastmile_study::catalogue::Catalogue;
     use lastmile_study::cell::expand;
     use lastmile_study::delivery::Deliveries;
     use lastmile_study::file::Study;
+    use lastmile_study::journal::Journal;
+    use lastmile_study::runner;
+    use lastmile_study::summary::{RunInfo, summarise};
+    use std::num::NonZeroUsize;
+    use std::sync::atomic::AtomicBool;
 
     pub(crate) const DELIVERIES: Deliveries = Deliveries::new(&[lastmile_experiments::DELIVERIES]);
     pub(crate) const CATALOGUE: Catalogue = Catalogue::new(&[STUDIES]);
+
+    /// Runs a study with these CPU times, and summarises it.
+    pub(crate) fn run(study: &Study, costs: &CostTable) -> Run {
+        DELIVERIES.check(study).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
+        let run = runner::Run {
+            study,
+            experiment: &DELIVERIES,
+            costs,
+            captures: None,
+            threads: NonZeroUsize::new(2).unwrap(),
+            interrupt: &AtomicBool::new(false),
+            observer: None,
+        };
+        run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
+        let about = RunInfo {
+            cpu: costs.name().to_owned(),
+            cpu_machine: "-".to_owned(),
+            version: "-".to_owned(),
+            run: "-".to_owned(),
+        };
+        summarise(study, &outcomes, about).unwrap()
+    }
 
     #[test]
     fn every_built_in_study_reads_under_its_own_name_and_has_cells() {

@@ -1,17 +1,12 @@
 use super::{exhibits, findings};
 use crate::record_lookup::{cell, mean};
-use crate::tests::{CATALOGUE, DELIVERIES};
+use crate::tests::CATALOGUE;
 use lastmile_lab::cpu_cost_model::CostTable;
 use lastmile_report::record::{Published, Run};
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
-use lastmile_study::journal::Journal;
-use lastmile_study::runner;
 use lastmile_study::settings::{Factors, Settings};
-use lastmile_study::summary::{RunInfo, summarise};
-use std::num::NonZeroUsize;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
 /// The levels of the parts that would take long.
 const LEVELS: [(&str, &str); 8] = [
@@ -47,30 +42,7 @@ fn shrunken() -> Study {
 /// Run once for all tests.
 fn run() -> &'static Run {
     static RUN: OnceLock<Run> = OnceLock::new();
-    RUN.get_or_init(|| {
-        let study = shrunken();
-        DELIVERIES.check(&study).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
-        let run = runner::Run {
-            study: &study,
-            experiment: &DELIVERIES,
-            costs: &CostTable::free(),
-            captures: None,
-            threads: NonZeroUsize::new(2).unwrap(),
-            interrupt: &AtomicBool::new(false),
-            observer: None,
-        };
-        run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
-        let text = |text: &str| text.to_owned();
-        let about = RunInfo {
-            cpu: text("free"),
-            cpu_machine: text("-"),
-            version: text("-"),
-            run: text("-"),
-        };
-        summarise(&study, &outcomes, about).unwrap()
-    })
+    RUN.get_or_init(|| crate::tests::run(&shrunken(), &CostTable::free()))
 }
 
 #[test]

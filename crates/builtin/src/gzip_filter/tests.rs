@@ -1,17 +1,12 @@
 use super::reference_values::CASES;
 use super::{exhibits, findings};
 use crate::fidelity;
-use crate::tests::{CATALOGUE, DELIVERIES};
+use crate::tests::CATALOGUE;
 use lastmile_lab::cpu_cost_model::{Choice, CostTable};
 use lastmile_report::record::{Published, Run};
-use lastmile_study::journal::Journal;
-use lastmile_study::runner;
-use lastmile_study::summary::{RunInfo, summarise};
 use lastmile_units::Bytes;
 use lastmile_workload::faulty_meter;
-use std::num::NonZeroUsize;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
 /// The whole study with two repeats, run once for all tests.
 fn run() -> &'static Run {
@@ -19,28 +14,8 @@ fn run() -> &'static Run {
     RUN.get_or_init(|| {
         let mut study = CATALOGUE.find("gzip-filter").unwrap().study();
         study.repeats = 2.try_into().unwrap();
-        DELIVERIES.check(&study).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
         let costs = CostTable::load(&Choice::Reference).unwrap();
-        let run = runner::Run {
-            study: &study,
-            experiment: &DELIVERIES,
-            costs: &costs,
-            captures: None,
-            threads: NonZeroUsize::new(2).unwrap(),
-            interrupt: &AtomicBool::new(false),
-            observer: None,
-        };
-        run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
-        let text = |text: &str| text.to_owned();
-        let about = RunInfo {
-            cpu: text("reference"),
-            cpu_machine: text("-"),
-            version: text("-"),
-            run: text("-"),
-        };
-        let mut run = summarise(&study, &outcomes, about).unwrap();
+        let mut run = crate::tests::run(&study, &costs);
         CATALOGUE.annotate(&study, &mut run);
         fidelity::annotate(&study, &mut run).unwrap();
         run

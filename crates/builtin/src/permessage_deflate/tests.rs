@@ -1,16 +1,11 @@
 use super::reference_values::ROWS;
 use super::{exhibits, figures, findings};
 use crate::fidelity;
-use crate::tests::{CATALOGUE, DELIVERIES};
+use crate::tests::CATALOGUE;
 use lastmile_lab::cpu_cost_model::{Choice, CostTable};
 use lastmile_report::record::{DoubtKind, Published, Run};
 use lastmile_study::file::Study;
-use lastmile_study::journal::Journal;
-use lastmile_study::runner;
-use lastmile_study::summary::{RunInfo, summarise};
-use std::num::NonZeroUsize;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
 /// The whole study with one repeat, run once for all tests.
 fn run() -> &'static Run {
@@ -23,28 +18,8 @@ fn run() -> &'static Run {
 }
 
 fn run_of(study: &Study) -> Run {
-    DELIVERIES.check(study).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
     let costs = CostTable::load(&Choice::Reference).unwrap();
-    let run = runner::Run {
-        study,
-        experiment: &DELIVERIES,
-        costs: &costs,
-        captures: None,
-        threads: NonZeroUsize::new(2).unwrap(),
-        interrupt: &AtomicBool::new(false),
-        observer: None,
-    };
-    run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
-    let text = |text: &str| text.to_owned();
-    let about = RunInfo {
-        cpu: text("reference"),
-        cpu_machine: text("-"),
-        version: text("-"),
-        run: text("-"),
-    };
-    let mut run = summarise(study, &outcomes, about).unwrap();
+    let mut run = crate::tests::run(study, &costs);
     CATALOGUE.annotate(study, &mut run);
     fidelity::annotate(study, &mut run).unwrap();
     run

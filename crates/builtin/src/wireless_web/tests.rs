@@ -1,20 +1,15 @@
 use super::curves::{carried, curve, figure, mean, peak};
 use super::{capacity, exhibits, fairness, findings, periodicity, places};
-use crate::tests::{CATALOGUE, DELIVERIES};
+use crate::tests::CATALOGUE;
 use lastmile_lab::cpu_cost_model::CostTable;
 use lastmile_lab::settings::World;
 use lastmile_report::record::{Cell, Run};
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
-use lastmile_study::journal::Journal;
-use lastmile_study::runner;
 use lastmile_study::settings::{Factors, Settings};
-use lastmile_study::summary::{RunInfo, summarise};
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
 /// The parts that the tests look at, with the levels that they need of each.
 const PARTS: [(&str, &str); 14] = [
@@ -54,30 +49,7 @@ fn shrunken() -> Study {
 /// Run once for all tests.
 fn run() -> &'static Run {
     static RUN: OnceLock<Run> = OnceLock::new();
-    RUN.get_or_init(|| {
-        let study = shrunken();
-        DELIVERIES.check(&study).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
-        let run = runner::Run {
-            study: &study,
-            experiment: &DELIVERIES,
-            costs: &CostTable::free(),
-            captures: None,
-            threads: NonZeroUsize::new(2).unwrap(),
-            interrupt: &AtomicBool::new(false),
-            observer: None,
-        };
-        run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
-        let text = |text: &str| text.to_owned();
-        let about = RunInfo {
-            cpu: text("free"),
-            cpu_machine: text("-"),
-            version: text("-"),
-            run: text("-"),
-        };
-        summarise(&study, &outcomes, about).unwrap()
-    })
+    RUN.get_or_init(|| crate::tests::run(&shrunken(), &CostTable::free()))
 }
 
 fn one_client() -> Vec<(f64, &'static Cell)> {

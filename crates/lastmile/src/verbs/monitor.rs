@@ -67,7 +67,8 @@ fn check_store(store: &StoreUrl, args: &MonitorArgs) -> anyhow::Result<()> {
         );
     };
     let mut client = Client::new(status.clone(), None);
-    let variables = block_on(client.get("/varz"))?.context("--store-status")?;
+    let variables = block_on(client.get("/varz"))?
+        .context("--store-status: the monitoring address of the NATS server (http: in its settings)")?;
     let variables: serde_json::Value = serde_json::from_slice(&variables).unwrap_or_default();
     if variables["jetstream"]["config"]["sync_always"] != true {
         bail!(

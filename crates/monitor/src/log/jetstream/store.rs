@@ -6,12 +6,11 @@ use async_nats::header::{HeaderMap, NATS_EXPECTED_LAST_SEQUENCE};
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::{ContextBuilder, PublishAckFuture};
 use async_nats::jetstream::message::StreamMessage;
-use async_nats::jetstream::stream::{Config, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::stream::{Config, DirectGetError, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
 use bytes::Bytes;
 use lastmile_events::Chunk;
 use lastmile_events::uplink::Durability;
 use std::error::Error;
-use std::fmt::Display;
 use std::time::Duration;
 
 /// The header with the position of a chunk's first event.
@@ -209,22 +208,12 @@ async fn open_stream(context: &Context, config: Config) -> Result<Stream, String
     ))
 }
 
-fn found<E: Error + IsNotFound>(answer: Result<StreamMessage, E>) -> Result<Option<StreamMessage>, String> {
+/// A message, or none where there is none.
+fn found(answer: Result<StreamMessage, DirectGetError>) -> Result<Option<StreamMessage>, String> {
     match answer {
         Ok(message) => Ok(Some(message)),
-        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(None),
         Err(error) => Err(explain(&error)),
-    }
-}
-
-/// Whether an error says that there is no such message.
-trait IsNotFound {
-    fn is_not_found(&self) -> bool;
-}
-
-impl IsNotFound for async_nats::jetstream::stream::DirectGetError {
-    fn is_not_found(&self) -> bool {
-        self.kind() == DirectGetErrorKind::NotFound
     }
 }
 
@@ -252,16 +241,11 @@ fn explain(error: &(dyn Error + '_)) -> String {
     while let Some(error) = source {
         let more = error.to_string();
         if !text.contains(&more) {
-            append(&mut text, &more);
+            text = format!("{text}: {more}");
         }
         source = error.source();
     }
     text
-}
-
-fn append(text: &mut String, more: &dyn Display) {
-    use std::fmt::Write as _;
-    let _ = write!(text, ": {more}");
 }
 
 /// The bytes of a chunk, which are not copied.

@@ -54,11 +54,13 @@ impl Writer {
                         reply,
                     } => self.admit(&mut group, chunks, reply).await,
                     Command::Release { before, reply } => {
+                        self.commit(std::mem::take(&mut group)).await;
                         // What cannot be deleted now is deleted with what follows.
                         let _ = self.release(before, None).await;
                         let _ = reply.send(());
                     }
                     Command::Expire { reply } => {
+                        self.commit(std::mem::take(&mut group)).await;
                         let _ = self.expire().await;
                         let _ = reply.send(());
                     }
@@ -195,7 +197,8 @@ impl Writer {
         .await
     }
 
-    /// Deletes chunks from the first one on as long as `is_old` says so, of a chunk and the bytes before it.
+    /// Deletes chunks from the first one on as long as `is_old` says so, of a chunk and the bytes before it. All that was admitted is committed
+    /// by then: a checkpoint counts nothing that the stream does not have.
     async fn release_while(
         &mut self,
         why: Option<&str>,
