@@ -110,9 +110,10 @@ function take(line) {
   latest.length = Math.min(latest.length, MOST_ROWS);
 }
 
-// Losses have a column of their own, and a run's counts are shown by its bar.
+// Losses have a column of their own, and a run's counts are shown by its bar; the time of a world is none of its figures.
 function isCharted(subject, name) {
-  return !subject.startsWith("_") && subject !== "run.progress" && !(subject === "run.repeat" && name === "repeat");
+  if (subject.startsWith("_") || subject === "run.progress") return false;
+  return !(subject === "run.repeat" && name === "repeat") && !(subject.startsWith("run.world.") && name === "world_time");
 }
 
 function point(line, name, seconds, value) {
