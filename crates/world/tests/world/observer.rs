@@ -11,8 +11,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PERIOD: Duration = Duration::from_millis(100);
 
+/// The samples of an interval.
+type Note = (Range<Instant>, Vec<MediumSample>);
+
 #[derive(Clone, Default)]
-struct Notes(Arc<Mutex<Vec<(Range<Instant>, Vec<MediumSample>)>>>);
+struct Notes(Arc<Mutex<Vec<Note>>>);
 
 impl Observer for Notes {
     fn interval(&mut self, time: &Range<Instant>, samples: &[MediumSample]) {
