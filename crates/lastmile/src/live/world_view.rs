@@ -4,7 +4,7 @@ use lastmile_events::{Emitter, Subject, Value};
 use lastmile_lab::testbed::{Reading, TestbedObserver};
 use lastmile_study::cell::Cell;
 use lastmile_units::Instant as WorldInstant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,10 +28,16 @@ pub(super) struct WorldView {
     stage: Arc<Stage>,
     emitter: Emitter,
     cell: String,
-    /// The subjects of its parts, by name.
-    parts: BTreeMap<String, Subject>,
+    parts: BTreeMap<String, Part>,
     /// When it was told of last, in real time, and the end of that interval in the world's.
     told: Option<(Instant, WorldInstant)>,
+}
+
+/// A part of the world.
+struct Part {
+    subject: Subject,
+    /// The figures whose units were told.
+    known: BTreeSet<&'static str>,
 }
 
 impl Stage {
@@ -54,19 +60,20 @@ impl WorldView {
     }
 
     fn tell(&mut self, part: &str, time: &Range<WorldInstant>, readings: &[Reading]) {
-        let is_known = self.parts.contains_key(part);
-        if !is_known {
-            let Ok(subject) = Subject::new(&format!("run.world.{part}")) else {
+        if !self.parts.contains_key(part) {
+            let subject = Subject::new(&format!("run.world.{part}"));
+            let (Ok(subject), true) = (subject, self.parts.len() < MOST_PARTS) else {
                 return;
             };
-            if self.parts.len() == MOST_PARTS {
-                return;
-            }
-            self.parts.insert(part.to_owned(), subject);
+            let known = BTreeSet::new();
+            self.parts.insert(part.to_owned(), Part { subject, known });
         }
+        let Some(part) = self.parts.get_mut(part) else {
+            return;
+        };
         let units: Vec<(String, &str)> = readings
             .iter()
-            .filter(|_| !is_known)
+            .filter(|reading| part.known.insert(reading.name))
             .map(|reading| (format!("unit.{}", reading.name), reading.unit))
             .collect();
         let mut fields = vec![
@@ -79,7 +86,7 @@ impl WorldView {
                 .iter()
                 .map(|reading| (reading.name, Value::Float(reading.value))),
         );
-        self.emitter.emit(&self.parts[part], &fields);
+        self.emitter.emit(&part.subject, &fields);
     }
 }
 
