@@ -14,7 +14,7 @@ mod sensor;
 mod tests;
 
 use crate::capture_name;
-use crate::over_link::run_repeats;
+use crate::over_link::{observer, run_repeats};
 use application::{Application, Submitted};
 use client::{Arrival, Client};
 use lastmile_lab::failure::Failure;
@@ -132,6 +132,9 @@ fn repeats<W: TestbedWorld>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) 
     })?);
     if let Some(folder) = context.captures {
         testbed.capture(folder, &capture_name::name(cell, &context.repeats))?;
+    }
+    if let Some(observer) = observer(cell, context) {
+        testbed.observe(observer, None);
     }
     let session = RefCell::new(Session::open(&testbed, plan, seeds.workload)?);
     Ok(run_repeats(&mut testbed, context, |testbed, repeat| {
