@@ -9,6 +9,7 @@ use lastmile_units::Instant;
 use std::cmp::Reverse;
 
 /// What bytes of a response meant.
+#[derive(Debug, Clone, Copy)]
 enum Received {
     /// Nothing was asked: what follows cannot be trusted.
     Unasked,
