@@ -240,7 +240,7 @@ fn what_a_client_tells_is_given_line_by_line_and_counts_when_it_says_end() {
 #[test]
 fn a_client_that_reads_commands_is_told_and_heard_one_by_one() {
     let state = tempfile::tempdir().unwrap();
-    let script = "echo '{\\\"event\\\": \\\"ready\\\"}'; while read -r told; do echo \"{\\\"event\\\": \\\"note\\\"}\"; echo \"{\\\"event\\\": \\\"$told\\\"}\"; done";
+    let script = r#"printf '{\"event\": \"ready\"}\\n'; while read -r told; do printf '{\"event\": \"note\"}\\n{\"event\": \"%s\"}\\n' $told; done"#;
     let text = ECHO
         .replace("[server", "[client")
         .replace("env; echo READY; exec sleep 600", script);
