@@ -145,6 +145,7 @@ fn requests<H: Host>(
             start: begin,
             seed: Seed::new(3).derive_index(index),
             interrupt: Arc::default(),
+            live: None,
         };
         (client, load)
     });

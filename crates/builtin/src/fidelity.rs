@@ -206,6 +206,7 @@ mod tests {
             interval: Duration::ZERO,
             costs: &CostTable::free(),
             captures: None,
+            observer: None,
         };
         let mut differences = Vec::new();
         let mut cells = expand(&study).unwrap();

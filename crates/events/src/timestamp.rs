@@ -20,7 +20,16 @@ impl Timestamp {
     }
 
     /// The machine's clock now.
+    #[inline]
     pub fn now() -> Self {
+        #[cfg(unix)]
+        {
+            // What `SystemTime` computes to the same end takes half as long as reading the clock.
+            let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+            let seconds = now.tv_sec.saturating_mul(1_000_000_000);
+            Self::from_unix_nanoseconds(seconds.saturating_add(now.tv_nsec))
+        }
+        #[cfg(not(unix))]
         Self::from(SystemTime::now())
     }
 

@@ -20,7 +20,7 @@ mod session;
 mod tests;
 
 use crate::capture_name;
-use crate::over_link::run_repeats;
+use crate::over_link::{observer, run_repeats};
 use lastmile_lab::failure::Failure;
 use lastmile_lab::settings::World;
 use lastmile_lab::testbed::{Testbed, TestbedWorld};
@@ -134,6 +134,9 @@ fn repeats<W: TestbedWorld>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) 
     })?);
     if let Some(folder) = context.captures {
         testbed.capture(folder, &capture_name::name(cell, &context.repeats))?;
+    }
+    if let Some(observer) = observer(cell, context) {
+        testbed.observe(observer, None);
     }
     #[cfg(target_os = "linux")]
     if let Some(real) = &plan.real {

@@ -9,11 +9,12 @@ mod tests;
 mod times;
 
 use crate::capture_name;
-use crate::over_link::run_repeats;
+use crate::over_link::{observer, run_repeats};
 use crate::server_under_test::{ServerJob, ServerUnderTest};
 use lastmile_lab::failure::Failure;
 use lastmile_lab::settings::World;
-use lastmile_lab::testbed::{Testbed, TestbedWorld};
+use lastmile_lab::testbed::{Gauge, Reading, Testbed, TestbedWorld};
+use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::{Measurement, fairness};
 use lastmile_load::on_testbed::{LEAD_TIME, RunningLoads};
 use lastmile_load::over_host::HostLoad;
@@ -132,10 +133,43 @@ fn repeats<W: TestbedWorld>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) 
     if let Some(folder) = context.captures {
         testbed.capture(folder, &capture_name::name(cell, &context.repeats))?;
     }
+    let live = observer(cell, context).map(|observer| {
+        let live = Arc::new(LiveFigures::default());
+        testbed.observe(observer, Some(("clients", gauge(Arc::clone(&live)))));
+        live
+    });
     let server = start_server(&testbed, plan, seeds.compute)?;
     Ok(run_repeats(&mut testbed, context, |testbed, repeat| {
-        run(testbed, plan, &server, context.seeds(cell, repeat), repeat == 0)
+        let watched = Watched {
+            live: live.clone(),
+            with_timelines: repeat == 0,
+        };
+        run(testbed, plan, &server, context.seeds(cell, repeat), &watched)
     }))
+}
+
+/// What is watched of a repeat.
+struct Watched {
+    /// Where the clients' recent figures go, if anybody looks.
+    live: Option<Arc<LiveFigures>>,
+    with_timelines: bool,
+}
+
+/// What the clients of our generator did in an interval.
+fn gauge(live: Arc<LiveFigures>) -> Gauge {
+    Box::new(move |interval| {
+        let recent = live.take();
+        let per_second = |count: u64| count as f64 / interval.as_secs_f64();
+        let reading = |name, unit, value| Reading { name, unit, value };
+        let mut readings = vec![
+            reading("requests", "1/s", per_second(recent.due)),
+            reading("responses", "1/s", per_second(recent.response.count())),
+            reading("errors", "1/s", per_second(recent.failed)),
+        ];
+        let response = recent.response.mean();
+        readings.extend(response.map(|mean| reading("response_time", "s", mean.as_secs_f64())));
+        readings
+    })
 }
 
 /// Starts the server, which runs until the world ends.
@@ -162,13 +196,13 @@ fn run<W: TestbedWorld>(
     plan: &Plan,
     served: &ServerUnderTest,
     seeds: Seeds,
-    with_timelines: bool,
+    watched: &Watched,
 ) -> Outcome {
     let server = testbed.host(SERVER);
     let address = server.address(served.port().unwrap_or(PORT));
     #[cfg(target_os = "linux")]
     if !plan.generator.is_ours() {
-        return run_real(testbed, plan, address, with_timelines);
+        return run_real(testbed, plan, address, watched.with_timelines);
     }
     let begin = server.now() + LEAD_TIME;
     let loads = plan.clients().zip(0..).map(|(name, index)| {
@@ -179,6 +213,7 @@ fn run<W: TestbedWorld>(
             start: begin + plan.start(index, seed),
             seed,
             interrupt: Arc::default(),
+            live: watched.live.clone(),
         };
         (testbed.host(&name).clone(), load)
     });
@@ -187,7 +222,7 @@ fn run<W: TestbedWorld>(
     watch(
         testbed,
         &(begin..running.sending_end()),
-        with_timelines,
+        watched.with_timelines,
         &mut observation,
     )?;
     let measured = running.end(testbed)?;

@@ -16,7 +16,7 @@ use crate::capture_name;
 use lastmile_lab::cpu_cost_model::CostTable;
 use lastmile_lab::failure::Failure;
 use lastmile_lab::settings::World;
-use lastmile_lab::testbed::{Testbed, TestbedWorld, TwoHostSpec, TwoHostTestbed};
+use lastmile_lab::testbed::{Testbed, TestbedObserver, TestbedWorld, TwoHostSpec, TwoHostTestbed};
 use lastmile_study::cell::Cell;
 use lastmile_study::delivery::{Delivery, Refusal};
 use lastmile_study::figure::Figure;
@@ -141,6 +141,9 @@ impl<D: LinkDelivery> OverLink<D> {
         if let Some(folder) = context.captures {
             site.capture(folder, &capture_name::name(cell, &context.repeats))?;
         }
+        if let Some(observer) = observer(cell, context) {
+            site.observe(observer, None);
+        }
         // In the emulated world real programs use real CPU time, so nothing is charged.
         let costs = Rc::new(if W::IS_EXACT {
             context.costs.clone()
@@ -158,6 +161,11 @@ impl<D: LinkDelivery> OverLink<D> {
             program(site, context.seeds(cell, repeat).compute)
         }))
     }
+}
+
+/// Who sees the world of a cell's repeats from inside, if anybody does.
+pub(crate) fn observer(cell: &Cell, context: &RunContext<'_>) -> Option<Box<dyn TestbedObserver>> {
+    context.observer?.observer_of_world(cell)
 }
 
 /// Runs the repeats of a world one after another, up to the first that fails, with the world's doubts and captures.

@@ -68,6 +68,7 @@ fn a_delivery_measures_the_figures_that_it_names_and_no_others() {
             interval: Duration::ZERO,
             costs: &context_costs,
             captures: None,
+            observer: None,
         };
         let observation = DELIVERIES.run(&cell, &context).remove(0).unwrap();
         let delivery = DELIVERIES.find(&cell.settings.delivery_name()).unwrap();
@@ -167,6 +168,7 @@ fn observed(settings: &str, costs: &CostTable) -> Observation {
         interval: Duration::ZERO,
         costs,
         captures: None,
+        observer: None,
     };
     DELIVERIES.run(&cell, &context).remove(0).unwrap()
 }

@@ -4,11 +4,13 @@
 //! captures.
 
 mod capture;
+mod observation;
 mod two_hosts;
 mod world_adapter;
 
 pub use capture::CaptureFile;
 pub use lastmile_world::MeasuredTimes;
+pub use observation::{Gauge, Reading, TestbedObserver};
 pub use two_hosts::{CLIENT, Counters, TwoHostSpec, TwoHostTestbed};
 pub use world_adapter::TestbedWorld;
 

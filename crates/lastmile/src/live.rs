@@ -1,9 +1,10 @@
 //! The live view of a run: an emitter in this process, a log in the run's folder, and a page that follows it in a browser.
 //!
-//! Subjects: `run.begin`, `run.cell` (a cell begins), `run.repeat` (one has ended, with the mean of each of its figures), `run.progress` and
-//! `run.end`. The CPU time of the threads that observe is counted apart from the run's.
+//! Subjects: `run.begin`, `run.cell` (a cell begins), `run.world.NAME` (what a medium or the clients do in the cell on view), `run.repeat` (one
+//! has ended, with the mean of each of its figures), `run.progress` and `run.end`. The CPU time of the threads that observe is counted apart from the run's.
 
 mod observing_threads;
+mod world_view;
 
 use crate::cli::monitor::TokenArg;
 use crate::output;
@@ -11,6 +12,7 @@ use crate::verbs::monitor::{allow_address, read_token};
 use anyhow::Context as _;
 use lastmile_events::{Emitter, EmitterSettings, Source, Subject, Timestamp, Value};
 use lastmile_lab::settings::World;
+use lastmile_lab::testbed::TestbedObserver;
 use lastmile_monitor::log::{Log, LogSettings, LogUplink};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
@@ -31,6 +33,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use world_view::{Stage, WorldView};
 
 /// The folder of the events in a run's folder.
 const FOLDER: &str = "events";
@@ -43,6 +46,8 @@ pub(crate) struct Live {
     /// The figures whose units the page knows.
     units: Mutex<BTreeSet<String>>,
     observing: ObservingThreads,
+    /// The world that is on view.
+    stage: Arc<Stage>,
     began: Mark,
     stop: Arc<AtomicBool>,
     server: JoinHandle<()>,
@@ -100,6 +105,7 @@ impl Live {
             units: Mutex::default(),
             began: observing.mark(),
             observing,
+            stage: Arc::default(),
             stop,
             server,
         };
@@ -146,9 +152,15 @@ impl Live {
         self.emitter.emit(&subject, fields);
     }
 
+    fn mark(&self) -> Mark {
+        let mut mark = self.observing.mark();
+        mark.observing += self.stage.time_of_telling();
+        mark
+    }
+
     /// The CPU time that observing has taken since then, and its share of what the machine's cores had.
     fn cost_since(&self, mark: Mark) -> (Duration, f64) {
-        let now = self.observing.mark();
+        let now = self.mark();
         let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let time = now.observing.saturating_sub(mark.observing);
         let had = now.at.duration_since(mark.at).as_secs_f64() * cores as f64;
@@ -201,8 +213,13 @@ impl Live {
 
 impl Observer for Live {
     fn begin(&self, cell: &Cell) {
-        REPEATS_BEGAN.set(Some(self.observing.mark()));
+        REPEATS_BEGAN.set(Some(self.mark()));
         self.emit("run.cell", &[("cell", Value::Text(cell.describe().as_str()))]);
+    }
+
+    fn observer_of_world(&self, cell: &Cell) -> Option<Box<dyn TestbedObserver>> {
+        let view = WorldView::of(&self.stage, self.emitter.clone(), cell)?;
+        Some(Box::new(view))
     }
 
     fn end(&self, cell: &Cell, first: u64, outcomes: &mut [Outcome]) {

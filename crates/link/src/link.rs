@@ -226,6 +226,10 @@ impl<P> Medium<P> for Link<P> {
     fn longest_queue(&self) -> u64 {
         self.longest_queue
     }
+
+    fn queue_length(&self) -> u64 {
+        self.queue.len() as u64
+    }
 }
 
 #[cfg(test)]

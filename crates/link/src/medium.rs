@@ -36,6 +36,9 @@ pub trait Medium<P> {
 
     /// The most frames that have waited at once in one queue of the medium, besides the one in service.
     fn longest_queue(&self) -> u64;
+
+    /// The frames that waited in its queues, besides those in service, when it was last driven.
+    fn queue_length(&self) -> u64;
 }
 
 /// A frame that was dropped as it was offered.

@@ -326,6 +326,10 @@ impl<P> Medium<P> for Radio<P> {
             .max()
             .unwrap_or(0)
     }
+
+    fn queue_length(&self) -> u64 {
+        self.stations.iter().map(|station| station.waiting() as u64).sum()
+    }
 }
 
 #[cfg(test)]

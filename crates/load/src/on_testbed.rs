@@ -50,6 +50,7 @@ pub fn measure<W: TestbedWorld>(
                 seed.derive_index(index)
             },
             interrupt: Arc::clone(interrupt),
+            live: None,
         };
         (client.clone(), load)
     });

@@ -4,6 +4,7 @@
 
 use crate::client::{Action, Client, ConnectionId, Share};
 use crate::error_cause::ErrorCause;
+use crate::live::LiveFigures;
 use crate::measurement::{Ending, Measurement};
 use crate::plan::Plan;
 use futures_util::future::{Either, select};
@@ -37,6 +38,8 @@ pub struct HostLoad {
     pub seed: Seed,
     /// Stops the load when it is set.
     pub interrupt: Arc<AtomicBool>,
+    /// Where recent figures go while it runs, if anybody looks.
+    pub live: Option<Arc<LiveFigures>>,
 }
 
 /// What the connections' tasks share.
@@ -107,6 +110,9 @@ impl HostLoad {
             }
             let (is_done, deadline) = {
                 let mut client = shared.client.borrow_mut();
+                if let Some(live) = &self.live {
+                    live.add(&client.take_recent());
+                }
                 (client.is_done(), client.next_deadline())
             };
             if is_done {

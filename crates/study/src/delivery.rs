@@ -241,6 +241,7 @@ impl Deliveries {
             interval: Duration::ZERO,
             costs: &CostTable::free(),
             captures: None,
+            observer: None,
         };
         let outcomes = self.run(&likewise, &context);
         let figures = outcomes.iter().flatten().flat_map(|observation| &observation.figures);

@@ -2,11 +2,15 @@
 
 use crate::cell::Cell;
 use crate::observation::Outcome;
+use lastmile_lab::testbed::TestbedObserver;
 
 /// Sees a run from inside. Threads that run cells call it.
 pub trait Observer: Sync {
     /// Repeats of a cell begin on this thread, in one world.
     fn begin(&self, cell: &Cell);
+
+    /// Who sees the world of those repeats from inside, if anybody does.
+    fn observer_of_world(&self, cell: &Cell) -> Option<Box<dyn TestbedObserver>>;
 
     /// They have ended, with an outcome for each from the number `first` on. Where observing may have moved figures, the observer adds a doubt
     /// ([`crate::doubt::observed`]).

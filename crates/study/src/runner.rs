@@ -42,7 +42,7 @@ impl<F: Fn(&Cell, &RunContext<'_>) -> Vec<Outcome> + Sync> Experiment for F {
 }
 
 /// The parameters with which a cell is run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RunContext<'a> {
     /// The study's seed; see [`RunContext::seeds`].
     pub seed: Seed,
@@ -54,6 +54,8 @@ pub struct RunContext<'a> {
     pub costs: &'a CostTable,
     /// The folder for captures, if they are wanted.
     pub captures: Option<&'a Path>,
+    /// Who sees the run from inside.
+    pub observer: Option<&'a dyn Observer>,
 }
 
 impl RunContext<'_> {
@@ -175,6 +177,7 @@ impl Run<'_> {
             interval: self.study.interval,
             costs: self.costs,
             captures: self.captures,
+            observer: self.observer,
         };
         if let Some(observer) = self.observer {
             observer.begin(&job.cell);

@@ -68,9 +68,9 @@ pub use sysctl::HostSpec;
 pub use tcp_info::TcpInfo;
 pub use validity::{Disturbance, InvalidReason, UnmodelledLosses};
 
-use crate::Halt;
 use crate::topology::{Assembly, HostName, LinkId, MediumId, RadioId, Topology};
 use crate::world::address_of;
+use crate::{Halt, Observer};
 use clock::Clock;
 use cpu_watch::{CpuWatch, ThreadWaits};
 use forwarder::Forwarder;
@@ -381,6 +381,10 @@ impl crate::World for World {
         });
         let done = self.runtime.block_on(self.tasks.run_until(timed));
         done.map_err(|_| Halt::OutOfTime { limit })
+    }
+
+    fn observe(&self, observer: Box<dyn Observer>, period: Duration) {
+        self.forwarder.with(|network| network.core.observe(observer, period));
     }
 
     fn counters(&self, medium: MediumId) -> Counters {

@@ -8,11 +8,13 @@ mod air_capture;
 #[cfg(target_os = "linux")]
 pub mod emu;
 mod host;
+mod observer;
 pub mod pcapng_writer;
 pub mod sim;
 pub mod topology;
 mod world;
 
 pub use host::{Host, Listener};
+pub use observer::{MediumSample, Observer};
 pub use topology::{LinkId, MediumId, RadioId};
 pub use world::{Halt, MeasuredTimes, World};

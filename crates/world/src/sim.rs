@@ -43,8 +43,8 @@ pub use cpu::{CpuId, CpuSpec};
 pub use host::{HostSettings, HostSpec, SimHost, SimListener};
 pub use stream::SimStream;
 
-use crate::Halt;
 use crate::topology::{Assembly, HostName, LinkId, MediumId, RadioId, Topology};
+use crate::{Halt, Observer};
 use cpu::Cpus;
 use event_queue::{Event, EventQueue};
 use executor::Executor;
@@ -264,6 +264,10 @@ impl crate::World for World {
 
     fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
         World::run_for(self, limit, program)
+    }
+
+    fn observe(&self, observer: Box<dyn Observer>, period: Duration) {
+        self.inner.state.borrow_mut().network.core.observe(observer, period);
     }
 
     fn counters(&self, medium: MediumId) -> Counters {

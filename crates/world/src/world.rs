@@ -1,7 +1,7 @@
 //! The [`World`] trait: what a study does with a world of either kind. It runs programs and reads the counters of packets.
 
-use crate::Host;
 use crate::topology::{LinkId, MediumId, RadioId};
+use crate::{Host, Observer};
 use lastmile_link::Counters;
 use lastmile_link::radio::RadioCounters;
 use lastmile_units::Instant;
@@ -28,6 +28,9 @@ pub trait World {
     /// # Errors
     /// When the world cannot go on, or the limit is reached.
     fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt>;
+
+    /// Tells `observer` what the media do, in intervals of at least `period` of the world's time. It takes the place of an earlier one.
+    fn observe(&self, observer: Box<dyn Observer>, period: Duration);
 
     /// The counters of a medium.
     fn counters(&self, medium: MediumId) -> Counters;

@@ -166,6 +166,7 @@ mod tests {
             interval: Duration::ZERO,
             costs: &costs,
             captures: None,
+            observer: None,
         };
         let mut cells = expand(&study).expect("its cells differ");
         cells.retain(|cell| cell.world() == World::Simulated);

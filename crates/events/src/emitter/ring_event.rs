@@ -17,6 +17,9 @@ pub(super) struct Scratch {
     length: usize,
 }
 
+/// The bytes of length, time and kind.
+const HEAD: usize = 16;
+
 impl Scratch {
     pub(super) fn new() -> Self {
         Self {
@@ -29,113 +32,113 @@ impl Scratch {
         &self.bytes[..self.length]
     }
 
-    /// Begins an event; there is room for `most` bytes then.
-    fn begin(&mut self, time: Timestamp, kind: u32, most: usize) -> Cursor<'_> {
-        if self.bytes.len() < HEAD + most {
-            self.bytes.resize((HEAD + most).next_power_of_two(), 0);
+    /// Writes an event whose content `put` writes; false where that passes a limit of the format.
+    #[inline]
+    fn write(&mut self, time: Timestamp, kind: u32, put: impl Fn(&mut Room<'_>) -> Result<(), Misfit>) -> bool {
+        loop {
+            let whole = self.bytes.len();
+            let Some((head, rest)) = self.bytes.split_first_chunk_mut::<HEAD>() else {
+                return false;
+            };
+            let mut room = Room { rest };
+            match put(&mut room) {
+                Ok(()) => {
+                    self.length = whole - room.rest.len();
+                    head[..4].copy_from_slice(&((self.length - 4) as u32).to_le_bytes());
+                    head[4..12].copy_from_slice(&time.unix_nanoseconds().to_le_bytes());
+                    head[12..].copy_from_slice(&kind.to_le_bytes());
+                    return true;
+                }
+                Err(Misfit::Limit) => return false,
+                Err(Misfit::Buffer) => self.bytes.resize(whole * 2, 0),
+            }
         }
-        let (head, rest) = self.bytes.split_at_mut(HEAD);
-        head[4..12].copy_from_slice(&time.unix_nanoseconds().to_le_bytes());
-        head[12..16].copy_from_slice(&kind.to_le_bytes());
-        Cursor { rest, written: 0 }
-    }
-
-    fn end(&mut self, written: usize) {
-        self.length = HEAD + written;
-        let after = (self.length - 4) as u32;
-        self.bytes[..4].copy_from_slice(&after.to_le_bytes());
     }
 }
 
-/// The bytes of length, time and kind.
-const HEAD: usize = 16;
+/// Why an event is not written.
+enum Misfit {
+    /// It passes a limit of the format.
+    Limit,
+    /// The buffer is too short for it.
+    Buffer,
+}
 
-struct Cursor<'a> {
+/// What is left of a buffer.
+struct Room<'a> {
     rest: &'a mut [u8],
-    written: usize,
 }
 
-impl Cursor<'_> {
-    fn put<const N: usize>(&mut self, bytes: [u8; N]) {
-        self.rest[self.written..self.written + N].copy_from_slice(&bytes);
-        self.written += N;
+impl Room<'_> {
+    #[inline]
+    fn put<const N: usize>(&mut self, bytes: [u8; N]) -> Result<(), Misfit> {
+        let rest = std::mem::take(&mut self.rest);
+        let (slot, rest) = rest.split_first_chunk_mut().ok_or(Misfit::Buffer)?;
+        *slot = bytes;
+        self.rest = rest;
+        Ok(())
     }
 
-    fn put_bytes(&mut self, bytes: &[u8]) {
-        self.rest[self.written..self.written + bytes.len()].copy_from_slice(bytes);
-        self.written += bytes.len();
+    #[inline]
+    fn put_bytes(&mut self, bytes: &[u8]) -> Result<(), Misfit> {
+        let rest = std::mem::take(&mut self.rest);
+        let (slot, rest) = rest.split_at_mut_checked(bytes.len()).ok_or(Misfit::Buffer)?;
+        slot.copy_from_slice(bytes);
+        self.rest = rest;
+        Ok(())
     }
 
-    fn put_value(&mut self, value: &Value<&str>) {
+    /// Puts a type and eight bytes.
+    #[inline]
+    fn put_number(&mut self, kind: u8, [a, b, c, d, e, f, g, h]: [u8; 8]) -> Result<(), Misfit> {
+        self.put([kind, a, b, c, d, e, f, g, h])
+    }
+
+    #[inline]
+    fn put_value(&mut self, value: &Value<&str>) -> Result<(), Misfit> {
         match value {
-            Value::Integer(number) => {
-                self.put([1]);
-                self.put(number.to_le_bytes());
-            }
-            Value::Float(number) => {
-                self.put([2]);
-                self.put(number.to_le_bytes());
-            }
+            Value::Integer(number) => self.put_number(1, number.to_le_bytes()),
+            Value::Float(number) => self.put_number(2, number.to_le_bytes()),
             Value::Boolean(truth) => self.put([3, u8::from(*truth)]),
+            Value::Text(text) if text.len() > LONGEST_TEXT => Err(Misfit::Limit),
             Value::Text(text) => {
-                self.put([4]);
-                self.put((text.len() as u16).to_le_bytes());
-                self.put_bytes(text.as_bytes());
+                let [low, high] = (text.len() as u16).to_le_bytes();
+                self.put([4, low, high])?;
+                self.put_bytes(text.as_bytes())
             }
         }
     }
-}
 
-/// The most bytes of a value; `None` where it passes the limit.
-fn room(value: &Value<&str>) -> Option<usize> {
-    match value {
-        Value::Text(text) if text.len() > LONGEST_TEXT => None,
-        Value::Text(text) => Some(3 + text.len()),
-        _ => Some(9),
+    /// Puts a text of at most 255 bytes after its length.
+    fn put_name(&mut self, name: &str) -> Result<(), Misfit> {
+        self.put([name.len() as u8])?;
+        self.put_bytes(name.as_bytes())
     }
 }
 
 /// Writes an event; false where it passes a limit.
 pub(super) fn write(scratch: &mut Scratch, time: Timestamp, subject: &Subject, fields: &[(&str, Value<&str>)]) -> bool {
-    let mut most = 2 + subject.as_str().len();
-    for (name, value) in fields {
-        let Some(room) = room(value) else { return false };
-        if name.is_empty() || name.len() > LONGEST_NAME {
-            return false;
-        }
-        most += 1 + name.len() + room;
-    }
     if fields.len() > MOST_FIELDS {
         return false;
     }
-    let mut out = scratch.begin(time, NO_KIND, most);
-    out.put([subject.as_str().len() as u8]);
-    out.put_bytes(subject.as_str().as_bytes());
-    out.put([fields.len() as u8]);
-    for (name, value) in fields {
-        out.put([name.len() as u8]);
-        out.put_bytes(name.as_bytes());
-        out.put_value(value);
-    }
-    let written = out.written;
-    scratch.end(written);
-    true
+    scratch.write(time, NO_KIND, |room| {
+        room.put_name(subject.as_str())?;
+        room.put([fields.len() as u8])?;
+        fields.iter().try_for_each(|(name, value)| {
+            if name.is_empty() || name.len() > LONGEST_NAME {
+                return Err(Misfit::Limit);
+            }
+            room.put_name(name)?;
+            room.put_value(value)
+        })
+    })
 }
 
 /// Writes the values of an event of a kind; false where one passes a limit.
 pub(super) fn write_values(scratch: &mut Scratch, time: Timestamp, kind: u32, values: &[Value<&str>]) -> bool {
-    let mut most = 0;
-    for value in values {
-        let Some(room) = room(value) else { return false };
-        most += room;
-    }
-    let mut out = scratch.begin(time, kind, most);
-    for value in values {
-        out.put_value(value);
-    }
-    let written = out.written;
-    scratch.end(written);
-    true
+    scratch.write(time, kind, |room| {
+        values.iter().try_for_each(|value| room.put_value(value))
+    })
 }
 
 /// An event's bytes without their length.

@@ -24,6 +24,7 @@ fn outcomes(cell: &Cell, captures: Option<&Path>) -> Vec<Outcome> {
         interval: Duration::from_secs(1),
         costs: &costs,
         captures,
+        observer: None,
     };
     DELIVERIES.run(cell, &context)
 }

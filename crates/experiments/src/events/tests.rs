@@ -22,6 +22,7 @@ fn repeats(settings: &str, repeats: u64) -> Vec<Observation> {
         interval: Duration::ZERO,
         costs: &CostTable::free(),
         captures: None,
+        observer: None,
     };
     let outcomes = DELIVERIES.run(&cell(settings), &context);
     outcomes.into_iter().map(Result::unwrap).collect()

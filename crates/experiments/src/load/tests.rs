@@ -1,10 +1,15 @@
 use crate::tests::DELIVERIES;
 use lastmile_lab::cpu_cost_model::CostTable;
+use lastmile_lab::testbed::{Reading, TestbedObserver};
 use lastmile_study::cell::{Cell, expand};
 use lastmile_study::file::Study;
-use lastmile_study::observation::Observation;
+use lastmile_study::observation::{Observation, Outcome};
+use lastmile_study::observer::Observer;
 use lastmile_study::runner::{Experiment, RunContext};
-use lastmile_units::Seed;
+use lastmile_units::{Instant, Seed};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const COMMON: &str = "delivery = 'load'\nradio = '802.11b'\ntransfer_size = '1 kB'\nload_time = '10 s'\n";
@@ -25,6 +30,7 @@ fn observed_cell(cell: &Cell) -> Observation {
         interval: Duration::ZERO,
         costs: &CostTable::free(),
         captures: None,
+        observer: None,
     };
     let observation = DELIVERIES.run(cell, &context).remove(0).unwrap();
     assert_eq!(observation.doubts, []);
@@ -174,4 +180,59 @@ fn a_rate_can_be_that_of_each_client_and_clients_can_begin_one_after_the_other()
     let together = observed("rate = 30\nclients = 3\nphases = 'equal'");
     let apart = observed("rate = 30\nclients = 3\nphases = 'even'");
     assert!(figure(&together, "response_time") > 1.2 * figure(&apart, "response_time"));
+}
+
+/// Values by part and figure.
+type Readings = BTreeMap<(String, &'static str), Vec<f64>>;
+
+/// What an observer was told.
+#[derive(Default)]
+struct Notes(Arc<Mutex<Readings>>);
+
+impl Observer for Notes {
+    fn begin(&self, _: &Cell) {}
+
+    fn observer_of_world(&self, _: &Cell) -> Option<Box<dyn TestbedObserver>> {
+        Some(Box::new(Self(Arc::clone(&self.0))))
+    }
+
+    fn end(&self, _: &Cell, _: u64, _: &mut [Outcome]) {}
+}
+
+impl TestbedObserver for Notes {
+    fn interval(&mut self, part: &str, _: &Range<Instant>, readings: &[Reading]) {
+        let mut notes = self.0.lock().unwrap();
+        for reading in readings {
+            let key = (part.to_owned(), reading.name);
+            notes.entry(key).or_default().push(reading.value);
+        }
+    }
+}
+
+#[test]
+fn an_observer_is_told_of_radio_and_clients_while_they_run() {
+    let notes = Notes::default();
+    let cell = cell("rate = 20");
+    let context = RunContext {
+        seed: Seed::new(1),
+        repeats: 0..1,
+        interval: Duration::ZERO,
+        costs: &CostTable::free(),
+        captures: None,
+        observer: Some(&notes),
+    };
+    let observation = DELIVERIES.run(&cell, &context).remove(0).unwrap();
+    assert_eq!(observation, observed_cell(&cell), "observing moved a figure");
+    let notes = notes.0.lock().unwrap();
+    let of = |part: &str, figure| &notes[&(part.to_owned(), figure)];
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    // 10 s in intervals of 0.1 s and a little, since a sample waits for a packet.
+    let requests = of("clients", "requests");
+    assert!((60..=101).contains(&requests.len()), "{}", requests.len());
+    assert!((mean(requests) - 20.0).abs() < 2.0, "{}", mean(requests));
+    let response = mean(of("clients", "response_time"));
+    assert!((0.003..0.02).contains(&response), "{response}");
+    // 1 kB and heads for each request.
+    let rate = mean(of("radio", "rate"));
+    assert!((160e3..400e3).contains(&rate), "{rate}");
 }

@@ -26,6 +26,7 @@ fn repeats(cell: &Cell, repeats: u64) -> Vec<Observation> {
         interval: Duration::ZERO,
         costs: &CostTable::free(),
         captures: None,
+        observer: None,
     };
     let outcomes = DELIVERIES.run(cell, &context);
     outcomes.into_iter().map(Result::unwrap).collect()

@@ -30,6 +30,7 @@ fn run(settings: &str) -> Observation {
         interval: Duration::ZERO,
         costs: &CostTable::free(),
         captures: None,
+        observer: None,
     };
     DELIVERIES.run(&cell(settings), &context).remove(0).unwrap()
 }
@@ -180,6 +181,7 @@ fn computing_delays_messages_by_what_it_costs() {
             interval: Duration::ZERO,
             costs: &CostTable::load(&lastmile_lab::cpu_cost_model::Choice::Reference).unwrap(),
             captures: None,
+            observer: None,
         };
         let cell = cell(&format!("delivery = 'websocket'\n{settings}"));
         DELIVERIES.run(&cell, &context).remove(0).unwrap()

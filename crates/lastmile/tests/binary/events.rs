@@ -2,6 +2,9 @@
 //!
 //! What needs a Chromium or OpenTelemetry's SDK for Python is skipped by name where it is missing (`make peers` installs both).
 
+#[cfg(target_os = "linux")]
+mod slow_link;
+
 use crate::browser::chromium;
 use crate::place::Place;
 use serde_json::Value;
@@ -188,6 +191,10 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
             .iter()
             .all(|repeat| repeat["fields"]["transfer_time"].as_f64().unwrap() > 0.0)
     );
+    // Of worlds that run side by side one is on view.
+    let world = events(&place, &url, "run.world.link-down", 1);
+    assert!(world.iter().any(|told| told["fields"]["rate"].as_f64().unwrap() > 0.0));
+    assert_eq!(world[0]["fields"]["unit.queue"], "packets");
     let progress = events(&place, &url, "run.progress", 8);
     let last = progress.last().unwrap();
     assert_eq!(
@@ -202,6 +209,7 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
     assert!(dom.contains(r#"<h1 id="title">bulk</h1>"#), "{dom}");
     assert!(dom.contains(r#"<span id="count">16 of 16 repeats.</span>"#), "{dom}");
     assert!(dom.contains(r#"aria-label="run.repeat transfer_time: now "#), "{dom}");
+    assert!(dom.contains(r#"aria-label="run.world.link-down queue: now "#), "{dom}");
 }
 
 #[test]

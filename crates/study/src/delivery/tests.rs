@@ -106,6 +106,7 @@ fn a_cell_is_run_by_the_delivery_that_it_names() {
         interval: Duration::ZERO,
         costs: &costs,
         captures: None,
+        observer: None,
     };
     let bulk = cell(&format!("delivery = 'ship'\n{BULK}"));
     let ran = |cell| DELIVERIES.run(cell, &context).remove(0).unwrap_err().to_string();

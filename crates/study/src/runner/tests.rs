@@ -1,6 +1,7 @@
 use super::*;
 use crate::figure;
 use crate::observation::Observation;
+use lastmile_lab::testbed::TestbedObserver;
 use rand_core::Rng as _;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -90,6 +91,10 @@ struct Counter {
 impl Observer for Counter {
     fn begin(&self, _: &Cell) {
         *self.begun.lock().unwrap() += 1;
+    }
+
+    fn observer_of_world(&self, _: &Cell) -> Option<Box<dyn TestbedObserver>> {
+        None
     }
 
     fn end(&self, _: &Cell, first: u64, outcomes: &mut [Outcome]) {

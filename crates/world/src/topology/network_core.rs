@@ -8,11 +8,13 @@
 use super::routes::{Edge, Hop, Routes};
 use super::{LinkId, MediumId, RadioId};
 use crate::air_capture::AirFormat;
+use crate::observer::{Observer, Sampling};
 use crate::pcapng_writer::{Capture, dropped_comment};
 use lastmile_link::radio::{Position, Radio, RadioCounters, RadioSpec};
 use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
 use lastmile_units::{Bytes, Instant, Seed};
 use std::io::{self, Write};
+use std::time::Duration;
 
 /// The packets that the media of a world carry.
 pub(crate) trait Payload: Clone + Send + 'static {
@@ -39,6 +41,7 @@ pub(crate) struct NetworkCore<P, W> {
     /// The captures; none after an error of writing one.
     captures: Vec<Option<Capture<W>>>,
     capture_error: Option<io::Error>,
+    sampling: Option<Sampling>,
 }
 
 struct HostState {
@@ -99,6 +102,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
             routes: Routes::default(),
             captures: Vec::new(),
             capture_error: None,
+            sampling: None,
         }
     }
 
@@ -192,6 +196,23 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         }
     }
 
+    /// Tells `observer` what the media do, in intervals of at least `period`. It takes the place of an earlier one.
+    pub(crate) fn observe(&mut self, observer: Box<dyn Observer>, period: Duration) {
+        self.sampling = Some(Sampling::new(observer, period));
+    }
+
+    /// Tells an observer what the media did, where there is one and its interval is over.
+    fn sample(&mut self, now: Instant) {
+        let Some(sampling) = self.sampling.as_mut().filter(|sampling| sampling.is_due(now)) else {
+            return;
+        };
+        let media = self.media.iter().map(|state| {
+            let medium = state.model.medium();
+            (medium.counters(), medium.queue_length())
+        });
+        sampling.tell(now, media);
+    }
+
     /// The longest queue of a medium so far, in packets.
     pub(crate) fn longest_queue(&self, medium: MediumId) -> u64 {
         self.media[medium.0].model.medium().longest_queue()
@@ -204,6 +225,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
 
     /// Sends a packet from one host, which is its source or forwards it, towards another.
     pub(crate) fn send(&mut self, from: usize, to: usize, packet: P, now: Instant) -> SendOutcome<P> {
+        self.sample(now);
         let Some(hop) = self.routes.next_hop(from, to) else {
             self.tap(from, now, &packet, Some("dropped: no route to the destination"));
             return SendOutcome::Unroutable(packet);
@@ -235,6 +257,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     /// Appends the events of a medium up to `now` to `events`, in the order of time. It captures dropped packets; [`NetworkCore::tap`]
     /// captures a packet that has arrived, when its host receives it.
     pub(crate) fn poll(&mut self, medium: MediumId, now: Instant, events: &mut Vec<Event<P>>) {
+        self.sample(now);
         let state = &mut self.media[medium.0];
         let known = events.len();
         state.model.medium_mut().poll(now, &mut |event| events.push(event));

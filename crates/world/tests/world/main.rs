@@ -7,6 +7,7 @@ mod captures;
 mod computing;
 mod http;
 mod lost_frames;
+mod observer;
 mod programs;
 mod radio;
 mod support;

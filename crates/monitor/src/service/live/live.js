@@ -110,16 +110,22 @@ function take(line) {
   latest.length = Math.min(latest.length, MOST_ROWS);
 }
 
-// Losses have a column of their own, and a run's counts are shown by its bar.
+// Losses have a column of their own, and a run's counts are shown by its bar; the time of a world is none of its figures.
 function isCharted(subject, name) {
-  return !subject.startsWith("_") && subject !== "run.progress" && !(subject === "run.repeat" && name === "repeat");
+  if (subject.startsWith("_") || subject === "run.progress") return false;
+  return !(subject === "run.repeat" && name === "repeat") && !(isOfWorld(subject) && name === "world_time");
+}
+
+// A run tells of few parts of a world. Their charts come first.
+function isOfWorld(subject) {
+  return subject.startsWith("run.world.");
 }
 
 function point(line, name, seconds, value) {
   const key = JSON.stringify([line.subject, name]);
   let chart = charts.get(key);
   if (chart === undefined) {
-    if (charts.size === MOST_CHARTS) return;
+    if (charts.size >= MOST_CHARTS && !isOfWorld(line.subject)) return;
     chart = { subject: line.subject, name, points: [], figure: null, changed: true };
     charts.set(key, chart);
   }
@@ -191,7 +197,8 @@ function drawChart(chart) {
   chart.changed = false;
   if (chart.figure === null) {
     chart.figure = document.createElement("figure");
-    byId("charts").append(chart.figure);
+    const others = isOfWorld(chart.subject) ? [...charts.values()].filter(other => other.figure !== null && !isOfWorld(other.subject)) : [];
+    byId("charts").insertBefore(chart.figure, others[0]?.figure ?? null);
   }
   const unit = units.get(chart.name) ?? "";
   const suffix = unit === "" || unit === "1" ? "" : ` ${unit}`;

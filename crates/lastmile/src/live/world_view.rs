@@ -1,0 +1,115 @@
+//! The world on view: what its media and its clients do, as events. Of worlds that run side by side one is on view at a time.
+
+use lastmile_events::{Emitter, Subject, Value};
+use lastmile_lab::testbed::{Reading, TestbedObserver};
+use lastmile_study::cell::Cell;
+use lastmile_units::Instant as WorldInstant;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often a world is told of: a simulated one passes hours in a second. Our own choice.
+const LEAST_PAUSE: Duration = Duration::from_millis(50);
+/// The most parts of a world that are told of, so that a page has room for them: our own choice.
+const MOST_PARTS: usize = 6;
+
+/// The place for the world on view.
+#[derive(Debug, Default)]
+pub(super) struct Stage {
+    taken: AtomicBool,
+    /// What telling has taken on the threads of worlds, in nanoseconds.
+    time: AtomicU64,
+}
+
+/// A world that is on view until this is dropped.
+pub(super) struct WorldView {
+    stage: Arc<Stage>,
+    emitter: Emitter,
+    cell: String,
+    parts: BTreeMap<String, Part>,
+    /// When it was told of last, in real time, and the end of that interval in the world's.
+    told: Option<(Instant, WorldInstant)>,
+}
+
+/// A part of the world.
+struct Part {
+    subject: Subject,
+    /// The figures whose units were told.
+    known: BTreeSet<&'static str>,
+}
+
+impl Stage {
+    pub(super) fn time_of_telling(&self) -> Duration {
+        Duration::from_nanos(self.time.load(Ordering::Relaxed))
+    }
+}
+
+impl WorldView {
+    /// Puts the world of a cell on view, where no other is.
+    pub(super) fn of(stage: &Arc<Stage>, emitter: Emitter, cell: &Cell) -> Option<Self> {
+        let is_taken = stage.taken.swap(true, Ordering::AcqRel);
+        (!is_taken).then(|| Self {
+            stage: Arc::clone(stage),
+            emitter,
+            cell: cell.describe(),
+            parts: BTreeMap::new(),
+            told: None,
+        })
+    }
+
+    fn tell(&mut self, part: &str, time: &Range<WorldInstant>, readings: &[Reading]) {
+        if !self.parts.contains_key(part) {
+            let subject = Subject::new(&format!("run.world.{part}"));
+            let (Ok(subject), true) = (subject, self.parts.len() < MOST_PARTS) else {
+                return;
+            };
+            let known = BTreeSet::new();
+            self.parts.insert(part.to_owned(), Part { subject, known });
+        }
+        let Some(part) = self.parts.get_mut(part) else {
+            return;
+        };
+        let units: Vec<(String, &str)> = readings
+            .iter()
+            .filter(|reading| part.known.insert(reading.name))
+            .map(|reading| (format!("unit.{}", reading.name), reading.unit))
+            .collect();
+        let mut fields = vec![
+            ("cell", Value::Text(self.cell.as_str())),
+            ("world_time", Value::Float(time.end.since_start().as_secs_f64())),
+        ];
+        fields.extend(units.iter().map(|(name, unit)| (name.as_str(), Value::Text(*unit))));
+        fields.extend(
+            readings
+                .iter()
+                .map(|reading| (reading.name, Value::Float(reading.value))),
+        );
+        self.emitter.emit(&part.subject, &fields);
+    }
+}
+
+impl TestbedObserver for WorldView {
+    fn interval(&mut self, part: &str, time: &Range<WorldInstant>, readings: &[Reading]) {
+        let now = Instant::now();
+        // All parts of an interval are told of, or none.
+        let is_due = self
+            .told
+            .is_none_or(|(at, end)| end == time.end || now.duration_since(at) >= LEAST_PAUSE);
+        if !is_due {
+            return;
+        }
+        self.told = Some((now, time.end));
+        self.tell(part, time, readings);
+        self.stage
+            .time
+            .fetch_add(now.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    }
+}
+
+impl Drop for WorldView {
+    fn drop(&mut self) {
+        self.stage.taken.store(false, Ordering::Release);
+    }
+}

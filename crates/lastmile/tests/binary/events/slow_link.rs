@@ -1,0 +1,104 @@
+//! A subscriber behind a modem that sleeps for a minute: it delays nobody, costs the monitor no memory, and catches up in order.
+
+use super::Running;
+use crate::place::Place;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A modem: 49 kbit/s down, 30 kbit/s up, 120 ms.
+const MODEM: &str = "wpt/dial";
+const EVENTS: u64 = 20_000;
+const SLEEP: Duration = Duration::from_secs(60);
+const SUBSCRIBE: [&str; 4] = ["subscribe", "gate.*", "--from", "start"];
+
+/// The memory that a process holds, in bytes.
+fn resident(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+fn emit(place: &Place, url: &str) {
+    let mut emitting = place
+        .command(&["emit", "--monitor", url])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = emitting.stdin.take().unwrap();
+    for i in 0..EVENTS {
+        let cars = i * 7919 % 1000;
+        writeln!(
+            lines,
+            "gate.north i={i} text=\"the sensor at the gate has counted {cars} cars\""
+        )
+        .unwrap();
+    }
+    drop(lines);
+    assert!(emitting.wait().unwrap().success());
+}
+
+/// The next event of a subscription.
+fn next_event(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Value {
+    let line = lines.next().expect("the subscription goes on").unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+#[test]
+fn a_subscriber_behind_a_modem_sleeps_for_a_minute_at_nobodys_cost_and_catches_up() {
+    let place = Place::new();
+    let tried = place.run(&["link", MODEM, "--quiet", "--", "true"]);
+    if tried.code == Some(3) {
+        return eprintln!("skipped: {}", tried.stderr);
+    }
+    let monitor = Running::monitor(&place, &[]);
+    let url = monitor.url(0);
+    let port = url.rsplit(':').next().unwrap();
+    let far = format!("http://host.lastmile:{port}");
+    let link = ["link", MODEM, "--quiet", "--", crate::place::LASTMILE];
+    let behind = [&link[..], &SUBSCRIBE, &["--compress", "--monitor", &far]].concat();
+    let mut sleeping = place.command(&behind).stdout(Stdio::piped()).spawn().unwrap();
+    let asleep_at = Instant::now();
+    let awake = [&SUBSCRIBE[..], &["--monitor", &url]].concat();
+    let mut awake = place.command(&awake).stdout(Stdio::piped()).spawn().unwrap();
+    emit(&place, &url);
+
+    // The one that is awake gets everything while the other has not read a line.
+    let mut lines = BufReader::new(awake.stdout.take().unwrap()).lines();
+    for sequence in 1..=EVENTS {
+        assert_eq!(next_event(&mut lines)["sequence"], sequence);
+    }
+    awake.kill().unwrap();
+    awake.wait().unwrap();
+    let before = resident(monitor.child.id());
+    thread::sleep(SLEEP.saturating_sub(asleep_at.elapsed()));
+    let slept = resident(monitor.child.id());
+
+    let mut lines = BufReader::new(sleeping.stdout.take().unwrap()).lines();
+    for sequence in 1..=EVENTS {
+        let event = next_event(&mut lines);
+        assert_eq!(
+            (&event["sequence"], &event["fields"]["i"]),
+            (&sequence.into(), &(sequence - 1).into())
+        );
+    }
+    let caught_up = resident(monitor.child.id());
+    // Lines of all events have 5 MB.
+    for after in [slept, caught_up] {
+        assert!(
+            after < before + (1 << 20),
+            "the monitor grew from {before} to {after} bytes"
+        );
+    }
+    // `link` ends every process of its command.
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(sleeping.id() as i32),
+        nix::sys::signal::Signal::SIGTERM,
+    )
+    .unwrap();
+    sleeping.wait().unwrap();
+}
