@@ -4,6 +4,7 @@
 mod open_questions;
 mod planned;
 mod printed_rows;
+mod systems;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,9 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
         planned::scale(run),
         planned::slow_links(run),
         planned::losses(run),
+        systems::submission(run),
+        systems::delivery(run),
+        systems::warm_up(run),
     ];
     all.into_iter().flatten().collect()
 }

@@ -20,6 +20,9 @@ mod browser;
 #[path = "peers/calls.rs"]
 mod calls;
 #[cfg(target_os = "linux")]
+#[path = "peers/events.rs"]
+mod events;
+#[cfg(target_os = "linux")]
 #[path = "peers/http.rs"]
 mod http;
 #[cfg(target_os = "linux")]
@@ -75,6 +78,9 @@ fn check_all() {
                     "{name}: installed, {version}: {}",
                     calls::arrive_as_they_were_sent(&peer, program)
                 );
+            }
+            if serves("events") {
+                println!("{name}: installed, {version}: {}", events::are_delivered(&peer));
             }
             if serves("configured") {
                 println!("{name}: installed, {version}: {}", snippets::do_what_they_say(&peer));

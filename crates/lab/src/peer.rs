@@ -39,7 +39,7 @@ mod process_tree;
 mod server;
 mod spec;
 
-pub use client::RunningClient;
+pub use client::{Conversation, RunningClient};
 pub use environment::Inputs;
 pub use error::{NotInstalled, PeerError};
 pub use installation::Version;

@@ -11,10 +11,11 @@ struct Column {
     printed: &'static [f64],
 }
 
-/// A table that is printed: the test, the part that repeats it, and its columns.
+/// A table that is printed: the test, the part that repeats it, the peer that is the system of its channel, and its columns.
 struct Printed {
     test: &'static str,
     part: &'static str,
+    original: Option<(&'static str, &'static str)>,
     title: &'static str,
     columns: &'static [Column],
 }
@@ -23,6 +24,7 @@ const PRINTED: &[Printed] = &[
     Printed {
         test: "sustained",
         part: "sustained",
+        original: Some(("java-events", "Java RMI")),
         title: "Sustained submission, run by run",
         columns: &[
             Column {
@@ -49,6 +51,7 @@ const PRINTED: &[Printed] = &[
     Printed {
         test: "delayed",
         part: "delayed",
+        original: None,
         title: "Delayed submission, run by run",
         columns: &[
             Column {
@@ -71,6 +74,7 @@ const PRINTED: &[Printed] = &[
     Printed {
         test: "subscription",
         part: "subscription",
+        original: Some(("ice-events", "Ice")),
         title: "Subscription, run by run",
         columns: &[
             Column {
@@ -90,6 +94,7 @@ const PRINTED: &[Printed] = &[
     Printed {
         test: "query",
         part: "query",
+        original: None,
         title: "Query, query by query",
         columns: &[Column {
             figure: "query_time",
@@ -99,8 +104,9 @@ const PRINTED: &[Printed] = &[
     },
 ];
 
-/// The part with the same tests over real kernels.
+/// The part with the same tests over real kernels, and the one with other systems.
 const KERNELS: &str = "kernels";
+const SYSTEMS: &str = "systems";
 
 pub(super) fn tables(run: &Run) -> Vec<Table> {
     PRINTED.iter().filter_map(|printed| table(run, printed)).collect()
@@ -112,41 +118,60 @@ fn ours<'a>(run: &'a Run, printed: &Printed) -> Option<&'a Cell> {
     cell(run, printed.part, &levels).or_else(|| cell(run, KERNELS, &levels))
 }
 
+/// The cell of the system that carried the events of a printed table, today.
+fn original<'a>(run: &'a Run, printed: &Printed) -> Option<(&'static str, &'a Cell)> {
+    let (server, name) = printed.original?;
+    Some((name, cell(run, SYSTEMS, &[("test", printed.test), ("server", server)])?))
+}
+
 fn table(run: &Run, printed: &Printed) -> Option<Table> {
-    let cell = ours(run, printed)?;
+    let mut measured = vec![("ours", ours(run, printed)?)];
+    measured.extend(original(run, printed));
     let mut columns = vec!["Run".to_owned()];
     for column in printed.columns {
-        columns.extend([format!("{}, printed", column.title), format!("{}, ours", column.title)]);
+        columns.push(format!("{}, printed", column.title));
+        columns.extend(measured.iter().map(|(whose, _)| format!("{}, {whose}", column.title)));
     }
     let seconds = |value: f64| quantity(value, "s");
     let rows = printed.columns.first()?.printed.len();
     // A record has no means of runs that are all equal.
-    let measured = |column: &Column, row: usize| {
+    let of_run = |cell: &Cell, column: &Column, row: usize| {
         let figure = cell.figures.get(column.figure)?;
         let constant = (figure.population_sd == 0.0 && (row as u64) < cell.repeats).then_some(figure.mean);
         figure.run_means.get(row).copied().or(constant).map(seconds)
     };
     let mut table: Vec<Vec<String>> = (0..rows)
         .map(|row| {
-            let values = printed
-                .columns
-                .iter()
-                .flat_map(|column| [seconds(column.printed[row]), measured(column, row).unwrap_or_default()]);
+            let values = printed.columns.iter().flat_map(|column| {
+                let measured = measured
+                    .iter()
+                    .map(|(_, cell)| of_run(cell, column, row).unwrap_or_default());
+                std::iter::once(seconds(column.printed[row]))
+                    .chain(measured)
+                    .collect::<Vec<_>>()
+            });
             std::iter::once((row + 1).to_string()).chain(values).collect()
         })
         .collect();
-    let mut add = |name: &str, of_printed: fn(&[f64]) -> Option<f64>, of_ours: fn(&Figure) -> Option<f64>| {
+    let mut add = |name: &str, of_printed: fn(&[f64]) -> Option<f64>, of_measured: fn(&Figure) -> Option<f64>| {
         let values = printed.columns.iter().flat_map(|column| {
-            let ours = cell.figures.get(column.figure).and_then(of_ours);
-            [of_printed(column.printed), ours].map(|value| value.map(seconds).unwrap_or_default())
+            let measured = measured
+                .iter()
+                .map(|(_, cell)| cell.figures.get(column.figure).and_then(of_measured));
+            let all: Vec<Option<f64>> = std::iter::once(of_printed(column.printed)).chain(measured).collect();
+            all.into_iter().map(|value| value.map(seconds).unwrap_or_default())
         });
         table.push(std::iter::once(name.to_owned()).chain(values).collect());
     };
     add("Mean", lastmile_statistics::mean, |figure| Some(figure.mean));
     add("Deviation", lastmile_statistics::sd, |figure| figure.sd);
+    let mut note = "Printed: a virtual machine on an Athlon MP at 2.0 GHz, Java RMI and Ice. The means and deviations of printed runs are computed from them; deviations divide by n - 1.".to_owned();
+    if let [_, (name, _)] = measured[..] {
+        note += &format!(" {name}: the system of the printed channel, on this machine.");
+    }
     Some(Table {
         title: printed.title.to_owned(),
-        note: "Printed: a virtual machine on an Athlon MP at 2.0 GHz, Java RMI and Ice. The means and deviations of printed runs are computed from them; deviations divide by n - 1.".to_owned(),
+        note,
         columns,
         rows: table,
     })

@@ -146,3 +146,59 @@ fn the_study_has_the_planned_experiments_up_to_a_hundred() {
         assert!(levels.contains(&"1") && levels.contains(&"100"), "{part}");
     }
 }
+
+/// The run with cells of other systems: those of ours, under their names.
+fn with_systems() -> Run {
+    let mut run = run().clone();
+    let mut add = |part: &str, from: (&str, &[(&str, &str)]), test: &str, server: &str| {
+        let mut cell = cell(&run, from.0, from.1).unwrap().clone();
+        cell.part = Some(part.to_owned());
+        cell.levels.insert("test".to_owned(), test.to_owned());
+        cell.levels.insert("server".to_owned(), server.to_owned());
+        run.cells.push(cell);
+    };
+    for server in ["lastmile", "java-events", "ice-events"] {
+        add("systems", ("sustained", &[]), "sustained", server);
+        add("systems", ("subscription", &[]), "subscription", server);
+        add("systems-slow-submission", ("sustained", &[]), "sustained", server);
+        add(
+            "systems-slow-delivery",
+            ("push-channel", &[("channel", "sensor-client"), ("link", "56k")]),
+            "subscription",
+            server,
+        );
+    }
+    run
+}
+
+#[test]
+fn other_systems_stand_beside_ours_and_the_original_channels_beside_the_printed_runs() {
+    let run = with_systems();
+    let found = findings(&run);
+    let text = |title: &str| {
+        let found = found.iter().find(|finding| finding.title == title);
+        found.unwrap_or_else(|| panic!("{title}")).text.as_str()
+    };
+    let submission = text("Other systems: submission");
+    assert!(submission.contains(", Java RMI ") && submission.contains(", Ice ") && !submission.contains("Redis"));
+    assert!(!submission.contains("survive the end of the server:"), "{submission}");
+    let delivery = text("Other systems: delivery");
+    assert!(
+        delivery.contains("Behind a link") && delivery.contains("with all headers: ours"),
+        "{delivery}"
+    );
+    let trend = text("Other systems: the trend within a test");
+    assert!(trend.starts_with("The first printed run took 2.0 times"), "{trend}");
+    let tables = exhibits(&run);
+    assert_eq!(
+        tables[0].columns[1..4],
+        ["send, printed", "send, ours", "send, Java RMI"]
+    );
+    assert_eq!(tables[0].rows[0][2], tables[0].rows[0][3]);
+    assert_eq!(tables[2].columns[3], "time, Ice");
+    assert!(
+        tables
+            .iter()
+            .all(|table| table.rows.iter().all(|row| row.len() == table.columns.len()))
+    );
+}

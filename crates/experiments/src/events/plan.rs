@@ -10,7 +10,7 @@ use lastmile_lab::testbed::HostSetup;
 use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_study::delivery::Refusal;
 use lastmile_study::settings::{
-    Call, Delay, Durability, EventChannel, EventTest, FullBuffer, Nagle, Pace, Persistent, Settings,
+    Call, Delay, Durability, EventChannel, EventTest, FullBuffer, Nagle, Pace, Persistent, ServerName, Settings,
 };
 use lastmile_tcp as tcp;
 use lastmile_units::{Probability, Seed};
@@ -59,6 +59,7 @@ const SETTINGS: &[&str] = &[
     "monitor_cpu_time",
     "event_cpu_time",
     "client_cpu_time",
+    "server",
 ];
 
 /// The names of the hosts: one monitor, and sensors, the hosts of their applications, and clients, which are numbered from 1.
@@ -101,6 +102,8 @@ pub(super) struct Plan {
     /// For each event, beside what its chunk or its piece of an answer takes.
     pub(super) event_cpu: Duration,
     pub(super) client_cpu: Duration,
+    /// The system that takes the place of our sensor, monitor and clients; none where they are ours.
+    pub(super) real: Option<ServerName>,
     link: Option<LinkSpec>,
     shares_cpu: bool,
     tcp: tcp::Config,
@@ -190,7 +193,12 @@ impl Plan {
             return Err(format!("test {test} has no clients; remove clients from this part").into());
         }
         let nagle = settings.nagle.unwrap_or(Nagle::Off);
+        let real = settings.server.clone().filter(|server| !server.is_ours());
+        if let Some(server) = &real {
+            check_real(server, test, settings)?;
+        }
         Ok(Self {
+            real,
             test,
             channel: settings.channel.unwrap_or(match test {
                 EventTest::Sustained | EventTest::Delayed => EventChannel::ApplicationSensor,
@@ -243,13 +251,20 @@ impl Plan {
     }
 
     /// The hosts in a line: applications, their sensor, the monitor, clients. Each has a wire of its own to the next; those of the channel have
-    /// the link.
+    /// the link. Another system is on the monitor's host, and has no sensor between.
     pub(super) fn topology(&self) -> Result<Topology, Refusal> {
         let ideal = LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL);
         let ideal = ideal.map_err(|error| Refusal::Settings(error.to_string()))?;
         let link = |is_here: bool| self.link.clone().filter(|_| is_here).unwrap_or_else(|| ideal.clone());
         let mut builder = Topology::builder().host(MONITOR);
-        for number in 1..=self.sensors {
+        if self.real.is_some() {
+            let applications = applications(1);
+            let near = self.channel == EventChannel::ApplicationSensor;
+            builder = builder.host(&applications);
+            builder = builder.wire(format!("of-{applications}"), link(near), [&applications], [MONITOR]);
+        }
+        let sensors = if self.real.is_some() { 0 } else { self.sensors };
+        for number in 1..=sensors {
             let (sensor, applications) = (sensor(number), applications(number));
             builder = builder.host(&sensor).host(&applications);
             let near = self.channel == EventChannel::ApplicationSensor;
@@ -356,6 +371,43 @@ fn check_emulated(settings: &Settings) -> Result<(), Refusal> {
             "{key} is possible only in the simulated world: real programs compute, and write to a real disk; set it to \"0 s\", or set world = \"sim\" for this part"
         )
         .into()),
+    }
+}
+
+/// Checks that nothing is asked of another system that only ours has.
+fn check_real(server: &ServerName, test: EventTest, settings: &Settings) -> Result<(), Refusal> {
+    if settings.world.unwrap_or_default() != World::Emulated {
+        return Err(
+            format!("server {server} runs only in the emulated world: set world = \"emu\" for this part").into(),
+        );
+    }
+    if test == EventTest::Delayed {
+        return Err(format!("server {server} has no test {test}; use sustained, subscription or query").into());
+    }
+    let several = |number: Option<NonZeroU32>| number.is_some_and(|number| number.get() > 1);
+    let only_ours = [
+        (
+            "codec",
+            settings
+                .codec
+                .is_some_and(|codec| codec.content().is_ok_and(|codec| !codec.is_identity())),
+        ),
+        ("call", settings.call.is_some_and(|call| call != Call::TwoWay)),
+        ("sensors", several(settings.sensors)),
+        ("applications", several(settings.applications)),
+        ("clients", several(settings.clients)),
+        (
+            "event_ratio",
+            settings.event_ratio.is_some_and(|ratio| ratio != Probability::ALWAYS),
+        ),
+        ("work_time", settings.work_time.is_some_and(|time| !time.0.is_zero())),
+        ("channel", settings.channel == Some(EventChannel::SensorMonitor)),
+    ];
+    match only_ours.iter().find(|(_, is_set)| *is_set) {
+        None => Ok(()),
+        Some((key, _)) => {
+            Err(format!("server {server} has one application, one client, and no such {key}; leave {key} out").into())
+        }
     }
 }
 

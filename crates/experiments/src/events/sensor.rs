@@ -1,8 +1,8 @@
 //! The programs that pass events on: a sensor with its store, and the monitor. Both keep chunks in logs of the crate `monitor`: in the emulated
 //! world on a disk, in the simulated one in memory, where the plan says how long a commit takes.
 
-use super::Faults;
 use super::plan::Plan;
+use super::session::Faults;
 use bytes::Bytes as Octets;
 use futures_util::stream::{self, Stream};
 use http::header::{CONTENT_ENCODING, HOST};

@@ -149,4 +149,10 @@ fn what_is_missing_or_has_no_effect_is_refused() {
     assert!(refusal("test = 'sustained'\ncodec = 'br:5'").contains("gzip:1"));
     assert!(refusal("test = 'sustained'\npayload = 'text'").contains("payload has no effect"));
     assert!(refusal("world = 'emu'\ntest = 'sustained'\nsync_time = '1 ms'").contains("only in the simulated world"));
+    let real = |settings: &str| refusal(&format!("server = 'redis-events'\n{settings}"));
+    assert!(real("test = 'sustained'").contains("only in the emulated world"));
+    let real = |settings: &str| real(&format!("world = 'emu'\n{settings}"));
+    assert!(real("test = 'delayed'\nmessage_interval = '1 s'").contains("has no test delayed"));
+    assert!(real("test = 'subscription'\nclients = 2").contains("leave clients out"));
+    assert!(real("test = 'sustained'\ncall = 'pipelined'").contains("leave call out"));
 }

@@ -1,12 +1,12 @@
-//! Runs a peer as a client to its end, and reads its events.
+//! Runs a peer as a client and reads its events: to its end, or command by command.
 
 use super::environment::Inputs;
 use super::error::PeerError;
 use super::process::Process;
 use super::spec::PeerSpec;
 use serde_json::Value;
-use std::io;
-use std::process::Command;
+use std::io::{self, Write as _};
+use std::process::{ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 /// The timeout of a client. Our own choice.
@@ -52,7 +52,28 @@ impl PeerSpec {
         let program = self.program(self.client.as_ref(), "client", inputs)?;
         self.is_present()?;
         let command = inputs.command(self, program);
-        Process::start(self, command, &inputs.state, command_in).map(RunningClient)
+        Process::start(self, command, &inputs.state, Stdio::null(), command_in).map(RunningClient)
+    }
+
+    /// Starts the peer as a client that reads commands, each a line of its standard input, up to its end. Dropping the result ends it.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn converse(
+        &self,
+        inputs: &Inputs,
+        command_in: &dyn Fn(&mut Command) -> io::Result<()>,
+    ) -> Result<Conversation, PeerError> {
+        let program = self.program(self.client.as_ref(), "client", inputs)?;
+        self.is_present()?;
+        let command = inputs.command(self, program);
+        let mut process = Process::start(self, command, &inputs.state, Stdio::piped(), command_in)?;
+        let input = process.take_input();
+        Ok(Conversation {
+            process,
+            input,
+            heard: 0,
+        })
     }
 }
 
@@ -89,5 +110,61 @@ impl RunningClient {
             return Err(process.failed("ended without the event \"end\"".to_owned()));
         }
         Ok(told)
+    }
+}
+
+/// A peer that runs as a client and reads commands.
+#[derive(Debug)]
+pub struct Conversation {
+    process: Process,
+    input: Option<ChildStdin>,
+    /// The bytes of its output that were read.
+    heard: usize,
+}
+
+impl Conversation {
+    /// Gives it a command.
+    ///
+    /// # Errors
+    /// When it reads no more.
+    pub fn tell(&mut self, command: &str) -> Result<(), PeerError> {
+        let told = self.input.as_mut().map(|input| writeln!(input, "{command}"));
+        match told {
+            Some(Ok(())) => Ok(()),
+            _ => Err(self.process.failed(format!("does not read the command {command:?}"))),
+        }
+    }
+
+    /// Awaits the next event of that name, and passes over others.
+    ///
+    /// # Errors
+    /// When it ends before, prints a line that is not JSON, or does not print the event within `timeout`.
+    pub fn await_event(&mut self, name: &str, timeout: Duration) -> Result<Value, PeerError> {
+        let mut heard = self.heard;
+        let mut found = None;
+        self.process.poll_until(timeout, |process, status| {
+            let output = process.output();
+            while let Some(length) = output[heard..].find('\n') {
+                let line = &output[heard..heard + length];
+                heard += length + 1;
+                match serde_json::from_str::<Value>(line) {
+                    Ok(event) if event["event"] != name => {}
+                    told => {
+                        found = Some(told);
+                        return true;
+                    }
+                }
+            }
+            status.is_some()
+        });
+        self.heard = heard;
+        match found {
+            Some(Ok(event)) => Ok(event),
+            Some(Err(error)) => Err(self.process.failed(format!("printed a line that is not JSON: {error}"))),
+            None => {
+                let what = format!("did not tell {name:?} before its end or within {timeout:?}");
+                Err(self.process.failed(what))
+            }
+        }
     }
 }

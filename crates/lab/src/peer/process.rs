@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -37,6 +37,7 @@ impl Process {
         peer: &PeerSpec,
         mut command: Command,
         state: &Path,
+        input: Stdio,
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<Self, PeerError> {
         let program = PathBuf::from(command.get_program());
@@ -49,7 +50,7 @@ impl Process {
         let errors = state.join("stderr.log");
         command
             .process_group(0)
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(create(&output)?)
             .stderr(create(&errors)?);
         command_in(&mut command).map_err(not_run)?;
@@ -65,6 +66,11 @@ impl Process {
     /// The id of the process that was started, which leads the process group.
     pub(super) fn id(&self) -> Pid {
         Pid::from_raw(self.child.id().cast_signed())
+    }
+
+    /// Its standard input, the first time, where it has one.
+    pub(super) fn take_input(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
     }
 
     /// Its standard output so far.

@@ -7,7 +7,7 @@ use super::process_tree;
 use super::spec::PeerSpec;
 use std::cell::Cell;
 use std::io;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// The timeout for `READY`: a Java server on a busy machine takes a few seconds. Our own choice.
@@ -37,7 +37,7 @@ impl PeerSpec {
         let program = self.program(self.server.as_ref(), "server", inputs)?;
         self.is_present()?;
         let command = inputs.command(self, program);
-        let mut process = Process::start(self, command, &inputs.state, command_in)?;
+        let mut process = Process::start(self, command, &inputs.state, Stdio::null(), command_in)?;
         let mut ended = None;
         let in_time = process.poll_until(START_TIMEOUT, |process, status| {
             // Read its output after its exit status, so that lines printed just before it exited are seen.

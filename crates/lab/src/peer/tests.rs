@@ -236,3 +236,25 @@ fn what_a_client_tells_is_given_line_by_line_and_counts_when_it_says_end() {
     );
     assert!(refusal("echo READY").contains("printed a line that is not JSON"));
 }
+
+#[test]
+fn a_client_that_reads_commands_is_told_and_heard_one_by_one() {
+    let state = tempfile::tempdir().unwrap();
+    let script = r#"printf '{\"event\": \"ready\"}\\n'; while read -r told; do printf '{\"event\": \"note\"}\\n{\"event\": \"%s\"}\\n' $told; done"#;
+    let text = ECHO
+        .replace("[server", "[client")
+        .replace("env; echo READY; exec sleep 600", script);
+    let (_folder, peer) = folder_with(&text);
+    let peer = PeerSpec::load(&peer).unwrap();
+    let mut talk = peer.converse(&inputs(state.path()), &|_| Ok(())).unwrap();
+    let soon = std::time::Duration::from_secs(20);
+    assert_eq!(talk.await_event("ready", soon).unwrap()["event"], "ready");
+    for command in ["one", "two"] {
+        talk.tell(command).unwrap();
+        assert_eq!(talk.await_event(command, soon).unwrap()["event"], command);
+    }
+    let error = talk
+        .await_event("three", std::time::Duration::from_millis(50))
+        .unwrap_err();
+    assert!(error.to_string().contains("did not tell \"three\""), "{error}");
+}

@@ -9,6 +9,8 @@ mod doubts;
 #[cfg(target_os = "linux")]
 mod emulated;
 mod environment;
+#[cfg(target_os = "linux")]
+mod event_systems;
 mod events;
 mod inspect;
 #[cfg(target_os = "linux")]
