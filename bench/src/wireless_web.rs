@@ -3,12 +3,12 @@
 use lastmile_lab::failure::Failure;
 use lastmile_lab::testbed::{HostSetup, Testbed};
 use lastmile_link::radio::RadioSpec;
-use lastmile_load::http1::Request;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::on_testbed::{LEAD_TIME, RunningLoads};
 use lastmile_load::over_host::HostLoad;
 use lastmile_load::plan::{Demand, Plan};
 use lastmile_load::rate::RequestRate;
+use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::server_model::ServerModel;
 use lastmile_units::Seed;
@@ -102,6 +102,7 @@ pub fn run(work: Work, clients: u32, time: Duration) -> Result<WirelessRun, Fail
                     Demand::open(Arrivals::Constant(rate))
                 }
                 _ => Demand::Closed {
+                    users: NonZeroU32::MIN,
                     think_time: Duration::ZERO,
                 },
             };

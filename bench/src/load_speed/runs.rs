@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use lastmile_load::epoll::{Generator, GeneratorRun};
-use lastmile_load::http1::Request;
 use lastmile_load::plan::{Demand, Plan};
 use lastmile_load::rate::RequestRate;
+use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
 use lastmile_units::Seed;
 use std::io;

@@ -1,21 +1,23 @@
 //! The client of a load, sans-IO: given the time, the bytes and the events of its connections, it says what to do next.
 //!
 //! A driver calls [`Client::advance`] with the time, carries out each [`Action`], reports what became of it, and waits for a socket's
-//! event or [`Client::next_deadline`]. `dispatch` is which request goes over which connection, `outcome` how requests end, and what follows.
-//! The loop over real sockets and the programs in worlds drive the same client.
+//! event or [`Client::next_deadline`]. `dispatch` is which request goes over which connection, `exchange` what its bytes mean, and `outcome` how
+//! requests end, and what follows. Only `connection` and `exchange` know the versions of HTTP: whatever is measured, and when, is the same for
+//! them all. The loop over real sockets and the programs in worlds drive the same client.
 
 mod connection;
 mod dispatch;
+mod exchange;
 mod outcome;
 mod queue;
 mod share;
 #[cfg(test)]
 mod tests;
 
-use crate::error_cause::ErrorCause;
+use crate::error_cause::{ErrorCause, RequestFailure};
 use crate::live::RecentFigures;
 use crate::measurement::{ClientShare, CompletionWindow, Ending, Measurement};
-use crate::plan::{Demand, Plan};
+use crate::plan::{Demand, HttpVersion, Plan};
 use crate::schedule::Schedule;
 use connection::{Connection, InFlight, State};
 use lastmile_units::{Instant, Seed};
@@ -41,19 +43,21 @@ pub struct Client {
     queues: LocalQueues,
     connections: Vec<Connection>,
     free: Vec<u32>,
-    /// Connections that wait for a request, by client; an entry may be out of date.
-    idle: Vec<Vec<ConnectionId>>,
-    /// The number of open connections, by client.
+    /// Connections that may have room for a request, by client; an entry may be out of date.
+    with_room: Vec<Vec<ConnectionId>>,
+    /// The number of open connections that take requests, by client.
     open: Vec<u32>,
     connections_open: u64,
     in_flight: u64,
     next_serial: u64,
     /// The timeouts of requests in flight; an entry may be out of date.
-    timeouts: BinaryHeap<Reverse<(Instant, ConnectionId, u64)>>,
+    timeouts: BinaryHeap<Reverse<(Instant, ExchangeId, u64)>>,
     actions: VecDeque<Action>,
     measurement: Measurement,
     /// What happened since it was last asked for; none where nobody asks.
     recent: Option<Box<RecentFigures>>,
+    /// The head of the request over HTTP/2, where that is spoken, and the request can be one of it.
+    http2_head: Option<http::Request<()>>,
     is_done: bool,
 }
 
@@ -64,6 +68,13 @@ pub struct ConnectionId {
     pub index: u32,
     /// How many connections had the slot before.
     pub generation: u32,
+}
+
+/// A request that is under way: its connection, and its stream there. The stream is 0 over HTTP/1.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ExchangeId {
+    connection: ConnectionId,
+    stream: u32,
 }
 
 /// What the driver has to do.
@@ -100,8 +111,9 @@ impl Client {
         let mut due = DueRequests::default();
         let schedule = match &plan.demand {
             Demand::Open { arrivals, .. } => Some(arrivals.schedule(plan.duration, seed).enumerate().peekable()),
-            Demand::Closed { .. } => {
-                for client in (0..clients).filter(|client| share.has(u64::from(*client), clients.max(2))) {
+            Demand::Closed { users, .. } => {
+                let users = (0..users.get()).map(|user| user % clients);
+                for client in users.filter(|client| share.has(u64::from(*client), clients.max(2))) {
                     due.push(Request::first(start, client, 0));
                 }
                 None
@@ -115,7 +127,7 @@ impl Client {
             queues: LocalQueues::new(clients),
             connections: Vec::new(),
             free: Vec::new(),
-            idle: vec![Vec::new(); clients as usize],
+            with_room: vec![Vec::new(); clients as usize],
             open: vec![0; clients as usize],
             connections_open: 0,
             in_flight: 0,
@@ -132,6 +144,10 @@ impl Client {
                 ..Measurement::default()
             },
             recent: None,
+            http2_head: match plan.http {
+                HttpVersion::Http11 => None,
+                HttpVersion::Http2 { .. } => plan.request.http2_head(plan.tls).ok(),
+            },
             is_done: false,
             plan,
         }
@@ -148,15 +164,13 @@ impl Client {
             if let Some(recent) = &mut self.recent {
                 recent.due += 1;
             }
-            self.dispatch(request);
+            self.dispatch(request, None, now);
         }
         while let Some(request) = self.queues.pop_expired(now, self.plan.timeout) {
-            self.count_error(&request, ErrorCause::LocalQueue);
+            self.count_error(&request, ErrorCause::LocalQueue.into());
         }
         while let Some(Reverse((at, id, serial))) = self.timeouts.peek().copied() {
-            let is_current = self
-                .in_flight_at(id)
-                .is_some_and(|in_flight| in_flight.serial == serial);
+            let is_current = self.in_flight(id).is_some_and(|in_flight| in_flight.serial == serial);
             if is_current && at > now {
                 break;
             }
@@ -195,22 +209,22 @@ impl Client {
             .is_some_and(|connection| connection.state == State::Connecting)
     }
 
+    /// Whether a connection carries several requests at once.
+    pub fn has_streams(&self) -> bool {
+        self.plan.http != HttpVersion::Http11
+    }
+
     /// The number of bytes of a request, at most.
     pub fn request_size(&self) -> usize {
         self.plan.request.bytes(true).len()
     }
 
     /// The bytes that are still to be written.
-    pub fn unsent(&self, id: ConnectionId) -> &[u8] {
-        match self.connection(id) {
-            Some(connection) if connection.state == State::Busy => {
-                let is_last = self
-                    .plan
-                    .requests_per_connection
-                    .is_some_and(|most| connection.served + 1 >= most.get());
-                &self.plan.request.bytes(is_last)[connection.written..]
-            }
-            _ => &[],
+    pub fn unsent(&mut self, id: ConnectionId) -> &[u8] {
+        let connection = self.connections.get_mut(id.index as usize);
+        match connection.filter(|connection| connection.is_current(id.generation)) {
+            Some(connection) => connection.unsent(&self.plan),
+            None => &[],
         }
     }
 
@@ -222,12 +236,11 @@ impl Client {
         };
         connection.opened = now;
         connection.state = State::Connecting;
-        let Some(serial) = connection.in_flight.map(|in_flight| in_flight.serial) else {
-            return;
-        };
-        self.timeouts.push(Reverse((timeout, id, serial)));
         self.measurement.connections += 1;
-        self.on_begun(id, now);
+        self.limit_connecting(id, timeout);
+        for exchange in self.exchanges(id) {
+            self.on_begun(exchange, now);
+        }
     }
 
     /// The handshake of TCP is complete. Where the plan asks for TLS, its handshake follows: call [`Self::on_secured`] later.
@@ -239,14 +252,14 @@ impl Client {
         else {
             return;
         };
-        connection.state = if is_secured { State::Securing } else { State::Busy };
+        connection.state = State::Securing;
         connection.connected = now;
         let connect_time = now - connection.opened;
-        if let Some(request) = connection.in_flight.map(|in_flight| in_flight.request) {
+        if let Some(request) = connection.exchanges.first().map(|in_flight| in_flight.request) {
             self.measure(&request, |measurement, _| measurement.connect.record(connect_time));
         }
         if !is_secured {
-            self.actions.push_back(Action::Write(id));
+            self.open(id, now);
         }
     }
 
@@ -258,71 +271,18 @@ impl Client {
         else {
             return;
         };
-        connection.state = State::Busy;
         let tls_time = now - connection.connected;
-        if let Some(request) = connection.in_flight.map(|in_flight| in_flight.request) {
+        if let Some(request) = connection.exchanges.first().map(|in_flight| in_flight.request) {
             self.measure(&request, |measurement, _| measurement.tls.record(tls_time));
         }
-        self.actions.push_back(Action::Write(id));
-    }
-
-    /// That many bytes of [`Self::unsent`] were written; `now` is the time before they were.
-    pub fn on_written(&mut self, id: ConnectionId, bytes: usize, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else {
-            return;
-        };
-        connection.written += bytes;
-        if connection.in_flight.is_some_and(|in_flight| in_flight.begun.is_none()) {
-            self.on_begun(id, now);
-        }
-    }
-
-    /// Bytes arrived.
-    pub fn on_received(&mut self, id: ConnectionId, bytes: &[u8], now: Instant) {
-        self.measurement.bytes_received += bytes.len() as u64;
-        let Some(connection) = self.connection_mut(id) else {
-            return;
-        };
-        let Some(in_flight) = connection.in_flight.as_mut() else {
-            // Nothing was asked: what follows cannot be trusted.
-            self.close(id, now);
-            return;
-        };
-        in_flight.first_byte.get_or_insert(now);
-        match connection.reader.read(bytes) {
-            Err(error) => self.fail(id, error.into(), now),
-            Ok(read) if connection.reader.is_complete() => {
-                let is_followed = read < bytes.len();
-                self.complete(id, is_followed, now);
-            }
-            Ok(_) => {}
-        }
-    }
-
-    /// The server has closed its side of the connection.
-    pub fn on_end(&mut self, id: ConnectionId, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else {
-            return;
-        };
-        if connection.in_flight.is_none() {
-            self.close(id, now);
-            return;
-        }
-        if connection.state == State::Securing {
-            self.fail(id, ErrorCause::Tls, now);
-            return;
-        }
-        match connection.reader.end() {
-            Ok(()) => self.complete(id, true, now),
-            Err(error) => self.fail_or_retry(id, error.into(), now),
-        }
+        self.open(id, now);
     }
 
     /// The connection could not be opened, or is broken.
-    pub fn on_failed(&mut self, id: ConnectionId, cause: ErrorCause, now: Instant) {
+    pub fn on_failed(&mut self, id: ConnectionId, failure: impl Into<RequestFailure>, now: Instant) {
         match self.connection(id) {
-            Some(connection) if connection.in_flight.is_none() => self.close(id, now),
-            Some(_) => self.fail_or_retry(id, cause, now),
+            Some(connection) if connection.exchanges.is_empty() => self.close(id, now),
+            Some(_) => self.fail_or_retry(id, failure.into(), now),
             None => {}
         }
     }
@@ -341,7 +301,7 @@ impl Client {
         window.end = window.end.min(now.saturating_since(self.start));
         self.measurement.span = self.measurement.span.min(measured);
         for connection in &mut self.connections {
-            connection.in_flight = None;
+            connection.exchanges.clear();
         }
         self.in_flight = 0;
         self.end_if_done(now);
@@ -368,11 +328,8 @@ impl Client {
     }
 
     /// A request is begun now: how late is that?
-    fn on_begun(&mut self, id: ConnectionId, now: Instant) {
-        let Some(in_flight) = self
-            .connection_mut(id)
-            .and_then(|connection| connection.in_flight.as_mut())
-        else {
+    fn on_begun(&mut self, id: ExchangeId, now: Instant) {
+        let Some(in_flight) = self.in_flight_mut(id).filter(|in_flight| in_flight.begun.is_none()) else {
             return;
         };
         in_flight.begun = Some(now);
@@ -417,8 +374,12 @@ impl Client {
         connection.filter(|connection| connection.is_current(id.generation))
     }
 
-    fn in_flight_at(&self, id: ConnectionId) -> Option<InFlight> {
-        self.connection(id)?.in_flight
+    fn in_flight(&self, id: ExchangeId) -> Option<&InFlight> {
+        self.connection(id.connection)?.exchanges.get(id.stream)
+    }
+
+    fn in_flight_mut(&mut self, id: ExchangeId) -> Option<&mut InFlight> {
+        self.connection_mut(id.connection)?.exchanges.get_mut(id.stream)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The causes why a request fails.
+//! The causes why a request fails, and what is known beside the cause.
 
 use crate::http1::ResponseError;
 use std::fmt;
@@ -61,7 +61,13 @@ causes! {
     SlowHead = "slow-head": "the head of the response was not complete before the timeout";
     /// The body was not complete in time.
     SlowBody = "slow-body": "the body of the response was not complete before the timeout";
-    /// The response is not HTTP/1.1.
+    /// The server ended the connection by GOAWAY.
+    Goaway = "goaway": "the server ended the HTTP/2 connection by GOAWAY before the response";
+    /// The server refused the stream.
+    RefusedStream = "refused-stream": "the server refused the HTTP/2 stream";
+    /// The server ended the stream by RST_STREAM.
+    StreamReset = "stream-reset": "the server ended the HTTP/2 stream by RST_STREAM";
+    /// The response is not HTTP/1.1, or not HTTP/2.
     Malformed = "malformed": "the response is malformed";
     /// The head does not end.
     HeadTooLong = "head-too-long": "the head of the response does not end";
@@ -93,14 +99,65 @@ impl ErrorCause {
     }
 }
 
-impl From<ResponseError> for ErrorCause {
+/// What is known about a failed request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RequestFailure {
+    /// Its cause.
+    pub cause: ErrorCause,
+    /// What tells failures of one cause apart, where that is known.
+    pub reason: Option<Reason>,
+}
+
+/// What tells failures of one cause apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// In words, or by the name that a protocol has for it: `INTERNAL_ERROR`.
+    Text(&'static str),
+    /// The status code of a response.
+    Status(u16),
+}
+
+impl RequestFailure {
+    /// A failure with a reason in words.
+    pub const fn new(cause: ErrorCause, reason: &'static str) -> Self {
+        Self {
+            cause,
+            reason: Some(Reason::Text(reason)),
+        }
+    }
+
+    /// A response with a status of 400 or above.
+    pub const fn status(status: u16) -> Self {
+        Self {
+            cause: ErrorCause::Status,
+            reason: Some(Reason::Status(status)),
+        }
+    }
+}
+
+impl From<ErrorCause> for RequestFailure {
+    fn from(cause: ErrorCause) -> Self {
+        Self { cause, reason: None }
+    }
+}
+
+impl From<ResponseError> for RequestFailure {
     fn from(error: ResponseError) -> Self {
         match error {
-            ResponseError::HeadTooLong => Self::HeadTooLong,
-            ResponseError::Malformed(_) => Self::Malformed,
-            ResponseError::ClosedBeforeResponse => Self::ClosedBeforeResponse,
-            ResponseError::ShortHead => Self::ShortHead,
-            ResponseError::ShortBody => Self::ShortBody,
+            ResponseError::HeadTooLong => ErrorCause::HeadTooLong.into(),
+            ResponseError::Malformed(why) => Self::new(ErrorCause::Malformed, why),
+            ResponseError::ClosedBeforeResponse => ErrorCause::ClosedBeforeResponse.into(),
+            ResponseError::ShortHead => ErrorCause::ShortHead.into(),
+            ResponseError::ShortBody => ErrorCause::ShortBody.into(),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Status(status) => status.fmt(f),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! HTTP load: requests at times of their own, and response times from when each request should have started.
 //!
-//! [`plan`] says what is asked: [`schedule`] when, [`session`] what depends on what. [`client`] decides, sans-IO, with [`http1`]; two drivers carry
+//! [`plan`] says what is asked: [`schedule`] when, [`session`] what depends on what. [`client`] decides, sans-IO, with [`http1`] and `http2`; two drivers carry
 //! its decisions out: [`epoll`] over real sockets, and [`over_host`], a program on a host of any world, which [`on_testbed`] starts, against a
 //! [`server_model`] too. [`measurement`] holds the figures, and [`self_check`] says whether they count. [`search`] finds the highest rate
 //! within a limit ([`slo`]), and [`queueing_theory`] knows it for some servers; [`record`] makes what is published.
@@ -11,6 +11,7 @@ pub mod distribution;
 pub mod epoll;
 pub mod error_cause;
 pub mod http1;
+mod http2;
 pub mod live;
 pub mod measurement;
 pub mod on_testbed;
@@ -19,6 +20,7 @@ pub mod plan;
 pub mod queueing_theory;
 pub mod rate;
 pub mod record;
+pub mod request;
 pub mod schedule;
 pub mod search;
 pub mod self_check;
@@ -31,5 +33,6 @@ pub mod slo;
 pub mod target;
 #[cfg(target_os = "linux")]
 pub mod tls;
+mod tls_reason;
 
 pub use send_counts::SendCounts;

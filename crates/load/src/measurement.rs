@@ -1,7 +1,7 @@
 //! What a run measured: times in separate distributions, errors by cause, and the sender's own schedule.
 
 use crate::distribution::Distribution;
-use crate::error_cause::ErrorCause;
+use crate::error_cause::{ErrorCause, Reason, RequestFailure};
 use crate::send_counts::SendCounts;
 use lastmile_units::Instant;
 use std::collections::BTreeMap;
@@ -21,6 +21,8 @@ pub struct Measurement {
     pub completed: u64,
     /// Those that failed, by cause.
     pub errors: BTreeMap<ErrorCause, u64>,
+    /// What tells those of one cause apart, where that is known.
+    pub reasons: BTreeMap<(ErrorCause, Reason), u64>,
     /// When requests were completed while others were still being sent.
     pub window: CompletionWindow,
     /// Requests that were sent again, since the server had closed their open connection before any byte of a response.
@@ -129,6 +131,9 @@ impl Measurement {
         for (cause, count) in &other.errors {
             *self.errors.entry(*cause).or_default() += count;
         }
+        for (reason, count) in &other.reasons {
+            *self.reasons.entry(*reason).or_default() += count;
+        }
         self.window.add(other.window);
         self.retries += other.retries;
         self.unfinished += other.unfinished;
@@ -166,6 +171,14 @@ impl Measurement {
             (one, two) => one.or(two),
         };
         self.ending = self.ending.max(other.ending);
+    }
+
+    /// A request failed.
+    pub(crate) fn count_failure(&mut self, failure: RequestFailure) {
+        *self.errors.entry(failure.cause).or_default() += 1;
+        if let Some(reason) = failure.reason {
+            *self.reasons.entry((failure.cause, reason)).or_default() += 1;
+        }
     }
 
     /// Requests that failed.

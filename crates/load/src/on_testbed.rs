@@ -135,6 +135,7 @@ impl SimulatedServer {
         let testbed = TwoHostTestbed::<sim::World>::build(&spec, seed.derive("world"))?;
         let model = ServerModel {
             tls: plan.tls,
+            version: plan.http.version(),
             ..self.model.clone()
         };
         let started = model.start(&testbed.server, PORT, seed.derive("server"));

@@ -3,12 +3,12 @@
 //! The program is the same in both worlds; in the simulated one its own work takes no time.
 
 use crate::client::{Action, Client, ConnectionId, Share};
-use crate::error_cause::ErrorCause;
+use crate::error_cause::{ErrorCause, RequestFailure};
 use crate::live::LiveFigures;
 use crate::measurement::{Ending, Measurement};
 use crate::plan::Plan;
+use crate::tls_reason::tls_reason_of_io;
 use futures_util::future::{Either, select};
-use lastmile_lab::http::Version;
 use lastmile_lab::http::tls::ClientTls;
 use lastmile_units::{Instant, Seed};
 use lastmile_world::Host;
@@ -73,7 +73,7 @@ impl HostLoad {
         let client = Client::new(Arc::clone(&self.plan), Share::WHOLE, self.start, self.seed);
         let shared = Rc::new(Shared {
             client: RefCell::new(client),
-            tls: self.plan.tls.then(|| ClientTls::new(Version::Http11)),
+            tls: self.plan.tls.then(|| ClientTls::new(self.plan.http.version())),
             changed: Notify::new(),
         });
         let mut controls: BTreeMap<ConnectionId, Rc<Control>> = BTreeMap::new();
@@ -170,7 +170,10 @@ async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, contr
             shared.tell(|client| client.on_secured(id, host.now()));
             carry_requests(&mut stream, &host, &shared, &control, id).await;
         }
-        Some(Err(_)) => shared.tell(|client| client.on_failed(id, ErrorCause::Tls, host.now())),
+        Some(Err(error)) => {
+            let why = RequestFailure::new(ErrorCause::Tls, tls_reason_of_io(&error));
+            shared.tell(|client| client.on_failed(id, why, host.now()));
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod hdr_log;
 
 use crate::distribution::Distribution;
 use crate::measurement::{Ending, Measurement};
-use crate::plan::{Demand, Plan};
+use crate::plan::{Demand, HttpVersion, Plan};
 use crate::schedule::Arrivals;
 use crate::self_check::{GeneratorCost, Spoilt, check};
 pub use charts::charts;
@@ -42,7 +42,7 @@ pub fn plan(plan: &Plan) -> LoadPlan {
             session.think_time,
             session.expected_response_time,
         ),
-        Demand::Closed { think_time } => ("closed", 1, *think_time, Duration::ZERO),
+        Demand::Closed { think_time, .. } => ("closed", 1, *think_time, Duration::ZERO),
     };
     LoadPlan {
         arrivals: arrivals.to_owned(),
@@ -50,6 +50,18 @@ pub fn plan(plan: &Plan) -> LoadPlan {
         warm_up_s: plan.warm_up.as_secs_f64(),
         clients: plan.clients.get().into(),
         connections_per_client: plan.connections_per_client.get().into(),
+        http_version: match plan.http {
+            HttpVersion::Http11 => "HTTP/1.1".to_owned(),
+            HttpVersion::Http2 { .. } => "HTTP/2".to_owned(),
+        },
+        max_concurrent_streams: match plan.http {
+            HttpVersion::Http11 => None,
+            HttpVersion::Http2 { streams } => Some(streams.get().into()),
+        },
+        users: match plan.demand {
+            Demand::Open { .. } => None,
+            Demand::Closed { users, .. } => Some(users.get().into()),
+        },
         requests_per_connection: plan.requests_per_connection.map(|requests| requests.get().into()),
         requests_per_session: requests.into(),
         think_time_s: think_time.as_secs_f64(),
@@ -94,6 +106,11 @@ pub fn run(
         .errors
         .iter()
         .map(|(cause, count)| (cause.name().to_owned(), *count));
+    let mut error_reasons: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for ((cause, reason), count) in &measured.reasons {
+        let reasons = error_reasons.entry(cause.name().to_owned()).or_default();
+        reasons.insert(reason.to_string(), *count);
+    }
     LoadRun {
         world: world.to_owned(),
         rate,
@@ -108,6 +125,7 @@ pub fn run(
         completed: measured.completed,
         failed: measured.failed(),
         errors: errors.filter(|(_, count)| *count > 0).collect(),
+        error_reasons,
         retries: measured.retries,
         unfinished: measured.unfinished,
         skipped: measured.skipped,

@@ -1,6 +1,7 @@
 //! A modelled HTTP server: requests queue for workers, and each is served for a random time. It is a program on a host of a world, and
-//! speaks HTTP/1.1 over its streams.
+//! speaks HTTP/1.1 or HTTP/2 over its streams.
 
+mod http2;
 mod service_time;
 
 pub use service_time::{ServiceTime, ServiceTimeError};
@@ -33,6 +34,8 @@ pub struct ServerModel {
     pub body: Bytes,
     /// Whether connections stay open for further requests.
     pub keep_alive: bool,
+    /// Which version of HTTP it speaks.
+    pub version: Version,
     /// Whether connections are secured by TLS 1.3, with the certificates of [`lastmile_lab::http::tls::ServerTls`]. Encrypting takes no time.
     pub tls: bool,
     /// A time, from the start of the server, during which no work goes on.
@@ -53,6 +56,7 @@ impl Default for ServerModel {
             service_time: ServiceTime::Constant(Duration::ZERO),
             body: Bytes::new(1_000),
             keep_alive: true,
+            version: Version::Http11,
             tls: false,
             stall: None,
         }
@@ -74,6 +78,9 @@ impl fmt::Display for ServerModel {
         )?;
         if let Some(backlog) = self.backlog {
             write!(f, ", a backlog of {backlog}")?;
+        }
+        if self.version == Version::H2 {
+            f.write_str(", over HTTP/2")?;
         }
         if self.tls {
             f.write_str(", over TLS")?;
@@ -113,7 +120,7 @@ impl ServerModel {
         let serving = Rc::new(Serving {
             model: self.clone(),
             stall: self.stall.as_ref().map(|stall| began + stall.start..began + stall.end),
-            tls: self.tls.then(|| ServerTls::new(Version::Http11)),
+            tls: self.tls.then(|| ServerTls::new(self.version)),
             workers: Semaphore::new(self.workers.get() as usize),
             new_connections: Cell::new(0),
             changed: Notify::new(),
@@ -128,11 +135,11 @@ impl ServerModel {
                 let (serving, host) = (Rc::clone(&serving), accepting.clone());
                 accepting.spawn(async move {
                     // A client that leaves is no fault of the server.
-                    let mut new = NewConnection(Some(&serving));
+                    let new = NewConnection::new(&serving);
                     let _ = match &serving.tls {
-                        None => serving.serve_connection(&host, stream, &mut new).await,
+                        None => serving.serve_connection(&host, stream, new).await,
                         Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => serving.serve_connection(&host, stream, &mut new).await,
+                            Ok(stream) => serving.serve_connection(&host, stream, new).await,
                             Err(error) => Err(error),
                         },
                     };
@@ -144,10 +151,14 @@ impl ServerModel {
 }
 
 /// A connection whose first request has no worker yet.
-struct NewConnection<'a>(Option<&'a Serving>);
+struct NewConnection(Cell<Option<Rc<Serving>>>);
 
-impl NewConnection<'_> {
-    fn has_worker(&mut self) {
+impl NewConnection {
+    fn new(serving: &Rc<Serving>) -> Self {
+        Self(Cell::new(Some(Rc::clone(serving))))
+    }
+
+    fn has_worker(&self) {
         if let Some(serving) = self.0.take() {
             serving.new_connections.set(serving.new_connections.get() - 1);
             serving.changed.notify_one();
@@ -155,7 +166,7 @@ impl NewConnection<'_> {
     }
 }
 
-impl Drop for NewConnection<'_> {
+impl Drop for NewConnection {
     fn drop(&mut self) {
         self.has_worker();
     }
@@ -170,10 +181,22 @@ impl Serving {
     }
 
     async fn serve_connection<H: Host>(
+        self: &Rc<Self>,
+        host: &H,
+        stream: impl AsyncRead + AsyncWrite + Unpin,
+        new: NewConnection,
+    ) -> io::Result<()> {
+        match self.model.version {
+            Version::Http11 => self.serve_http1(host, stream, &new).await,
+            Version::H2 => self.serve_http2(host, stream, new).await,
+        }
+    }
+
+    async fn serve_http1<H: Host>(
         &self,
         host: &H,
         mut stream: impl AsyncRead + AsyncWrite + Unpin,
-        new: &mut NewConnection<'_>,
+        new: &NewConnection,
     ) -> io::Result<()> {
         let mut received = Vec::new();
         let body = vec![b'x'; self.model.body.get().min(PIECE as u64) as usize];
@@ -204,7 +227,7 @@ impl Serving {
     }
 
     /// Waits for a worker, and for the end of the service.
-    async fn serve<H: Host>(&self, host: &H, new: &mut NewConnection<'_>) {
+    async fn serve<H: Host>(&self, host: &H, new: &NewConnection) {
         // The semaphore is never closed.
         let worker = self.workers.acquire().await;
         new.has_worker();

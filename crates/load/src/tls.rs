@@ -4,6 +4,7 @@
 // Certificates are those of this machine.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+use lastmile_lab::http::Version;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -30,6 +31,7 @@ pub enum Trust {
 pub struct ClientTls {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
+    version: Version,
 }
 
 /// TLS that cannot be set up.
@@ -45,11 +47,11 @@ const BUNDLES: [&str; 3] = [
 ];
 
 impl ClientTls {
-    /// TLS 1.2 or 1.3 with the server `host`, a name or an address, offering `protocols` (ALPN), the preferred one first.
+    /// TLS 1.2 or 1.3 with the server `host`, a name or an address, offering a version of HTTP (ALPN).
     ///
     /// # Errors
     /// When the name cannot be one of a certificate, or a file of authorities cannot be read.
-    pub fn new(host: &str, protocols: &[&[u8]], trust: &Trust) -> Result<Self, TlsError> {
+    pub fn new(host: &str, version: Version, trust: &Trust) -> Result<Self, TlsError> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| TlsError(format!("{host:?} cannot be the name on a certificate")))?;
         let provider = Arc::new(ring::default_provider());
@@ -76,12 +78,21 @@ impl ClientTls {
                 builder.with_root_certificates(roots(path)?).with_no_client_auth()
             }
         };
-        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        config.alpn_protocols = vec![version.protocol_name().to_vec()];
         config.resumption = Resumption::disabled();
         Ok(Self {
             config: Arc::new(config),
             name,
+            version,
         })
+    }
+
+    /// The protocol that the server must choose: HTTP/1.1 is spoken without a choice, too (RFC 9113 section 3.2).
+    pub(crate) const fn needs(&self) -> Option<&'static [u8]> {
+        match self.version {
+            Version::Http11 => None,
+            Version::H2 => Some(Version::H2.protocol_name()),
+        }
     }
 
     /// A new connection, whose first bytes wait to be written.

@@ -53,6 +53,15 @@ pub struct LoadPlan {
     pub clients: u64,
     /// The maximum number of connections of each client.
     pub connections_per_client: u64,
+    /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
+    #[serde(default = "http_1_1")]
+    pub http_version: String,
+    /// The maximum number of concurrent streams of a connection. Null over HTTP/1.1.
+    #[serde(default)]
+    pub max_concurrent_streams: Option<u64>,
+    /// Users of a closed loop. Null in an open one.
+    #[serde(default)]
+    pub users: Option<u64>,
     /// Requests per connection. Null where a connection stays open.
     pub requests_per_connection: Option<u64>,
     /// Requests of a session, which follow each other.
@@ -65,6 +74,11 @@ pub struct LoadPlan {
     pub timeout_s: f64,
     /// The timeout of a handshake, in seconds.
     pub connect_timeout_s: f64,
+}
+
+/// Records of before HTTP/2 was spoken do not say the version.
+fn http_1_1() -> String {
+    "HTTP/1.1".to_owned()
 }
 
 /// One run at one rate.
@@ -97,6 +111,10 @@ pub struct LoadRun {
     pub failed: u64,
     /// Failed requests by cause.
     pub errors: BTreeMap<String, u64>,
+    /// What tells those of one cause apart, where that is known, with the number of requests: the status codes under `status`, why handshakes
+    /// failed under `tls`, the codes of RST_STREAM under `stream-reset`.
+    #[serde(default)]
+    pub error_reasons: BTreeMap<String, BTreeMap<String, u64>>,
     /// Requests that were sent again since the server had closed an idle connection.
     pub retries: u64,
     /// Requests without a response when the run was stopped.

@@ -1,7 +1,8 @@
 //! The fuzz target of the load generator's client: what a server, or something else behind its port, may send.
 
 use super::portions;
-use lastmile_load::http1::{HEAD_MAX, Request, ResponseError, ResponseReader};
+use lastmile_load::http1::{HEAD_MAX, ResponseError, ResponseReader};
+use lastmile_load::request::Request;
 
 pub(super) const WORDS: &[&str] = &[
     "\r\n",

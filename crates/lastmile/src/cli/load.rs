@@ -3,6 +3,7 @@
 use super::{FormatArg, WORLDS, one_of, parse_from_one};
 use clap::{Args, ValueEnum};
 use lastmile_lab::settings::World;
+use lastmile_load::plan::{HttpVersion, STREAMS};
 use lastmile_load::rate::{RateSweep, RequestRate};
 use lastmile_load::server_model::ServiceTime;
 use lastmile_load::slo::Limit;
@@ -24,6 +25,7 @@ use std::time::Duration;
   lastmile load http://localhost:8000/ --slo 'p99<300ms'    the highest rate
   lastmile load http://localhost:8000/ --link wpt/3g        behind a link
   lastmile load http://localhost:8000/ --closed 8           8 users who wait
+  lastmile load https://localhost:8443/ --http2             over HTTP/2
   lastmile load http://server/ --world sim --workers 4      a modelled server
 
 Exits with 99 where the figures of a run do not count, or no rate keeps the
@@ -103,6 +105,14 @@ pub(crate) struct LoadArgs {
     /// Requests per connection: 1 opens a connection for each [default: as many as the server allows]
     #[arg(long, value_name = "K", value_parser = |text: &str| parse_from_one::<NonZeroU32>(text, None))]
     pub(crate) requests_per_connection: Option<NonZeroU32>,
+
+    /// Speak HTTP/2 (h2 over TLS; without TLS the server must know: h2c by prior knowledge)
+    #[arg(long)]
+    pub(crate) http2: bool,
+
+    /// The maximum number of concurrent streams of a connection [default: 100; with --closed 1, and N users share a connection]
+    #[arg(long, value_name = "N", requires = "http2", value_parser = |text: &str| parse_from_one::<NonZeroU32>(text, Some(1_000_000)))]
+    pub(crate) streams: Option<NonZeroU32>,
 
     /// Requests per session: each follows the one before it; the rate is that of sessions
     #[arg(long, value_name = "K", requires = "expected_response", value_parser = |text: &str| parse_from_one::<NonZeroU32>(text, Some(1_000_000)))]
@@ -193,6 +203,21 @@ pub(crate) struct LoadArgs {
 const SEARCH_WARM_UP_MAX: Duration = Duration::from_secs(1);
 
 impl LoadArgs {
+    /// The version of HTTP.
+    pub(crate) fn http_version(&self) -> HttpVersion {
+        if !self.http2 {
+            return HttpVersion::Http11;
+        }
+        let by_default = if self.closed.is_some() {
+            NonZeroU32::MIN
+        } else {
+            STREAMS
+        };
+        HttpVersion::Http2 {
+            streams: self.streams.unwrap_or(by_default),
+        }
+    }
+
     /// The beginning of each run that is not measured.
     pub(crate) fn warm_up(&self) -> Duration {
         let by_default = if self.slo.is_some() {

@@ -13,12 +13,12 @@ use indicatif::ProgressBar;
 use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_lab::settings::World;
 use lastmile_link::{DirectionSpec, LinkSpec};
-use lastmile_load::http1::Request;
 use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::Measurement;
-use lastmile_load::plan::{Demand, Plan};
+use lastmile_load::plan::{Demand, HttpVersion, Plan};
 use lastmile_load::rate::RequestRate;
 use lastmile_load::record;
+use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::search::{REST, SearchOptions, highest_rate};
 use lastmile_load::self_check;
@@ -249,7 +249,7 @@ impl<'a> Campaign<'a> {
     ) -> anyhow::Result<&(LoadRun, Measurement)> {
         let label = match &plan.demand {
             Demand::Open { arrivals, .. } => format!("{}: {:.1}/s", stage.name(), arrivals.mean_rate(plan.duration)),
-            Demand::Closed { .. } => format!("{}: {} users", stage.name(), plan.clients),
+            Demand::Closed { users, .. } => format!("{}: {users} users", stage.name()),
         };
         let view = LiveView::start(&self.bar, format!("{label}{}", self.bracket), Arc::clone(&self.live));
         let ran = stage.run(plan, size, seed, &self.interrupt);
@@ -336,8 +336,10 @@ enum Stop {
 /// The plan of the command line; a sweep or a search changes its rate.
 fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
     let rate = args.rate.or(RequestRate::new(RATE)).context("the default is a rate")?;
-    let demand = if args.closed.is_some() {
+    let http = args.http_version();
+    let demand = if let Some(users) = args.closed {
         Demand::Closed {
+            users,
             think_time: args.think_time,
         }
     } else {
@@ -360,7 +362,9 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
     let request = Request::new(http::Method::GET, args.target.authority(), args.target.path(), &headers);
     Ok(Plan {
         warm_up: args.warm_up(),
-        clients: args.closed.unwrap_or(args.clients),
+        // As many users share a connection as it has streams.
+        clients: args.closed.map_or(args.clients, |users| clients_of(users, http)),
+        http,
         connections_per_client: args.connections,
         tls: args.target.is_secure(),
         requests_per_connection: args.requests_per_connection,
@@ -368,6 +372,12 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         connect_timeout: args.connect_timeout,
         ..Plan::new(demand, args.duration, request)
     })
+}
+
+/// The clients that users of a closed loop make up: those who share a connection.
+fn clients_of(users: NonZeroU32, http: HttpVersion) -> NonZeroU32 {
+    let clients = users.get().div_ceil(http.streams().get());
+    NonZeroU32::new(clients).unwrap_or(NonZeroU32::MIN)
 }
 
 fn request(args: &LoadArgs, path: &str) -> Request {
@@ -440,6 +450,7 @@ fn model(args: &LoadArgs) -> ServerModel {
         backlog: args.backlog,
         service_time: args.service_time,
         body: args.body,
+        version: args.http_version().version(),
         ..ServerModel::default()
     }
 }

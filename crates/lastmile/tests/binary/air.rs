@@ -4,11 +4,11 @@
 use crate::place::Place;
 use lastmile_lab::testbed::{HostSetup, Testbed};
 use lastmile_link::radio::{Beacons, FrameCounters, RadioCounters, RadioSpec};
-use lastmile_load::http1::Request;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::on_testbed::measure;
 use lastmile_load::plan::{Demand, Plan};
 use lastmile_load::rate::RequestRate;
+use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::server_model::ServerModel;
 use lastmile_units::{Metres, Seed};

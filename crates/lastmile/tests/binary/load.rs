@@ -1,5 +1,7 @@
 //! Tests of `lastmile load`: real sockets against servers of these tests, and the simulated world.
 
+mod http2;
+
 use crate::place::{Ended, Place, parsed};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
@@ -417,6 +419,34 @@ fn a_modelled_server_is_loaded_over_tls() {
     let run = &record["runs"][0];
     assert_eq!(run["completed"], 100);
     assert_eq!(run["times"]["tls"]["n"], run["connections"]);
+}
+
+#[test]
+fn a_modelled_server_is_loaded_over_http_2() {
+    let place = Place::new();
+    let record = place.json(&[
+        "load",
+        "https://server/",
+        "--http2",
+        "--world",
+        "sim",
+        "--rate",
+        "50",
+        "--link",
+        "wpt/3g",
+        "--format",
+        "json",
+    ]);
+    let run = &record["runs"][0];
+    assert_eq!(
+        (&run["completed"], &run["connections"]),
+        (&500.into(), &1.into()),
+        "{run}"
+    );
+    assert!(record["model"].as_str().unwrap().contains("HTTP/2"), "{record}");
+    place
+        .run(&["load", "http://server/", "--world", "sim", "--streams", "5"])
+        .refused(2, &["--http2"]);
 }
 
 #[test]

@@ -1,28 +1,23 @@
 //! How a request ends: completed, sent again, or failed; and what becomes of its connection, of its session and of those that wait.
 
 use super::connection::{InFlight, State};
-use super::{Action, Client, ConnectionId, Request};
-use crate::error_cause::ErrorCause;
+use super::{Action, Client, ConnectionId, ExchangeId, Request};
+use crate::error_cause::{ErrorCause, RequestFailure};
 use crate::plan::Demand;
 use lastmile_units::Instant;
 
 impl Client {
-    pub(super) fn complete(&mut self, id: ConnectionId, is_last: bool, now: Instant) {
-        let Some(connection) = self.connection_mut(id) else {
+    /// A response is complete; `keeps_alive` says whether the connection may carry another.
+    pub(super) fn complete(&mut self, id: ExchangeId, status: u16, body_bytes: u64, keeps_alive: bool, now: Instant) {
+        let Some(in_flight) = self.take_in_flight(id) else {
             return;
         };
-        let Some(in_flight) = connection.in_flight.take() else {
-            return;
-        };
-        connection.served += 1;
-        connection.state = State::Idle;
-        let served = connection.served;
-        let (status, body) = (connection.reader.status(), connection.reader.body_bytes());
-        let keeps_alive = connection.reader.keeps_alive() && !is_last;
-        self.in_flight -= 1;
+        if let Some(connection) = self.connection_mut(id.connection) {
+            connection.served = connection.served.saturating_add(1);
+        }
         let request = in_flight.request;
         if status >= 400 {
-            self.count_error(&request, ErrorCause::Status);
+            self.count_error(&request, RequestFailure::status(status));
         } else {
             let at = now.saturating_since(self.start);
             if at >= self.plan.warm_up {
@@ -36,7 +31,7 @@ impl Client {
                     measurement.response_times.push(request.intended..now);
                 }
                 measurement.completed += 1;
-                measurement.body_bytes += body;
+                measurement.body_bytes += body_bytes;
                 let response = now.saturating_since(request.intended);
                 measurement.response.record(response);
                 measurement.service.record(now.saturating_since(begun));
@@ -50,13 +45,26 @@ impl Client {
             }
         }
         self.follow(&request, now);
-        let has_served_all = self
-            .plan
-            .requests_per_connection
-            .is_some_and(|most| served >= most.get());
-        if keeps_alive && !has_served_all {
-            self.reuse(id, now);
-        } else {
+        self.go_on(id.connection, keeps_alive, now);
+    }
+
+    /// What becomes of a connection when one of its requests has ended.
+    fn go_on(&mut self, id: ConnectionId, keeps_alive: bool, now: Instant) {
+        let Some(connection) = self.connections.get_mut(id.index as usize) else {
+            return;
+        };
+        if !connection.is_current(id.generation) {
+            return;
+        }
+        let is_idle = connection.exchanges.is_empty();
+        if is_idle {
+            connection.state = State::Idle;
+        }
+        let (has_room, client) = (connection.has_room(&self.plan), connection.client);
+        if keeps_alive && has_room {
+            self.list(id);
+            self.serve_queue(client, now);
+        } else if is_idle {
             self.close(id, now);
         }
     }
@@ -76,71 +84,140 @@ impl Client {
                 }
             }
             Demand::Open { .. } => return,
-            Demand::Closed { think_time } => Request::first(now + *think_time, request.client, 0),
+            Demand::Closed { think_time, .. } => Request::first(now + *think_time, request.client, 0),
         };
         if next.released < end {
             self.due.push(next);
         }
     }
 
-    pub(super) fn fail_or_retry(&mut self, id: ConnectionId, cause: ErrorCause, now: Instant) {
-        let is_silent_end = matches!(cause, ErrorCause::ClosedBeforeResponse | ErrorCause::Reset);
+    /// A connection is broken, with all that it carries.
+    pub(super) fn fail_or_retry(&mut self, id: ConnectionId, failure: RequestFailure, now: Instant) {
+        let is_silent_end = matches!(failure.cause, ErrorCause::ClosedBeforeResponse | ErrorCause::Reset);
         let is_idempotent = self.plan.request.is_idempotent();
-        let Some(connection) = self.connection_mut(id) else {
+        let Some(connection) = self.connection(id) else {
             return;
         };
-        let may_retry = is_silent_end && connection.served > 0 && connection.state == State::Busy;
-        match connection.in_flight {
-            // The server closed an idle connection while the request was on its way (RFC 9112 section 9.3.1).
-            Some(in_flight)
-                if may_retry && in_flight.first_byte.is_none() && !in_flight.request.is_retry && is_idempotent =>
-            {
-                self.measurement.retries += 1;
-                self.take_in_flight(id);
-                self.close(id, now);
-                self.dispatch(Request {
-                    is_retry: true,
-                    ..in_flight.request
-                });
+        // The server closed an idle connection while the request was on its way (RFC 9112 section 9.3.1).
+        let may_retry = is_silent_end && is_idempotent && connection.served > 0 && connection.state == State::Busy;
+        let mut retries = Vec::new();
+        for exchange in self.exchanges(id) {
+            let failure = match self.in_flight(exchange) {
+                // Its response had begun.
+                Some(in_flight)
+                    if failure.cause == ErrorCause::ClosedBeforeResponse && in_flight.first_byte.is_some() =>
+                {
+                    ErrorCause::ShortBody.into()
+                }
+                _ => failure,
+            };
+            match self.take_in_flight(exchange) {
+                Some(in_flight) if may_retry && in_flight.first_byte.is_none() && !in_flight.request.is_retry => {
+                    retries.push(in_flight.request);
+                }
+                Some(in_flight) => self.end_failed(&in_flight.request, failure, now),
+                None => {}
             }
-            _ => self.fail(id, cause, now),
+        }
+        self.close(id, now);
+        for request in retries {
+            self.retry(request, now);
         }
     }
 
-    pub(super) fn fail(&mut self, id: ConnectionId, cause: ErrorCause, now: Instant) {
-        if let Some(in_flight) = self.take_in_flight(id) {
-            self.count_error(&in_flight.request, cause);
-            if let Demand::Closed { .. } = self.plan.demand {
-                self.follow(&in_flight.request, now);
+    /// All that a connection carries fails, and it is closed.
+    pub(super) fn fail(&mut self, id: ConnectionId, failure: RequestFailure, now: Instant) {
+        for exchange in self.exchanges(id) {
+            if let Some(in_flight) = self.take_in_flight(exchange) {
+                self.end_failed(&in_flight.request, failure, now);
             }
         }
         self.close(id, now);
     }
 
-    pub(super) fn on_timeout(&mut self, id: ConnectionId, now: Instant) {
-        let Some(connection) = self.connection(id) else { return };
-        let Some(in_flight) = connection.in_flight else { return };
+    /// One request fails, and its connection goes on. One that `may_retry` is sent again, once.
+    pub(super) fn fail_stream(&mut self, id: ExchangeId, failure: RequestFailure, may_retry: bool, now: Instant) {
+        let Some(in_flight) = self.take_in_flight(id) else {
+            return;
+        };
+        if may_retry && !in_flight.request.is_retry {
+            self.drain(id.connection, now);
+            self.retry(in_flight.request, now);
+        } else {
+            self.end_failed(&in_flight.request, failure, now);
+        }
+        self.go_on(id.connection, true, now);
+    }
+
+    /// A connection takes no further request.
+    pub(super) fn drain(&mut self, id: ConnectionId, now: Instant) {
+        let Some(connection) = self.connection_mut(id) else {
+            return;
+        };
+        if connection.is_draining {
+            return;
+        }
+        connection.is_draining = true;
+        let client = connection.client;
+        let is_idle = connection.exchanges.is_empty();
+        // Another connection may take its place at once.
+        self.open[client as usize] -= 1;
+        if is_idle {
+            self.close(id, now);
+        }
+        self.serve_queue(client, now);
+    }
+
+    fn retry(&mut self, request: Request, now: Instant) {
+        self.measurement.retries += 1;
+        let request = Request {
+            is_retry: true,
+            ..request
+        };
+        self.dispatch(request, None, now);
+    }
+
+    fn end_failed(&mut self, request: &Request, failure: RequestFailure, now: Instant) {
+        self.count_error(request, failure);
+        if let Demand::Closed { .. } = self.plan.demand {
+            self.follow(request, now);
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, id: ExchangeId, now: Instant) {
+        let Some(connection) = self.connection(id.connection) else {
+            return;
+        };
+        let Some(in_flight) = connection.exchanges.get(id.stream) else {
+            return;
+        };
+        let is_opening = matches!(connection.state, State::Opening | State::Connecting | State::Securing);
         let cause = match connection.state {
             State::Opening | State::Connecting => ErrorCause::SynLost,
             State::Securing => ErrorCause::SlowTls,
             _ if now < in_flight.request.released + self.plan.timeout => return,
             _ if in_flight.first_byte.is_none() && in_flight.has_mostly_waited(now) => ErrorCause::LocalQueue,
             _ if in_flight.first_byte.is_none() => ErrorCause::NoResponse,
-            _ if connection.reader.has_head() => ErrorCause::SlowBody,
+            _ if connection.has_head(id.stream) => ErrorCause::SlowBody,
             _ => ErrorCause::SlowHead,
         };
-        self.fail(id, cause, now);
+        if !is_opening && self.cancel(id) {
+            self.fail_stream(id, cause.into(), false, now);
+            self.write(id.connection);
+        } else {
+            self.fail(id.connection, cause.into(), now);
+        }
     }
 
-    pub(super) fn take_in_flight(&mut self, id: ConnectionId) -> Option<InFlight> {
-        let taken = self.connection_mut(id)?.in_flight.take();
+    fn take_in_flight(&mut self, id: ExchangeId) -> Option<InFlight> {
+        let taken = self.connection_mut(id.connection)?.exchanges.take(id.stream);
         self.in_flight -= u64::from(taken.is_some());
         taken
     }
 
-    pub(super) fn count_error(&mut self, request: &Request, cause: ErrorCause) {
+    pub(super) fn count_error(&mut self, request: &Request, failure: RequestFailure) {
         self.measure(request, |measurement, share| {
-            *measurement.errors.entry(cause).or_default() += 1;
+            measurement.count_failure(failure);
             share.failed += 1;
         });
         if let Some(recent) = &mut self.recent {
@@ -148,26 +225,11 @@ impl Client {
         }
     }
 
-    /// Keeps a connection for the next request, which may be waiting.
-    pub(super) fn reuse(&mut self, id: ConnectionId, now: Instant) {
-        let Some(client) = self.connection(id).map(|connection| connection.client) else {
-            return;
-        };
-        match self.queues.pop(client) {
-            Some(request) => {
-                self.begin(id, request, State::Busy);
-                self.note_queued(id, now);
-                self.actions.push_back(Action::Write(id));
-            }
-            None => self.idle[client as usize].push(id),
-        }
-    }
-
     pub(super) fn close(&mut self, id: ConnectionId, now: Instant) {
         let Some(connection) = self.connection_mut(id) else {
             return;
         };
-        let client = connection.client;
+        let (client, was_draining) = (connection.client, connection.is_draining);
         if let Some(opened) = connection.release() {
             self.measurement
                 .connection_duration
@@ -179,23 +241,8 @@ impl Client {
         self.actions.push_back(Action::Close(id));
         self.free.push(id.index);
         self.connections_open -= 1;
-        self.open[client as usize] -= 1;
-        if let Some(request) = self.queues.pop(client) {
-            self.dispatch(request);
-            let last = self.actions.back().copied();
-            if let Some(Action::Connect(id) | Action::Write(id)) = last {
-                self.note_queued(id, now);
-            }
-        }
-    }
-
-    pub(super) fn note_queued(&mut self, id: ConnectionId, now: Instant) {
-        if let Some(in_flight) = self
-            .connection_mut(id)
-            .and_then(|connection| connection.in_flight.as_mut())
-        {
-            in_flight.queued_until = Some(now);
-        }
+        self.open[client as usize] -= u32::from(!was_draining);
+        self.serve_queue(client, now);
     }
 
     /// Closes what is open once no request is left.

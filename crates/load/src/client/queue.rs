@@ -71,6 +71,11 @@ impl LocalQueues {
         self.waiting += 1;
     }
 
+    /// Whether a request of a client waits.
+    pub(super) fn has(&self, client: u32) -> bool {
+        !self.queues[client as usize].is_empty()
+    }
+
     pub(super) fn pop(&mut self, client: u32) -> Option<Request> {
         let (_, request) = self.queues[client as usize].pop_front()?;
         self.waiting -= 1;

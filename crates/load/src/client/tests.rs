@@ -1,6 +1,6 @@
 use super::*;
-use crate::http1::Request as HttpRequest;
 use crate::rate::RequestRate;
+use crate::request::Request as HttpRequest;
 use crate::schedule::Arrivals;
 use std::num::NonZeroU32;
 

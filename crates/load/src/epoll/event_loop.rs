@@ -4,10 +4,11 @@ use super::secure::Secure;
 use super::socket::{Outcome, Socket};
 use super::{Clock, Generator};
 use crate::client::{Action, Client, ConnectionId};
-use crate::error_cause::ErrorCause;
+use crate::error_cause::{ErrorCause, RequestFailure};
 use crate::live::LiveFigures;
 use crate::measurement::Ending;
 use crate::tls::ClientTls;
+use crate::tls_reason;
 use lastmile_units::Instant;
 use lastmile_world::emu::TcpInfo;
 use rustix::buffer::spare_capacity;
@@ -134,7 +135,7 @@ impl<'a> EventLoop<'a> {
     fn connect(&mut self, client: &mut Client, id: ConnectionId) -> io::Result<()> {
         client.on_connecting(id, self.clock.now());
         // A request of one segment finds nothing on its way, as no request is sent before the last is answered.
-        let no_delay = self.tls.is_some() || client.request_size() > SEGMENT_MIN;
+        let no_delay = self.tls.is_some() || client.has_streams() || client.request_size() > SEGMENT_MIN;
         let begun = Socket::new(self.server, no_delay).and_then(|socket| socket.connect(self.server).map(|()| socket));
         match begun {
             Ok(socket) => {
@@ -145,11 +146,11 @@ impl<'a> EventLoop<'a> {
                 if self.slots.len() <= index {
                     self.slots.resize_with(index + 1, || None);
                 }
-                let tls = self.tls.map(ClientTls::connection).transpose();
+                let tls = self.tls.map(Secure::new).transpose();
                 self.slots[index] = Some(Slot {
                     generation: id.generation,
                     socket,
-                    tls: tls.map_err(io::Error::other)?.map(Secure::new),
+                    tls: tls.map_err(io::Error::other)?,
                 });
             }
             Err(error) => client.on_failed(id, ErrorCause::of_io(&error), self.clock.now()),
@@ -242,13 +243,19 @@ impl<'a> EventLoop<'a> {
             // What the server said before it closed may still be there.
             let _ = tls.flush(socket);
             if arrived == Ok(true) {
-                client.on_secured(id, clock.now());
+                if tls.has_protocol() {
+                    client.on_secured(id, clock.now());
+                } else {
+                    let why = RequestFailure::new(ErrorCause::Tls, tls_reason::NO_PROTOCOL);
+                    client.on_failed(id, why, clock.now());
+                }
             }
             if !content.is_empty() {
                 client.on_received(id, &content, clock.now());
             }
-            if arrived.is_err() {
-                client.on_failed(id, ErrorCause::Tls, clock.now());
+            if let Err(error) = arrived {
+                let why = RequestFailure::new(ErrorCause::Tls, tls_reason::tls_reason(&error));
+                client.on_failed(id, why, clock.now());
             }
         }
         self.content = content;

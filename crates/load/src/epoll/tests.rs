@@ -1,13 +1,14 @@
 //! Servers on loopback that misbehave, each in its own way: every failure is counted under its cause, and no run hangs.
 
+mod http2;
 mod secure;
 
 use super::*;
 use crate::error_cause::ErrorCause;
-use crate::http1::Request;
 use crate::measurement::Ending;
 use crate::plan::Demand;
 use crate::rate::RequestRate;
+use crate::request::Request;
 use crate::schedule::Arrivals;
 use nix::sys::socket::{setsockopt, sockopt};
 use std::collections::BTreeMap;
@@ -277,6 +278,7 @@ fn a_closed_loop_has_as_many_requests_in_flight_as_users() {
         duration: Duration::from_millis(200),
         ..Plan::new(
             Demand::Closed {
+                users: NonZeroU32::new(3).unwrap(),
                 think_time: Duration::ZERO,
             },
             Duration::from_millis(200),

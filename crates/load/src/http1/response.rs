@@ -54,7 +54,7 @@ pub enum ResponseError {
 
 impl ResponseReader {
     /// A reader of a response to HEAD, or to another method.
-    pub(super) fn new(answers_head: bool) -> Self {
+    pub(crate) fn new(answers_head: bool) -> Self {
         Self {
             answers_head,
             state: State::Head,

@@ -1,4 +1,6 @@
 use super::*;
+use crate::request::Request;
+use http::{HeaderMap, Method};
 
 /// Reads a response whole and byte by byte, which must give the same; returns status, body bytes and whether the connection stays.
 fn read(response: &[u8], ends: bool) -> Result<(u16, u64, bool), ResponseError> {

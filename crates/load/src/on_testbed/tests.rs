@@ -1,9 +1,9 @@
 use super::*;
 use crate::error_cause::ErrorCause;
-use crate::http1::Request;
-use crate::plan::Demand;
+use crate::plan::{Demand, HttpVersion, STREAMS};
 use crate::queueing_theory;
 use crate::rate::RequestRate;
+use crate::request::Request;
 use crate::schedule::Arrivals;
 use crate::search::{Judged, SearchOptions, VOTES, highest_rate, is_within};
 use crate::server_model::ServiceTime;
@@ -124,6 +124,7 @@ fn a_closed_loop_waits_for_the_stall_and_sends_less() {
         ..ServerModel::default()
     };
     let demand = Demand::Closed {
+        users: NonZeroU32::MIN,
         think_time: 10 * MILLISECOND,
     };
     let measured = run(model, &Plan::new(demand, 10 * SECOND, Request::get("server", "/")));
@@ -378,4 +379,35 @@ fn the_highest_rate_of_four_workers_is_that_of_a_scan_and_of_theory() {
         "{} against {scanned}",
         found.repeats[0]
     );
+}
+
+#[test]
+fn over_http_2_the_same_requests_share_a_connection_and_queue_for_the_workers() {
+    let model = || ServerModel {
+        workers: NonZeroU32::new(4).unwrap(),
+        service_time: ServiceTime::Constant(20 * MILLISECOND),
+        ..ServerModel::default()
+    };
+    let measure = |http, is_secure| {
+        let plan = Plan {
+            http,
+            tls: is_secure,
+            ..Plan::new(
+                Demand::open(Arrivals::Poisson(rate(150.0))),
+                10 * SECOND,
+                Request::get("server", "/"),
+            )
+        };
+        run(model(), &plan)
+    };
+    let one = measure(HttpVersion::Http11, false);
+    for is_secure in [false, true] {
+        let two = measure(HttpVersion::Http2 { streams: STREAMS }, is_secure);
+        assert_eq!((two.completed, two.failed()), (one.completed, 0), "{:?}", two.errors);
+        assert_eq!((two.connections, two.tls.count()), (1, u64::from(is_secure)));
+        assert_eq!(two.body_bytes, one.body_bytes);
+        // The queue of the workers decides, and not the connection.
+        let [one, two] = [&one, &two].map(|measured| measured.response.mean().unwrap().as_secs_f64());
+        assert!((two / one - 1.0).abs() < 0.02, "{one} {two}");
+    }
 }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::http1::Request;
 use crate::rate::RequestRate;
+use crate::request::Request;
 
 fn open(rate: f64) -> Plan {
     let demand = Demand::open(Arrivals::Constant(RequestRate::new(rate).unwrap()));

@@ -1,6 +1,6 @@
 use super::*;
-use crate::http1::Request;
 use crate::rate::RequestRate;
+use crate::request::Request;
 use crate::schedule::Arrivals;
 
 /// An IPv4 packet from `source` to port 80.

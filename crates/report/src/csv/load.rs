@@ -37,6 +37,7 @@ pub(crate) fn load(load: &Load) -> Rows {
         "completed",
         "failed",
         "errors",
+        "error_reasons",
         "retries",
         "unfinished",
         "skipped",
@@ -74,6 +75,15 @@ fn fields(run: &LoadRun) -> Vec<String> {
         .iter()
         .map(|(cause, count)| format!("{cause} {count}"))
         .collect();
+    let reasons: Vec<String> = run
+        .error_reasons
+        .iter()
+        .flat_map(|(cause, reasons)| {
+            reasons
+                .iter()
+                .map(move |(reason, count)| format!("{cause}, {reason} {count}"))
+        })
+        .collect();
     let check = &run.self_check;
     let mut row = vec![
         run.world.clone(),
@@ -86,7 +96,7 @@ fn fields(run: &LoadRun) -> Vec<String> {
     row.extend([run.offered_rate, run.transaction_rate, run.goodput_bit_per_s].map(|rate| rate.to_string()));
     row.extend([run.error_rate, run.fairness].map(number));
     row.extend([run.intended, run.sent, run.completed, run.failed].map(|count| count.to_string()));
-    row.push(errors.join("; "));
+    row.extend([errors.join("; "), reasons.join("; ")]);
     let counts = [
         run.retries,
         run.unfinished,

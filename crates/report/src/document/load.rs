@@ -160,12 +160,13 @@ fn response_grid(runs: &[&LoadRun]) -> Grid {
 }
 
 fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
-    let note = "Failed requests by cause.";
+    let note = "Failed requests by cause, and by reason where one is known.";
     let mut grid = Grid::new("Errors", note)
         .word_columns(["world", "size"])
         .figure_columns(["rate"])
         .word_columns(["cause"])
-        .figure_columns(["requests", "share"]);
+        .figure_columns(["requests", "share"])
+        .word_columns(["reasons"]);
     for run in runs {
         for (cause, failed) in &run.errors {
             let share = *failed as f64 / run.intended.max(1) as f64;
@@ -176,11 +177,21 @@ fn errors_grid(runs: &[&LoadRun]) -> Option<Grid> {
                 cause.clone(),
                 count(*failed),
                 percent(share),
+                reasons_text(run, cause),
             ];
             grid.row(cells, RowEmphasis::Plain, &[]);
         }
     }
     (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// What tells the failures of one cause apart, each with its number.
+fn reasons_text(run: &LoadRun, cause: &str) -> String {
+    let reasons = run.error_reasons.get(cause).into_iter().flatten();
+    let lines: Vec<String> = reasons
+        .map(|(reason, failed)| format!("{}: {reason}", count(*failed)))
+        .collect();
+    lines.join("\n")
 }
 
 fn phases_grid(runs: &[&LoadRun]) -> Grid {
@@ -305,8 +316,20 @@ pub(crate) fn provenance_text(load: &Load) -> String {
     let model = load.model.as_ref().map_or_else(String::new, |model| {
         format!(" The simulated server is a model: {model}.")
     });
+    let http = match plan.max_concurrent_streams {
+        None => String::new(),
+        Some(streams) => format!(
+            " by {}, at most {} streams per connection,",
+            plan.http_version,
+            count(streams)
+        ),
+    };
+    let users = plan
+        .users
+        .filter(|users| *users != plan.clients)
+        .map_or_else(String::new, |users| format!("{} users of ", count(users)));
     format!(
-        "{}{link}: {} arrivals for {} per run, {} client{} with {connections}, at most {} each; timeout {}, of a handshake {}; seed {}; \
+        "{}{link}:{http} {} arrivals for {} per run, {users}{} client{} with {connections}, at most {} each; timeout {}, of a handshake {}; seed {}; \
          lastmile {}.{model}",
         load.target,
         plan.arrivals,

@@ -180,5 +180,9 @@ fn tls(args: &LoadArgs) -> anyhow::Result<ClientTls> {
         Some(path) => Trust::File(path.clone()),
         None => Trust::System,
     };
-    Ok(ClientTls::new(args.target.host(), &[b"http/1.1"], &trust)?)
+    Ok(ClientTls::new(
+        args.target.host(),
+        args.http_version().version(),
+        &trust,
+    )?)
 }

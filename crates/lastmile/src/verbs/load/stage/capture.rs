@@ -51,7 +51,7 @@ pub(super) fn schedule(
 ) -> Result<CapturedSchedule, String> {
     let Some(deviation) = sends.deviation_from_plan(plan, seed, run.start) else {
         return Err(format!(
-            "the capture has {} requests, and {} were sent: it says nothing about their schedule (requests are found in clear text, and only \
+            "the capture has {} requests, and {} were sent: it says nothing about their schedule (requests of HTTP/1.1 are found in clear text, and only \
              in an open loop without sessions each has a time of its own)",
             sends.times.len(),
             run.measurement.sent
