@@ -15,58 +15,74 @@ const NAMES: [(&str, &str); 6] = [
     ("mosquitto-events", "mosquitto"),
 ];
 
-/// A figure of each system in a part, ours first: "ours 0.4 ms, Java RMI 0.2 ms"; none where there is ours alone, or not even ours.
-fn each(run: &Run, part: &str, levels: &[(&str, &str)], figure: &str, events: f64) -> Option<String> {
-    let of = |(server, name): (&str, &str)| {
+/// A figure of each system in a part, divided by `events`: "ours 0.4 ms, Java RMI 0.2 ms". Those whose cells are invalid are named, and have no
+/// figure; none where fewer than two have one.
+fn each(run: &Run, part: &str, levels: &[(&str, &str)], figure: &str, unit: &str, events: f64) -> Option<String> {
+    let (mut values, mut invalid) = (Vec::new(), Vec::new());
+    for (server, name) in NAMES {
         let mut levels = levels.to_vec();
         levels.push(("server", server));
-        let mean = mean(run, part, &levels, figure)?;
-        Some(format!("{name} {}", quantity(mean / events, "s")))
-    };
-    of(NAMES[0])?;
-    let all: Vec<String> = NAMES.into_iter().filter_map(of).collect();
-    (all.len() > 1).then(|| all.join(", "))
+        match mean(run, part, &levels, figure) {
+            Some(mean) => values.push(format!("{name} {}", quantity(mean / events, unit))),
+            None if levels_of(run, part, "server").contains(&server) => invalid.push(name),
+            None => {}
+        }
+    }
+    let mut text = values.join(", ");
+    if !invalid.is_empty() {
+        text += &format!(" (not {}, whose figures were invalid)", invalid.join(", "));
+    }
+    (values.len() > 1).then_some(text)
 }
 
 /// What it takes to submit an event.
 pub(super) fn submission(run: &Run) -> Option<Finding> {
-    const EVENTS: f64 = 1000.0;
-    let near = each(run, "systems", &[("test", "sustained")], "submission_time", EVENTS)?;
-    let kept = each(run, "systems-kept", &[("test", "sustained")], "submission_time", EVENTS);
-    let far = each(run, "systems-slow-submission", &[], "submission_time", 20.0);
-    let mut text = format!(
-        "Creating an event, sending it and waiting for its acknowledgement takes, over no link: {near} (the slides print 24 ms, by Java RMI on a machine of their time). Ours is acknowledged when it is on the sensor's disk; the others keep it in memory."
-    );
-    if let Some(kept) = kept {
-        text += &format!(" Where all survive the end of the server: {kept}.");
-    }
-    if let Some(far) = far {
-        text += &format!(
-            " Behind a link of 256 kbit/s with a round trip of 100 ms: {far}. Each waits for one round trip, so the link decides."
-        );
-    }
+    const NEAR: f64 = 1000.0;
+    const FAR: f64 = 10.0;
+    let test = [("test", "sustained")];
+    let near = each(run, "systems", &test, "submission_time", "s", NEAR);
+    let kept = each(run, "systems-kept", &test, "submission_time", "s", NEAR);
+    let far = each(run, "systems-slow-submission", &test, "submission_time", "s", FAR);
+    let parts = [
+        near.map(|near| {
+            format!(
+                "Over no link: {near}; the slides print 24 ms, by Java RMI on a machine of their time. Ours is acknowledged once it is on the sensor's disk, all others are kept in memory."
+            )
+        }),
+        kept.map(|kept| format!("Where events survive the end of the server: {kept}.")),
+        far.map(|far| {
+            format!("Behind a link of 256 kbit/s and a round trip of 100 ms: {far}. Each waits for one round trip, so the link decides, and not the system.")
+        }),
+    ];
+    let text = sentences(
+        "Creating an event, sending it and waiting for its acknowledgement.",
+        parts,
+    )?;
     Some(finding("Other systems: submission", text, false))
 }
 
 /// What it takes an event to its subscriber.
 pub(super) fn delivery(run: &Run) -> Option<Finding> {
-    let near = each(run, "systems", &[("test", "subscription")], "delivery_time", 1.0)?;
-    let far = each(run, "systems-slow-delivery", &[], "delivery_time", 1.0);
-    let bytes = |server| mean(run, "systems-slow-delivery", &[("server", server)], "link_bytes_down");
-    let mut text = format!("From its creation to its subscriber an event takes, over no link: {near}.");
-    if let Some(far) = far {
-        text += &format!(
-            " Behind a link of 256 kbit/s with a delay of 50 ms, 50 events per second: {far}. A callback that waits for its return carries ten events per second over such a link, whatever its rate."
-        );
-    }
-    let sizes: Vec<String> = NAMES
-        .into_iter()
-        .filter_map(|(server, name)| Some(format!("{name} {}", quantity(bytes(server)? / 50.0, "B"))))
-        .collect();
-    if sizes.len() > 1 {
-        text += &format!(" An event is, on the link, with all headers: {}.", sizes.join(", "));
-    }
+    const FAR: f64 = 40.0;
+    let test = [("test", "subscription")];
+    let near = each(run, "systems", &test, "delivery_time", "s", 1.0);
+    let far = each(run, "systems-slow-delivery", &test, "delivery_time", "s", 1.0);
+    let bytes = each(run, "systems-slow-delivery", &test, "link_bytes_down", "B", FAR);
+    let parts = [
+        near.map(|near| format!("Over no link: {near}.")),
+        far.map(|far| {
+            format!("50 events per second, behind a link of 256 kbit/s and 50 ms: {far}. Java RMI's callbacks wait for their return: ten events per second over such a link, whatever its rate. Redis is asked again after each answer.")
+        }),
+        bytes.map(|bytes| format!("An event takes on that link, with all headers and uncompressed: {bytes}.")),
+    ];
+    let text = sentences("From the creation of an event to its subscriber.", parts)?;
     Some(finding("Other systems: delivery", text, false))
+}
+
+/// The sentences that there are, after an introduction; none where there are none.
+fn sentences<const N: usize>(introduction: &str, parts: [Option<String>; N]) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("{introduction} {}", parts.join(" ")))
 }
 
 /// Whether the printed trend within a test is that of a virtual machine which warms up.

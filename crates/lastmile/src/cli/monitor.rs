@@ -159,7 +159,8 @@ pub(crate) struct EmitArgs {
 Examples:
   lastmile query 'run.*' --where 'seconds > 2' --since 5m
   lastmile query --limit 10
-  lastmile query run.done --csv cell,seconds >runs.csv"
+  lastmile query run.done --csv cell,seconds >runs.csv
+  lastmile query 'run.>' --parquet runs.parquet"
 )]
 pub(crate) struct QueryArgs {
     #[command(flatten)]
@@ -168,6 +169,10 @@ pub(crate) struct QueryArgs {
     /// Print a table of comma-separated values with these fields, after the time in nanoseconds, the source, the number and the subject
     #[arg(long, value_name = "FIELD,FIELD", value_delimiter = ',')]
     pub(crate) csv: Option<Vec<String>>,
+
+    /// Write the events to a Parquet file, with a column for each field; only the last line, and what is no event, is printed
+    #[arg(long, value_name = "FILE", conflicts_with = "csv")]
+    pub(crate) parquet: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) monitor: MonitorArg,

@@ -1,6 +1,7 @@
 //! `lastmile monitor`, `sensor`, `emit`, `query`, `subscribe` and `audit`: events.
 
 mod csv;
+mod parquet;
 
 use crate::cli::monitor::{
     AuditArgs, EmitArgs, FilterArgs, MonitorArg, MonitorArgs, QueryArgs, SensorArgs, SubscribeArgs, TokenArg,
@@ -17,6 +18,7 @@ use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use lastmile_units::Bytes;
+use parquet::ParquetOutput;
 use std::io::{self, BufRead as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::ops::ControlFlow;
@@ -226,8 +228,14 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
     let path = format!("/v1/events?{}", parameters(&args.filter));
     let mut complete = false;
     let mut printed = false;
+    let mut parquet = args.parquet.as_deref().map(ParquetOutput::create).transpose()?;
     print_lines(&args.monitor, args.filter.compress, &path, |line, out| {
         complete |= line.starts_with("{\"end\":") && line.contains("\"complete\":true");
+        if let Some(parquet) = &mut parquet
+            && parquet.take(line).map_err(io::Error::other)?
+        {
+            return Ok(());
+        }
         let Some(fields) = &args.csv else {
             return writeln!(out, "{line}");
         };
@@ -239,6 +247,10 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
             None => Ok(()),
         }
     })?;
+    if let Some((parquet, path)) = parquet.zip(args.parquet.as_deref()) {
+        let events = parquet.finish()?;
+        output::note(&format!("{}: {events} events", path.display()));
+    }
     Ok(if complete { Exit::Done } else { Exit::Broken })
 }
 

@@ -1,7 +1,8 @@
 //! Events end to end: programs emit, a sensor and a monitor keep, a query and a page show.
 //!
-//! What needs a Chromium or OpenTelemetry's SDK for Python is skipped by name where it is missing (`make peers` installs both).
+//! What needs a Chromium, OpenTelemetry's SDK or Arrow for Python is skipped by name where it is missing (`make peers` installs them).
 
+mod parquet;
 #[cfg(target_os = "linux")]
 mod slow_link;
 
