@@ -33,7 +33,7 @@ bench:           ## Measure how fast and true lastmile is, beside its aims (ONLY
 	$(if $(filter-out $(SPEEDS),$(ONLY)),,cargo build -q)
 	$(if $(filter-out $(SPEEDS),$(ONLY)),,@set -e; for speed in $(if $(ONLY),$(ONLY),$(SPEEDS)); do cargo run -q -p lastmile-bench --bin $$speed; done)
 
-bench-load:      ## Measure the load generator only (PART=generators, schedule, stall, nginx, workers or connections; as root, on a quiet machine)
+bench-load:      ## Measure the load generator only (PART=generators, schedule, stall, nginx, nginx-cpu, workers or connections; as root, on a quiet machine)
 	cargo build -q && cargo run -q -p lastmile-bench --bin load_speed -- $(if $(PART),--only $(PART))
 
 late:            ## Check that figures which busy loops move are invalid, and no others (some ten minutes; as root, on a quiet machine)

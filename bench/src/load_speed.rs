@@ -2,11 +2,12 @@
 //! thousand connections.
 //!
 //! Generators run in turns on one nginx with a file of 1 KB, and each that is installed takes part. The CPU time is that of the generator's
-//! process, user and system, per request; the ratio is to wrk's in the same turn. Send times are the kernel's, of a capture of the loopback
+//! process, user and system, per request; the ratio is to wrk's in the same turn, and over HTTP/2 to h2load's. Send times are the kernel's, of a capture of the loopback
 //! interface, which takes root. The other servers are threads of this process. Servers whose speed counts have a core of their own.
 
 #[cfg(target_os = "linux")]
 mod load_speed {
+    pub(super) mod connections;
     pub(super) mod cores;
     pub(super) mod generators;
     pub(super) mod nginx;
@@ -27,17 +28,19 @@ fn main() -> anyhow::Result<()> {
 
 #[cfg(target_os = "linux")]
 mod measure {
+    use super::load_speed::connections::Connections;
     use super::load_speed::cores::{self, Core};
     use super::load_speed::generators::{self, ReportedTimes};
-    use super::load_speed::nginx::Nginx;
+    use super::load_speed::nginx::{Nginx, PACE};
     use super::load_speed::question::Question;
-    use super::load_speed::runs::{plan, rate, run};
+    use super::load_speed::runs::{page_request, plan, rate, run};
     use super::load_speed::servers;
     use anyhow::{Context as _, Result};
     use clap::{Parser, ValueEnum};
     use lastmile_bench::spread::Spread;
     use lastmile_load::plan::Plan;
     use lastmile_load::queueing_theory;
+    use lastmile_load::request::Request;
     use lastmile_load::schedule::Arrivals;
     use lastmile_load::send_capture::{ScheduleDeviation, SendCapture};
     use lastmile_load::server_model::{ServerModel, ServiceTime};
@@ -81,8 +84,10 @@ mod measure {
         Schedule,
         /// A server that stalls
         Stall,
-        /// The highest rate of nginx within a limit
+        /// The highest rate within a limit of nginx, whose own setting limits it
         Nginx,
+        /// That of nginx limited by its CPU: it drifts as much as the speed of this machine's cores
+        NginxCpu,
         /// That of four workers, which takes minutes
         Workers,
         /// Ten thousand connections at once
@@ -101,9 +106,9 @@ mod measure {
         let is_measured = |part| arguments.only.is_none_or(|only| only == part);
         match cores::on(Core::Server, Nginx::start) {
             Ok(nginx) => {
-                for is_persistent in [true, false] {
-                    if is_measured(Part::Generators) {
-                        compare(&nginx, is_persistent, &arguments)?;
+                if is_measured(Part::Generators) {
+                    for kind in [Connections::KeepAlive, Connections::PerRequest, Connections::Http2] {
+                        compare(&nginx, kind, &arguments)?;
                     }
                 }
                 for rate in CAPTURED_RATES {
@@ -116,12 +121,23 @@ mod measure {
                 }
                 if is_measured(Part::Nginx) {
                     let question = Question {
-                        name: "nginx, 1 KB",
-                        server: nginx.address(),
+                        name: &format!("nginx that lets {PACE} requests per second through (limit_req), 1 KB"),
+                        server: nginx.paced(),
+                        request: Request::get(&nginx.paced().to_string(), "/1k.html"),
                         duration: Duration::from_secs(3),
                         shows_runs: arguments.show_runs,
                     };
-                    question.search_and_scan(1_000.0, arguments.rounds)?;
+                    question.search_and_scan(500.0, arguments.rounds)?;
+                }
+                if is_measured(Part::NginxCpu) {
+                    let question = Question {
+                        name: "nginx with one worker on a core of its own, a page of 10 kB that it compresses for each request (gzip 6)",
+                        server: nginx.address(),
+                        request: page_request(nginx.address()),
+                        duration: Duration::from_secs(3),
+                        shows_runs: arguments.show_runs,
+                    };
+                    question.search_and_scan(500.0, arguments.rounds)?;
                 }
             }
             Err(error) => println!("skipped: what needs nginx: {error:#}"),
@@ -141,9 +157,11 @@ mod measure {
     /// The highest rate of four workers, beside that of theory, and of the same question in virtual time.
     fn workers(arguments: &Arguments) -> Result<()> {
         let service = Duration::from_millis(20);
+        let server = cores::on(Core::Server, || servers::workers(4, service))?;
         let question = Question {
             name: "4 workers of 20 ms",
-            server: cores::on(Core::Server, || servers::workers(4, service))?,
+            server,
+            request: Request::get(&server.to_string(), "/"),
             duration: Duration::from_secs(13),
             shows_runs: arguments.show_runs,
         };
@@ -172,35 +190,36 @@ mod measure {
     }
 
     /// CPU time per request of each generator that is installed, in turns.
-    fn compare(nginx: &Nginx, is_persistent: bool, arguments: &Arguments) -> Result<()> {
-        let kind = if is_persistent {
-            "keep-alive"
-        } else {
-            "a connection per request"
-        };
+    fn compare(nginx: &Nginx, kind: Connections, arguments: &Arguments) -> Result<()> {
         println!(
-            "CPU time per request, closed loop of {} connections, {kind}:",
-            generators::CONNECTIONS
+            "CPU time per request, closed loop of {} requests at once, {}:",
+            generators::CONNECTIONS,
+            kind.name()
         );
-        let generators = generators::installed(is_persistent)?;
+        let generators = generators::installed(kind)?;
+        let url = match kind {
+            Connections::Http2 => nginx.http2_url(),
+            Connections::KeepAlive | Connections::PerRequest => nginx.url(),
+        };
         let mut costs: Vec<Vec<f64>> = vec![Vec::new(); generators.len()];
         for _ in 0..arguments.turns {
             for (generator, costs) in generators.iter().zip(&mut costs) {
-                let measure = || generator.cpu_per_request(&nginx.url(), arguments.seconds);
+                let measure = || generator.cpu_per_request(&url, arguments.seconds);
                 match cores::on(Core::Generator, measure) {
                     Ok(cost) => costs.push(cost),
                     Err(error) => println!("  {}: {error:#}", generator.name),
                 }
             }
         }
-        let reference = generators.iter().position(|generator| generator.name == "wrk");
+        let name = kind.reference();
+        let reference = generators.iter().position(|generator| generator.name == name);
         for (generator, own) in generators.iter().zip(&costs) {
             let Some(spread) = Spread::of(own.clone()) else {
                 continue;
             };
-            let ratios = reference.map(|wrk| own.iter().zip(&costs[wrk]).map(|(own, wrk)| own / wrk).collect());
+            let ratios = reference.map(|other| own.iter().zip(&costs[other]).map(|(own, other)| own / other).collect());
             let ratio = ratios.and_then(Spread::of).map_or_else(String::new, |ratio| {
-                format!(", {:.2} of wrk ({:.2} to {:.2})", ratio.median, ratio.min, ratio.max)
+                format!(", {:.2} of {name} ({:.2} to {:.2})", ratio.median, ratio.min, ratio.max)
             });
             let micros = |seconds: f64| seconds * 1e6;
             println!(

@@ -1,5 +1,6 @@
 //! The load generators that are compared: the command of each, and the number of requests that its output gives.
 
+use super::connections::Connections;
 use anyhow::{Context as _, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
@@ -7,6 +8,9 @@ use std::process::{Command, Stdio};
 
 /// The connections of each.
 pub(crate) const CONNECTIONS: u32 = 50;
+
+/// The concurrent streams of each connection of HTTP/2.
+const STREAMS: u32 = 10;
 
 /// A generator.
 pub(crate) struct Generator {
@@ -128,6 +132,39 @@ const KNOWN: [Known; 6] = [
                 .parse()
                 .ok()
         },
+    ),
+];
+
+/// Those that speak HTTP/2 over clear text, with as many requests at once.
+const KNOWN_HTTP2: [Known; 2] = [
+    (
+        "h2load",
+        |url, seconds, _| {
+            [
+                format!("-c{}", CONNECTIONS / STREAMS),
+                format!("-m{STREAMS}"),
+                "-t1".to_owned(),
+                format!("-D{seconds}"),
+                url.to_owned(),
+            ]
+            .into()
+        },
+        |output| word_before(output, "done,"),
+    ),
+    (
+        "oha",
+        |url, seconds, _| {
+            [
+                "--no-tui".to_owned(),
+                "--http2".to_owned(),
+                format!("-c{}", CONNECTIONS / STREAMS),
+                format!("-p{STREAMS}"),
+                format!("-z{seconds}s"),
+                url.to_owned(),
+            ]
+            .into()
+        },
+        |output| word_before(output, "responses"),
     ),
 ];
 
@@ -332,43 +369,51 @@ fn output(program: &str, arguments: &[String], seconds: u32) -> Result<String> {
 }
 
 /// Those on this machine's path; ours first.
-pub(crate) fn installed(is_persistent: bool) -> Result<Vec<Generator>> {
+pub(crate) fn installed(kind: Connections) -> Result<Vec<Generator>> {
     let ours = std::env::current_exe()?.with_file_name("lastmile");
     ensure!(
         ours.is_file(),
         "{} is missing; build it with `cargo build`",
         ours.display()
     );
+    let is_persistent = kind != Connections::PerRequest;
     let mut found = vec![Generator {
         name: "lastmile",
         program: ours.display().to_string(),
-        arguments: |url, seconds, is_persistent| {
-            let mut words = vec![
-                "load".to_owned(),
-                url.to_owned(),
-                format!("--closed={CONNECTIONS}"),
-                format!("--duration={seconds}s"),
-            ];
-            words.extend(["--threads=1", "--format=json"].map(str::to_owned));
-            if !is_persistent {
-                words.push("--requests-per-connection=1".to_owned());
+        arguments: if kind == Connections::Http2 {
+            |url, seconds, _| {
+                let mut words = own_words(url, seconds);
+                words.extend(["--http2".to_owned(), format!("--streams={STREAMS}")]);
+                words
             }
-            words
+        } else {
+            |url, seconds, is_persistent| {
+                let mut words = own_words(url, seconds);
+                if !is_persistent {
+                    words.push("--requests-per-connection=1".to_owned());
+                }
+                words
+            }
         },
         requests: |output| number_after(output, "\"completed\":"),
         is_persistent,
     }];
-    for (name, arguments, requests) in KNOWN {
+    let known: &[Known] = if kind == Connections::Http2 {
+        &KNOWN_HTTP2
+    } else {
+        &KNOWN
+    };
+    for (name, arguments, requests) in known {
         // It counts no request whose server closes the connection.
-        if name == "h2load" && !is_persistent {
+        if *name == "h2load" && !is_persistent {
             continue;
         }
         if is_installed(name) {
             found.push(Generator {
                 name,
-                program: if name == "vegeta" { "sh" } else { name }.to_owned(),
-                arguments,
-                requests,
+                program: if *name == "vegeta" { "sh" } else { name }.to_owned(),
+                arguments: *arguments,
+                requests: *requests,
                 is_persistent,
             });
         } else {
@@ -376,6 +421,18 @@ pub(crate) fn installed(is_persistent: bool) -> Result<Vec<Generator>> {
         }
     }
     Ok(found)
+}
+
+fn own_words(url: &str, seconds: u32) -> Vec<String> {
+    [
+        "load".to_owned(),
+        url.to_owned(),
+        format!("--closed={CONNECTIONS}"),
+        format!("--duration={seconds}s"),
+        "--threads=1".to_owned(),
+        "--format=json".to_owned(),
+    ]
+    .into()
 }
 
 impl Generator {

@@ -8,8 +8,9 @@ use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_load::on_testbed::SimulatedServer;
 use lastmile_load::plan::Plan;
 use lastmile_load::rate::RequestRate;
+use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
-use lastmile_load::search::{Judged, REST, SearchOptions, VOTES, highest_rate, is_within};
+use lastmile_load::search::{Judged, REST, SearchOptions, VOTES, highest_rate};
 use lastmile_load::server_model::ServerModel;
 use lastmile_load::slo::Limit;
 use lastmile_units::Seed;
@@ -28,15 +29,17 @@ const STEP: f64 = 0.02;
 const WARM_UP: Duration = Duration::from_secs(1);
 
 /// What is the highest rate of a server within the limit?
-pub(crate) struct Question {
-    pub(crate) name: &'static str,
+pub(crate) struct Question<'a> {
+    pub(crate) name: &'a str,
     pub(crate) server: SocketAddr,
+    /// What is asked of it.
+    pub(crate) request: Request,
     /// That of a run.
     pub(crate) duration: Duration,
     pub(crate) shows_runs: bool,
 }
 
-impl Question {
+impl Question<'_> {
     /// Searches and scans in turns, with other arrivals in each round. Returns the median of what the searches found.
     pub(crate) fn search_and_scan(&self, start: f64, rounds: u32) -> Result<Option<f64>> {
         println!(
@@ -102,24 +105,32 @@ impl Question {
         median.context("even the lowest rate breaks the limit")
     }
 
-    /// The last rate within the limit, in steps upwards from `start` until two in a row are not.
+    /// The highest rate such that it and all below were within the limit in most passes. A pass goes upwards from `start` in steps, until two in a
+    /// row are not. The runs at one rate are far apart in time: what disturbs the machine for some seconds does not decide on a rate.
     fn scan(&self, start: f64, seed: Seed) -> Result<f64> {
-        let seed = seed.derive_index(0);
-        let (mut scanned, mut step, mut broken) = (start, start, 0);
-        while broken < 2 {
-            if is_within(rate(step)?, VOTES, seed, &mut |rate, seed| self.judge(rate, seed))? {
-                (scanned, broken) = (step, 0);
-            } else {
-                broken += 1;
+        let votes = VOTES.get() as usize;
+        let mut passes = Vec::new();
+        for pass in 0..votes {
+            let seed = seed.derive("scan").derive_index(pass as u64);
+            let (mut within, mut step): (Vec<bool>, f64) = (Vec::new(), start);
+            while !within.ends_with(&[false; 2]) {
+                within.push(self.judge(rate(step)?, seed)?.is_ok());
+                step *= 1.0 + STEP;
             }
-            step *= 1.0 + STEP;
+            passes.push(within);
         }
-        Ok(scanned)
+        let is_within = |step: &usize| {
+            let within = passes.iter().filter(|pass| pass.get(*step) == Some(&true));
+            2 * within.count() > votes
+        };
+        let steps = (0..).take_while(is_within).count();
+        Ok(start * (1.0 + STEP).powi(steps as i32 - 1))
     }
 
     fn plan(&self, rate: RequestRate) -> Plan {
         Plan {
             warm_up: WARM_UP,
+            request: self.request.clone(),
             ..plan(Arrivals::Poisson(rate), self.duration, self.server)
         }
     }
@@ -153,5 +164,5 @@ fn search(start: f64, seed: Seed, judge: &mut impl FnMut(RequestRate, Seed) -> R
         repeats: 1,
         votes: VOTES,
     };
-    Ok(highest_rate(&options, seed, judge)?.mean())
+    Ok(highest_rate(&options, seed, judge)?.median())
 }

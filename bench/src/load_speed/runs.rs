@@ -1,6 +1,8 @@
 //! Runs of the generator against one server.
 
 use anyhow::Result;
+use http::header::ACCEPT_ENCODING;
+use http::{HeaderMap, HeaderValue, Method};
 use lastmile_load::epoll::{Generator, GeneratorRun};
 use lastmile_load::plan::{Demand, Plan};
 use lastmile_load::rate::RequestRate;
@@ -12,6 +14,13 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// A request for the page that nginx compresses.
+pub(crate) fn page_request(server: SocketAddr) -> Request {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+    Request::new(Method::GET, &server.to_string(), "/page.html", &headers)
+}
 
 pub(crate) fn plan(arrivals: Arrivals, duration: Duration, server: SocketAddr) -> Plan {
     let request = Request::get(&server.to_string(), "/1k.html");

@@ -10,7 +10,7 @@ use crate::schedule::Arrivals;
 use crate::self_check::{GeneratorCost, Spoilt, check};
 pub use charts::charts;
 pub use hdr_log::hdr_log;
-use lastmile_report::load::{Knee, LoadPlan, LoadRun, RunPurpose, SelfCheck, TimeDistribution};
+use lastmile_report::load::{Knee, LoadPlan, LoadRun, RateLimit, RunPurpose, SelfCheck, TimeDistribution};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_units::Seed;
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ pub const DOUBTS: &[DoubtKind] = &[
     DoubtKind::RateNotHeld,
     DoubtKind::Interrupted,
     DoubtKind::Disturbed,
+    DoubtKind::WideInterval,
 ];
 
 /// The number of points of a drawn distribution, and the factor from point to point of what is left in its tail: our own choice.
@@ -217,6 +218,38 @@ pub fn doubts(runs: &[(&LoadRun, &Measurement)]) -> Vec<Doubt> {
             Doubt::new(kind, format!("{world}, {first}{others}"))
         })
         .collect()
+}
+
+/// A highest rate whose interval reaches further than this share of it on either side is called uncertain: our own choice.
+const INTERVAL_SHARE: f64 = 0.05;
+
+/// The doubts about highest rates that were found.
+pub fn limit_doubts(limits: &[RateLimit]) -> Vec<Doubt> {
+    let doubt = |limit: &RateLimit| {
+        let rate = limit.rate?;
+        let [low, high] = limit.ci95.unwrap_or([rate; 2]);
+        let reach = ((high - low) / 2.0 / rate).max(0.0);
+        let spread = if reach > INTERVAL_SHARE {
+            format!("its 95 % interval reaches {:.0} % to either side", reach * 100.0)
+        } else if limit.unsettled > 0 {
+            format!(
+                "in {} of {} repeats, runs at the same rates went on to disagree",
+                limit.unsettled,
+                limit.repeats.len()
+            )
+        } else {
+            return None;
+        };
+        let remedy = "more --repeats, a longer --duration or a quieter machine narrow it";
+        Some(Doubt::new(
+            DoubtKind::WideInterval,
+            format!(
+                "{}: the highest rate within {} is uncertain: {spread}; {remedy}",
+                limit.world, limit.limit
+            ),
+        ))
+    };
+    limits.iter().filter_map(doubt).collect()
 }
 
 /// The smallest share of requests that must be completed in time for a rate to count as carried: our own choice.

@@ -109,7 +109,8 @@ kinds! {
     OneConnection = "one-connection";
     /// Some points are estimated from a sample of the messages.
     Sampled = "sampled";
-    /// The ratio of the setting to use is uncertain by more than the difference by which settings are told apart.
+    /// The ratio of the setting to use is uncertain by more than the difference by which settings are told apart; or the highest rate of a load is
+    /// uncertain.
     WideInterval = "wide-interval";
     /// Only the beginning of the messages was compressed, or delivered.
     BeginningOnly = "beginning-only";

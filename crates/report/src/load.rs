@@ -245,9 +245,9 @@ pub struct RateLimit {
     pub world: String,
     /// The limit: `p99<300ms, errors<0.1%`.
     pub limit: String,
-    /// The rate: the mean over repeats. Null where even the lowest rate breaks the limit.
+    /// The rate: the median over repeats. Null where even the lowest rate breaks the limit.
     pub rate: Option<f64>,
-    /// 95 % interval of the rate over repeats. Null where there are too few, or they do not differ.
+    /// 95 % interval of the mean over repeats. Null where there are too few, or they do not differ.
     pub ci95: Option<[f64; 2]>,
     /// The rate of each repeat, whose arrivals have a seed of their own.
     pub repeats: Vec<f64>,
@@ -255,6 +255,9 @@ pub struct RateLimit {
     pub resolution: f64,
     /// What was broken just above: `p99`, `errors`, `rate-not-held`. Null where no higher rate was tried.
     pub broken_by: Option<String>,
+    /// The repeats whose last runs went on to disagree about the limit: their rates are less certain.
+    #[serde(default)]
+    pub unsettled: u64,
 }
 
 impl Load {

@@ -229,11 +229,12 @@ impl<'a> Campaign<'a> {
         self.limits.push(RateLimit {
             world: stage.name().to_owned(),
             limit: limit.to_string(),
-            rate: found.mean(),
+            rate: found.median(),
             ci95: found.interval(self.seed.derive("interval")),
             repeats: found.repeats,
             resolution: options.resolution,
             broken_by: found.broken_by,
+            unsettled: u64::from(found.unsettled),
         });
         Ok(())
     }
@@ -319,7 +320,10 @@ impl<'a> Campaign<'a> {
                 .then(|| model(args).to_string()),
             plan: record::plan(&self.plan),
             charts: record::charts(&runs, &knees),
-            doubts: record::doubts(&pairs),
+            doubts: record::doubts(&pairs)
+                .into_iter()
+                .chain(record::limit_doubts(&self.limits))
+                .collect(),
             runs,
             knees,
             limits: self.limits.clone(),

@@ -69,7 +69,9 @@ fn each_kind_of_doubt_is_raised_by_its_fault() {
             found[0].text
         );
     }
-    assert_eq!(faults.map(|(kind, ..)| kind), *DOUBTS);
+    let kinds = faults.iter().map(|(kind, ..)| *kind);
+    let of_limits = limit_doubts(&[uncertain(None, 1)]).into_iter().map(|doubt| doubt.kind);
+    assert_eq!(kinds.chain(of_limits).collect::<Vec<_>>(), DOUBTS);
     let well = measured(100, millisecond, Ending::Complete);
     assert_eq!(doubts(&[(&published(100.0, &well), &well)]), []);
 }
@@ -123,4 +125,32 @@ fn repeats_at_a_rate_are_one_point_with_their_range() {
     assert_eq!(mean.len(), 2);
     assert_eq!((mean[0].y, mean[0].spread), (0.02, Some([0.01, 0.03])));
     assert_eq!((mean[1].y, mean[1].spread), (0.04, None));
+}
+
+fn uncertain(ci95: Option<[f64; 2]>, unsettled: u64) -> RateLimit {
+    RateLimit {
+        world: "machine".to_owned(),
+        limit: "p99<50ms".to_owned(),
+        rate: Some(100.0),
+        ci95,
+        repeats: vec![100.0; 3],
+        resolution: 0.02,
+        broken_by: None,
+        unsettled,
+    }
+}
+
+#[test]
+fn a_highest_rate_that_is_uncertain_is_doubted() {
+    let doubt = |limit| {
+        limit_doubts(&[limit])
+            .first()
+            .map(|doubt| (doubt.kind, doubt.text.clone()))
+    };
+    assert_eq!(doubt(uncertain(None, 0)), None);
+    assert_eq!(doubt(uncertain(Some([96.0, 104.0]), 0)), None);
+    let (kind, message) = doubt(uncertain(Some([90.0, 110.0]), 0)).unwrap();
+    assert_eq!(kind, DoubtKind::WideInterval);
+    assert!(message.contains("10 % to either side"), "{message}");
+    assert!(doubt(uncertain(None, 1)).unwrap().1.contains("1 of 3 repeats"));
 }
