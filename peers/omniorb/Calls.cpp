@@ -152,7 +152,8 @@ CORBA::ORB_var orb(const std::vector<std::pair<std::string, std::string>>& optio
 int serve() {
     std::signal(SIGTERM, end);
     const std::string at = "giop:tcp:" + given("HOST") + ":" + given("PORT");
-    const auto broker = orb({{"endPoint", at}});
+    // Otherwise several threads take the one-way calls of a connection, in any order.
+    const auto broker = orb({{"endPoint", at}, {"maxServerThreadPerConnection", "1"}});
     CORBA::Object_var root = broker->resolve_initial_references("omniINSPOA");
     PortableServer::POA_var adapter = PortableServer::POA::_narrow(root);
     PortableServer::POAManager_var manager = adapter->the_POAManager();

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How often a world is told of: a simulated one passes hours in a second. Our own choice.
 const LEAST_PAUSE: Duration = Duration::from_millis(50);
+/// The first intervals of a world are told of however fast they pass, so that a short one is seen, too: our own choice.
+const FIRST_INTERVALS: u32 = 10;
 /// The most parts of a world that are told of, so that a page has room for them: our own choice.
 const MOST_PARTS: usize = 6;
 
@@ -31,6 +33,8 @@ pub(super) struct WorldView {
     parts: BTreeMap<String, Part>,
     /// When it was told of last, in real time, and the end of that interval in the world's.
     told: Option<(Instant, WorldInstant)>,
+    /// How many intervals were told of.
+    intervals: u32,
 }
 
 /// A part of the world.
@@ -56,6 +60,7 @@ impl WorldView {
             cell: cell.describe(),
             parts: BTreeMap::new(),
             told: None,
+            intervals: 0,
         })
     }
 
@@ -94,12 +99,12 @@ impl TestbedObserver for WorldView {
     fn interval(&mut self, part: &str, time: &Range<WorldInstant>, readings: &[Reading]) {
         let now = Instant::now();
         // All parts of an interval are told of, or none.
-        let is_due = self
-            .told
-            .is_none_or(|(at, end)| end == time.end || now.duration_since(at) >= LEAST_PAUSE);
-        if !is_due {
+        let is_new = self.told.is_none_or(|(_, end)| end != time.end);
+        let is_due = self.told.is_none_or(|(at, _)| now.duration_since(at) >= LEAST_PAUSE);
+        if is_new && !is_due && self.intervals >= FIRST_INTERVALS {
             return;
         }
+        self.intervals += u32::from(is_new);
         self.told = Some((now, time.end));
         self.tell(part, time, readings);
         self.stage
