@@ -66,22 +66,29 @@ fn events(place: &Place, url: &str, subject: &str, count: usize) -> Vec<Value> {
     panic!("{count} events with the subject {subject} did not come");
 }
 
-/// A page as Chromium has it once its scripts have run for a while.
-fn dom(chromium: &str, place: &Place, url: &str) -> String {
-    let output = Command::new(chromium)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--virtual-time-budget=4000",
-            "--dump-dom",
-        ])
-        .arg(format!("--user-data-dir={}", place.path().join("chromium").display()))
-        .arg(url)
-        .stderr(Stdio::null())
-        .output()
-        .unwrap();
-    String::from_utf8(output.stdout).unwrap()
+/// A page as Chromium has it once its scripts have run for a while: again until it has what is awaited, since a busy machine may be late.
+fn dom(chromium: &str, place: &Place, url: &str, awaited: &str) -> String {
+    let mut page = String::new();
+    for _ in 0..10 {
+        let output = Command::new(chromium)
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--virtual-time-budget=4000",
+                "--dump-dom",
+            ])
+            .arg(format!("--user-data-dir={}", place.path().join("chromium").display()))
+            .arg(url)
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        page = String::from_utf8(output.stdout).unwrap();
+        if page.contains(awaited) {
+            break;
+        }
+    }
+    page
 }
 
 const HOSTILE: &str = "<img src=x onerror=\"document.title='hacked'\"></td><script>document.title='hacked'</script>";
@@ -107,7 +114,7 @@ fn the_live_page_draws_events_and_shows_hostile_texts_as_text() {
         ]);
         assert_eq!(emitted.code, Some(0), "{}", emitted.stderr);
     }
-    let dom = dom(chromium, &place, &url);
+    let dom = dom(chromium, &place, &url, "<polyline");
     assert!(dom.contains("<title>Live events</title>"), "{dom}");
     assert!(dom.contains(r#"role="status">live</p>"#), "{dom}");
     assert!(
@@ -149,7 +156,7 @@ fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
     let Some(chromium) = chromium() else {
         return eprintln!("skipped: no Chromium is installed (make peers installs it)");
     };
-    let dom = dom(chromium, &place, &url);
+    let dom = dom(chromium, &place, &url, ">a token is needed</p>");
     assert!(
         dom.contains(r#"<form id="ask">"#) && dom.contains(">a token is needed</p>"),
         "{dom}"
@@ -206,7 +213,7 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
     let Some(chromium) = chromium() else {
         return eprintln!("skipped: no Chromium is installed (make peers installs it)");
     };
-    let dom = dom(chromium, &place, &url);
+    let dom = dom(chromium, &place, &url, "run.world.link-down queue");
     assert!(dom.contains(r#"<h1 id="title">bulk</h1>"#), "{dom}");
     assert!(dom.contains(r#"<span id="count">16 of 16 repeats.</span>"#), "{dom}");
     assert!(dom.contains(r#"aria-label="run.repeat transfer_time: now "#), "{dom}");
