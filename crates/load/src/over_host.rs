@@ -22,6 +22,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
@@ -66,6 +67,8 @@ enum Event {
 
 /// What is read at once: our own choice.
 const BUFFER: usize = 16 * 1024;
+/// How often recent figures are handed over: short beside the intervals of whoever looks. Our own choice.
+const LIVE_INTERVAL: Duration = Duration::from_millis(10);
 
 impl HostLoad {
     /// Carries out the plan from `host`. Returns when every request has ended.
@@ -79,6 +82,7 @@ impl HostLoad {
         let mut controls: BTreeMap<ConnectionId, Rc<Control>> = BTreeMap::new();
         // One sleep for each deadline: another one would be another event.
         let mut sleep = None;
+        let mut live_at = self.start;
         loop {
             if self.interrupt.load(Ordering::Relaxed) {
                 shared.client.borrow_mut().stop(Ending::Interrupted, host.now());
@@ -110,8 +114,11 @@ impl HostLoad {
             }
             let (is_done, deadline) = {
                 let mut client = shared.client.borrow_mut();
-                if let Some(live) = &self.live {
+                if let Some(live) = &self.live
+                    && host.now() >= live_at
+                {
                     live.add(&client.take_recent());
+                    live_at = host.now() + LIVE_INTERVAL;
                 }
                 (client.is_done(), client.next_deadline())
             };

@@ -103,7 +103,8 @@ pub fn highest_rate<E>(
 ///
 /// # Errors
 /// Those of `judge`.
-pub fn is_within<E>(
+#[cfg(test)]
+pub(crate) fn is_within<E>(
     rate: RequestRate,
     votes: NonZeroU32,
     seed: Seed,

@@ -24,13 +24,17 @@ fn observed(settings: &str) -> Observation {
 }
 
 fn observed_cell(cell: &Cell) -> Observation {
+    run(cell, None)
+}
+
+fn run(cell: &Cell, observer: Option<&dyn Observer>) -> Observation {
     let context = RunContext {
         seed: Seed::new(1),
         repeats: 0..1,
         interval: Duration::ZERO,
         costs: &CostTable::free(),
         captures: None,
-        observer: None,
+        observer,
     };
     let observation = DELIVERIES.run(cell, &context).remove(0).unwrap();
     assert_eq!(observation.doubts, []);
@@ -213,15 +217,7 @@ impl TestbedObserver for Notes {
 fn an_observer_is_told_of_radio_and_clients_while_they_run() {
     let notes = Notes::default();
     let cell = cell("rate = 20");
-    let context = RunContext {
-        seed: Seed::new(1),
-        repeats: 0..1,
-        interval: Duration::ZERO,
-        costs: &CostTable::free(),
-        captures: None,
-        observer: Some(&notes),
-    };
-    let observation = DELIVERIES.run(&cell, &context).remove(0).unwrap();
+    let observation = run(&cell, Some(&notes));
     assert_eq!(observation, observed_cell(&cell), "observing moved a figure");
     let notes = notes.0.lock().unwrap();
     let of = |part: &str, figure| &notes[&(part.to_owned(), figure)];
