@@ -2,7 +2,7 @@
 //!
 //! Each part is a file: `phy` (rates and airtimes), `channel` (powers, fading, who senses whom) with `error_rate` (bits), `contention` (a
 //! station's view of the medium, and its back-off), `station` (its queue and attempts), `transmission` (frames on the air and collisions),
-//! `dcf` (the events in time) with `exchange` (what follows a frame), `arf` (rate fallback), `interference`. `spec` is what a radio is,
+//! `dcf` (the events in time) with `exchange` (what follows a frame) and `report_bound` (when a driver hears of them), `arf` (rate fallback), `interference`. `spec` is what a radio is,
 //! `notation` and `parameters` how one is written. `counters`, `medium_use`, `depth_series` and `air_frame` are what can be seen of it.
 //!
 //! Departures from the standard: propagation takes no time (300 m are 1 us, and a slot of 20 us allows for it), stations' clocks agree,
@@ -23,6 +23,7 @@ mod medium_use;
 mod notation;
 mod parameters;
 mod phy;
+mod report_bound;
 mod spec;
 mod station;
 mod transmission;
@@ -38,6 +39,7 @@ pub use spec::{Beacons, Fading, Interferer, PathLoss, Position, PowerStates, Rad
 use crate::{Counters, DropCause, Event, Frame, Medium, Rejected, Station};
 use channel::Channel;
 use contention::{Contender, NEVER, Spaces};
+use dcf::NextEvents;
 use interference::InterfererSchedule;
 use lastmile_units::{Decibels, Instant, Rng, Seed};
 use medium_use::MediumUse;
@@ -73,22 +75,26 @@ pub struct Radio<P> {
     sifs: u64,
     response_timeout: u64,
     capture: Option<f64>,
-    /// The least duration of a data frame.
+    /// The least duration of a frame, and of an ACK or a CTS.
     shortest_frame: u64,
+    shortest_response: u64,
     channel: Channel,
     stations: Vec<StationState<P>>,
     contenders: Vec<Contender>,
     /// When each station will send if nothing changes.
     access_at: Vec<u64>,
+    /// How long the next data frame of each station is on the air that brings about a report, at least; never where none does.
+    data_durations: Vec<u64>,
     on_air: Vec<Transmission>,
     responses: Vec<PendingResponse>,
-    /// Buffers for reuse: the responses that are due, and the stations whose turn it is.
-    due: Vec<PendingResponse>,
+    /// The stations whose turn it is; a buffer for reuse.
     turns: Vec<usize>,
     /// The stations that await a response, and until when.
     timeouts: Vec<(u64, usize)>,
     last_serial: u64,
     next_beacon: u64,
+    /// What happens next; found again after each change.
+    next: NextEvents,
     interferer: Option<InterfererSchedule>,
     reception: Rng,
     /// The packets in all queues.
@@ -138,18 +144,20 @@ impl<P> Radio<P> {
             sifs: nanos(phy.sifs()),
             response_timeout: nanos(phy.response_timeout()),
             capture: spec.capture.map(Decibels::ratio),
-            shortest_frame: nanos(phy.header_duration(*phy.rates().last().expect("there are rates"))),
+            shortest_frame: nanos(phy.header_duration(phy.highest_rate())),
+            shortest_response: phy.frame_nanos(phy.control_rate(phy.highest_rate(), spec.highest_basic_rate), phy::ACK),
             channel: Channel::new(spec, &positions, seed.derive("fading")),
             stations: stations.iter().map(state).collect(),
             contenders: vec![Contender::new(); stations.len()],
             access_at: vec![NEVER; stations.len()],
+            data_durations: vec![NEVER; stations.len()],
             on_air: Vec::new(),
             responses: Vec::new(),
-            due: Vec::new(),
             turns: Vec::new(),
             timeouts: Vec::new(),
             last_serial: 0,
             next_beacon: spec.beacons.map_or(NEVER, |beacons| nanos(beacons.interval).max(1)),
+            next: NextEvents::NONE,
             interferer,
             reception: seed.derive("reception").rng(),
             queued: 0,
@@ -165,6 +173,7 @@ impl<P> Radio<P> {
                 contender.begin_sensing(0, spaces);
             }
         }
+        radio.find_next_events();
         radio
     }
 
@@ -183,6 +192,14 @@ impl<P> Radio<P> {
         }
         let index = self.stations.iter().position(is_it);
         index.unwrap_or_else(|| panic!("station {} is not on this radio", station.0))
+    }
+
+    /// Does what happens up to `now`, for the counters. The next poll reports it.
+    ///
+    /// # Panics
+    /// As [`Medium::poll`] does, for a time before that of an earlier call.
+    pub fn catch_up(&mut self, now: Instant) {
+        self.advance(now.as_nanos());
     }
 
     /// The counters of the radio and its stations, at the time up to which it was driven.
@@ -284,6 +301,10 @@ impl<P> Medium<P> for Radio<P> {
         self.queued += 1;
         if was_empty {
             self.begin_service(from);
+            self.find_next_events();
+        } else if self.data_durations[from] == NEVER {
+            // The one in service is delivered.
+            self.update_data_duration(from);
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ impl Transmitter {
     /// A frame that starts in the nanosecond in which the one before ended follows it without a gap: n frames of b bits
     /// back to back end at `ceil(n b / rate)`, whatever n is.
     pub(crate) fn serialise(&mut self, start: Instant, size: Bytes) -> Instant {
-        debug_assert!(start >= self.free_at, "a frame starts while another is in service");
+        assert!(start >= self.free_at, "a frame starts while another is in service");
         let size = size + self.framing_overhead;
         self.free_at = match &mut self.kind {
             Kind::Unlimited => start,

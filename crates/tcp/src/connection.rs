@@ -11,6 +11,7 @@ use super::receiver::Receiver;
 use super::segment::Segment;
 use super::sender::{Counters, Sender};
 use super::sequence_space::SequenceSpace;
+use super::timer_wheel::earlier;
 use bytes::Bytes;
 use handshake::Handshake;
 use lastmile_units::Instant;
@@ -128,6 +129,11 @@ impl Connection {
     /// Whether the handshake is done and the connection has not ended.
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open { .. })
+    }
+
+    /// Whether both ends are done, and this one waits for segments that were delayed.
+    pub const fn is_in_time_wait(&self) -> bool {
+        matches!(self.state, State::TimeWait { .. })
     }
 
     /// Whether this connection has ended for good.
@@ -283,8 +289,8 @@ impl Connection {
         match &self.state {
             State::Handshake(handshake) => Some(handshake.resend_at),
             State::Open { sender, receiver } => {
-                let deadlines = [sender.next_deadline(), receiver.next_deadline(), self.fin_awaited_until];
-                deadlines.into_iter().flatten().min()
+                let of_halves = earlier(sender.next_deadline(), receiver.next_deadline());
+                earlier(of_halves, self.fin_awaited_until)
             }
             State::TimeWait { receiver, ends, .. } => Some(receiver.next_deadline().map_or(*ends, |at| at.min(*ends))),
             State::Closed { .. } => None,

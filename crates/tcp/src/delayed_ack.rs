@@ -269,7 +269,7 @@ impl Acknowledgement {
             Due::Later(at) => Some(at),
             Due::Nothing | Due::Now => None,
         };
-        [delayed, self.gap.held_until].into_iter().flatten().min()
+        timer_wheel::earlier(delayed, self.gap.held_until)
     }
 }
 

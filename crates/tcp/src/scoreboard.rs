@@ -209,7 +209,7 @@ impl Scoreboard {
     pub(super) fn resend(&mut self, start: u64, at: Instant) {
         let index = self.segments.partition_point(|sent| sent.start < start);
         let sent = &mut self.segments[index];
-        debug_assert!(sent.start == start && sent.waits(), "a lost segment is resent");
+        assert!(sent.start == start && sent.waits(), "a lost segment is resent");
         (sent.at, sent.retransmitted, sent.resent) = (at, true, true);
         self.resent += 1;
         self.waiting -= 1;

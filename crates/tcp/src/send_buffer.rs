@@ -53,7 +53,7 @@ impl SendBuffer {
 
     /// The bytes from `start` to `end`: shared where one piece holds them all, copied where several do.
     pub(super) fn slice(&self, start: u64, end: u64) -> Bytes {
-        debug_assert!(
+        assert!(
             self.start <= start && start <= end && end <= self.end,
             "the range is in the buffer"
         );

@@ -78,7 +78,7 @@ impl AirFormat {
         self.write_frame(frame, append, &mut bytes);
         let check = check_sequence(&bytes[start..]);
         bytes.extend(check.to_le_bytes());
-        debug_assert_eq!(bytes.len() - start, frame.bytes as usize, "{:?}", frame.kind);
+        assert_eq!(bytes.len() - start, frame.bytes as usize, "{:?}", frame.kind);
         let comment = match (frame.is_received, frame.is_overlapped) {
             (true, _) => None,
             (false, true) => Some("not received: other frames were on the air"),

@@ -290,9 +290,10 @@ impl World {
         self.forwarder.with(|network| network.core.capture_air(radio, to))
     }
 
-    /// The first error of writing a capture.
+    /// The first error of writing a capture. Captures are complete up to now.
     pub fn capture_error(&self) -> Option<io::Error> {
-        self.forwarder.with(|network| network.core.take_capture_error())
+        self.forwarder
+            .with(|network| network.core.take_capture_error(self.clock.now()))
     }
 
     /// Flushes and ends every capture.
@@ -300,7 +301,8 @@ impl World {
     /// # Errors
     /// The first error of writing any of them.
     pub fn end_captures(&self) -> io::Result<()> {
-        self.forwarder.with(|network| network.core.end_captures())
+        self.forwarder
+            .with(|network| network.core.end_captures(self.clock.now()))
     }
 
     /// Calls `hook` with the destination of each connection request, before the packet is delivered to `host`, so that a listener can be
@@ -392,7 +394,8 @@ impl crate::World for World {
     }
 
     fn radio_counters(&self, radio: RadioId) -> RadioCounters {
-        self.forwarder.with(|network| network.core.radio_counters(radio))
+        self.forwarder
+            .with(|network| network.core.radio_counters(radio, self.clock.now()))
     }
 
     fn retransmissions(&self, host: &EmuHost) -> u64 {

@@ -30,6 +30,7 @@
 //! assert_eq!(connected.unwrap().since_start(), 2 * (Duration::from_millis(75) + Duration::from_nanos(8_571_429)));
 //! ```
 
+mod address_table;
 mod cpu;
 mod event_queue;
 mod executor;
@@ -201,9 +202,10 @@ impl World {
         self.inner.state.borrow_mut().network.core.capture_air(radio, to)
     }
 
-    /// The first error of writing a capture.
+    /// The first error of writing a capture. Captures are complete up to now.
     pub fn capture_error(&self) -> Option<std::io::Error> {
-        self.inner.state.borrow_mut().network.core.take_capture_error()
+        self.inner
+            .with(|state| state.network.core.take_capture_error(state.now))
     }
 
     /// The time.
@@ -275,7 +277,8 @@ impl crate::World for World {
     }
 
     fn radio_counters(&self, radio: RadioId) -> RadioCounters {
-        self.inner.state.borrow().network.core.radio_counters(radio)
+        self.inner
+            .with(|state| state.network.core.radio_counters(radio, state.now))
     }
 
     fn retransmissions(&self, host: &SimHost) -> u64 {
@@ -300,7 +303,7 @@ impl State {
         let Some((at, due)) = self.event_queue.pop() else {
             return;
         };
-        debug_assert!(self.now <= at, "time never goes back");
+        assert!(self.now <= at, "time never goes back");
         self.now = at;
         match due {
             Event::Wake(waker) => waker.wake(),

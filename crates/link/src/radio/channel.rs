@@ -34,8 +34,9 @@ pub(crate) struct Channel {
 #[derive(Debug, Clone)]
 struct PairState {
     block: u64,
-    /// The received power in mW.
+    /// The received power in mW, and its ratio to the noise, without the implementation loss.
     power: f64,
+    ratio: f64,
     /// The logarithm of the chance of a bit, by the rate's index; not a number where it was not needed yet.
     ln_bit: [f64; 8],
 }
@@ -136,8 +137,8 @@ impl Channel {
     #[inline]
     pub(crate) fn ln_success(&mut self, from: usize, to: usize, rate: Rate, bytes: u32, at_nanos: u64) -> f64 {
         let (header_rate, header_bits) = self.header(rate);
-        let of_header = self.ln_bit(from, to, header_rate, at_nanos);
-        let of_body = self.ln_bit(from, to, rate, at_nanos);
+        let pair = self.pair(from, to, at_nanos);
+        let (of_header, of_body) = (pair.ln_bit(header_rate), pair.ln_bit(rate));
         header_bits * of_header + 8.0 * f64::from(bytes) * of_body
     }
 
@@ -172,17 +173,6 @@ impl Channel {
     }
 
     #[inline]
-    fn ln_bit(&mut self, from: usize, to: usize, rate: Rate, at_nanos: u64) -> f64 {
-        let (noise, implementation_loss) = (self.noise, self.implementation_loss);
-        let pair = self.pair(from, to, at_nanos);
-        let known = &mut pair.ln_bit[rate.index()];
-        if known.is_nan() {
-            *known = ln_bit_success(rate, pair.power / noise / implementation_loss);
-        }
-        *known
-    }
-
-    #[inline]
     fn pair(&mut self, from: usize, to: usize, at_nanos: u64) -> &mut PairState {
         let block = match self.fading {
             Fading::None => 0,
@@ -192,7 +182,13 @@ impl Channel {
         if self.links[index].as_ref().is_none_or(|pair| pair.block != block) {
             let power = self.received(from, to) * self.fading_gain(from, to, block);
             let ln_bit = [f64::NAN; 8];
-            let fresh = PairState { block, power, ln_bit };
+            let ratio = power / self.noise / self.implementation_loss;
+            let fresh = PairState {
+                block,
+                power,
+                ratio,
+                ln_bit,
+            };
             match &mut self.links[index] {
                 Some(pair) => **pair = fresh,
                 empty => *empty = Some(Box::new(fresh)),
@@ -229,6 +225,18 @@ fn antenna_gain(fading: Fading, seed: Seed, first: u64) -> f64 {
             let imaginary = radius * libm::sin(angle);
             real * real + imaginary * imaginary
         }
+    }
+}
+
+impl PairState {
+    /// The logarithm of the chance of a bit at `rate`.
+    #[inline]
+    fn ln_bit(&mut self, rate: Rate) -> f64 {
+        let known = &mut self.ln_bit[rate.index()];
+        if known.is_nan() {
+            *known = ln_bit_success(rate, self.ratio);
+        }
+        *known
     }
 }
 

@@ -104,6 +104,12 @@ impl Contender {
         self.is_transmitting
     }
 
+    /// Whether its turn may come sooner than it seems: a good frame ends the wait of an EIFS, and the beacon of another station spares it its own.
+    #[inline]
+    pub(crate) const fn may_come_sooner(&self) -> bool {
+        self.is_extended || self.beacon_slots.is_some()
+    }
+
     pub(crate) const fn has_beacon(&self) -> bool {
         self.beacon_slots.is_some()
     }
@@ -113,6 +119,14 @@ impl Contender {
     pub(crate) fn remaining_slots(&mut self, at: u64, spaces: Spaces) -> u32 {
         self.count_slots(at, spaces);
         self.back_off
+    }
+
+    /// The slots of its back-off that are left at `at` or later, at least: what it has counted since may be known only later.
+    #[inline]
+    pub(crate) const fn slots_left_at(&self, at: u64) -> u32 {
+        // One that awaits an ACK may draw again.
+        let is_known = self.counting_since == NEVER || (self.counting_since >= at && !self.is_awaiting);
+        if is_known { self.back_off } else { 0 }
     }
 
     /// Waits this number of slots before the next packet.

@@ -22,134 +22,128 @@ struct NewFrame {
     sequence: u16,
 }
 
+/// When something of each kind happens next, if nothing changes before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NextEvents {
+    frame_end: u64,
+    timeout: u64,
+    response: u64,
+    beacon: u64,
+    interference: u64,
+    /// When a station begins to send.
+    pub(super) turn: u64,
+}
+
+impl NextEvents {
+    pub(super) const NONE: Self = Self {
+        frame_end: NEVER,
+        timeout: NEVER,
+        response: NEVER,
+        beacon: NEVER,
+        interference: NEVER,
+        turn: NEVER,
+    };
+
+    /// When anything happens.
+    #[inline]
+    pub(super) fn first(&self) -> u64 {
+        self.turn.min(self.first_but_turns())
+    }
+
+    /// When anything happens that is no station's turn.
+    #[inline]
+    pub(super) fn first_but_turns(&self) -> u64 {
+        let frames = self.frame_end.min(self.timeout).min(self.response);
+        frames.min(self.beacon).min(self.interference)
+    }
+}
+
 impl<P> Radio<P> {
     /// Does everything that happens up to and including `now`.
     pub(super) fn advance(&mut self, now: u64) {
         assert!(now >= self.now, "a medium is driven with times that never decrease");
         loop {
-            let at = self.next_change();
+            let next = self.next;
+            let at = next.first();
             if at > now {
                 break;
             }
-            debug_assert!(at >= self.now, "events come in order");
+            assert!(at >= self.now, "events come in order");
             self.now = at;
-            self.step(at);
+            self.step(&next, at);
+            self.find_next_events();
         }
         self.now = now;
     }
 
-    /// When something happens next.
-    fn next_change(&self) -> u64 {
-        let mut first = self.next_beacon;
+    /// Finds what happens next, after a change.
+    #[inline]
+    pub(super) fn find_next_events(&mut self) {
+        let mut next = NextEvents {
+            beacon: self.next_beacon,
+            interference: self
+                .interferer
+                .as_ref()
+                .map_or(NEVER, |interferer| interferer.next_change),
+            ..NextEvents::NONE
+        };
         // Loops over slices, which are compared at once; nothing is called for each.
         for access in &self.access_at {
-            first = first.min(*access);
+            next.turn = next.turn.min(*access);
         }
         for frame in &self.on_air {
-            first = first.min(frame.end);
+            next.frame_end = next.frame_end.min(frame.end);
         }
         for response in &self.responses {
-            first = first.min(response.at);
+            next.response = next.response.min(response.at);
         }
         for (at, _) in &self.timeouts {
-            first = first.min(*at);
+            next.timeout = next.timeout.min(*at);
         }
-        match &self.interferer {
-            Some(interferer) => first.min(interferer.next_change),
-            None => first,
-        }
+        self.next = next;
     }
 
-    /// A time before which no event is reported: the end of a data frame on the air or of the next one, or the end of a last attempt. A
-    /// driver that polls then learns the exact time, and is not woken for every change.
-    pub(super) fn next_report_bound(&self) -> u64 {
-        let is_last_attempt = |station: usize| {
-            let state = &self.stations[station];
-            state.short_retries + 1 >= self.spec.short_retry_limit
-                || state.long_retries + 1 >= self.spec.long_retry_limit
-        };
-        if self.timeouts.iter().any(|(_, station)| is_last_attempt(*station)) {
-            return self.next_change();
-        }
-        // A data frame on the air ends. Another one begins at the earliest when a station's turn comes; those without a turn get one a
-        // DIFS after the next change, or, after a CTS, a SIFS.
-        let mut data_end = NEVER;
-        let mut begins = NEVER;
-        for access in &self.access_at {
-            begins = begins.min(*access);
-        }
-        let space = if self.spec.rts_threshold.is_some() {
-            0
-        } else {
-            self.spaces.difs
-        };
-        let mut changes = self.next_beacon;
-        for frame in &self.on_air {
-            if frame.kind == FrameKind::Data {
-                data_end = data_end.min(frame.end);
+    /// Does what happens at `at`, the first of `next`.
+    fn step(&mut self, next: &NextEvents, at: u64) {
+        if next.frame_end == at {
+            while let Some(index) = self.on_air.iter().position(|frame| frame.end == at) {
+                let frame = self.on_air.remove(index);
+                self.end_frame(&frame, at);
             }
-            changes = changes.min(frame.end);
         }
-        for response in &self.responses {
-            changes = changes.min(response.at);
-        }
-        for (at, _) in &self.timeouts {
-            changes = changes.min(*at);
-        }
-        if let Some(interferer) = &self.interferer {
-            changes = changes.min(interferer.next_change);
-        }
-        let next_data_end = begins
-            .min(changes.saturating_add(space))
-            .saturating_add(self.shortest_frame);
-        data_end.min(next_data_end)
-    }
-
-    /// Does what happens at `at`.
-    fn step(&mut self, at: u64) {
-        while let Some(index) = self.on_air.iter().position(|frame| frame.end == at) {
-            let frame = self.on_air.remove(index);
-            self.end_frame(&frame, at);
-        }
-        if self
-            .interferer
-            .as_ref()
-            .is_some_and(|interferer| interferer.next_change == at)
-        {
+        if next.interference == at {
             self.change_interferer(at);
         }
-        while let Some(index) = self.timeouts.iter().position(|(until, _)| *until == at) {
-            let (_, station) = self.timeouts.remove(index);
-            self.on_timeout(station, at);
-        }
-        if self.next_beacon == at {
-            self.schedule_beacons(at);
-        }
-        // Those that begin at the same time do not sense each other.
-        let mut due = std::mem::take(&mut self.due);
-        if !self.responses.is_empty() {
-            self.responses.retain(|response| {
-                let is_due = response.at == at;
-                if is_due {
-                    due.push(*response);
-                }
-                !is_due
-            });
-        }
-        let mut turns = std::mem::take(&mut self.turns);
-        for (station, access) in self.access_at.iter().enumerate() {
-            if *access == at {
-                turns.push(station);
+        if next.timeout == at {
+            while let Some(index) = self.timeouts.iter().position(|(until, _)| *until == at) {
+                let (_, station) = self.timeouts.remove(index);
+                self.on_timeout(station, at);
             }
         }
-        for response in due.drain(..) {
-            self.send_response(response, at);
+        if next.beacon == at {
+            self.schedule_beacons(at);
         }
-        self.due = due;
-        for station in turns.drain(..) {
-            self.send_after_contention(station, at);
+        // Those that begin at the same time do not sense each other: who they are is settled before any of them sends.
+        let has_turns = next.turn == at || next.beacon == at;
+        if has_turns {
+            self.turns.clear();
+            for (station, access) in self.access_at.iter().enumerate() {
+                if *access == at {
+                    self.turns.push(station);
+                }
+            }
         }
-        self.turns = turns;
+        if next.response == at {
+            while let Some(index) = self.responses.iter().position(|response| response.at == at) {
+                let response = self.responses.remove(index);
+                self.send_response(response, at);
+            }
+        }
+        if has_turns {
+            for turn in 0..self.turns.len() {
+                self.send_after_contention(self.turns[turn], at);
+            }
+        }
     }
 
     /// A packet comes into service at an empty queue.
@@ -161,6 +155,7 @@ impl<P> Radio<P> {
             contender.set_back_off(self.stations[station].draw_back_off());
         }
         self.update_access(station);
+        self.update_data_duration(station);
     }
 
     pub(super) fn update_access(&mut self, station: usize) {
@@ -239,13 +234,13 @@ impl<P> Radio<P> {
         state.awaits = Response::Cts;
         let rate = state.rate(to, phy.rates());
         let control = phy.control_rate(rate, self.spec.highest_basic_rate);
-        let durations = phy.frame_duration(control, ACK) * 2 + phy.frame_duration(rate, bytes);
+        let durations = 2 * phy.frame_nanos(control, ACK) + phy.frame_nanos(rate, bytes);
         let request = NewFrame {
             to: Some(to),
             kind: FrameKind::Rts,
             rate: control,
             bytes: RTS,
-            reservation: 3 * self.sifs + durations.as_nanos() as u64,
+            reservation: 3 * self.sifs + durations,
             is_retry,
             sequence: 0,
         };
@@ -268,13 +263,13 @@ impl<P> Radio<P> {
         state.attempts_by_rate[rate.index()] += 1;
         state.awaits = Response::Ack;
         state.attempt_received = false;
-        let acknowledgement = phy.frame_duration(phy.control_rate(rate, self.spec.highest_basic_rate), ACK);
+        let acknowledgement = phy.frame_nanos(phy.control_rate(rate, self.spec.highest_basic_rate), ACK);
         let data = NewFrame {
             to: Some(to),
             kind: FrameKind::Data,
             rate,
             bytes,
-            reservation: self.sifs + acknowledgement.as_nanos() as u64,
+            reservation: self.sifs + acknowledgement,
             is_retry: was_sent,
             sequence,
         };
@@ -309,7 +304,7 @@ impl<P> Radio<P> {
 
     /// Puts a frame on the air.
     fn send(&mut self, from: usize, frame: &NewFrame, at: u64) {
-        let duration = self.spec.phy.frame_duration(frame.rate, frame.bytes).as_nanos() as u64;
+        let duration = self.spec.phy.frame_nanos(frame.rate, frame.bytes);
         self.last_serial += 1;
         let mut frame = Transmission {
             serial: self.last_serial,
@@ -411,7 +406,7 @@ impl<P> Radio<P> {
                 .frame
                 .as_ref()
                 .map(|frame| &frame.payload)
-                .or(packet.copy.as_ref())
+                .or(packet.copy.as_deref())
         });
         let recorded = AirFrame {
             start: Instant::from_nanos(frame.start),

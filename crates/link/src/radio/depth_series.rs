@@ -52,7 +52,8 @@ impl DepthSeries {
     pub(crate) fn change(&mut self, at: u64, depth: u64) {
         self.settle(at);
         self.depth = depth;
-        let index = self.bin_at(at);
+        let is_known = at < self.end_of_bins();
+        let index = if is_known { self.bins.len() - 1 } else { self.bin_at(at) };
         let bin = &mut self.bins[index];
         bin.deepest = bin.deepest.max(depth);
     }
@@ -60,6 +61,14 @@ impl DepthSeries {
     /// Counts the present depth until `at`.
     #[inline]
     pub(crate) fn settle(&mut self, at: u64) {
+        // Mostly in the bin of the last change, which is the last one.
+        if at < self.end_of_bins()
+            && let Some(bin) = self.bins.last_mut()
+        {
+            bin.area += self.depth * (at - self.since);
+            self.since = at;
+            return;
+        }
         while self.since < at {
             let index = self.bin_at(self.since);
             let until = ((index as u64 + 1) * self.bin).min(at);
@@ -68,6 +77,11 @@ impl DepthSeries {
             bin.area += self.depth * (until - self.since);
             self.since = until;
         }
+    }
+
+    #[inline]
+    const fn end_of_bins(&self) -> u64 {
+        self.bins.len() as u64 * self.bin
     }
 
     #[inline]

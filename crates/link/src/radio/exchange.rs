@@ -72,12 +72,13 @@ impl<P> Radio<P> {
         sender.attempt_received = true;
         let packet = sender.queue.front_mut().filter(|_| !is_duplicate);
         if let Some((packet, delivered)) = packet.and_then(|packet| packet.frame.take().map(|frame| (packet, frame))) {
-            packet.copy = copy.map(|copy| copy(&delivered.payload));
+            packet.copy = copy.map(|copy| Box::new(copy(&delivered.payload)));
             sender.frames.packets_delivered += 1;
             self.reports.push_back(Event::Delivered {
                 at: Instant::from_nanos(at),
                 frame: delivered,
             });
+            self.update_data_duration(frame.from);
         }
         let rate = self.spec.phy.control_rate(frame.rate, self.spec.highest_basic_rate);
         let content = ResponseContent::Control {
@@ -93,7 +94,7 @@ impl<P> Radio<P> {
         if self.contenders[to].is_reserved(at) {
             return;
         }
-        let duration = self.spec.phy.frame_duration(frame.rate, ACK).as_nanos() as u64;
+        let duration = self.spec.phy.frame_nanos(frame.rate, ACK);
         let content = ResponseContent::Control {
             response: Response::Cts,
             rate: frame.rate,
@@ -155,6 +156,7 @@ impl<P> Radio<P> {
         contender.packet_since = 0;
         contender.set_back_off(state.draw_back_off());
         self.update_access(station);
+        self.update_data_duration(station);
         done
     }
 
@@ -201,5 +203,6 @@ impl<P> Radio<P> {
         state.contention_window = (2 * state.contention_window + 1).min(self.spec.phy.contention_window_max());
         self.contenders[station].set_back_off(state.draw_back_off());
         self.update_access(station);
+        self.update_data_duration(station);
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 pub(crate) struct MediumUse {
     /// The frames that are on the air, by kind.
     on_air: [usize; KINDS],
+    frames: usize,
     since: u64,
     busy: u64,
     overlapped: u64,
@@ -45,6 +46,7 @@ impl MediumUse {
         self.settle(at);
         let index = index_of(kind);
         self.on_air[index] += 1;
+        self.frames += 1;
         self.airtime[index] += duration;
     }
 
@@ -53,22 +55,24 @@ impl MediumUse {
     pub(crate) fn end(&mut self, at: u64, kind: FrameKind) {
         self.settle(at);
         self.on_air[index_of(kind)] -= 1;
+        self.frames -= 1;
     }
 
     #[inline]
     fn settle(&mut self, at: u64) {
         let time = at - self.since;
         self.since = at;
-        let frames: usize = self.on_air.iter().sum();
-        if frames > 0 {
-            self.busy += time;
-        }
-        if frames > 1 {
-            self.overlapped += time;
-        }
-        if frames == 1 {
-            for (alone, on_air) in self.alone.iter_mut().zip(self.on_air) {
-                *alone += time * on_air as u64;
+        match self.frames {
+            0 => {}
+            1 => {
+                self.busy += time;
+                for (alone, on_air) in self.alone.iter_mut().zip(self.on_air) {
+                    *alone += time * on_air as u64;
+                }
+            }
+            _ => {
+                self.busy += time;
+                self.overlapped += time;
             }
         }
     }

@@ -127,6 +127,12 @@ impl Phy {
         self.rates()[0]
     }
 
+    /// Its highest rate.
+    pub(crate) const fn highest_rate(self) -> Rate {
+        let rates = self.rates();
+        rates[rates.len() - 1]
+    }
+
     /// The highest of its rates that every station supports (7.3.2.2; 17.3 makes 6, 12 and 24 Mbit/s mandatory). For HR/DSSS it is the
     /// 2 Mbit/s of the first standard, our own choice: the standard leaves it to the network, and ns-3 sends ACKs at 11 Mbit/s.
     pub const fn highest_basic_rate(self) -> Rate {
@@ -208,24 +214,35 @@ impl Phy {
     /// The preamble and the header of the physical layer in a frame at `rate`.
     #[inline]
     pub fn header_duration(self, rate: Rate) -> Duration {
-        Duration::from_micros(match self {
+        Duration::from_micros(self.header_micros(rate))
+    }
+
+    #[inline]
+    fn header_micros(self, rate: Rate) -> u64 {
+        match self {
             Self::HighRateDsss(Preamble::Short) if rate != Rate::Dsss1 => 72 + 24,
             Self::HighRateDsss(_) => 144 + 48,
             Self::Ofdm => 16 + 4,
-        })
+        }
     }
 
     /// How long a frame of `bytes`, MAC header and frame check sequence included, is on the air at `rate` (18.3.4, rounded up to a
     /// microsecond; 17.4.3, rounded up to a symbol of 4 us).
     #[inline]
     pub fn frame_duration(self, rate: Rate, bytes: u32) -> Duration {
+        Duration::from_nanos(self.frame_nanos(rate, bytes))
+    }
+
+    /// As [`Self::frame_duration`], in nanoseconds.
+    #[inline]
+    pub(crate) fn frame_nanos(self, rate: Rate, bytes: u32) -> u64 {
         let half_megabits = u32::from(rate.half_megabits());
         let body = match self {
             Self::HighRateDsss(_) => (16 * bytes).div_ceil(half_megabits),
             // 16 bits of SERVICE and 6 tail bits; a symbol has 2 data bits per 500 kbit/s.
             Self::Ofdm => 4 * (16 + 8 * bytes + 6).div_ceil(2 * half_megabits),
         };
-        self.header_duration(rate) + Duration::from_micros(body.into())
+        1000 * (self.header_micros(rate) + u64::from(body))
     }
 
     /// The rate of the ACK or CTS that answers a frame at `rate`: the highest basic rate that is not above it (9.6).

@@ -42,7 +42,7 @@ pub(crate) struct Packet<P> {
     /// None after the receiver has got it, while the sender does not know so.
     pub(crate) frame: Option<Frame<P>>,
     /// A copy for the record of the air, after that.
-    pub(crate) copy: Option<P>,
+    pub(crate) copy: Option<Box<P>>,
     pub(crate) to: usize,
     /// The size of its data frame.
     pub(crate) bytes: u32,
@@ -100,6 +100,15 @@ impl<P> StationState<P> {
     /// The packets that their receivers have not got.
     pub(crate) fn undelivered(&self) -> u64 {
         self.queue.iter().filter(|packet| packet.frame.is_some()).count() as u64
+    }
+
+    /// The first packet that its receiver has not got, and whether it is in service: a packet that was delivered may wait for its ACK.
+    pub(crate) fn next_undelivered(&self) -> Option<(&Packet<P>, bool)> {
+        let in_service = self.queue.front()?;
+        if in_service.frame.is_some() {
+            return Some((in_service, true));
+        }
+        self.queue.get(1).map(|packet| (packet, false))
     }
 
     /// Draws a back-off from the contention window, in slots.

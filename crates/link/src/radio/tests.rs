@@ -3,6 +3,7 @@ use lastmile_units::Bytes;
 
 mod airtime;
 mod collisions;
+mod reports;
 mod saturation;
 
 /// A driver of a radio: offers, and everything that is reported.
@@ -44,18 +45,21 @@ impl Driver {
     pub(super) fn run(&mut self, until: Instant) {
         // What happened before may not be reported yet.
         let begin = Instant::from_nanos(self.radio.now);
-        while let Some(at) = self.radio.next_at().filter(|at| *at <= until) {
+        loop {
+            let next = self.radio.next_at().filter(|at| *at <= until);
+            let at = next.unwrap_or(until);
             let known = (self.delivered.len(), self.dropped.len());
             self.poll(at);
             // Whoever polls at each time that the radio names learns of each event at its time.
-            let times = self.delivered[known.0..].iter().chain(&self.dropped[known.1..]);
+            let mut times = self.delivered[known.0..].iter().chain(&self.dropped[known.1..]);
             assert!(
-                times
-                    .into_iter()
-                    .all(|(event_at, _)| *event_at == at || *event_at <= begin)
+                times.all(|(event_at, _)| *event_at == at || *event_at <= begin),
+                "polled at {at:?}"
             );
+            if next.is_none() {
+                return;
+            }
         }
-        self.poll(until);
     }
 
     pub(super) fn poll(&mut self, at: Instant) {

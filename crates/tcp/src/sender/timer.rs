@@ -3,6 +3,7 @@
 use super::Sender;
 use crate::recovery::TailLossProbe;
 use crate::retransmission_timer::TimerPurpose;
+use crate::timer_wheel::earlier;
 use lastmile_units::Instant;
 use std::time::Duration;
 
@@ -12,10 +13,7 @@ const AT_ONCE: Duration = Duration::from_micros(1);
 impl Sender {
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let paced = self.paced.as_ref().and_then(|paced| paced.next_deadline());
-        [self.timer.fires_at(), self.peer_window.next_deadline(), paced]
-            .into_iter()
-            .flatten()
-            .min()
+        earlier(earlier(self.timer.fires_at(), self.peer_window.next_deadline()), paced)
     }
 
     /// A timeout allows for the wait of paced segments (Linux's `tcp_pacing_delay`).

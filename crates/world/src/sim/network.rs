@@ -2,6 +2,7 @@
 //!
 //! Media, routes and captures are the network core's business.
 
+use super::address_table::{AddressPair, AddressTable};
 use super::event_queue::{Event, EventQueue};
 use super::packet::Packet;
 use super::socket::{Socket, SocketId};
@@ -23,9 +24,10 @@ pub(super) struct Network {
     hosts: Vec<HostState>,
     /// The earliest event in the queue for each medium.
     armed: Vec<Option<Instant>>,
+    /// The medium whose packets are being handled. It is armed when the answers to all of them are on their way.
+    polled: Option<MediumId>,
     sockets: Vec<Option<Box<Socket>>>,
-    /// The open connections, by local and remote address.
-    by_address: BTreeMap<AddressPair, SocketId>,
+    addresses: AddressTable,
     /// A buffer for reuse.
     events: Vec<LinkEvent<Packet>>,
 }
@@ -47,17 +49,6 @@ struct ListenerState {
     waker: Option<Waker>,
 }
 
-/// A local and a remote address as one number, which is compared at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct AddressPair(u128);
-
-impl AddressPair {
-    fn new(local: SocketAddrV4, remote: SocketAddrV4) -> Self {
-        let number = |address: SocketAddrV4| u128::from(address.ip().to_bits()) << 16 | u128::from(address.port());
-        Self(number(local) << 64 | number(remote))
-    }
-}
-
 /// The first port that [`Network::connect`] hands out, as Linux's `ip_local_port_range`.
 const FIRST_PORT: u16 = 32_768;
 
@@ -68,8 +59,9 @@ impl Network {
             core: NetworkCore::new(seed),
             hosts: Vec::new(),
             armed: Vec::new(),
+            polled: None,
             sockets: Vec::new(),
-            by_address: BTreeMap::new(),
+            addresses: AddressTable::default(),
             events: Vec::new(),
         }
     }
@@ -142,7 +134,7 @@ impl Network {
             let port = state.next_port;
             state.next_port = if port == u16::MAX { FIRST_PORT } else { port + 1 };
             let local = SocketAddrV4::new(address_of(host), port);
-            if !self.by_address.contains_key(&AddressPair::new(local, to)) {
+            if self.addresses.get(AddressPair::new(local, to)).is_none() {
                 return Ok(local);
             }
         }
@@ -157,7 +149,7 @@ impl Network {
         event_queue: &mut EventQueue,
     ) -> SocketId {
         let id = SocketId::new(self.sockets.len());
-        self.by_address.insert(Self::pair(&connection), id);
+        self.addresses.insert(Self::pair(&connection), id);
         self.sockets.push(Some(Box::new(Socket::new(connection, accepted_at))));
         self.flush(id, now, event_queue);
         id
@@ -256,12 +248,12 @@ impl Network {
                 socket.orphaned || socket.accepted_at.is_some(),
             );
             // Only a program that still holds a closed connection can reach it; its port may be reused.
-            if self.by_address.get(&pair) == Some(&id) {
-                self.by_address.remove(&pair);
-            }
+            self.addresses.remove(pair, id);
             if gone {
                 self.remove(id);
             }
+        } else if socket.connection.is_in_time_wait() {
+            self.addresses.begin_time_wait(Self::pair(&socket.connection), id);
         }
     }
 
@@ -310,6 +302,9 @@ impl Network {
     }
 
     fn arm(&mut self, medium: MediumId, event_queue: &mut EventQueue) {
+        if self.polled == Some(medium) {
+            return;
+        }
         let armed = &mut self.armed[medium.0];
         if let Some(at) = self.core.next_at(medium)
             && armed.is_none_or(|armed| at < armed)
@@ -326,13 +321,15 @@ impl Network {
         self.armed[medium.0] = None;
         let mut events = std::mem::take(&mut self.events);
         self.core.poll(medium, now, &mut events);
-        self.arm(medium, event_queue);
+        self.polled = Some(medium);
         for event in events.drain(..) {
             if let LinkEvent::Delivered { frame, .. } = event {
                 self.on_packet(usize::from(frame.to.0), frame.payload, now, event_queue);
             }
         }
+        self.polled = None;
         self.events = events;
+        self.arm(medium, event_queue);
     }
 
     /// Handles a packet that has arrived at a host: the host is its destination, or forwards it.
@@ -348,11 +345,11 @@ impl Network {
 
     fn on_segment(&mut self, host: usize, segment: &Segment, now: Instant, event_queue: &mut EventQueue) {
         let pair = AddressPair::new(segment.destination, segment.source);
-        let mut known = self.by_address.get(&pair).copied();
+        let mut known = self.addresses.get(pair);
         if let Some(id) = known
             && self.socket(id).connection.may_be_replaced_by(segment)
         {
-            self.by_address.remove(&pair);
+            self.addresses.remove(pair, id);
             known = None;
         }
         let opens = segment.flags.has(Flags::SYN) && !segment.flags.has(Flags::ACK);

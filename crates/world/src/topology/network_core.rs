@@ -188,10 +188,13 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         self.media[medium.0].model.medium().counters()
     }
 
-    /// The counters of a radio and its stations.
-    pub(crate) fn radio_counters(&self, radio: RadioId) -> RadioCounters {
-        match &self.media[radio.0.0].model {
-            MediumModel::Radio(radio) => radio.radio_counters(),
+    /// The counters of a radio and its stations at `now`.
+    pub(crate) fn radio_counters(&mut self, radio: RadioId, now: Instant) -> RadioCounters {
+        match &mut self.media[radio.0.0].model {
+            MediumModel::Radio(radio) => {
+                radio.catch_up(now);
+                radio.radio_counters()
+            }
             MediumModel::Link(_) => unreachable!("only a radio has a RadioId"),
         }
     }
@@ -202,6 +205,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     }
 
     /// Tells an observer what the media did, where there is one and its interval is over.
+    #[inline]
     fn sample(&mut self, now: Instant) {
         let Some(sampling) = self.sampling.as_mut().filter(|sampling| sampling.is_due(now)) else {
             return;
@@ -348,21 +352,34 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         }
     }
 
-    /// The first error of writing a capture; it is reported once.
-    pub(crate) fn take_capture_error(&mut self) -> Option<io::Error> {
+    /// Writes what has been on the air up to `now`: nobody polls a radio whose queues are empty, while beacons go on.
+    fn catch_up_air(&mut self, now: Instant) {
+        for medium in 0..self.media.len() {
+            let state = &mut self.media[medium];
+            if let (Some(_), MediumModel::Radio(radio)) = (&state.air, &mut state.model) {
+                radio.catch_up(now);
+                self.write_air(MediumId(medium));
+            }
+        }
+    }
+
+    /// The first error of writing a capture up to `now`; it is reported once.
+    pub(crate) fn take_capture_error(&mut self, now: Instant) -> Option<io::Error> {
+        self.catch_up_air(now);
         self.capture_error.take()
     }
 
-    /// Flushes and ends every capture.
+    /// Flushes and ends every capture at `now`.
     ///
     /// # Errors
     /// The first error of writing any of them.
-    pub(crate) fn end_captures(&mut self) -> io::Result<()> {
+    pub(crate) fn end_captures(&mut self, now: Instant) -> io::Result<()> {
+        self.catch_up_air(now);
         for capture in &mut self.captures {
             if let Some(Err(error)) = capture.take().map(|mut capture| capture.flush()) {
                 self.capture_error.get_or_insert(error);
             }
         }
-        self.take_capture_error().map_or(Ok(()), Err)
+        self.capture_error.take().map_or(Ok(()), Err)
     }
 }

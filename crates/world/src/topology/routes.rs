@@ -25,8 +25,8 @@ pub(crate) struct Edge {
 /// The routes between all hosts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Routes {
-    /// The next hops of each host, by destination.
-    hops: Vec<BTreeMap<usize, Hop>>,
+    /// The next hops towards each destination, by host.
+    hops: Vec<Vec<Option<Hop>>>,
 }
 
 impl Routes {
@@ -39,18 +39,20 @@ impl Routes {
         for edges in &mut towards {
             edges.sort_by_key(|edge| edge.hop.medium);
         }
-        let mut hops = vec![BTreeMap::new(); is_router.len()];
-        for destination in 0..is_router.len() {
+        let hops = (0..is_router.len()).map(|destination| {
+            let mut hops = vec![None; is_router.len()];
             for (host, hop) in hops_to(destination, is_router, &towards) {
-                hops[host].insert(destination, hop);
+                hops[host] = Some(hop);
             }
-        }
+            hops
+        });
+        let hops = hops.collect();
         Self { hops }
     }
 
     /// The next hop from `from` to `to`; none if no path leads there.
     pub(crate) fn next_hop(&self, from: usize, to: usize) -> Option<Hop> {
-        self.hops.get(from)?.get(&to).copied()
+        *self.hops.get(to)?.get(from)?
     }
 
     /// The hosts on the path from `from` to `to`, both included; none if no path leads there.
