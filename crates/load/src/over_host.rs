@@ -21,7 +21,7 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
@@ -47,6 +47,8 @@ pub struct HostLoad {
 struct Shared {
     client: RefCell<Client>,
     tls: Option<ClientTls>,
+    /// The buffer that every connection reads into: what it holds is handled at once.
+    buffer: RefCell<Vec<u8>>,
     /// A task has told the client something.
     changed: Notify,
 }
@@ -61,7 +63,10 @@ struct Control {
 /// What happened to a connection.
 enum Event {
     Closed,
-    Received(usize),
+    /// Bytes came, of which the client was told.
+    Received,
+    /// The server has closed its side.
+    Ended,
     Failed(io::Error),
 }
 
@@ -77,6 +82,7 @@ impl HostLoad {
         let shared = Rc::new(Shared {
             client: RefCell::new(client),
             tls: self.plan.tls.then(|| ClientTls::new(self.plan.http.version())),
+            buffer: RefCell::new(vec![0; BUFFER]),
             changed: Notify::new(),
         });
         let mut controls: BTreeMap<ConnectionId, Rc<Control>> = BTreeMap::new();
@@ -164,7 +170,8 @@ async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, contr
         carry_requests(&mut stream, &host, &shared, &control, id).await;
         return;
     };
-    let mut securing = pin!(tls.open(stream));
+    // Boxed: its state is large, and would be part of every connection without TLS.
+    let mut securing = Box::pin(tls.open(stream));
     let secured = poll_fn(|context| {
         if control.watch(context) {
             return Poll::Ready(None);
@@ -173,9 +180,9 @@ async fn carry<H: Host>(host: H, server: SocketAddrV4, shared: Rc<Shared>, contr
     });
     match secured.await {
         None => {}
-        Some(Ok(mut stream)) => {
+        Some(Ok(stream)) => {
             shared.tell(|client| client.on_secured(id, host.now()));
-            carry_requests(&mut stream, &host, &shared, &control, id).await;
+            carry_requests(&mut Box::new(stream), &host, &shared, &control, id).await;
         }
         Some(Err(error)) => {
             let why = RequestFailure::new(ErrorCause::Tls, tls_reason_of_io(&error));
@@ -192,31 +199,32 @@ async fn carry_requests<H: Host>(
     control: &Control,
     id: ConnectionId,
 ) {
-    let mut buffer = vec![0; BUFFER];
     loop {
         let event = poll_fn(|context| {
             if control.watch(context) {
                 return Poll::Ready(Event::Closed);
             }
-            let written = write(stream, context, host, shared, id);
-            if let Err(error) = written {
+            if let Err(error) = write(stream, context, host, shared, id) {
                 return Poll::Ready(Event::Failed(error));
             }
+            let mut buffer = shared.buffer.borrow_mut();
             let mut read = ReadBuf::new(&mut buffer);
-            Pin::new(&mut *stream)
-                .poll_read(context, &mut read)
-                .map(|ended| match ended {
-                    Ok(()) => Event::Received(read.filled().len()),
-                    Err(error) => Event::Failed(error),
-                })
+            Poll::Ready(match ready!(Pin::new(&mut *stream).poll_read(context, &mut read)) {
+                Ok(()) if read.filled().is_empty() => Event::Ended,
+                Ok(()) => {
+                    shared.tell(|client| client.on_received(id, read.filled(), host.now()));
+                    Event::Received
+                }
+                Err(error) => Event::Failed(error),
+            })
         });
         match event.await {
             Event::Closed => return,
-            Event::Received(0) => {
+            Event::Received => {}
+            Event::Ended => {
                 shared.tell(|client| client.on_end(id, host.now()));
                 return;
             }
-            Event::Received(length) => shared.tell(|client| client.on_received(id, &buffer[..length], host.now())),
             Event::Failed(error) => {
                 shared.tell(|client| client.on_failed(id, ErrorCause::of_io(&error), host.now()));
                 return;

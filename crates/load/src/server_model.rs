@@ -138,10 +138,8 @@ impl ServerModel {
                     let new = NewConnection::new(&serving);
                     let _ = match &serving.tls {
                         None => serving.serve_connection(&host, stream, new).await,
-                        Some(tls) => match tls.accept(stream).await {
-                            Ok(stream) => serving.serve_connection(&host, stream, new).await,
-                            Err(error) => Err(error),
-                        },
+                        // Boxed: its state is large, and would be part of every connection without TLS.
+                        Some(tls) => Box::pin(serving.serve_secured(&host, stream, tls, new)).await,
                     };
                 });
             }
@@ -180,6 +178,17 @@ impl Serving {
         }
     }
 
+    async fn serve_secured<H: Host>(
+        self: &Rc<Self>,
+        host: &H,
+        stream: impl AsyncRead + AsyncWrite + Unpin,
+        tls: &ServerTls,
+        new: NewConnection,
+    ) -> io::Result<()> {
+        let stream = tls.accept(stream).await?;
+        self.serve_connection(host, stream, new).await
+    }
+
     async fn serve_connection<H: Host>(
         self: &Rc<Self>,
         host: &H,
@@ -188,7 +197,7 @@ impl Serving {
     ) -> io::Result<()> {
         match self.model.version {
             Version::Http11 => self.serve_http1(host, stream, &new).await,
-            Version::H2 => self.serve_http2(host, stream, new).await,
+            Version::H2 => Box::pin(self.serve_http2(host, stream, new)).await,
         }
     }
 
@@ -254,20 +263,27 @@ async fn read_request(
     received: &mut Vec<u8>,
 ) -> io::Result<Option<(usize, bool)>> {
     loop {
-        let mut fields = [httparse::EMPTY_HEADER; 64];
-        let mut request = httparse::Request::new(&mut fields);
-        match request.parse(received) {
-            Ok(httparse::Status::Complete(length)) => {
-                let asks_to_close = request.headers.iter().any(|field| {
-                    field.name.eq_ignore_ascii_case("connection") && field.value.eq_ignore_ascii_case(b"close")
-                });
-                return Ok(Some((length, asks_to_close)));
-            }
-            Ok(httparse::Status::Partial) if received.len() < HEAD_MAX => {}
-            _ => return Err(io::ErrorKind::InvalidData.into()),
+        if let Some(head) = request_head(received)? {
+            return Ok(Some(head));
         }
         if stream.read_buf(received).await? == 0 {
             return Ok(None);
         }
+    }
+}
+
+/// The length of a request's head, and whether it asks to close; none where its end has not been received.
+fn request_head(received: &[u8]) -> io::Result<Option<(usize, bool)>> {
+    let mut fields = [httparse::EMPTY_HEADER; 64];
+    let mut request = httparse::Request::new(&mut fields);
+    match request.parse(received) {
+        Ok(httparse::Status::Complete(length)) => {
+            let asks_to_close = request.headers.iter().any(|field| {
+                field.name.eq_ignore_ascii_case("connection") && field.value.eq_ignore_ascii_case(b"close")
+            });
+            Ok(Some((length, asks_to_close)))
+        }
+        Ok(httparse::Status::Partial) if received.len() < HEAD_MAX => Ok(None),
+        _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }
