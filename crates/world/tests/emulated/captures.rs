@@ -60,7 +60,7 @@ pub(crate) fn drops_are_told_with_their_causes() {
     let arrived = receiver.hear().len();
     let (_, up) = world.link_counters(link);
     let (sent, dropped) = (packets(&sent), packets(&dropped));
-    assert_eq!((sent.len(), dropped.len()), (200, 200 - arrived));
+    assert_eq!((sent.len(), dropped.len()), (200, 200 - arrived), "{up:?}");
     let with = |packets: &[crate::pcapng::Packet], comment: &str| {
         let commented = packets
             .iter()
