@@ -7,6 +7,7 @@ mod capture;
 mod coded_messages;
 mod documents;
 mod events;
+mod http2_responses;
 mod http_response;
 mod java_stream;
 mod link;
@@ -22,6 +23,7 @@ pub use coded_messages::coded_messages;
 pub use documents::{documents, positional};
 pub use events::{event_chunk, event_line, event_pattern, event_query};
 pub use http_response::http_response;
+pub use http2_responses::http2_responses;
 pub use java_stream::java_stream;
 pub use link::{link, trace};
 pub use page::page;
@@ -128,6 +130,11 @@ pub const ALL: &[Target] = &[
         name: "http_response",
         run: http_response,
         words: http_response::WORDS,
+    },
+    Target {
+        name: "http2_responses",
+        run: http2_responses,
+        words: http2_responses::WORDS,
     },
     Target {
         name: "trace",
