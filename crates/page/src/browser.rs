@@ -380,7 +380,7 @@ impl<H: Host> Load<H> {
             let read_from = *read_from.get_or_insert(host.now() + scripted.commit);
             self.report(read_from, request, decoded);
         }
-        debug_assert_eq!(read, scripted.size.get(), "a server sends what was scripted");
+        assert_eq!(read, scripted.size.get(), "a server sends what was scripted");
         let decoded = host.now();
         browser.release(scripted.host, link);
         if let Some(read_from) = read_from {

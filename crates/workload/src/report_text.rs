@@ -71,7 +71,7 @@ impl ReportText {
             reviewer: pick(rng, &PEOPLE).to_owned(),
             log: String::new(),
         };
-        debug_assert!(text.len() <= SHORT_TEXTS);
+        assert!(text.len() <= SHORT_TEXTS);
         let long = characters
             .checked_sub(text.len())
             .expect("the caller leaves room for the short texts");

@@ -75,7 +75,7 @@ impl Input {
     /// Marks bytes as read; they have been examined before.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.at += bytes;
-        debug_assert!(self.at <= self.bytes.len(), "only bytes that are there are used");
+        assert!(self.at <= self.bytes.len(), "only bytes that are there are used");
     }
 
     /// Reads the bytes that are there, up to `most`.
