@@ -67,17 +67,24 @@ pub(super) fn open_packet_socket(interface: u32) -> io::Result<File> {
     // Without a protocol it receives nothing until it is bound.
     let socket = socket(AddressFamily::Packet, SockType::Raw, flags, None)?;
     let on: libc::c_int = 1;
-    // Otherwise packets written to the host would be read again.
-    // SAFETY: the option is an int, which outlives the call.
-    check(unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            libc::PACKET_IGNORE_OUTGOING,
-            (&raw const on).cast(),
-            size_of_val(&on) as libc::socklen_t,
-        )
-    })?;
+    for option in [
+        // Otherwise packets written to the host would be read again.
+        libc::PACKET_IGNORE_OUTGOING,
+        // The kernel begins the queue of an interface some time after its carrier has come, and until then drops, without an error, what is
+        // queued. Nothing need wait here.
+        libc::PACKET_QDISC_BYPASS,
+    ] {
+        // SAFETY: the option is an int, which outlives the call.
+        check(unsafe {
+            libc::setsockopt(
+                socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                option,
+                (&raw const on).cast(),
+                size_of_val(&on) as libc::socklen_t,
+            )
+        })?;
+    }
     // SAFETY: `sockaddr_ll` is plain data, of which all zeroes is a valid value.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
