@@ -109,7 +109,12 @@ pub fn run(work: Work, clients: u32, time: Duration) -> Result<WirelessRun, Fail
             let hosts: Vec<_> = (1..=clients)
                 .map(|number| testbed.host(&name(number)).clone())
                 .collect();
-            requests(&testbed, hosts, demand, time)?
+            // As in the program for ns-3, the clients begin one after the other, at equal intervals.
+            let phase = match work {
+                Work::Requests(rate) => Duration::from_secs_f64(1.0 / rate / f64::from(clients)),
+                _ => Duration::ZERO,
+            };
+            requests(&testbed, hosts, demand, time, phase)?
         }
     };
     run.wall = started.elapsed();
@@ -126,6 +131,7 @@ fn requests<H: Host>(
     clients: Vec<H>,
     demand: Demand,
     time: Duration,
+    phase: Duration,
 ) -> Result<WirelessRun, Failure> {
     let server = testbed.host(SERVER);
     let model = ServerModel {
@@ -143,7 +149,7 @@ fn requests<H: Host>(
         let load = HostLoad {
             server: server.address(PORT),
             plan: Arc::clone(&plan),
-            start: begin,
+            start: begin + phase * index as u32,
             seed: Seed::new(3).derive_index(index),
             interrupt: Arc::default(),
             live: None,
