@@ -2,8 +2,8 @@
 //!
 //! Each part is a file: `phy` (rates and airtimes), `channel` (powers, fading, who senses whom) with `error_rate` (bits), `contention` (a
 //! station's view of the medium, and its back-off), `station` (its queue and attempts), `transmission` (frames on the air and collisions),
-//! `dcf` (the events in time) with `exchange` (what follows a frame) and `report_bound` (when a driver hears of them), `arf` (rate fallback), `interference`. `spec` is what a radio is,
-//! `notation` and `parameters` how one is written. `counters`, `medium_use`, `depth_series` and `air_frame` are what can be seen of it.
+//! `dcf` (the events in time) with `exchange` (what follows a frame) and `report_bound` (when a driver hears of them), `arf` (rate
+//! fallback), `interference`. `spec` is what a radio is, `notation` and `parameters` how one is written. `counters`, `medium_use`, `depth_series` and `air_frame` are what can be seen of it.
 //!
 //! Departures from the standard: propagation takes no time (300 m are 1 us, and a slot of 20 us allows for it), stations' clocks agree,
 //! and carrier sense is instant, save that stations which begin at the same nanosecond do not sense each other. There is no
