@@ -7,11 +7,11 @@ mod input;
 mod output;
 
 use super::config::Config;
+use super::deadline::earlier;
 use super::receiver::Receiver;
 use super::segment::Segment;
 use super::sender::{Counters, Sender};
 use super::sequence_space::SequenceSpace;
-use super::timer_wheel::earlier;
 use bytes::Bytes;
 use handshake::Handshake;
 use lastmile_units::Instant;
@@ -292,7 +292,7 @@ impl Connection {
                 let of_halves = earlier(sender.next_deadline(), receiver.next_deadline());
                 earlier(of_halves, self.fin_awaited_until)
             }
-            State::TimeWait { receiver, ends, .. } => Some(receiver.next_deadline().map_or(*ends, |at| at.min(*ends))),
+            State::TimeWait { receiver, ends, .. } => earlier(receiver.next_deadline(), Some(*ends)),
             State::Closed { .. } => None,
         }
     }

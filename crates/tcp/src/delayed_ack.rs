@@ -1,5 +1,6 @@
 //! The acknowledgement policy of the receiver: immediate, delayed or compressed acknowledgements.
 
+use super::deadline::earlier;
 use super::round_trip::RoundTrip;
 use super::timer_wheel;
 use lastmile_units::Instant;
@@ -269,7 +270,7 @@ impl Acknowledgement {
             Due::Later(at) => Some(at),
             Due::Nothing | Due::Now => None,
         };
-        timer_wheel::earlier(delayed, self.gap.held_until)
+        earlier(delayed, self.gap.held_until)
     }
 }
 

@@ -24,6 +24,7 @@ mod config;
 mod congestion;
 mod connection;
 mod cwnd_validation;
+mod deadline;
 mod delayed_ack;
 mod delivery_rate;
 mod pacing;

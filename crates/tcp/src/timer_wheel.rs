@@ -1,6 +1,5 @@
 //! Models how late a kernel timer fires.
 
-use lastmile_units::Instant;
 use std::time::Duration;
 
 /// Linux's timer wheel (`kernel/time/timer.c`) at 250 ticks per second, Debian's setting: a timer never fires early, and the
@@ -26,15 +25,6 @@ const SLOTS: u32 = 64;
 const STEP: u32 = 3;
 /// Levels that TCP's timers reach.
 const LEVELS: u32 = 4;
-
-/// The earlier of two deadlines, where there are any.
-#[inline]
-pub(super) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -175,9 +175,9 @@ impl ObjectStreamReader {
     }
 
     fn header(&mut self) -> Result<(), NeedMoreOrError> {
-        const HEADER: [u8; 4] = [0xac, 0xed, 0x00, 0x05];
-        assert_eq!(HEADER[..2], tag::STREAM_MAGIC.to_be_bytes());
-        assert_eq!(HEADER[2..], tag::STREAM_VERSION.to_be_bytes());
+        const MAGIC: [u8; 2] = tag::STREAM_MAGIC.to_be_bytes();
+        const VERSION: [u8; 2] = tag::STREAM_VERSION.to_be_bytes();
+        const HEADER: [u8; 4] = [MAGIC[0], MAGIC[1], VERSION[0], VERSION[1]];
         let there = self.input.len().min(HEADER.len());
         for (at, (&found, expected)) in self.input.slice(0, there)?.iter().zip(HEADER).enumerate() {
             if found != expected {

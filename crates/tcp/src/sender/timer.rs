@@ -1,9 +1,9 @@
 //! The sender's timers: when it acts without an arrival, and how.
 
 use super::Sender;
+use crate::deadline::earlier;
 use crate::recovery::TailLossProbe;
 use crate::retransmission_timer::TimerPurpose;
-use crate::timer_wheel::earlier;
 use lastmile_units::Instant;
 use std::time::Duration;
 
