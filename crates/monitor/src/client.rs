@@ -1,5 +1,6 @@
 //! A monitor's client: submits chunks, and reads lines of events.
 
+use crate::runtime::{Runtime, TokioRuntime, within};
 pub use crate::service::encode_parameter;
 use crate::service::reply;
 use bytes::Bytes;
@@ -7,18 +8,17 @@ use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, HOS
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
+use hyper::client::conn::http1::SendRequest;
 use lastmile_codec::content::{CodecSpec, Coding, Decoder, encode};
 use lastmile_events::Chunk;
 use lastmile_events::uplink::{Durability, Reply, Uplink};
 use lastmile_units::Bytes as ByteCount;
+use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::time::Duration;
 use thiserror::Error;
-use tokio::net::TcpStream;
 
 /// Where a monitor is: `http://HOST:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,12 +87,23 @@ impl FromStr for MonitorUrl {
 
 /// A connection to a monitor, made when it is needed and again when it broke.
 #[derive(Debug)]
-pub struct Client {
+pub struct Client<R = TokioRuntime> {
+    runtime: R,
     url: MonitorUrl,
     token: Option<String>,
     sender: Option<SendRequest<Full<Bytes>>>,
-    /// Whether it asks for compressed answers.
+    /// Whether it asks for compressed answers, and compresses chunks.
     compress: bool,
+}
+
+/// An answer of lines, as they come.
+pub struct Lines {
+    authority: String,
+    body: Incoming,
+    decoder: Decoder,
+    /// What was decoded; its first `taken` bytes are lines that were taken.
+    decoded: Vec<u8>,
+    taken: usize,
 }
 
 /// Chunks as the body of a request.
@@ -141,8 +152,16 @@ const LONGEST_LINE: usize = 16 << 20;
 
 impl Client {
     /// A client of this monitor, with its token where it has one.
-    pub const fn new(url: MonitorUrl, token: Option<String>) -> Self {
+    pub fn new(url: MonitorUrl, token: Option<String>) -> Self {
+        Self::with_runtime(TokioRuntime::default(), url, token)
+    }
+}
+
+impl<R: Runtime> Client<R> {
+    /// A client that runs there.
+    pub const fn with_runtime(runtime: R, url: MonitorUrl, token: Option<String>) -> Self {
         Self {
+            runtime,
             url,
             token,
             sender: None,
@@ -152,14 +171,24 @@ impl Client {
 
     /// The same client with a connection of its own.
     pub fn again(&self) -> Self {
-        let mut again = Self::new(self.url.clone(), self.token.clone());
+        let mut again = Self::with_runtime(self.runtime.clone(), self.url.clone(), self.token.clone());
         again.compress = self.compress;
         again
     }
 
-    /// The client, asking for compressed answers: for links that are slower than computing.
+    /// Where it runs.
+    pub const fn runtime(&self) -> &R {
+        &self.runtime
+    }
+
+    /// Whether it was told to compress.
+    pub const fn compresses(&self) -> bool {
+        self.compress
+    }
+
+    /// The client, compressing chunks and asking for compressed answers: for links that are slower than computing.
     #[must_use]
-    pub const fn compressing(mut self) -> Self {
+    pub fn compressing(mut self) -> Self {
         self.compress = true;
         self
     }
@@ -194,11 +223,8 @@ impl Client {
                 address: address(),
                 error,
             };
-            let stream = TcpStream::connect(&self.url.authority).await.map_err(unreachable)?;
-            let _ = stream.set_nodelay(true);
-            let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-            tokio::spawn(connection);
-            self.sender = Some(sender);
+            let connected = self.runtime.connect(&self.url.authority).await;
+            self.sender = Some(connected.map_err(unreachable)?);
         }
         let mut request = request.header(HOST, &self.url.authority);
         if let Some(token) = &self.token {
@@ -222,7 +248,7 @@ impl Client {
     /// # Errors
     /// When there is no answer; the chunks may have been taken all the same.
     pub async fn submit(&mut self, chunks: &[Chunk], durability: Durability) -> Result<Vec<Reply>, ClientError> {
-        let encoded = EncodedChunks::new(chunks, false);
+        let encoded = EncodedChunks::new(chunks, self.compress);
         self.submit_encoded(&encoded, chunks.len(), durability).await
     }
 
@@ -236,8 +262,9 @@ impl Client {
         count: usize,
         durability: Durability,
     ) -> Result<Vec<Reply>, ClientError> {
-        let answer = tokio::time::timeout(TIMEOUT, self.submit_patiently(chunks, count, durability)).await;
-        let answer = answer.unwrap_or_else(|_| {
+        let runtime = self.runtime.clone();
+        let answer = within(&runtime, TIMEOUT, self.submit_patiently(chunks, count, durability)).await;
+        let answer = answer.unwrap_or_else(|| {
             Err(ClientError::Timeout {
                 address: self.url.authority.clone(),
                 timeout: TIMEOUT,
@@ -293,11 +320,26 @@ impl Client {
         path: &str,
         mut take: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<(), ClientError> {
+        let mut lines = self.open_lines(path).await?;
+        while let Some(line) = lines.next_line().await? {
+            if take(&line).is_break() {
+                self.sender = None;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for lines, and waits until the answer begins.
+    ///
+    /// # Errors
+    /// When there is no answer, or a refusal.
+    pub async fn open_lines(&mut self, path: &str) -> Result<Lines, ClientError> {
         let mut request = Request::get(path).header(ACCEPT, "application/x-ndjson");
         if self.compress {
             request = request.header(ACCEPT_ENCODING, "zstd");
         }
-        let mut response = self.request(request, Bytes::new()).await?;
+        let response = self.request(request, Bytes::new()).await?;
         if !response.status().is_success() {
             let (status, text) = self.text(response).await?;
             return Err(self.refusal(status, &text));
@@ -313,33 +355,14 @@ impl Client {
                 b"the answer is compressed in a way that was not asked for",
             )
         };
-        // A subscription has no end, and is read as it comes.
-        let mut decoder = Decoder::new(coding.ok_or_else(unknown)?, ByteCount::new(u64::MAX));
-        let mut rest = Vec::new();
-        while let Some(frame) = response.frame().await {
-            let frame = frame.map_err(|error| ClientError::Broken {
-                address: self.url.authority.clone(),
-                error,
-            })?;
-            let Ok(bytes) = frame.into_data() else { continue };
-            decoder
-                .write(&bytes, &mut rest)
-                .map_err(|error| self.refusal(http::StatusCode::OK, error.to_string().as_bytes()))?;
-            let mut start = 0;
-            while let Some(end) = rest[start..].iter().position(|byte| *byte == b'\n') {
-                let line = String::from_utf8_lossy(&rest[start..start + end]);
-                start += end + 1;
-                if take(&line).is_break() {
-                    self.sender = None;
-                    return Ok(());
-                }
-            }
-            rest.drain(..start);
-            if rest.len() > LONGEST_LINE {
-                return Err(self.refusal(http::StatusCode::OK, b"a line is too long"));
-            }
-        }
-        Ok(())
+        Ok(Lines {
+            authority: self.url.authority.clone(),
+            // A subscription has no end, and is read as it comes.
+            decoder: Decoder::new(coding.ok_or_else(unknown)?, ByteCount::new(u64::MAX)),
+            body: response.into_body(),
+            decoded: Vec::new(),
+            taken: 0,
+        })
     }
 
     async fn text(&self, response: Response<Incoming>) -> Result<(http::StatusCode, Bytes), ClientError> {
@@ -356,13 +379,51 @@ impl Client {
     }
 
     fn refusal(&self, status: http::StatusCode, text: &[u8]) -> ClientError {
-        let json: Option<serde_json::Value> = serde_json::from_slice(text).ok();
-        let message = json.and_then(|json| Some(json.get("error")?.as_str()?.to_owned()));
-        ClientError::Refused {
-            address: self.url.authority.clone(),
-            status,
-            message: message.unwrap_or_else(|| String::from_utf8_lossy(text).chars().take(200).collect()),
-        }
+        refusal(&self.url.authority, status, text)
+    }
+}
+
+impl Lines {
+    /// The next line; `None` after the last.
+    ///
+    /// # Errors
+    /// When the connection breaks, or what comes is no text in the answer's coding.
+    pub async fn next_line(&mut self) -> Result<Option<Cow<'_, str>>, ClientError> {
+        let refused = |what: &str| refusal(&self.authority, http::StatusCode::OK, what.as_bytes());
+        let end = loop {
+            let waiting = &self.decoded[self.taken..];
+            if let Some(length) = waiting.iter().position(|byte| *byte == b'\n') {
+                break self.taken + length;
+            }
+            self.decoded.drain(..self.taken);
+            self.taken = 0;
+            if self.decoded.len() > LONGEST_LINE {
+                return Err(refused("a line is too long"));
+            }
+            let Some(frame) = self.body.frame().await else {
+                return Ok(None);
+            };
+            let frame = frame.map_err(|error| ClientError::Broken {
+                address: self.authority.clone(),
+                error,
+            })?;
+            if let Ok(bytes) = frame.into_data() {
+                let written = self.decoder.write(&bytes, &mut self.decoded);
+                written.map_err(|error| refused(&error.to_string()))?;
+            }
+        };
+        let start = std::mem::replace(&mut self.taken, end + 1);
+        Ok(Some(String::from_utf8_lossy(&self.decoded[start..end])))
+    }
+}
+
+fn refusal(authority: &str, status: http::StatusCode, text: &[u8]) -> ClientError {
+    let json: Option<serde_json::Value> = serde_json::from_slice(text).ok();
+    let message = json.and_then(|json| Some(json.get("error")?.as_str()?.to_owned()));
+    ClientError::Refused {
+        address: authority.to_owned(),
+        status,
+        message: message.unwrap_or_else(|| String::from_utf8_lossy(text).chars().take(200).collect()),
     }
 }
 

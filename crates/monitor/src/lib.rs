@@ -11,6 +11,7 @@ pub mod event_json;
 pub mod filter;
 pub mod ledger;
 pub mod log;
+pub mod runtime;
 pub mod sensor;
 pub mod server;
 pub mod service;

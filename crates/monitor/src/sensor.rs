@@ -16,7 +16,9 @@ pub use forwarder::ByteBudget;
 
 use crate::client::Client;
 use crate::log::Log;
+use crate::runtime::{Runtime, TokioRuntime};
 use forwarder::{Forwarder, Progress};
+use futures_util::future;
 use lastmile_events::uplink::{Durability, SensorAddress};
 use lastmile_events::{Source, Timestamp};
 use lines::LineSource;
@@ -45,12 +47,95 @@ pub struct SensorSettings {
     pub name: String,
 }
 
-/// Serves applications, and forwards to the monitor, until `stop` is set.
+/// A sensor without its sockets: it runs wherever its client does.
+#[derive(Debug)]
+pub struct Sensor<R = TokioRuntime> {
+    log: Arc<Log>,
+    lines: LineSource,
+    monitor: Client<R>,
+    forwarding: Forwarding,
+    progress: Arc<Progress>,
+}
+
+/// How a sensor passes events on.
+#[derive(Debug, Clone)]
+pub struct Forwarding {
+    /// What the monitor must promise before events are deleted here.
+    pub durability: Durability,
+    /// The bytes that may be sent to the monitor; as many as it takes without one.
+    pub budget: Option<ByteBudget>,
+    /// The name by which the monitor knows this sensor.
+    pub name: String,
+}
+
+impl<R: Runtime> Sensor<R> {
+    /// A sensor that keeps events in `log`. Those that come as lines have this source.
+    pub fn new(log: Arc<Log>, monitor: Client<R>, line_source: Source, forwarding: Forwarding) -> Self {
+        Self {
+            lines: LineSource::new(Arc::clone(&log), line_source),
+            log,
+            monitor,
+            forwarding,
+            progress: Arc::default(),
+        }
+    }
+
+    /// Takes the chunks or lines of an application until it ends its connection.
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub async fn serve(&self, application: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+        intake::serve(self.monitor.runtime(), application, &self.log, &self.lines).await
+    }
+
+    /// Forwards what the log holds, and tells the monitor that this sensor is alive, for ever.
+    pub async fn forward(&self) {
+        let forwarder = Forwarder::new(
+            Arc::clone(&self.log),
+            self.monitor.again(),
+            self.forwarding.durability,
+            self.forwarding.budget,
+            Arc::clone(&self.progress),
+        );
+        future::join(forwarder.run(), self.register()).await;
+    }
+
+    /// Tells the monitor every few seconds that this sensor is alive, and what waits. A budget is for events alone: a sensor that has one does not
+    /// register.
+    async fn register(&self) {
+        if self.forwarding.budget.is_some() {
+            return;
+        }
+        let mut monitor = self.monitor.again();
+        loop {
+            let end = *self.log.end().borrow();
+            let waiting = end.saturating_sub(self.progress.position.load(Ordering::Relaxed));
+            let state = serde_json::json!({
+                "sensor": self.forwarding.name,
+                "waiting": waiting,
+                "dropped_for_budget": self.progress.dropped.load(Ordering::Relaxed),
+                "sent_bytes": self.progress.sent_bytes.load(Ordering::Relaxed),
+            });
+            let _ = monitor.register(&state).await;
+            monitor.runtime().sleep(REGISTRATION).await;
+        }
+    }
+}
+
+/// How often a sensor registers: our own choice.
+const REGISTRATION: Duration = Duration::from_secs(3);
+
+/// Serves applications at a socket, and forwards to the monitor, until `stop` is set.
 ///
 /// # Errors
 /// When the socket cannot be used.
 pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop: &AtomicBool) -> io::Result<()> {
-    let lines = Arc::new(LineSource::new(Arc::clone(&log), settings.line_source));
+    let forwarding = Forwarding {
+        durability: settings.durability,
+        budget: settings.budget,
+        name: settings.name,
+    };
+    let sensor = Arc::new(Sensor::new(Arc::clone(&log), monitor, settings.line_source, forwarding));
     let otlp = match settings.otlp {
         None => None,
         Some((listener, source)) => {
@@ -60,22 +145,8 @@ pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop:
             Some((tokio::spawn(otlp::serve(listener, Arc::clone(&records))), records))
         }
     };
-    let progress = Arc::new(Progress::default());
-    let registering = tokio::spawn(register(
-        Arc::clone(&log),
-        monitor.again(),
-        settings.name,
-        Arc::clone(&progress),
-        settings.budget,
-    ));
-    let forwarder = Forwarder::new(
-        Arc::clone(&log),
-        monitor,
-        settings.durability,
-        settings.budget,
-        progress,
-    );
-    let forwarding = tokio::spawn(forwarder.run());
+    let forwarding = Arc::clone(&sensor);
+    let forwarding = tokio::spawn(async move { forwarding.forward().await });
     match settings.address {
         SensorAddress::Path(path) => {
             // A socket that a killed sensor left is in the way; the log's lock says that no other sensor lives here.
@@ -83,7 +154,7 @@ pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop:
             let listener = UnixListener::bind(&path)?;
             while !stop.load(Ordering::Relaxed) {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
-                    spawn(stream, &log, &lines);
+                    spawn(stream, &sensor);
                 }
             }
             let _ = std::fs::remove_file(&path);
@@ -93,19 +164,18 @@ pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop:
             while !stop.load(Ordering::Relaxed) {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
                     let _ = stream.set_nodelay(true);
-                    spawn(stream, &log, &lines);
+                    spawn(stream, &sensor);
                 }
             }
         }
     }
-    lines.end(Timestamp::now()).await;
+    sensor.lines.end(Timestamp::now()).await;
     if let Some((serving, records)) = otlp {
         serving.abort();
         records.end(Timestamp::now()).await;
     }
-    forwarder::wait_until_empty(&log, PATIENCE).await;
+    forwarder::wait_until_empty(sensor.monitor.runtime(), &log, PATIENCE).await;
     forwarding.abort();
-    registering.abort();
     Ok(())
 }
 
@@ -114,39 +184,10 @@ const STOP_POLL: Duration = Duration::from_millis(50);
 /// How long a sensor that stops waits for its monitor; what is left is forwarded when it starts again.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Tells the monitor every few seconds that this sensor is alive, and what waits. A budget is for events alone: a sensor that has one does not
-/// register.
-async fn register(
-    log: Arc<Log>,
-    mut monitor: Client,
-    name: String,
-    progress: Arc<Progress>,
-    budget: Option<ByteBudget>,
-) {
-    if budget.is_some() {
-        return;
-    }
-    loop {
-        let end = *log.end().borrow();
-        let waiting = end.saturating_sub(progress.position.load(Ordering::Relaxed));
-        let state = serde_json::json!({
-            "sensor": name,
-            "waiting": waiting,
-            "dropped_for_budget": progress.dropped.load(Ordering::Relaxed),
-            "sent_bytes": progress.sent_bytes.load(Ordering::Relaxed),
-        });
-        let _ = monitor.register(&state).await;
-        tokio::time::sleep(REGISTRATION).await;
-    }
-}
-
-/// How often a sensor registers: our own choice.
-const REGISTRATION: Duration = Duration::from_secs(3);
-
-fn spawn(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, log: &Arc<Log>, lines: &Arc<LineSource>) {
-    let (log, lines) = (Arc::clone(log), Arc::clone(lines));
+fn spawn(application: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, sensor: &Arc<Sensor>) {
+    let sensor = Arc::clone(sensor);
     tokio::spawn(async move {
         // The application's going away is its own affair.
-        let _ = intake::serve(stream, &log, &lines).await;
+        let _ = sensor.serve(application).await;
     });
 }

@@ -7,13 +7,13 @@ use super::budget::Budget;
 use super::thinning;
 use crate::client::{Client, EncodedChunks};
 use crate::log::{Entry, Log};
+use crate::runtime::{Runtime, within};
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Loss, Timestamp};
 use lastmile_units::BitRate;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// The waits after a failure, which double: our own choice.
 const SHORTEST_WAIT: Duration = Duration::from_millis(10);
@@ -41,13 +41,12 @@ pub(super) struct Progress {
     pub(super) sent_bytes: AtomicU64,
 }
 
-pub(super) struct Forwarder {
+pub(super) struct Forwarder<R> {
     log: Arc<Log>,
-    monitor: Client,
+    monitor: Client<R>,
     durability: Durability,
     budget: Option<(ByteBudget, Budget)>,
     progress: Arc<Progress>,
-    start: Instant,
     /// The compressed bytes of an event, as a moving average.
     event_bytes: f64,
 }
@@ -61,10 +60,10 @@ struct Batch {
     next: u64,
 }
 
-impl Forwarder {
+impl<R: Runtime> Forwarder<R> {
     pub(super) fn new(
         log: Arc<Log>,
-        monitor: Client,
+        monitor: Client<R>,
         durability: Durability,
         budget: Option<ByteBudget>,
         progress: Arc<Progress>,
@@ -75,7 +74,6 @@ impl Forwarder {
             durability,
             budget: budget.map(|budget| (budget, Budget::new(budget.rate))),
             progress,
-            start: Instant::now(),
             event_bytes: EVENT_BYTES,
         }
     }
@@ -97,7 +95,7 @@ impl Forwarder {
                 None => self.next_batch(position).await,
             };
             let Some(mut batch) = batch else {
-                tokio::time::sleep(wait).await;
+                self.monitor.runtime().sleep(wait).await;
                 wait = (wait * 2).min(LONGEST_WAIT);
                 continue;
             };
@@ -108,7 +106,7 @@ impl Forwarder {
                 wait = SHORTEST_WAIT;
             } else {
                 pending = Some(batch);
-                tokio::time::sleep(wait).await;
+                self.monitor.runtime().sleep(wait).await;
                 wait = (wait * 2).min(LONGEST_WAIT);
             }
         }
@@ -128,7 +126,7 @@ impl Forwarder {
         let Some((settings, budget)) = &self.budget else {
             let chunks: Vec<Chunk> = found.into_iter().map(|(_, chunk)| chunk).collect();
             let events = chunks.iter().map(|chunk| u64::from(chunk.event_count())).sum();
-            let encoded = EncodedChunks::new(&chunks, false);
+            let encoded = EncodedChunks::new(&chunks, self.compresses());
             return Some(Batch {
                 chunks,
                 encoded,
@@ -161,13 +159,13 @@ impl Forwarder {
 
     /// A batch of the chunks that are kept and the statements about those that are dropped, which fits the budget.
     fn fit(&mut self, mut dropped: Vec<Chunk>, mut kept: Vec<Chunk>, mut next: u64) -> Batch {
-        let now = Timestamp::now();
+        let now = self.monitor.runtime().now();
         let (_, budget) = self.budget.as_ref().expect("there is a budget");
         loop {
             let mut chunks = thinning::drop_events(&dropped, now);
             let lost: u64 = dropped.iter().map(|chunk| u64::from(chunk.event_count())).sum();
             chunks.extend(kept.iter().cloned());
-            let encoded = EncodedChunks::new(&chunks, true);
+            let encoded = EncodedChunks::new(&chunks, self.compresses());
             let size = encoded.byte_count();
             let events: u64 = kept.iter().map(|chunk| u64::from(chunk.event_count())).sum();
             let is_alone = kept.len() <= 1;
@@ -199,6 +197,7 @@ impl Forwarder {
             let measured = batch.encoded.byte_count() as f64 / batch.events as f64;
             self.event_bytes += (measured - self.event_bytes) / 4.0;
         }
+        let now = self.monitor.runtime().now();
         let mut all = true;
         let mut instead_of = Vec::new();
         for (chunk, reply) in batch.chunks.iter().zip(replies) {
@@ -206,9 +205,9 @@ impl Forwarder {
                 Reply::Acknowledged { next, .. } if next >= chunk.end() => continue,
                 Reply::Gap { expected } if (1..chunk.first()).contains(&expected) => {
                     // The log that acknowledged these numbers is another one, or has lost them; they are not here any more.
-                    loss(chunk, expected, chunk.first(), "forgotten")
+                    loss(chunk, expected, chunk.first(), "forgotten", now)
                 }
-                Reply::Refused => loss(chunk, chunk.first(), chunk.end(), "refused"),
+                Reply::Refused => loss(chunk, chunk.first(), chunk.end(), "refused", now),
                 _ => {
                     all = false;
                     continue;
@@ -218,29 +217,34 @@ impl Forwarder {
             instead_of.push(instead);
         }
         for instead in instead_of {
-            let encoded = EncodedChunks::new(&[instead], self.budget.is_some());
+            let encoded = EncodedChunks::new(&[instead], self.compresses());
             let _ = self.post(&encoded, 1).await;
         }
         all
+    }
+
+    /// What is sent within a budget is always compressed.
+    const fn compresses(&self) -> bool {
+        self.budget.is_some() || self.monitor.compresses()
     }
 
     /// Posts when the budget has room for it.
     async fn post(&mut self, encoded: &EncodedChunks, count: usize) -> Option<Vec<Reply>> {
         let size = encoded.byte_count();
         if let Some((_, budget)) = &mut self.budget {
-            let wait = budget.wait(self.start.elapsed(), size);
-            tokio::time::sleep(wait).await;
+            let wait = budget.wait(self.monitor.runtime().uptime(), size);
+            self.monitor.runtime().sleep(wait).await;
         }
         let replies = self.monitor.submit_encoded(encoded, count, self.durability).await;
         if let Some((_, budget)) = &mut self.budget {
-            budget.send(self.start.elapsed(), size);
+            budget.send(self.monitor.runtime().uptime(), size);
         }
         self.progress.sent_bytes.fetch_add(size, Ordering::Relaxed);
         replies.ok()
     }
 }
 
-fn loss(chunk: &Chunk, first: u64, end: u64, cause: &str) -> Chunk {
+fn loss(chunk: &Chunk, first: u64, end: u64, cause: &str, now: Timestamp) -> Chunk {
     let loss = Loss {
         first,
         count: end - first,
@@ -248,15 +252,15 @@ fn loss(chunk: &Chunk, first: u64, end: u64, cause: &str) -> Chunk {
         cause: cause.to_owned(),
         by_subject: Default::default(),
     };
-    Chunk::of_loss(chunk.source(), Timestamp::now(), &loss)
+    Chunk::of_loss(chunk.source(), now, &loss)
 }
 
 /// Waits until everything is forwarded, for this long at most.
-pub(super) async fn wait_until_empty(log: &Log, patience: Duration) {
+pub(super) async fn wait_until_empty<R: Runtime>(runtime: &R, log: &Log, patience: Duration) {
     let empty = async {
         while log.start().await < *log.end().borrow() {
-            tokio::time::sleep(SHORTEST_WAIT).await;
+            runtime.sleep(SHORTEST_WAIT).await;
         }
     };
-    let _ = tokio::time::timeout(patience, empty).await;
+    let _ = within(runtime, patience, empty).await;
 }

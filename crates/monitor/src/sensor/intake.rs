@@ -2,6 +2,7 @@
 
 use super::lines::{LineSource, Lines};
 use crate::log::Log;
+use crate::runtime::Runtime;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, chunk, line};
 use std::io;
@@ -10,8 +11,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 /// Bytes are read in pieces of this size.
 const PIECE: usize = 64 << 10;
 
-pub(super) async fn serve<S>(mut stream: S, log: &Log, lines: &LineSource) -> io::Result<()>
+pub(super) async fn serve<R, S>(runtime: &R, mut stream: S, log: &Log, lines: &LineSource) -> io::Result<()>
 where
+    R: Runtime,
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut bytes = Vec::with_capacity(PIECE);
@@ -19,15 +21,16 @@ where
         return Ok(());
     }
     if bytes[0] == chunk::MAGIC[0] {
-        serve_chunks(stream, bytes, log).await
+        serve_chunks(runtime, stream, bytes, log).await
     } else {
         serve_lines(stream, bytes, lines).await
     }
 }
 
 /// Answers each chunk when it is kept. What is no chunk ends the connection, after the answer that says so.
-async fn serve_chunks<S>(mut stream: S, mut bytes: Vec<u8>, log: &Log) -> io::Result<()>
+async fn serve_chunks<R, S>(runtime: &R, mut stream: S, mut bytes: Vec<u8>, log: &Log) -> io::Result<()>
 where
+    R: Runtime,
     S: AsyncRead + AsyncWrite + Unpin,
 {
     loop {
@@ -44,6 +47,7 @@ where
             return stream.write_all(&Reply::Refused.to_bytes()).await;
         };
         bytes.drain(..length);
+        runtime.compute_for(&chunk).await;
         let replies = log.append(vec![chunk], Durability::Process).await;
         stream.write_all(&replies[0].to_bytes()).await?;
     }
