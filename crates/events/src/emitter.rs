@@ -44,16 +44,19 @@ pub struct EmitterSettings {
     pub linger: Duration,
     /// A chunk is sent when it has so many bytes.
     pub chunk_bytes: usize,
+    /// How long the uplink may go without taking a chunk before the emitter gives up; it tries for ever without one.
+    pub patience: Option<Duration>,
 }
 
 impl Default for EmitterSettings {
-    /// 1 MiB a thread, drop and count, 5 ms, chunks of 64 KiB: our own choice.
+    /// 1 MiB a thread, drop and count, 5 ms, chunks of 64 KiB, no end of trying: our own choice.
     fn default() -> Self {
         Self {
             ring_bytes: 1 << 20,
             full_ring: FullRing::DropAndCount,
             linger: Duration::from_millis(5),
             chunk_bytes: 1 << 16,
+            patience: None,
         }
     }
 }
@@ -67,8 +70,10 @@ pub struct EmitterAccount {
     pub dropped_full: u64,
     /// Events dropped because they pass a limit of the format.
     pub dropped_large: u64,
-    /// The numbers that are acknowledged.
+    /// The numbers that are acknowledged: all below the first that is not. Those in `lost` are acknowledged as a stated loss.
     pub acknowledged: u64,
+    /// Numbered events that the uplink refused for good, or has forgotten.
+    pub lost: u64,
 }
 
 /// Emits the events of one source. Cheap to clone; any thread may use it.
@@ -86,12 +91,13 @@ struct Shared {
     /// By number, which is their place.
     kinds: Mutex<Vec<Arc<KindContent>>>,
     closing: AtomicBool,
-    /// Told to give up what the uplink does not take.
-    abandoned: AtomicBool,
+    /// The uplink's patience ended: nothing more is submitted.
+    given_up: AtomicBool,
     numbered: AtomicU64,
     dropped_full: AtomicU64,
     dropped_large: AtomicU64,
     acknowledged: AtomicU64,
+    lost: AtomicU64,
 }
 
 /// A thread's end of its ring.
@@ -136,11 +142,12 @@ impl Emitter {
             new_lanes: Mutex::default(),
             kinds: Mutex::default(),
             closing: AtomicBool::new(false),
-            abandoned: AtomicBool::new(false),
+            given_up: AtomicBool::new(false),
             numbered: AtomicU64::new(0),
             dropped_full: AtomicU64::new(0),
             dropped_large: AtomicU64::new(0),
             acknowledged: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
         });
         let flusher = flusher::Flusher::new(Arc::clone(&shared), source, uplink);
         let flusher = thread::Builder::new()
@@ -203,13 +210,19 @@ impl Emitter {
         let of = |number: &AtomicU64| number.load(Ordering::Acquire);
         EmitterAccount {
             acknowledged: of(&self.shared.acknowledged),
+            lost: of(&self.shared.lost),
             numbered: of(&self.shared.numbered),
             dropped_full: of(&self.shared.dropped_full),
             dropped_large: of(&self.shared.dropped_large),
         }
     }
 
-    /// Sends what is left and the source's end, and waits for the acknowledgement as long as the uplink takes. Call it once all threads
+    /// Whether the uplink did not take a chunk in the time that [`EmitterSettings::patience`] gives it. Nothing is submitted from then on.
+    pub fn has_given_up(&self) -> bool {
+        self.shared.given_up.load(Ordering::Acquire)
+    }
+
+    /// Sends what is left and the source's end, and waits for the acknowledgement as long as the settings' patience. Call it once all threads
     /// have stopped emitting.
     pub fn close(&self) -> EmitterAccount {
         self.shared.closing.store(true, Ordering::Release);
@@ -218,12 +231,6 @@ impl Emitter {
             let _ = flusher.join();
         }
         self.account()
-    }
-
-    /// As [`Self::close`], but gives up what the uplink does not take at its next try.
-    pub fn abandon(&self) -> EmitterAccount {
-        self.shared.abandoned.store(true, Ordering::Release);
-        self.close()
     }
 }
 
@@ -257,7 +264,9 @@ impl Shared {
             if lane.ring.push_entire_slice(event).is_ok() {
                 return true;
             }
-            let ended = self.closing.load(Ordering::Acquire) || lane.ring.is_abandoned();
+            let ended = self.closing.load(Ordering::Acquire)
+                || self.given_up.load(Ordering::Acquire)
+                || lane.ring.is_abandoned();
             if ended || self.settings.full_ring == FullRing::DropAndCount {
                 lane.drops.full.fetch_add(1, Ordering::Relaxed);
                 return false;

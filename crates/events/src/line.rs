@@ -1,7 +1,8 @@
 //! The line protocol: one event a line, for shells and for languages that have no emitter.
 //!
 //! `[@NANOSECONDS ]SUBJECT[ NAME=VALUE]...`, for example `run.done cell=3 rate=2.5 ok=true text="a \"word\""`. A value is a whole number, a
-//! number with a point or an exponent, `true`, `false`, a quoted text with `\"`, `\\`, `\n` and `\t`, or bare text without spaces and quotes.
+//! number with a point or an exponent, `true`, `false`, a quoted text with `\"`, `\\`, `\n` and `\t`, or bare text without spaces and quotes. A
+//! number that would not be printed as it was written is text: `0123`, `+49`, `1.10`.
 
 use crate::event::{LONGEST_NAME, LONGEST_TEXT, MOST_FIELDS};
 use crate::subject::SubjectError;
@@ -43,6 +44,12 @@ pub enum LineError {
         /// Where, in bytes from 1.
         column: usize,
     },
+    /// A name that the event has already.
+    #[error("column {column}: the event has a field of this name already")]
+    Twice {
+        /// Where, in bytes from 1.
+        column: usize,
+    },
     /// A quoted text does not end, or has an unknown escape.
     #[error("column {column}: this text does not end in a quote, or has an escape other than \\\" \\\\ \\n \\t")]
     Quote {
@@ -80,6 +87,9 @@ impl Line {
             let refused = |c: char| c.is_whitespace() || c.is_control() || c == '"';
             if name.is_empty() || name.len() > LONGEST_NAME || name.contains(refused) {
                 return Err(LineError::Field { column });
+            }
+            if fields.iter().any(|(known, _)| known == name) {
+                return Err(LineError::Twice { column });
             }
             let value = if let Some(quoted) = after.strip_prefix('"') {
                 let column = line.len() - after.len() + 1;
@@ -121,16 +131,16 @@ pub fn write<T: AsRef<str>>(time: Option<Timestamp>, subject: &Subject, fields: 
     line
 }
 
-/// The value of a text without quotes.
+/// The value of a text without quotes: a number only where it is printed as it was written.
 pub fn bare_value(text: &str) -> Value {
     let number_like = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
     match text {
         "true" => Value::Boolean(true),
         "false" => Value::Boolean(false),
         _ if !number_like => Value::Text(text.to_owned()),
-        _ => match (text.parse(), text.parse()) {
-            (Ok(whole), _) => Value::Integer(whole),
-            (_, Ok(number)) => Value::Float(number),
+        _ => match (text.parse::<i64>(), text.parse::<f64>()) {
+            (Ok(whole), _) if whole.to_string() == text => Value::Integer(whole),
+            (_, Ok(number)) if format!("{number:?}") == text => Value::Float(number),
             _ => Value::Text(text.to_owned()),
         },
     }
@@ -176,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_line_has_a_time_a_subject_and_typed_values() {
-        let line = Line::parse(r#"@12 run.done cell=3 rate=2.5 ok=true name=abc text="a \"b\"" v=-1e3"#).unwrap();
+        let line = Line::parse(r#"@12 run.done cell=3 rate=2.5 ok=true name=abc text="a \"b\"" v=-1000.0"#).unwrap();
         assert_eq!(line.time, Some(Timestamp::from_unix_nanoseconds(12)));
         assert_eq!(line.subject.as_str(), "run.done");
         let text = |text: &str| Value::Text(text.to_owned());
@@ -193,7 +203,27 @@ mod tests {
     }
 
     #[test]
+    fn a_bare_value_is_printed_as_it_was_written() {
+        for text in [
+            "0123456789",
+            "+491234",
+            "1.10",
+            "1e5",
+            "18446744073709551615",
+            "-0",
+            ".5",
+            "5.",
+            "007",
+        ] {
+            assert_eq!(bare_value(text), Value::Text(text.to_owned()));
+        }
+        assert_eq!(bare_value("-12"), Value::Integer(-12));
+        assert_eq!(bare_value("0.5"), Value::Float(0.5));
+    }
+
+    #[test]
     fn a_refused_line_names_the_column() {
+        assert_eq!(Line::parse("a.b x=1 x=2"), Err(LineError::Twice { column: 9 }));
         assert_eq!(Line::parse("run.done cell"), Err(LineError::Field { column: 10 }));
         assert_eq!(Line::parse("run.done a=1 b=\"x"), Err(LineError::Quote { column: 16 }));
         assert!(matches!(Line::parse("@soon run"), Err(LineError::Time { .. })));

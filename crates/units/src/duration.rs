@@ -16,21 +16,29 @@ const KIND: Kind = Kind {
         ("min", 60e9),
         ("m", 60e9),
         ("h", 3600e9),
+        ("d", 86_400e9),
+        ("w", 604_800e9),
     ],
 };
 
 /// Up to this limit, some 26 days, a printed duration reads back exactly to the nanosecond: number and product are each
 /// off by at most one part in 2^53, which together is less than half a nanosecond.
 const NANOSECONDS_MAX: f64 = (1_u64 << 51) as f64;
+/// Whole seconds are exact up to this limit of 100 years: their nanoseconds are multiples of 2^9, so that 2^53 of these multiples can be told apart.
+const WHOLE_SECONDS_MAX: f64 = 100.0 * 365.25 * 86_400e9;
 
 /// Reads `"50 ms"`, rounded to a nanosecond.
 ///
 /// # Errors
-/// When the number or its unit is missing or unknown, or it is longer than 26 days.
+/// When the number or its unit is missing or unknown, or it is longer than 26 days and no whole number of seconds up to 100 years.
 pub fn parse(text: &str) -> Result<Duration, ParseQuantityError> {
     let nanoseconds = KIND.parse(text)?;
-    if nanoseconds > NANOSECONDS_MAX {
-        return Err(KIND.error(text, "it is longer than 26 days"));
+    let is_whole = nanoseconds % 1e9 == 0.0 && nanoseconds <= WHOLE_SECONDS_MAX;
+    if nanoseconds > NANOSECONDS_MAX && !is_whole {
+        return Err(KIND.error(
+            text,
+            "it is longer than 26 days, and no whole number of seconds up to 100 years",
+        ));
     }
     Ok(Duration::from_nanos(nanoseconds.round() as u64))
 }
@@ -84,6 +92,8 @@ mod tests {
             50_000_000,
             120_000_000_000,
             2_161_727_694_999_997,
+            30 * 86_400_000_000_000,
+            3_155_759_999_000_000_000,
         ] {
             let duration = Duration::from_nanos(nanoseconds);
             assert_eq!(parse(&print(duration)), Ok(duration));
@@ -101,8 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn two_minutes_may_be_written_2m() {
+    fn minutes_days_and_weeks_have_short_names() {
         assert_eq!(parse("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(parse("1w"), parse("7d"));
+        assert_eq!(parse("1 d"), parse("24h"));
         assert!(parse("5").unwrap_err().to_string().contains("unit is missing"));
     }
 }

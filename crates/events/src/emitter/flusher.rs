@@ -9,7 +9,7 @@ use crate::{Chunk, ChunkBuilder, Loss, Source, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) struct Flusher {
     shared: Arc<Shared>,
@@ -49,6 +49,9 @@ impl Flusher {
             }
             self.lanes
                 .retain(|lane| !lane.ring.is_abandoned() || !lane.ring.is_empty());
+            if self.shared.given_up.load(Ordering::Acquire) {
+                return;
+            }
             if closing {
                 self.put(|builder| builder.push_end(Timestamp::now()));
                 self.send();
@@ -133,14 +136,15 @@ impl Flusher {
         self.shared.numbered.store(numbered, Ordering::Release);
     }
 
-    /// Passes the chunk on until it is acknowledged.
+    /// Passes the chunk on until it is acknowledged. After a chunk that was given up, none is submitted: what follows would state it as lost,
+    /// and be acknowledged in its place.
     fn send(&mut self) {
         let next = ChunkBuilder::new(self.source.clone(), self.builder.next_sequence());
         let Some(mut chunk) = std::mem::replace(&mut self.builder, next).finish() else {
             return;
         };
-        let mut wait = SHORTEST_WAIT;
-        loop {
+        let (begin, mut wait) = (Instant::now(), SHORTEST_WAIT);
+        while !self.shared.given_up.load(Ordering::Acquire) {
             match self.uplink.submit(&chunk) {
                 Ok(Reply::Acknowledged { next, .. }) if next >= chunk.end() => {
                     self.shared.acknowledged.store(next - 1, Ordering::Release);
@@ -148,17 +152,22 @@ impl Flusher {
                 }
                 Ok(Reply::Gap { expected }) if (1..chunk.first()).contains(&expected) => {
                     // What is asked for was acknowledged before, and is gone there and here.
+                    self.shared.lost.fetch_add(chunk.first() - expected, Ordering::Release);
                     let forgotten = self.loss(expected, chunk.first(), "forgotten");
                     let _ = self.uplink.submit(&forgotten);
                 }
                 Ok(Reply::Refused) if chunk.losses().is_empty() => {
+                    self.shared
+                        .lost
+                        .fetch_add(chunk.end() - chunk.first(), Ordering::Release);
                     chunk = self.loss(chunk.first(), chunk.end(), "refused");
                 }
                 _ => {
-                    if self.shared.abandoned.load(Ordering::Acquire) {
-                        return;
+                    let patience = self.shared.settings.patience.unwrap_or(Duration::MAX);
+                    if begin.elapsed() >= patience {
+                        self.shared.given_up.store(true, Ordering::Release);
                     }
-                    thread::park_timeout(wait);
+                    thread::park_timeout(wait.min(patience));
                     wait = (wait * 2).min(LONGEST_WAIT);
                 }
             }

@@ -122,6 +122,70 @@ fn what_a_monitor_has_forgotten_is_stated_as_lost() {
 }
 
 #[test]
+fn an_event_that_was_given_up_is_never_counted_as_acknowledged() {
+    // Takes two chunks, is full for the third, and would take all that follow.
+    struct FullOnce(Keeper, u32);
+    impl Uplink for FullOnce {
+        fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
+            self.1 += 1;
+            match self.1 {
+                1..=2 => self.0.submit(chunk),
+                3 => Ok(Reply::Full),
+                _ => self.0.submit(chunk),
+            }
+        }
+    }
+    let keeper = Keeper::default();
+    let settings = EmitterSettings {
+        full_ring: FullRing::Block,
+        ring_bytes: 1024,
+        chunk_bytes: 1,
+        patience: Some(Duration::ZERO),
+        ..EmitterSettings::default()
+    };
+    let uplink = FullOnce(keeper.clone(), 0);
+    let emitter = Emitter::start(Source::new("test", 1).unwrap(), settings, Box::new(uplink)).unwrap();
+    let subject = Subject::new("a").unwrap();
+    for i in 0..1000 {
+        emitter.emit(&subject, &[("i", Value::Integer(i))]);
+    }
+    assert!(emitter.has_given_up());
+    let account = emitter.close();
+    let events = keeper.events.lock().unwrap();
+    assert_eq!((account.acknowledged, account.lost), (2, 0));
+    assert_eq!(events.len(), 2);
+    assert!(events.iter().all(|event| event.loss().is_none()));
+}
+
+#[test]
+fn refused_events_are_counted_as_lost() {
+    struct Refusing(Keeper);
+    impl Uplink for Refusing {
+        fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
+            if chunk.first() == 1 && chunk.losses().is_empty() {
+                return Ok(Reply::Refused);
+            }
+            self.0.submit(chunk)
+        }
+    }
+    let keeper = Keeper::default();
+    let uplink = Box::new(Refusing(keeper.clone()));
+    let emitter = Emitter::start(Source::new("test", 1).unwrap(), EmitterSettings::default(), uplink).unwrap();
+    emitter.emit(&Subject::new("a").unwrap(), &[]);
+    let account = emitter.close();
+    let stated: u64 = keeper
+        .events
+        .lock()
+        .unwrap()
+        .iter()
+        .filter_map(Event::loss)
+        .map(|loss| loss.count)
+        .sum();
+    assert!(account.lost >= 1);
+    assert_eq!(account.lost, stated);
+}
+
+#[test]
 fn an_event_of_a_kind_is_the_event_with_its_names() {
     let keeper = Keeper::default();
     let emitter = emitter(EmitterSettings::default(), &keeper);
