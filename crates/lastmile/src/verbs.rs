@@ -45,6 +45,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Query(args) => monitor::query(&args),
         Verb::Subscribe(args) => monitor::subscribe(&args),
         Verb::Audit(args) => monitor::audit(&args),
+        Verb::Salvage(args) => monitor::salvage(&args),
         Verb::Perturb(args) => perturb::perturb(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
         Verb::Doctor(args) => doctor::doctor(&args),

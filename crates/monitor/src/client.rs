@@ -1,6 +1,7 @@
 //! A monitor's client: submits chunks, and reads lines of events.
 
 use crate::runtime::{Runtime, TokioRuntime, within};
+use crate::sensor::pace::longest_answer;
 pub use crate::service::encode_parameter;
 use crate::service::reply;
 use bytes::Bytes;
@@ -92,8 +93,8 @@ pub struct Client<R = TokioRuntime> {
     url: MonitorUrl,
     token: Option<String>,
     sender: Option<SendRequest<Full<Bytes>>>,
-    /// Whether it asks for compressed answers, and compresses chunks.
-    compress: bool,
+    /// How it compresses chunks, and asks for answers to be compressed.
+    codec: CodecSpec,
 }
 
 /// An answer of lines, as they come.
@@ -110,23 +111,26 @@ pub struct Lines {
 #[derive(Debug, Clone)]
 pub struct EncodedChunks {
     body: Bytes,
-    compressed: bool,
+    coding: Coding,
 }
 
 impl EncodedChunks {
-    /// The chunks one after the other, compressed where that is wanted and makes them smaller.
-    pub fn new(chunks: &[Chunk], compress: bool) -> Self {
+    /// The chunks one after the other, compressed where that makes them smaller.
+    pub fn new(chunks: &[Chunk], codec: CodecSpec) -> Self {
         let mut body = Vec::new();
         for chunk in chunks {
             body.extend_from_slice(chunk.bytes());
         }
-        let coded = compress
-            .then(|| encode(zstd(), &body))
-            .filter(|coded| coded.len() < body.len());
-        let compressed = coded.is_some();
+        let mut coding = Coding::Identity;
+        if !codec.is_identity() {
+            let coded = encode(codec, &body);
+            if coded.len() < body.len() {
+                (body, coding) = (coded, codec.coding());
+            }
+        }
         Self {
-            body: coded.unwrap_or(body).into(),
-            compressed,
+            body: body.into(),
+            coding,
         }
     }
 
@@ -137,16 +141,13 @@ impl EncodedChunks {
 
     /// Whether it is compressed.
     pub const fn is_compressed(&self) -> bool {
-        self.compressed
+        !matches!(self.coding, Coding::Identity)
     }
 }
 
-fn zstd() -> CodecSpec {
-    CodecSpec::new(Coding::Zstd, Coding::Zstd.default_level()).expect("a coding has its default level")
-}
+/// How chunks are compressed for a link that is slower than computing.
+pub(crate) const SLOW_LINK_CODEC: CodecSpec = CodecSpec::with_default_level(Coding::Zstd);
 
-/// How long an answer to chunks may take: a disk can be slow.
-const TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest line that a client reads.
 const LONGEST_LINE: usize = 16 << 20;
 
@@ -165,15 +166,13 @@ impl<R: Runtime> Client<R> {
             url,
             token,
             sender: None,
-            compress: false,
+            codec: CodecSpec::IDENTITY,
         }
     }
 
     /// The same client with a connection of its own.
     pub fn again(&self) -> Self {
-        let mut again = Self::with_runtime(self.runtime.clone(), self.url.clone(), self.token.clone());
-        again.compress = self.compress;
-        again
+        Self::with_runtime(self.runtime.clone(), self.url.clone(), self.token.clone()).with_codec(self.codec)
     }
 
     /// Where it runs.
@@ -181,16 +180,21 @@ impl<R: Runtime> Client<R> {
         &self.runtime
     }
 
-    /// Whether it was told to compress.
-    pub const fn compresses(&self) -> bool {
-        self.compress
+    /// How it compresses chunks.
+    pub const fn codec(&self) -> CodecSpec {
+        self.codec
     }
 
     /// The client, compressing chunks and asking for compressed answers: for links that are slower than computing.
     #[must_use]
-    pub fn compressing(mut self) -> Self {
-        self.compress = true;
-        self
+    pub fn compressing(self) -> Self {
+        self.with_codec(SLOW_LINK_CODEC)
+    }
+
+    /// The client, compressing chunks like this, and asking for answers in this coding.
+    #[must_use]
+    pub fn with_codec(self, codec: CodecSpec) -> Self {
+        Self { codec, ..self }
     }
 
     /// Tells the monitor that a sensor is alive.
@@ -248,11 +252,12 @@ impl<R: Runtime> Client<R> {
     /// # Errors
     /// When there is no answer; the chunks may have been taken all the same.
     pub async fn submit(&mut self, chunks: &[Chunk], durability: Durability) -> Result<Vec<Reply>, ClientError> {
-        let encoded = EncodedChunks::new(chunks, self.compress);
-        self.submit_encoded(&encoded, chunks.len(), durability).await
+        let encoded = EncodedChunks::new(chunks, self.codec);
+        let limit = longest_answer(encoded.byte_count());
+        self.submit_encoded(&encoded, chunks.len(), durability, limit).await
     }
 
-    /// As [`Self::submit`], with `count` chunks that are encoded already.
+    /// As [`Self::submit`], with `count` chunks that are encoded already, and a limit of the time until the answer.
     ///
     /// # Errors
     /// When there is no answer; the chunks may have been taken all the same.
@@ -261,13 +266,14 @@ impl<R: Runtime> Client<R> {
         chunks: &EncodedChunks,
         count: usize,
         durability: Durability,
+        limit: Duration,
     ) -> Result<Vec<Reply>, ClientError> {
         let runtime = self.runtime.clone();
-        let answer = within(&runtime, TIMEOUT, self.submit_patiently(chunks, count, durability)).await;
+        let answer = within(&runtime, limit, self.submit_patiently(chunks, count, durability)).await;
         let answer = answer.unwrap_or_else(|| {
             Err(ClientError::Timeout {
                 address: self.url.authority.clone(),
-                timeout: TIMEOUT,
+                timeout: limit,
             })
         });
         if answer.is_err() {
@@ -283,8 +289,8 @@ impl<R: Runtime> Client<R> {
         durability: Durability,
     ) -> Result<Vec<Reply>, ClientError> {
         let mut request = Request::post(format!("/v1/chunks?durability={durability}"));
-        if chunks.compressed {
-            request = request.header(CONTENT_ENCODING, Coding::Zstd.token());
+        if chunks.is_compressed() {
+            request = request.header(CONTENT_ENCODING, chunks.coding.token());
         }
         let response = self.request(request, chunks.body.clone()).await?;
         let (status, text) = self.text(response).await?;
@@ -336,8 +342,8 @@ impl<R: Runtime> Client<R> {
     /// When there is no answer, or a refusal.
     pub async fn open_lines(&mut self, path: &str) -> Result<Lines, ClientError> {
         let mut request = Request::get(path).header(ACCEPT, "application/x-ndjson");
-        if self.compress {
-            request = request.header(ACCEPT_ENCODING, "zstd");
+        if !self.codec.is_identity() {
+            request = request.header(ACCEPT_ENCODING, self.codec.coding().token());
         }
         let response = self.request(request, Bytes::new()).await?;
         if !response.status().is_success() {
@@ -432,6 +438,7 @@ fn refusal(authority: &str, status: http::StatusCode, text: &[u8]) -> ClientErro
 pub struct MonitorUplink {
     client: Client,
     durability: Durability,
+    timeout: Option<Duration>,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -445,16 +452,34 @@ impl MonitorUplink {
         Ok(Self {
             client,
             durability,
+            timeout: None,
             runtime,
         })
+    }
+
+    /// An answer that takes longer than `timeout` is an error.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self {
+            timeout: Some(timeout),
+            ..self
+        }
     }
 }
 
 impl Uplink for MonitorUplink {
     fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
         let chunks = [chunk.clone()];
-        let replies = self.runtime.block_on(self.client.submit(&chunks, self.durability));
-        let replies = replies.map_err(io::Error::other)?;
+        let submission = self.client.submit(&chunks, self.durability);
+        let replies = self.runtime.block_on(async {
+            match self.timeout {
+                None => submission.await.map_err(io::Error::other),
+                Some(timeout) => match tokio::time::timeout(timeout, submission).await {
+                    Ok(replies) => replies.map_err(io::Error::other),
+                    Err(_) => Err(io::ErrorKind::TimedOut.into()),
+                },
+            }
+        })?;
         Ok(replies[0])
     }
 }

@@ -18,12 +18,15 @@ pub struct Filter {
     pub predicates: Vec<Predicate>,
 }
 
-/// A condition on a field: `NAME OP VALUE`. It does not hold where the field is absent or cannot be compared.
+/// A condition on a field: `NAME OP VALUE`. It does not hold where the field is absent or cannot be compared. An event that has no field of the name
+/// `subject`, `source` or `time` is asked for its own: time is in nanoseconds of Unix time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Predicate {
     name: String,
     operator: Operator,
     value: Value,
+    /// A bare value as it was written, for texts like `1.10`.
+    text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,16 +51,23 @@ const OPERATORS: [(&str, Operator); 6] = [
 
 /// A text that is no predicate.
 #[derive(Debug, Clone, Error)]
-#[error("{text:?} is no condition: write NAME OP VALUE, like cell=3 or 'rate >= 2.5', with one of = != < <= > >=")]
+#[error("{text:?} is no condition: {hint}")]
 pub struct PredicateError {
     text: String,
+    hint: &'static str,
 }
+
+const FORM: &str = "write NAME OP VALUE, like cell=3 or 'rate >= 2.5', with one of = != < <= > >=";
 
 impl FromStr for Predicate {
     type Err = PredicateError;
 
     fn from_str(text: &str) -> Result<Self, PredicateError> {
-        let refused = || PredicateError { text: text.to_owned() };
+        let hinted = |hint| PredicateError {
+            text: text.to_owned(),
+            hint,
+        };
+        let refused = || hinted(FORM);
         let at = text.find(['!', '<', '>', '=']).ok_or_else(refused)?;
         let (name, rest) = (text[..at].trim(), &text[at..]);
         let (value, operator) = OPERATORS
@@ -67,21 +77,76 @@ impl FromStr for Predicate {
         if name.is_empty() {
             return Err(refused());
         }
+        if name.contains(char::is_whitespace) {
+            return Err(hinted(
+                "a name has no spaces; there is no NOT: turn the operator round, like != for =",
+            ));
+        }
         let quoted = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        if let Some(quoted) = quoted.filter(|quoted| !quoted.contains('"')) {
+            let text = quoted.to_owned();
+            return Ok(Self {
+                name: name.to_owned(),
+                operator,
+                value: Value::Text(text.clone()),
+                text,
+            });
+        }
+        if let Some(hint) = bare_hint(value) {
+            return Err(hinted(hint));
+        }
         Ok(Self {
             name: name.to_owned(),
             operator,
-            value: quoted.map_or_else(|| line::bare_value(value), |text| Value::Text(text.to_owned())),
+            value: number(value).unwrap_or_else(|| line::bare_value(value)),
+            text: value.to_owned(),
         })
     }
 }
 
+/// The number that a bare value is, however it is written.
+fn number(value: &str) -> Option<Value> {
+    let is_number = value.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    let whole = value.parse().map(Value::Integer);
+    whole
+        .or_else(|_| value.parse().map(Value::Float))
+        .ok()
+        .filter(|_| is_number)
+}
+
+/// What to write in the place of a bare value that other languages know, and this one does not.
+fn bare_hint(value: &str) -> Option<&'static str> {
+    if value.starts_with(['=', '<', '>', '!']) {
+        return Some("the operators are = != < <= > >=");
+    }
+    if value.contains(['\'', '"']) {
+        return Some("put a text with spaces or quotes into double quotes, like 'name=\"pump 1\"'");
+    }
+    if value.contains(char::is_whitespace) {
+        return Some("a value with spaces stands in double quotes; for AND give --where twice; for OR ask twice");
+    }
+    let is_other_truth = ["true", "false"]
+        .iter()
+        .any(|truth| value.eq_ignore_ascii_case(truth) && value != *truth);
+    is_other_truth.then_some("write true or false, or \"TRUE\" for the text")
+}
+
 impl Predicate {
     fn holds(&self, event: &EventView<'_>) -> bool {
-        let own = self.value.borrowed();
-        let Some(order) = event.field(&self.name).and_then(|value| compare(value, own)) else {
-            return false;
-        };
+        // A name alone is the source in each of its lives.
+        let asks_for_life = self.name == "source" && self.text.contains('@');
+        let life = asks_for_life.then(|| event.source.to_string());
+        let value = event.field(&self.name).or_else(|| match self.name.as_str() {
+            "subject" => Some(Value::Text(event.subject)),
+            "source" => Some(Value::Text(life.as_deref().unwrap_or_else(|| event.source.name()))),
+            "time" => Some(Value::Integer(event.time.unix_nanoseconds())),
+            _ => None,
+        });
+        let order = value.and_then(|value| match value {
+            Value::Text(text) => Some(text.cmp(&self.text)).filter(|_| !matches!(self.value, Value::Boolean(_))),
+            value => compare(value, self.value.borrowed()),
+        });
+        let Some(order) = order else { return false };
         match self.operator {
             Operator::Equal => order.is_eq(),
             Operator::Unequal => order.is_ne(),
@@ -100,7 +165,6 @@ fn compare(a: Value<&str>, b: Value<&str>) -> Option<Ordering> {
         (Value::Float(a), Value::Integer(b)) => a.partial_cmp(&(b as f64)),
         (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),
         (Value::Boolean(a), Value::Boolean(b)) => Some(a.cmp(&b)),
-        (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
         _ => None,
     }
 }
@@ -131,7 +195,11 @@ mod tests {
     #[test]
     fn predicates_compare_numbers_with_numbers_and_texts_with_texts() {
         let mut builder = ChunkBuilder::new(Source::new("a", 1).unwrap(), 1);
-        let fields = [("cell", Value::Integer(3)), ("name", Value::Text("b"))];
+        let fields = [
+            ("cell", Value::Integer(3)),
+            ("name", Value::Text("b")),
+            ("version", Value::Text("1.10")),
+        ];
         builder.push(Timestamp::default(), "x", fields).unwrap();
         let event = builder.finish().unwrap().events().next().unwrap();
         for (text, expected) in [
@@ -143,6 +211,15 @@ mod tests {
             ("name > \"a\"", true),
             ("name=3", false),
             ("absent!=3", false),
+            ("version=1.10", true),
+            ("version=1.1", false),
+            ("cell=3.0", true),
+            ("subject=x", true),
+            ("source=a", true),
+            ("source=b", false),
+            ("source=\"a@0000000000000001\"", true),
+            ("time >= 0", true),
+            ("time > 0", false),
         ] {
             assert_eq!(
                 text.parse::<Predicate>().unwrap().holds(&event.view()),
@@ -150,6 +227,18 @@ mod tests {
                 "{text}"
             );
         }
-        assert!("cell".parse::<Predicate>().is_err());
+        for (text, hint) in [
+            ("cell", "write NAME OP VALUE"),
+            ("n == 5", "the operators are"),
+            ("n<>6", "the operators are"),
+            ("name = 'pump 1'", "double quotes"),
+            ("n=5 and ok=true", "--where twice"),
+            ("n > 9 OR n < 6", "--where twice"),
+            ("ok = TRUE", "write true"),
+            ("NOT n=6", "no NOT"),
+        ] {
+            let refused = text.parse::<Predicate>().unwrap_err().to_string();
+            assert!(refused.contains(hint), "{refused}");
+        }
     }
 }

@@ -15,6 +15,8 @@ mod jetstream;
 mod mark;
 mod memory;
 mod page;
+mod private;
+mod salvage;
 mod store_url;
 mod tail;
 mod uplink;
@@ -27,6 +29,7 @@ pub use error::LogError;
 pub use jetstream::JetStreamLog;
 pub use memory::{CommitGroup, MemoryLog};
 pub use page::{Entry, Page};
+pub use salvage::{Salvage, salvage};
 pub use store_url::StoreUrl;
 pub use uplink::LogUplink;
 
@@ -122,6 +125,7 @@ impl DiskLog {
     /// When the folder cannot be used, another process has the log, or it is no log or a damaged one.
     pub fn open(folder: &Path, settings: LogSettings) -> Result<Self, LogError> {
         let database = Database::open(folder, settings)?;
+        let index_is_sound = database.index_is_sound;
         let ledger = database.load_ledger()?;
         let epochs = Epochs::load(&database, ledger.next_position)?;
         let (end_sender, end) = watch::channel(ledger.next_position);
@@ -146,7 +150,7 @@ impl DiskLog {
         let mut readers = Vec::new();
         for _ in 0..READERS {
             let (sender, mut requests) = mpsc::channel(WAITING);
-            let reader = Database::open_to_read(folder)?;
+            let reader = Database::open_to_read(folder, index_is_sound)?;
             let read = move || {
                 while let Some(request) = requests.blocking_recv() {
                     match request {

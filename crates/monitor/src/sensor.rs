@@ -9,6 +9,9 @@ mod forwarder;
 mod intake;
 mod lines;
 mod otlp;
+pub(crate) mod pace;
+#[cfg(unix)]
+mod socket;
 mod thinning;
 
 pub use budget::WINDOW;
@@ -28,7 +31,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::TcpListener;
 
 /// What a sensor does.
 #[derive(Debug)]
@@ -45,6 +48,8 @@ pub struct SensorSettings {
     pub budget: Option<ByteBudget>,
     /// The name by which the monitor knows this sensor.
     pub name: String,
+    /// Is told what a person should know: where the sensor listens, and when the monitor refuses events and takes them again.
+    pub note: fn(&str),
 }
 
 /// A sensor without its sockets: it runs wherever its client does.
@@ -66,6 +71,8 @@ pub struct Forwarding {
     pub budget: Option<ByteBudget>,
     /// The name by which the monitor knows this sensor.
     pub name: String,
+    /// Is told when the monitor refuses events, and takes them again.
+    pub note: fn(&str),
 }
 
 impl<R: Runtime> Sensor<R> {
@@ -96,6 +103,7 @@ impl<R: Runtime> Sensor<R> {
             self.forwarding.durability,
             self.forwarding.budget,
             Arc::clone(&self.progress),
+            self.forwarding.note,
         );
         future::join(forwarder.run(), self.register()).await;
     }
@@ -134,6 +142,7 @@ pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop:
         durability: settings.durability,
         budget: settings.budget,
         name: settings.name,
+        note: settings.note,
     };
     let sensor = Arc::new(Sensor::new(Arc::clone(&log), monitor, settings.line_source, forwarding));
     let otlp = match settings.otlp {
@@ -149,18 +158,17 @@ pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop:
     let forwarding = tokio::spawn(async move { forwarding.forward().await });
     match settings.address {
         SensorAddress::Path(path) => {
-            // A socket that a killed sensor left is in the way; the log's lock says that no other sensor lives here.
-            let _ = std::fs::remove_file(&path);
-            let listener = UnixListener::bind(&path)?;
+            let (listener, _file) = socket::listen(&path)?;
+            (settings.note)(&format!("the sensor listens at {}", path.display()));
             while !stop.load(Ordering::Relaxed) {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
                     spawn(stream, &sensor);
                 }
             }
-            let _ = std::fs::remove_file(&path);
         }
         SensorAddress::Tcp(address) => {
             let listener = TcpListener::bind(&address).await?;
+            (settings.note)(&format!("the sensor listens at {address}"));
             while !stop.load(Ordering::Relaxed) {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
                     let _ = stream.set_nodelay(true);

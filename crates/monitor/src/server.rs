@@ -1,9 +1,16 @@
-//! The monitor on a TCP socket.
+//! The monitor on a TCP socket, where clients vanish, stand still or are web pages.
 
-use crate::service::{Monitor, Peer};
+mod connections;
+mod door;
+mod timed_body;
+
+use crate::service::{AnswerBody, Monitor, Peer, refusal};
+use connections::{Answering, AnsweringBody, Connections};
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use lastmile_events::Timestamp;
 use std::convert::Infallible;
 use std::io;
@@ -11,11 +18,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use timed_body::TimedBody;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 /// The most connections at a time: our own choice.
 const MOST_CONNECTIONS: usize = 1024;
+/// How long a connection may take to send the head of a request, and be idle before it: our own choice.
+const HEAD: Duration = Duration::from_secs(60);
+/// When TCP asks a silent client whether it is still there, how often, and how many times: our own choice.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_PROBES: u32 = 4;
 /// How often the server looks whether it is to stop.
 const STOP_POLL: Duration = Duration::from_millis(50);
 
@@ -33,35 +46,64 @@ const TICK: Duration = Duration::from_secs(1);
 /// When the socket cannot be used.
 pub async fn serve(monitor: Arc<Monitor>, listener: std::net::TcpListener, stop: &AtomicBool) -> io::Result<()> {
     listener.set_nonblocking(true)?;
+    // Connections inherit these from the socket that listens.
+    let keep_alive = socket2::TcpKeepalive::new()
+        .with_time(KEEP_ALIVE)
+        .with_interval(KEEP_ALIVE_INTERVAL)
+        .with_retries(KEEP_ALIVE_PROBES);
+    socket2::SockRef::from(&listener).set_tcp_keepalive(&keep_alive)?;
     let listener = TcpListener::from_std(listener)?;
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let connections = Connections::new(MOST_CONNECTIONS);
     let ticking = tokio::spawn(tick(Arc::clone(&monitor)));
     while !stop.load(Ordering::Relaxed) {
         let Ok(accepted) = tokio::time::timeout(STOP_POLL, listener.accept()).await else {
             continue;
         };
-        let (Ok((stream, peer)), Ok(place)) = (accepted, Arc::clone(&places).try_acquire_owned()) else {
-            // Too many connections, or too many files: those that are open go on.
+        let (Ok((stream, peer)), Some(place)) = (accepted, connections.open()) else {
+            // Too many connections that are being answered, or too many files: those that are open go on.
             tokio::time::sleep(Duration::from_millis(1)).await;
             continue;
         };
         let _ = stream.set_nodelay(true);
         let monitor = Arc::clone(&monitor);
-        tokio::spawn(async move {
-            let answer = service_fn(|mut request| {
+        let number = place.number();
+        let serving = tokio::spawn(async move {
+            let respond = service_fn(|mut request| {
                 request.extensions_mut().insert(Peer(peer.ip()));
-                let monitor = Arc::clone(&monitor);
-                async move { Ok::<_, Infallible>(monitor.answer(request).await) }
+                let response = respond(Arc::clone(&monitor), request, place.answer());
+                async move { Ok::<_, Infallible>(response.await) }
             });
             // The client's going away is its own affair.
             let _ = http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), answer)
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD)
+                .serve_connection(TokioIo::new(stream), respond)
                 .await;
-            drop(place);
         });
+        connections.set_task(number, serving.abort_handle());
     }
     ticking.abort();
     Ok(())
+}
+
+async fn respond(
+    monitor: Arc<Monitor>,
+    request: Request<Incoming>,
+    answering: Answering,
+) -> Response<AnsweringBody<AnswerBody>> {
+    let checked = if monitor.has_token() {
+        Ok(())
+    } else {
+        door::check(&request)
+    };
+    let response = match checked {
+        Ok(()) => monitor.answer(request.map(TimedBody::new)).await,
+        Err((status, message)) => refusal(status, &message),
+    };
+    response.map(|inner| AnsweringBody {
+        inner,
+        _answering: answering,
+    })
 }
 
 async fn tick(monitor: Arc<Monitor>) {

@@ -31,7 +31,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use lastmile_codec::content::Coding;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Timestamp, chunk};
@@ -44,7 +44,7 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// A log behind HTTP.
 #[derive(Debug)]
@@ -57,8 +57,10 @@ pub struct Monitor {
     clients: Clients,
     sensors: Sensors,
     rendered: RenderedPages,
-    /// Room for the bodies of posts, in KiB.
+    /// Room for the bodies of posts, in KiB. It is taken as their bytes arrive.
     posts: Semaphore,
+    /// Posts that are complete and taken into the log at a time, each of which may be decompressed.
+    appends: Semaphore,
     /// The time of the last tick.
     now: AtomicI64,
 }
@@ -72,8 +74,10 @@ pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
 
 /// The most bytes of a POST.
 pub const LARGEST_POST: usize = 8 << 20;
-/// The most bytes of all posts that are taken at a time; others wait: our own choice.
+/// The most bytes of all posts that have arrived and are not taken yet; others wait: our own choice.
 const POSTS: usize = 64 << 20;
+/// The most posts that are taken into the log at a time: our own choice.
+const APPENDS: usize = 8;
 
 impl Monitor {
     /// A monitor of this log; where there is a token, requests must bear it.
@@ -88,14 +92,21 @@ impl Monitor {
             sensors: Sensors::default(),
             rendered: RenderedPages::default(),
             posts: Semaphore::new(POSTS >> 10),
+            appends: Semaphore::new(APPENDS),
             now: AtomicI64::new(0),
         }
+    }
+
+    /// Whether requests must bear a token.
+    pub const fn has_token(&self) -> bool {
+        self.token.is_some()
     }
 
     /// Tells the time, and deletes what is not kept any longer. Whoever serves calls it every second or so.
     pub async fn tick(&self, now: Timestamp) {
         self.now.store(now.unix_nanoseconds(), Ordering::Relaxed);
         self.log.expire().await;
+        self.rendered.release(self.log.start().await);
     }
 
     fn now(&self) -> Timestamp {
@@ -158,18 +169,11 @@ impl Monitor {
             Ok(coding) => coding,
             Err(message) => return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message),
         };
-        // What is announced, or the most; a compressed body grows here.
-        let announced = request
-            .body()
-            .size_hint()
-            .exact()
-            .filter(|_| coding == Coding::Identity);
-        let room = announced.map_or(LARGEST_POST, |bytes| (bytes as usize).min(LARGEST_POST));
-        let _room = self.posts.acquire_many((room >> 10) as u32 + 1).await;
-        let body = match Limited::new(request.into_body(), LARGEST_POST).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) => return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
+        let (body, _room) = match self.collect_post(request.into_body()).await {
+            Ok(collected) => collected,
+            Err(refusal) => return refusal,
         };
+        let _append = self.appends.acquire().await;
         let body = match compression::decode_body(coding, body) {
             Ok(body) => body,
             Err(message) => return refusal(StatusCode::UNPROCESSABLE_ENTITY, &message),
@@ -194,6 +198,34 @@ impl Monitor {
             StatusCode::OK
         };
         text(status, JSON, reply::to_json(&replies).to_string())
+    }
+
+    /// The body of a post, and the room that it takes. A post waits for room before its first byte alone: if posts waited with what they hold, all of
+    /// them might wait for each other.
+    async fn collect_post<B>(&self, body: B) -> Result<(Bytes, Option<SemaphorePermit<'_>>), Response<AnswerBody>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let mut body = std::pin::pin!(Limited::new(body, LARGEST_POST));
+        let (mut bytes, mut room) = (Vec::new(), None::<SemaphorePermit<'_>>);
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| body_refusal(&*error))?;
+            let Ok(data) = frame.into_data() else { continue };
+            let wanted = (data.len() >> 10) as u32 + 1;
+            match &mut room {
+                None => room = self.posts.acquire_many(wanted).await.ok(),
+                Some(room) => match self.posts.try_acquire_many(wanted) {
+                    Ok(more) => room.merge(more),
+                    Err(_) => {
+                        let message = "too many posts arrive at a time; send it again later";
+                        return Err(refusal(StatusCode::SERVICE_UNAVAILABLE, message));
+                    }
+                },
+            }
+            bytes.extend_from_slice(&data);
+        }
+        Ok((bytes.into(), room))
     }
 
     fn read<B>(self: Arc<Self>, request: &Request<B>, live: bool) -> Response<AnswerBody> {
@@ -256,7 +288,7 @@ impl Monitor {
         let peer = request.extensions().get::<Peer>().copied();
         let body = match Limited::new(request.into_body(), sensors::LARGEST).collect().await {
             Ok(body) => body.to_bytes(),
-            Err(error) => return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
+            Err(error) => return body_refusal(&*error),
         };
         match self.sensors.register(&body, peer, self.now()) {
             Ok(()) => text(StatusCode::OK, JSON, "{}".to_owned()),
@@ -337,7 +369,17 @@ fn text(status: StatusCode, kind: &str, text: String) -> Response<AnswerBody> {
     response.body(body).expect("these headers are valid")
 }
 
-fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {
+/// The refusal of a body that is too large, stood still, or broke off.
+fn body_refusal(error: &(dyn std::error::Error + 'static)) -> Response<AnswerBody> {
+    let status = if error.is::<LengthLimitError>() {
+        StatusCode::PAYLOAD_TOO_LARGE
+    } else {
+        StatusCode::REQUEST_TIMEOUT
+    };
+    refusal(status, &error.to_string())
+}
+
+pub(crate) fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {
     text(status, JSON, json!({"error": message}).to_string())
 }
 

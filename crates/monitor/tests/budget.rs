@@ -85,6 +85,7 @@ fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_su
             delay: Duration::from_secs(2),
         }),
         name: "thin".to_owned(),
+        note: |_| (),
     };
 
     let emitted = thread::scope(|scope| {

@@ -62,6 +62,7 @@ fn sensor_process() {
         durability: Durability::Process,
         budget: None,
         name: "sensor".to_owned(),
+        note: |_| (),
     };
     let url: MonitorUrl = format!("http://127.0.0.1:{}", setting(PORT)).parse().unwrap();
     let monitor = Client::new(url, None);

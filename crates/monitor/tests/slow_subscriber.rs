@@ -66,7 +66,7 @@ impl Drop for Process {
 fn subscribe(port: u16) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream
-        .write_all(b"GET /v1/subscribe HTTP/1.1\r\nhost: monitor\r\n\r\n")
+        .write_all(b"GET /v1/subscribe HTTP/1.1\r\nhost: localhost\r\n\r\n")
         .unwrap();
     stream
 }

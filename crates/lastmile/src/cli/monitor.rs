@@ -207,6 +207,23 @@ pub(crate) struct AuditArgs {
     pub(crate) monitor: MonitorArg,
 }
 
+/// Make a new folder of what is whole in a damaged one, of a monitor or a sensor
+///
+/// The old folder is only read; no monitor or sensor may use it meanwhile.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exits with 99 where something could not be taken over.\n\nExamples:\n  lastmile salvage events events-2     then: lastmile monitor events-2"
+)]
+pub(crate) struct SalvageArgs {
+    /// The damaged folder
+    #[arg(value_name = "DIR")]
+    pub(crate) from: PathBuf,
+
+    /// The new folder
+    #[arg(value_name = "NEW")]
+    pub(crate) to: PathBuf,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FilterArgs {
     /// The subjects, where * stands for one token and > for the rest [default: all]

@@ -4,7 +4,8 @@ mod csv;
 mod parquet;
 
 use crate::cli::monitor::{
-    AuditArgs, EmitArgs, FilterArgs, MonitorArg, MonitorArgs, QueryArgs, SensorArgs, SubscribeArgs, TokenArg,
+    AuditArgs, EmitArgs, FilterArgs, MonitorArg, MonitorArgs, QueryArgs, SalvageArgs, SensorArgs, SubscribeArgs,
+    TokenArg,
 };
 use crate::exit::{Exit, UnavailableError};
 use crate::{interrupt, output};
@@ -12,8 +13,8 @@ use anyhow::{Context as _, bail};
 use lastmile_events::line::Line;
 use lastmile_events::uplink::{Durability, SensorAddress, SocketUplink, Uplink};
 use lastmile_events::{Emitter, EmitterSettings, FullRing, Source, Timestamp, Value};
-use lastmile_monitor::client::{Client, MonitorUplink, encode_parameter};
-use lastmile_monitor::log::{Log, LogSettings, Retention, StoreUrl};
+use lastmile_monitor::client::{Client, ClientError, MonitorUplink, encode_parameter};
+use lastmile_monitor::log::{Log, LogSettings, Retention, StoreUrl, salvage as salvage_log};
 use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
@@ -23,7 +24,6 @@ use std::io::{self, BufRead as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 /// Keeps events until it is interrupted.
@@ -116,9 +116,9 @@ pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
             delay: args.budget_delay,
         }),
         name: args.name.clone(),
+        note: output::note,
     };
     let stop = interrupt::install_handler("stopping", "stopped at once".to_owned())?;
-    output::note(&format!("the sensor listens at {}", args.socket.display()));
     if let Some(address) = otlp_address {
         output::note(&format!("OpenTelemetry's SDKs find it at http://{address}"));
     }
@@ -135,10 +135,11 @@ pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
 pub(crate) fn emit(args: &EmitArgs) -> anyhow::Result<Exit> {
     let uplink: Box<dyn Uplink> = match &args.socket {
         Some(path) => Box::new(SocketUplink::new(SensorAddress::Path(path.clone()), args.patience)),
-        None => Box::new(MonitorUplink::new(client(&args.monitor)?, args.durability)?),
+        None => Box::new(MonitorUplink::new(client(&args.monitor)?, args.durability)?.with_timeout(args.patience)),
     };
     let settings = EmitterSettings {
         full_ring: FullRing::Block,
+        patience: Some(args.patience),
         ..EmitterSettings::default()
     };
     let first = if args.event.is_empty() {
@@ -155,6 +156,9 @@ pub(crate) fn emit(args: &EmitArgs) -> anyhow::Result<Exit> {
         }
         None => {
             for (at, line) in io::stdin().lock().lines().enumerate() {
+                if emitter.has_given_up() {
+                    break;
+                }
                 let line = line.with_context(|| format!("line {} of stdin", at + 1))?;
                 if line.trim_ascii().is_empty() {
                     continue;
@@ -172,33 +176,36 @@ pub(crate) fn emit(args: &EmitArgs) -> anyhow::Result<Exit> {
             }
         }
     }
-    let mut waited = Duration::ZERO;
-    while emitter.account().acknowledged < emitted && waited < args.patience {
-        thread::sleep(POLL);
-        waited += POLL;
-    }
-    let acknowledged = emitter.account().acknowledged >= emitted;
-    let account = if acknowledged {
-        emitter.close()
+    // A source without an event needs no end.
+    let account = if emitted == 0 {
+        emitter.account()
     } else {
-        emitter.abandon()
+        emitter.close()
     };
-    let kept = account.acknowledged.min(emitted);
+    let lost = account.lost + account.dropped_large;
+    let kept = account.acknowledged.min(emitted).saturating_sub(lost);
     output::note(&format!("{kept} of {emitted} events are acknowledged"));
-    if kept < emitted {
+    if account.acknowledged < emitted {
         let whom = args.socket.as_ref().map_or_else(
             || "the monitor".to_owned(),
             |path| format!("the sensor at {}", path.display()),
         );
-        return Err(UnavailableError(format!("{whom} did not acknowledge {} events in time", emitted - kept)).into());
+        let unread = if args.event.is_empty() && emitter.has_given_up() {
+            "; further lines were not read"
+        } else {
+            ""
+        };
+        let error = format!("{whom} did not acknowledge {} events in time{unread}", emitted - kept);
+        return Err(UnavailableError(error).into());
+    }
+    if lost > 0 {
+        bail!("{lost} events were refused, or are larger than an event may be, and are lost; the others are kept");
     }
     if refused > 0 {
         bail!("{refused} lines are no events; the others are kept");
     }
     Ok(Exit::Done)
 }
-
-const POLL: Duration = Duration::from_millis(2);
 
 fn put(emitter: &Emitter, line: &Line) {
     let fields: Vec<(&str, Value<&str>)> = line
@@ -273,12 +280,44 @@ pub(crate) fn subscribe(args: &SubscribeArgs) -> anyhow::Result<Exit> {
 /// When the monitor does not answer.
 pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<Exit> {
     let mut client = client(&args.monitor)?;
-    let text = block_on(client.get("/v1/audit"))??;
+    let text = match block_on(client.get("/v1/audit"))? {
+        Err(ClientError::Refused { status, message, .. }) if status.is_server_error() => {
+            output::note(&format!("the log cannot be read: {message}"));
+            return Ok(Exit::Broken);
+        }
+        answer => answer?,
+    };
     let audit: serde_json::Value = serde_json::from_slice(&text).context("the monitor's answer is no JSON")?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", serde_json::to_string_pretty(&audit)?)?;
     let whole = audit["problems"].as_array().is_some_and(Vec::is_empty);
     Ok(if whole { Exit::Done } else { Exit::Broken })
+}
+
+/// Takes what is whole out of a damaged folder.
+///
+/// # Errors
+/// When the old folder cannot be read at all, or the new one cannot be used.
+pub(crate) fn salvage(args: &SalvageArgs) -> anyhow::Result<Exit> {
+    let settings = LogSettings {
+        durability: Durability::Process,
+        most_bytes: u64::MAX,
+        ..LogSettings::default()
+    };
+    let found = block_on(salvage_log(&args.from, &args.to, settings))??;
+    for damaged in &found.damaged {
+        output::note(damaged);
+    }
+    output::note(&format!(
+        "{} events of {} sources are in {}; {} numbers are stated as lost there, and {} places could not be read",
+        found.events,
+        found.sources,
+        args.to.display(),
+        found.lost,
+        found.damaged.len()
+    ));
+    let is_whole = found.damaged.is_empty() && found.lost == 0;
+    Ok(if is_whole { Exit::Done } else { Exit::Broken })
 }
 
 /// Gives each line of the answer to `print`, until that fails.

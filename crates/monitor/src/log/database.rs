@@ -3,6 +3,7 @@
 mod accounts;
 mod index;
 mod pages;
+mod proof;
 mod schema;
 
 use super::LogSettings;
@@ -10,6 +11,7 @@ use super::audit::Deletion;
 use super::epochs::boot_id;
 use super::error::{FORMAT, LogError};
 use super::mark::{Found, Mark};
+use super::private;
 use crate::ledger::Ledger;
 use index::SubjectIndex;
 use lastmile_events::uplink::Durability;
@@ -33,6 +35,8 @@ pub(super) struct Database {
     connection: Connection,
     path: PathBuf,
     subjects: RefCell<SubjectIndex>,
+    /// Whether the index says what was written. Where it does not, it is neither read nor written.
+    pub(super) index_is_sound: bool,
     writing: Option<Writing>,
 }
 
@@ -55,16 +59,19 @@ impl Database {
             path: folder.to_owned(),
             source,
         };
-        std::fs::create_dir_all(folder).map_err(cannot)?;
-        let lock = File::create(folder.join(LOCK)).map_err(cannot)?;
+        private::create_folder(folder).map_err(cannot)?;
+        let lock = private::create_file(&folder.join(LOCK)).map_err(cannot)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LogError::Taken { path }),
             Err(TryLockError::Error(error)) => return Err(cannot(error)),
         }
         let failed = |error: rusqlite::Error| Self::failure(&path, error);
+        // SQLite gives its other files the permissions of this one.
+        private::create_file(&path).map_err(cannot)?;
         let connection = Connection::open(&path).map_err(failed)?;
-        schema::prepare(&connection, settings.most_bytes)
+        let forgets = settings.retention.age.is_some() || settings.retention.bytes.is_some();
+        schema::prepare(&connection, settings.most_bytes, forgets)
             .map_err(failed)?
             .map_err(|found| LogError::Format {
                 path: path.clone(),
@@ -75,8 +82,10 @@ impl Database {
             connection,
             path,
             subjects: RefCell::default(),
+            index_is_sound: true,
             writing: None,
         };
+        database.prove_index()?;
         let reach = database.reach()?;
         database.writing = Some(Writing {
             _lock: lock,
@@ -86,11 +95,12 @@ impl Database {
         });
         database.set_durability(settings.durability)?;
         database.compare_with_mark(&found)?;
+        private::sync_folder(folder).map_err(cannot)?;
         Ok(database)
     }
 
     /// Opens the database to read.
-    pub(super) fn open_to_read(folder: &Path) -> Result<Self, LogError> {
+    pub(super) fn open_to_read(folder: &Path, index_is_sound: bool) -> Result<Self, LogError> {
         let path = folder.join(FILE);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| Self::failure(&path, error))?;
@@ -98,6 +108,7 @@ impl Database {
             connection,
             path,
             subjects: RefCell::default(),
+            index_is_sound,
             writing: None,
         };
         database
@@ -105,6 +116,16 @@ impl Database {
             .busy_timeout(Duration::from_secs(5))
             .map_err(|error| database.failed(error))?;
         Ok(database)
+    }
+
+    /// Opens a database that may be damaged and that nobody writes, to take its chunks out.
+    pub(super) fn open_to_salvage(folder: &Path) -> Result<Self, LogError> {
+        let path = folder.join(FILE);
+        let lock = File::open(folder.join(LOCK));
+        if matches!(lock.map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock))) {
+            return Err(LogError::Taken { path });
+        }
+        Self::open_to_read(folder, false)
     }
 
     pub(super) const fn connection(&self) -> &Connection {
@@ -160,6 +181,7 @@ impl Database {
         let appended = (|| {
             let mut insert = transaction.prepare_cached("INSERT INTO chunk VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
             let mut changed: BTreeSet<&Source> = BTreeSet::new();
+            let (mut places, mut times) = (0, 0);
             for (position, source, chunk) in chunks {
                 reach = reach.max(chunk.latest());
                 let bytes: &[u8] = chunk.bytes();
@@ -172,9 +194,13 @@ impl Database {
                     bytes.len() as i64,
                     bytes
                 ])?;
-                subjects.add(&transaction, *position, chunk)?;
+                if self.index_is_sound {
+                    places += subjects.add(&transaction, *position, chunk)?;
+                    times += proof::time_term(*position, reach.unix_nanoseconds());
+                }
                 changed.insert(chunk.source());
             }
+            proof::add(&transaction, places, times)?;
             for source in changed {
                 accounts::write(&transaction, source, &ledger.sources[source])?;
             }
@@ -222,8 +248,12 @@ impl Database {
         for (source, events) in released {
             accounts::release(&transaction, source, events)?;
         }
+        if self.index_is_sound {
+            let (places, times) = proof::sums(&transaction, Some(limit))?;
+            proof::add(&transaction, -places, -times)?;
+            transaction.execute("DELETE FROM place WHERE position < ?1", [limit])?;
+        }
         transaction.execute("DELETE FROM chunk WHERE position < ?1", [limit])?;
-        transaction.execute("DELETE FROM place WHERE position < ?1", [limit])?;
         transaction.execute(
             "UPDATE extent SET start = coalesce((SELECT min(position) FROM chunk), end)",
             [],

@@ -35,12 +35,18 @@ pub enum LogError {
         found: i64,
     },
     /// Its accounts are damaged.
-    #[error("{path}: damaged: {what}; keep the file, and begin another folder")]
+    #[error("{path}: damaged: {what}; take what is whole into another folder with lastmile salvage")]
     Damaged {
         /// The database.
         path: PathBuf,
         /// What is wrong.
         what: String,
+    },
+    /// A folder that has a log already.
+    #[error("{path}: there is a log in it; name a new folder")]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
     },
     /// The database says no.
     #[error("{path}: {error}")]

@@ -34,6 +34,16 @@ impl Tail {
         }
     }
 
+    /// Forgets the chunks that end at a position or before.
+    pub(super) fn release(&mut self, before: u64) {
+        while let Some((position, chunk)) = self.chunks.front()
+            && position + u64::from(chunk.event_count()) <= before
+        {
+            self.bytes -= chunk.bytes().len();
+            self.chunks.pop_front();
+        }
+    }
+
     /// The page from here on, where memory has it.
     pub(super) fn page(&self, from: u64) -> Option<Page> {
         let mut page = Page {

@@ -406,3 +406,151 @@ fn a_cursor_of_another_log_is_refused_and_one_of_this_log_is_not() {
     let foreign = Cursor { epoch: 1, position: 3 };
     assert!(matches!(log.resume(foreign), Err(LogError::ForeignCursor { .. })));
 }
+
+/// A closed log of 50 chunks, of two subjects in turn.
+fn two_subjects(folder: &Path) -> Vec<Event> {
+    let log = Log::open(folder, settings()).unwrap();
+    for at in 0..50 {
+        let mut builder = ChunkBuilder::new(source("a"), at * 4 + 1);
+        for i in 0..4 {
+            let subject = if at % 2 == 0 { "even" } else { "odd" };
+            let time = Timestamp::from_unix_nanoseconds((at * 4 + i) as i64 * 1_000_000_000);
+            builder.push(time, subject, [("n", Value::Integer(i as i64))]).unwrap();
+        }
+        append(&log, builder.finish().unwrap());
+    }
+    read_all(&log).unwrap().0
+}
+
+fn change(folder: &Path, sql: &str) {
+    let database = rusqlite::Connection::open(folder.join("events.sqlite")).unwrap();
+    assert!(database.execute(sql, []).unwrap() > 0, "{sql}");
+}
+
+#[test]
+fn a_query_finds_every_event_where_the_index_says_something_else() {
+    let changes = [
+        "UPDATE place SET position = position + 17 WHERE position = 40",
+        "UPDATE place SET subject = subject + 64 WHERE position = 40",
+        "UPDATE place SET latest = latest - 1048576 WHERE position = 40",
+        "UPDATE place SET earliest = earliest + 1099511627776 WHERE position = 40",
+        "DELETE FROM place WHERE position = 40",
+        "UPDATE subject SET text = 'evem' WHERE text = 'even'",
+        "UPDATE chunk SET reach = reach + 4611686018427387904 WHERE position = 40",
+        "UPDATE chunk SET reach = reach - 8796093022208 WHERE position = 196",
+        "UPDATE proof SET sum = sum + 1 WHERE name = 'places'",
+    ];
+    let filter = |subject: &str, since| crate::filter::Filter {
+        subject: Some(subject.parse().unwrap()),
+        since: Some(Timestamp::from_unix_nanoseconds(since)),
+        ..crate::filter::Filter::default()
+    };
+    for sql in changes {
+        let folder = tempfile::tempdir().unwrap();
+        let written = two_subjects(folder.path());
+        change(folder.path(), sql);
+        let log = Log::open(folder.path(), settings()).unwrap();
+        for (subject, since) in [("even", 0), ("odd", 0), ("even", 150_000_000_000)] {
+            let wanted = written
+                .iter()
+                .filter(|event| event.subject.as_str() == subject && event.time.unix_nanoseconds() >= since);
+            let filter = filter(subject, since);
+            let found = read_matching(&log, &filter).unwrap();
+            let found = found
+                .iter()
+                .filter(|event| event.subject.as_str() == subject && event.time.unix_nanoseconds() >= since);
+            assert_eq!(found.count(), wanted.count(), "{sql}: {subject} since {since}");
+        }
+        let problems = block_on(log.audit()).unwrap().problems;
+        assert!(
+            problems.iter().any(|problem| problem.contains("the index is damaged")),
+            "{sql}: {problems:?}"
+        );
+        // It goes on, and so does a log whose index is sound.
+        assert!(matches!(
+            append(&log, chunk(&source("b"), 1, 3)),
+            Reply::Acknowledged { .. }
+        ));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    two_subjects(folder.path());
+    let log = Log::open(folder.path(), settings()).unwrap();
+    block_on(log.release(100));
+    append(&log, chunk(&source("b"), 1, 3));
+    drop(log);
+    let log = Log::open(folder.path(), settings()).unwrap();
+    assert_eq!(block_on(log.audit()).unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
+fn what_is_whole_in_a_refused_log_is_salvaged_and_the_rest_is_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    let written = two_subjects(&old);
+    change(&old, "UPDATE source SET next = next + 4");
+    let refused = Log::open(&old, settings()).unwrap_err().to_string();
+    assert!(refused.contains("lastmile salvage"), "{refused}");
+    let found = block_on(salvage(&old, &new, settings())).unwrap();
+    assert_eq!(
+        (found.events, found.sources, found.lost, found.damaged.len()),
+        (200, 1, 0, 0)
+    );
+    let log = Log::open(&new, settings()).unwrap();
+    assert_eq!(read_all(&log).unwrap(), (written, Vec::new()));
+    assert!(matches!(
+        block_on(salvage(&old, &new, settings())),
+        Err(LogError::Taken { .. })
+    ));
+    drop(log);
+    assert!(matches!(
+        block_on(salvage(&old, &new, settings())),
+        Err(LogError::NotEmpty { .. })
+    ));
+
+    change(&old, "DELETE FROM chunk WHERE position = 40");
+    change(&old, "UPDATE chunk SET bytes = zeroblob(80) WHERE position = 80");
+    let new = folder.path().join("newer");
+    let found = block_on(salvage(&old, &new, settings())).unwrap();
+    assert_eq!((found.events, found.lost, found.damaged.len()), (192, 8, 1));
+    let log = Log::open(&new, settings()).unwrap();
+    let audit = block_on(log.audit()).unwrap();
+    assert_eq!((audit.problems, audit.sources[0].account.adds_up()), (Vec::new(), true));
+}
+
+#[test]
+fn what_is_deleted_is_told_to_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = LogSettings {
+        retention: Retention {
+            age: Some(Duration::from_secs(3600)),
+            bytes: None,
+        },
+        ..settings()
+    };
+    let log = Log::open(folder.path(), settings).unwrap();
+    // Its events are of 1970.
+    append(&log, chunk(&source("a"), 1, 100));
+    assert_eq!(read_all(&log).unwrap().0.len(), 100);
+    block_on(log.expire());
+    assert_eq!(read_all(&log).unwrap(), (Vec::new(), Vec::new()));
+    drop(log);
+    for (name, bytes) in files(folder.path()) {
+        let found = bytes.windows(8).any(|window| window == b"event 50");
+        assert!(!found, "{name} has a deleted event");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn events_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a/b");
+    let log = Log::open(&path, settings()).unwrap();
+    append(&log, chunk(&source("a"), 1, 3));
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o700);
+    for name in ["events.sqlite", "events.sqlite-wal"] {
+        assert_eq!(mode(&path.join(name)), 0o600, "{name}");
+    }
+}

@@ -76,7 +76,7 @@ impl Writer {
                     } => self.admit(&mut group, chunks, durability.max(self.settings.durability), reply),
                     Command::Release { before, reply } => {
                         // What cannot be deleted now is deleted with what follows.
-                        let _ = self.database.release(before, None);
+                        self.release(before, None);
                         let _ = reply.send(());
                     }
                     Command::Expire { reply } => {
@@ -97,7 +97,15 @@ impl Writer {
         let retention = self.settings.retention;
         let oldest = retention.age.map(|age| Timestamp::now().saturating_sub(age));
         if let Ok(Some((before, why))) = self.database.expired(oldest, retention.bytes) {
-            let _ = self.database.release(before, Some(why));
+            self.release(before, Some(why));
+        }
+    }
+
+    fn release(&mut self, before: u64, why: Option<&str>) {
+        if self.database.release(before, why).is_ok()
+            && let Ok((start, _)) = self.database.extent()
+        {
+            self.tail.lock().expect("no thread panics with it").release(start);
         }
     }
 

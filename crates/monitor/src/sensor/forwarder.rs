@@ -1,13 +1,15 @@
 //! Forwards a sensor's log to its monitor, in order, and deletes what the monitor has acknowledged.
 //!
 //! With a budget, posts wait until their bytes fit. What would wait longer than the budget's delay is dropped before it is sent, and stated as
-//! lost. A batch that got no answer is sent again as it was, since the monitor may have taken it.
+//! lost. A batch that got no answer is sent again, since the monitor may have taken it or not: within a budget as it was, else in smaller posts.
 
 use super::budget::Budget;
+use super::pace::Pace;
 use super::thinning;
-use crate::client::{Client, EncodedChunks};
+use crate::client::{Client, EncodedChunks, SLOW_LINK_CODEC};
 use crate::log::{Entry, Log};
 use crate::runtime::{Runtime, within};
+use lastmile_codec::content::CodecSpec;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Loss, Timestamp};
 use lastmile_units::BitRate;
@@ -47,8 +49,39 @@ pub(super) struct Forwarder<R> {
     durability: Durability,
     budget: Option<(ByteBudget, Budget)>,
     progress: Arc<Progress>,
+    uplink: UplinkState,
+    pace: Pace,
     /// The compressed bytes of an event, as a moving average.
     event_bytes: f64,
+}
+
+/// Whether the monitor takes events. A person is told once when it does not, and once when it does again.
+struct UplinkState {
+    /// How many attempts failed since the last that did not.
+    failures: u64,
+    note: fn(&str),
+}
+
+/// So many failures in a row are told: a connection that was closed while nothing was sent makes one.
+const FAILURES_TOLD: u64 = 2;
+
+impl UplinkState {
+    fn change(&mut self, failure: Option<&str>) {
+        match failure {
+            Some(why) => {
+                self.failures += 1;
+                if self.failures == FAILURES_TOLD {
+                    (self.note)(&format!("{why}; events are kept here until the monitor takes them"));
+                }
+            }
+            None => {
+                if self.failures >= FAILURES_TOLD {
+                    (self.note)("the monitor takes events again");
+                }
+                self.failures = 0;
+            }
+        }
+    }
 }
 
 /// What is sent together, and again until it is answered.
@@ -67,6 +100,7 @@ impl<R: Runtime> Forwarder<R> {
         durability: Durability,
         budget: Option<ByteBudget>,
         progress: Arc<Progress>,
+        note: fn(&str),
     ) -> Self {
         Self {
             log,
@@ -74,6 +108,8 @@ impl<R: Runtime> Forwarder<R> {
             durability,
             budget: budget.map(|budget| (budget, Budget::new(budget.rate))),
             progress,
+            uplink: UplinkState { failures: 0, note },
+            pace: Pace::default(),
             event_bytes: EVENT_BYTES,
         }
     }
@@ -105,7 +141,8 @@ impl<R: Runtime> Forwarder<R> {
                 self.progress.position.store(position, Ordering::Relaxed);
                 wait = SHORTEST_WAIT;
             } else {
-                pending = Some(batch);
+                // Without a budget the same chunks are read again, fewer where no answer came. What a budget dropped is stated in the batch.
+                pending = self.budget.is_some().then_some(batch);
                 self.monitor.runtime().sleep(wait).await;
                 wait = (wait * 2).min(LONGEST_WAIT);
             }
@@ -124,14 +161,22 @@ impl<R: Runtime> Forwarder<R> {
             }
         }
         let Some((settings, budget)) = &self.budget else {
-            let chunks: Vec<Chunk> = found.into_iter().map(|(_, chunk)| chunk).collect();
-            let events = chunks.iter().map(|chunk| u64::from(chunk.event_count())).sum();
-            let encoded = EncodedChunks::new(&chunks, self.compresses());
+            let (mut chunks, mut bytes, mut events, mut next) = (Vec::new(), 0, 0, page.next);
+            for (position, chunk) in found {
+                bytes += chunk.bytes().len();
+                if bytes > self.pace.largest() && !chunks.is_empty() {
+                    next = position;
+                    break;
+                }
+                events += u64::from(chunk.event_count());
+                chunks.push(chunk);
+            }
+            let encoded = EncodedChunks::new(&chunks, self.codec());
             return Some(Batch {
                 chunks,
                 encoded,
                 events,
-                next: page.next,
+                next,
             });
         };
         let waiting = *self.log.end().borrow() - position;
@@ -165,7 +210,7 @@ impl<R: Runtime> Forwarder<R> {
             let mut chunks = thinning::drop_events(&dropped, now);
             let lost: u64 = dropped.iter().map(|chunk| u64::from(chunk.event_count())).sum();
             chunks.extend(kept.iter().cloned());
-            let encoded = EncodedChunks::new(&chunks, self.compresses());
+            let encoded = EncodedChunks::new(&chunks, self.codec());
             let size = encoded.byte_count();
             let events: u64 = kept.iter().map(|chunk| u64::from(chunk.event_count())).sum();
             let is_alone = kept.len() <= 1;
@@ -217,15 +262,18 @@ impl<R: Runtime> Forwarder<R> {
             instead_of.push(instead);
         }
         for instead in instead_of {
-            let encoded = EncodedChunks::new(&[instead], self.compresses());
+            let encoded = EncodedChunks::new(&[instead], self.codec());
             let _ = self.post(&encoded, 1).await;
         }
         all
     }
 
     /// What is sent within a budget is always compressed.
-    const fn compresses(&self) -> bool {
-        self.budget.is_some() || self.monitor.compresses()
+    const fn codec(&self) -> CodecSpec {
+        match self.budget {
+            Some(_) => SLOW_LINK_CODEC,
+            None => self.monitor.codec(),
+        }
     }
 
     /// Posts when the budget has room for it.
@@ -235,11 +283,25 @@ impl<R: Runtime> Forwarder<R> {
             let wait = budget.wait(self.monitor.runtime().uptime(), size);
             self.monitor.runtime().sleep(wait).await;
         }
-        let replies = self.monitor.submit_encoded(encoded, count, self.durability).await;
+        let (begun, limit) = (self.monitor.runtime().uptime(), self.pace.limit(size));
+        let replies = self
+            .monitor
+            .submit_encoded(encoded, count, self.durability, limit)
+            .await;
+        match &replies {
+            Ok(_) => self.pace.answered(size, self.monitor.runtime().uptime() - begun),
+            Err(_) => self.pace.failed(),
+        }
         if let Some((_, budget)) = &mut self.budget {
             budget.send(self.monitor.runtime().uptime(), size);
         }
         self.progress.sent_bytes.fetch_add(size, Ordering::Relaxed);
+        let failure = match &replies {
+            Err(error) => Some(error.to_string()),
+            Ok(replies) if replies.contains(&Reply::Full) => Some("the monitor has no room".to_owned()),
+            Ok(_) => None,
+        };
+        self.uplink.change(failure.as_deref());
         replies.ok()
     }
 }
@@ -263,4 +325,37 @@ pub(super) async fn wait_until_empty<R: Runtime>(runtime: &R, log: &Log, patienc
         }
     };
     let _ = within(runtime, patience, empty).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    thread_local! {
+        static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    }
+
+    #[test]
+    fn a_refusal_is_told_once_and_so_is_its_end() {
+        let note = |text: &str| NOTES.with_borrow_mut(|notes| notes.push(text.to_owned()));
+        let mut uplink = UplinkState { failures: 0, note };
+        for failure in [
+            None,
+            Some("broken"),
+            None,
+            Some("401"),
+            Some("401"),
+            Some("401"),
+            None,
+            None,
+        ] {
+            uplink.change(failure);
+        }
+        let told = [
+            "401; events are kept here until the monitor takes them",
+            "the monitor takes events again",
+        ];
+        assert_eq!(NOTES.take(), told);
+    }
 }

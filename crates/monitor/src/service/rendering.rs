@@ -40,6 +40,12 @@ impl RenderedPages {
             .find_map(|(known, page)| (known == key).then(|| page.clone()))
     }
 
+    /// Forgets the pages that begin before a position, since what they tell is deleted.
+    pub(super) fn release(&self, before: u64) {
+        let mut pages = self.pages.lock().expect("no thread panics with it");
+        pages.retain(|(key, _)| key.position >= before);
+    }
+
     pub(super) fn put(&self, key: Key, page: Rendered) {
         let mut pages = self.pages.lock().expect("no thread panics with it");
         pages.push_front((key, page));

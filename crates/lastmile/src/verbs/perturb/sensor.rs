@@ -49,6 +49,7 @@ impl OwnSensor {
             durability: Durability::Process,
             budget: None,
             name: "perturb".to_owned(),
+            note: |_| (),
         };
         let client = Client::new(monitor_url.parse()?, None);
         let stop = Arc::new(AtomicBool::new(false));

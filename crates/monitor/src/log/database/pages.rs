@@ -186,6 +186,48 @@ impl Database {
         read().map_err(|error| self.failed(error))
     }
 
+    /// The chunk from a position on, or what is damaged there, and where to go on; `None` at the end. A page of the database that cannot be read is passed
+    /// over, by longer and longer steps.
+    pub(in crate::log) fn next_chunk(&self, from: u64) -> Option<(Entry, u64)> {
+        let sql = format!("SELECT {COLUMNS} FROM chunk WHERE position >= ?1 ORDER BY position LIMIT 1");
+        let (mut position, mut step) = (from, 1);
+        let mut problem = None;
+        loop {
+            let read = || -> rusqlite::Result<Option<(Entry, u64, usize)>> {
+                let mut chunk = self.connection.prepare_cached(&sql)?;
+                let mut rows = chunk.query([i64::try_from(position).unwrap_or(i64::MAX)])?;
+                rows.next()?.map(|row| self.entry(row, u64::MAX)).transpose()
+            };
+            match (read(), problem) {
+                (Ok(None), None) => return None,
+                (Ok(Some((entry, _, _))), None) => {
+                    let (Entry::Chunk { position, .. } | Entry::Damaged { position, .. }) = entry;
+                    return Some((entry, position + 1));
+                }
+                (Ok(_), Some(what)) => {
+                    let entry = Entry::Damaged {
+                        position: from,
+                        end: position,
+                        what,
+                    };
+                    return Some((entry, position));
+                }
+                (Err(error), _) => {
+                    let Some(next) = position.checked_add(step).filter(|next| i64::try_from(*next).is_ok()) else {
+                        let entry = Entry::Damaged {
+                            position: from,
+                            end: position,
+                            what: error.to_string(),
+                        };
+                        return Some((entry, i64::MAX as u64)).filter(|_| from < i64::MAX as u64 / 2);
+                    };
+                    (position, step) = (next, step * 2);
+                    problem = Some(error.to_string());
+                }
+            }
+        }
+    }
+
     /// All damage that is known, each in a sentence.
     pub(in crate::log) fn known_damage(&self) -> Result<Vec<String>, LogError> {
         let entries = self.damage(
@@ -198,7 +240,8 @@ impl Database {
             Entry::Damaged { position, end, what } => Some(format!("positions {position} to {}: {what}", end - 1)),
             Entry::Chunk { .. } => None,
         };
-        Ok(entries.into_iter().filter_map(sentence).collect())
+        let index = (!self.index_is_sound).then(|| super::proof::DAMAGED_INDEX.to_owned());
+        Ok(entries.into_iter().filter_map(sentence).chain(index).collect())
     }
 
     fn source_name(&self, id: i64) -> String {

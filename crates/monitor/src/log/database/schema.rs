@@ -27,7 +27,9 @@ const TABLES: &str = "
 const CHECKPOINT_PAGES: i64 = 4096;
 
 /// Sets up the connection that writes, and makes the tables where there are none; the other format that it has, where it has.
-pub(super) fn prepare(connection: &Connection, most_bytes: u64) -> rusqlite::Result<Result<(), i64>> {
+///
+/// What is deleted is overwritten where `forgets` is set.
+pub(super) fn prepare(connection: &Connection, most_bytes: u64, forgets: bool) -> rusqlite::Result<Result<(), i64>> {
     let set = |name: &str, value: &dyn rusqlite::ToSql| {
         let set = connection.pragma_update_and_check(None, name, value, |_| Ok(()));
         match set {
@@ -40,6 +42,7 @@ pub(super) fn prepare(connection: &Connection, most_bytes: u64) -> rusqlite::Res
     connection.set_prepared_statement_cache_capacity(64);
     set("journal_mode", &"WAL")?;
     set("cell_size_check", &1)?;
+    set("secure_delete", &i64::from(forgets))?;
     set("wal_autocheckpoint", &CHECKPOINT_PAGES)?;
     let format = number("PRAGMA user_version")?;
     if number("SELECT count(*) FROM sqlite_schema")? == 0 {
