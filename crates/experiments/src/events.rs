@@ -2,8 +2,8 @@
 //! own, in either world.
 //!
 //! Hosts stand in a line: applications, their sensor, the monitor, clients; `plan` reads which wires have the link. Logs, the monitor's service
-//! and the bytes on the wires are those of the crates `events` and `monitor`; the programs that move them (`application`, `sensor`, `client`) run on hosts
-//! of a world (`session`). Connections and logs last for all repeats of a world, like the runs of one published test. Each repeat ends with an audit: what is
+//! sensors and clients are those that lastmile ships, from the crate `monitor`, which `runtime` runs on hosts of a world; applications (`application`) gather events as an
+//! emitter does (`session`). Connections and logs last for all repeats of a world, like the runs of one published test. Each repeat ends with an audit: what is
 //! neither stored nor stated as lost is reported.
 //!
 //! In the emulated world `real_system` does the same with another system, such as Java RMI or a message broker.
@@ -14,6 +14,7 @@ mod observe;
 mod plan;
 #[cfg(target_os = "linux")]
 mod real_system;
+mod runtime;
 mod sensor;
 mod session;
 #[cfg(test)]

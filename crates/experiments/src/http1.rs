@@ -67,8 +67,13 @@ impl LinkDelivery for Http1 {
             .map_err(|error| Failure::new(error.to_string()))?;
         let served = serve(site, plan, &stream)?;
         let costs = Rc::clone(&setup.costs);
+        let is_anew = setup.is_single;
         Ok(Box::new(move |site, compute| {
-            run(site, plan, stream.clone(), &served, &costs, compute)
+            let mut observation = run(site, plan, stream.clone(), &served, &costs, compute)?;
+            if is_anew {
+                observation.vary("content");
+            }
+            Ok(observation)
         }))
     }
 }

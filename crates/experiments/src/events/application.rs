@@ -303,7 +303,7 @@ fn broken(error: &io::Error) -> Failure {
 }
 
 /// An instant of a world as the time of an event.
-fn timestamp(at: Instant) -> Timestamp {
+pub(super) fn timestamp(at: Instant) -> Timestamp {
     Timestamp::from_unix_nanoseconds(i64::try_from(at.as_nanos() + EPOCH_NANOSECONDS).unwrap_or(i64::MAX))
 }
 

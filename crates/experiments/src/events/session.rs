@@ -96,7 +96,7 @@ impl<H: Host> Session<H> {
         for number in 1..=plan.sensors {
             let host = testbed.host(&plan::sensor(number));
             let log = logs.open(lastmile_events::uplink::Durability::Process)?;
-            sensor::start_sensor(host, &log, at, plan, &faults).map_err(cannot_listen)?;
+            sensor::start_sensor(host, &log, number, at, plan).map_err(cannot_listen)?;
             let to = host.address(SENSOR_PORT);
             let host = testbed.host(&plan::applications(number));
             for index in 1..=plan.applications {
@@ -109,7 +109,7 @@ impl<H: Host> Session<H> {
         }
         for number in 1..=plan.clients {
             let host = testbed.host(&plan::client(number)).clone();
-            let mut client = Client::new(host.clone(), number as usize - 1, at, plan.clone());
+            let mut client = Client::new(host.clone(), number as usize - 1, at, plan.clone())?;
             if plan.test == EventTest::Query {
                 session.clients.push(client);
                 continue;

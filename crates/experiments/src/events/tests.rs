@@ -156,3 +156,14 @@ fn what_is_missing_or_has_no_effect_is_refused() {
     assert!(real("test = 'subscription'\nclients = 2").contains("leave clients out"));
     assert!(real("test = 'sustained'\ncall = 'pipelined'").contains("leave call out"));
 }
+
+/// A post of the whole backlog takes 200 s here; a sensor that gave it up after 30 s would send it for ever.
+#[test]
+fn a_backlog_crosses_a_slow_link_once() {
+    let link = "link = { name = '9.6k', rate = '9.6 kbit/s', one_way_delay = '50 ms', queue = '1000 packets' }";
+    let test = "test = 'sustained'\nchannel = 'sensor-monitor'\nevents = 5000\ncall = 'pipelined'\n";
+    let observation = observed(&format!("{test}{link}"));
+    assert_eq!(only(&observation, "events_lost"), 0.0);
+    let bytes = only(&observation, "link_bytes_up");
+    assert!((5_000.0 * 25.0..5_000.0 * 35.0).contains(&bytes), "{bytes}");
+}
