@@ -23,7 +23,7 @@ pub struct Measurement {
     pub errors: BTreeMap<ErrorCause, u64>,
     /// What tells those of one cause apart, where that is known.
     pub reasons: BTreeMap<(ErrorCause, Reason), u64>,
-    /// When requests were completed while others were still being sent.
+    /// What was completed while requests were still being sent.
     pub window: CompletionWindow,
     /// Requests that were sent again, since the server had closed their open connection before any byte of a response.
     pub retries: u64,
@@ -75,15 +75,16 @@ pub struct Measurement {
     pub ending: Ending,
 }
 
-/// Completions from the first to the end of sending, as times from the start of the run. What is completed later would make an overloaded
-/// server look as if it kept up, and the time before the first is no fault of the server's rate.
+/// Measured requests that were completed up to the end of sending. What is completed later would make an overloaded server look as if it kept
+/// up. Per second of the span, they are the throughput of operational analysis (Denning and Buzen, "The operational analysis of queueing network
+/// models", ACM Computing Surveys 10, 1978): never more than was due, and never more than the server or the link carried in that time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CompletionWindow {
-    /// The first, after the warm-up.
-    pub first: Option<Duration>,
-    /// How many there are up to the end, the first included.
+    /// How many there are.
     pub completed: u64,
-    /// The end of sending.
+    /// Bytes of their bodies.
+    pub body_bytes: u64,
+    /// The end of sending, as a time from the start of the run.
     pub end: Duration,
 }
 
@@ -199,15 +200,12 @@ impl Measurement {
 
     /// Requests that were completed per second, while requests were sent.
     pub fn transaction_rate(&self) -> f64 {
-        self.window.rate()
+        per_second(self.window.completed, self.span)
     }
 
-    /// Body bits of completed requests per second, while requests were sent: the transaction rate times the mean body.
+    /// Body bits of completed requests per second, while requests were sent.
     pub fn goodput(&self) -> f64 {
-        if self.completed == 0 {
-            return 0.0;
-        }
-        self.transaction_rate() * (self.body_bytes * 8) as f64 / self.completed as f64
+        per_second(self.window.body_bytes * 8, self.span)
     }
 
     /// How equally the clients' completed requests are shared; none where none has any.
@@ -226,30 +224,18 @@ pub fn fairness(shares: &[f64]) -> Option<f64> {
 }
 
 impl CompletionWindow {
-    /// A request is completed, so long after the start.
-    pub(crate) fn count(&mut self, at: Duration) {
+    /// A measured request is completed, so long after the start.
+    pub(crate) fn count(&mut self, at: Duration, body_bytes: u64) {
         if at <= self.end {
-            self.first = Some(self.first.map_or(at, |first| first.min(at)));
             self.completed += 1;
+            self.body_bytes += body_bytes;
         }
     }
 
     fn add(&mut self, other: Self) {
-        self.first = self.first.into_iter().chain(other.first).min();
+        self.body_bytes += other.body_bytes;
         self.completed += other.completed;
         self.end = self.end.max(other.end);
-    }
-
-    /// Completions per second. Half of the first is counted: of events at equal intervals, a window from one of them to any moment holds half of one
-    /// more, on average, than the rate says.
-    fn rate(self) -> f64 {
-        let length = self
-            .first
-            .map_or(Duration::ZERO, |first| self.end.saturating_sub(first));
-        if length.is_zero() {
-            return 0.0;
-        }
-        (self.completed as f64 - 0.5) / length.as_secs_f64()
     }
 }
 

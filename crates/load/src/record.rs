@@ -12,6 +12,7 @@ pub use charts::charts;
 pub use hdr_log::hdr_log;
 use lastmile_report::load::{Knee, LoadPlan, LoadRun, RateLimit, RunPurpose, SelfCheck, TimeDistribution};
 use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_statistics::LoadPoint;
 use lastmile_units::Seed;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -254,27 +255,20 @@ pub fn limit_doubts(limits: &[RateLimit]) -> Vec<Doubt> {
 
 /// The smallest share of requests that must be completed in time for a rate to count as carried: our own choice.
 const CARRIED_SHARE: f64 = 0.98;
-/// A curve has at least this many rates: our own choice.
-const CURVE_MIN: usize = 3;
 
-/// The knee of the curve that `runs` of one world make; none where they are at fewer than three rates.
-///
-/// The knee is where the power is greatest: the ratio of throughput to mean response time (Kleinrock, "Power and deterministic rules of thumb
-/// for probabilistic problems in computer communications", ICC 1979). Repeats at a rate count by their means.
+/// The knee of the curve that `runs` of one world make, by [`lastmile_statistics::knee`]. Repeats at a rate count by their means, and invalid runs
+/// not at all.
 pub fn knee(world: &str, runs: &[LoadRun]) -> Option<Knee> {
     let mut rates: Vec<(f64, Vec<&LoadRun>)> = Vec::new();
     for run in runs
         .iter()
-        .filter(|run| run.world == world && run.purpose == RunPurpose::Measurement)
+        .filter(|run| run.world == world && run.purpose == RunPurpose::Measurement && run.valid)
     {
         let Some(rate) = run.rate else { continue };
         match rates.iter_mut().find(|(known, _)| *known == rate) {
             Some((_, repeats)) => repeats.push(run),
             None => rates.push((rate, vec![run])),
         }
-    }
-    if rates.len() < CURVE_MIN {
-        return None;
     }
     rates.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     let mean = |runs: &[&LoadRun], figure: fn(&LoadRun) -> Option<f64>| {
@@ -283,20 +277,22 @@ pub fn knee(world: &str, runs: &[LoadRun]) -> Option<Knee> {
     };
     let response = |runs: &[&LoadRun]| mean(runs, |run| Some(run.times.get("response")?.mean));
     let transactions = |runs: &[&LoadRun]| mean(runs, |run| Some(run.transaction_rate));
-    let power = |runs: &[&LoadRun]| Some(transactions(runs)? / response(runs)?);
-    let (rate, at_knee) = rates
+    let points: Vec<LoadPoint> = rates
         .iter()
-        .filter(|(_, runs)| power(runs).is_some())
-        .max_by(|(_, one), (_, other)| {
-            power(one)
-                .partial_cmp(&power(other))
-                .unwrap_or(std::cmp::Ordering::Equal)
-        })?;
+        .map(|(_, runs)| LoadPoint {
+            throughput: transactions(runs).unwrap_or(0.0),
+            response_time: response(runs),
+            error_rate: mean(runs, |run| run.error_rate).unwrap_or(0.0),
+        })
+        .collect();
+    let (rate, at_knee) = &rates[lastmile_statistics::knee(&points)?];
+    // What was due within the last response time cannot be completed yet.
+    let unloaded = points[0].response_time.unwrap_or(0.0);
     let is_carried = |runs: &[&LoadRun]| {
-        let offered = mean(runs, |run| Some(run.offered_rate));
-        transactions(runs)
-            .zip(offered)
-            .is_some_and(|(done, offered)| done >= CARRIED_SHARE * offered)
+        let due = mean(runs, |run| Some(run.offered_rate));
+        let span = mean(runs, |run| Some(run.span_s));
+        let [done, due, span] = [transactions(runs), due, span].map(|value| value.unwrap_or(0.0));
+        done > 0.0 && done >= CARRIED_SHARE * due * (1.0 - unloaded / span)
     };
     let carried = rates.iter().take_while(|(_, runs)| is_carried(runs)).last();
     Some(Knee {

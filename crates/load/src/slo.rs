@@ -82,23 +82,42 @@ fn parse_rule(text: &str) -> Result<Rule, String> {
 }
 
 impl Limit {
-    /// The first rule that a run breaks; none where it keeps all.
+    /// The rule that a run breaks; none where it keeps all. Of several, it is the first, but a rule of errors before a quantile that failed requests
+    /// alone break.
     ///
     /// A failed request counts as slower than any bound in quantiles, and not at all in the mean. A run without any ended request breaks
     /// every rule.
-    pub fn broken_rule(&self, run: &Measurement) -> Option<&str> {
-        let broken = self.rules.iter().find(|rule| {
-            let found = match rule.figure {
-                LimitedFigure::ErrorRate => run.error_rate(),
-                LimitedFigure::ResponseTime(Statistic::Mean) => run.response.mean().map(|mean| mean.as_secs_f64()),
-                LimitedFigure::ResponseTime(Statistic::Quantile(probability)) => {
-                    let quantile = run.response.quantile_with_missing(probability, run.failed());
-                    quantile.map(|time| time.as_secs_f64())
-                }
-            };
-            !found.is_some_and(|found| rule.comparison.holds(found, rule.bound))
-        });
-        broken.map(|rule| rule.text.as_str())
+    pub fn broken_rule(&self, run: &Measurement) -> Option<String> {
+        let first = self.rules.iter().find(|rule| !rule.holds(run, run.failed()))?;
+        if run.failed() == 0 || !first.holds(run, 0) {
+            return Some(first.text.clone());
+        }
+        let of_errors = self
+            .rules
+            .iter()
+            .find(|rule| rule.figure == LimitedFigure::ErrorRate && !rule.holds(run, run.failed()));
+        Some(of_errors.map_or_else(
+            || {
+                let failed = 100.0 * run.error_rate().unwrap_or(0.0);
+                format!("{} ({failed:.1} % of the requests failed)", first.text)
+            },
+            |rule| rule.text.clone(),
+        ))
+    }
+}
+
+impl Rule {
+    /// Whether a run keeps it if so many requests count as slower than any bound.
+    fn holds(&self, run: &Measurement, missing: u64) -> bool {
+        let found = match self.figure {
+            LimitedFigure::ErrorRate => run.error_rate(),
+            LimitedFigure::ResponseTime(Statistic::Mean) => run.response.mean().map(|mean| mean.as_secs_f64()),
+            LimitedFigure::ResponseTime(Statistic::Quantile(probability)) => {
+                let quantile = run.response.quantile_with_missing(probability, missing);
+                quantile.map(|time| time.as_secs_f64())
+            }
+        };
+        found.is_some_and(|found| self.comparison.holds(found, self.bound))
     }
 }
 
@@ -116,7 +135,7 @@ impl Limit {
             (_, Err(why @ (Spoilt::RateNotHeld | Spoilt::Interrupted))) => Err(why.to_string()),
             (None, _) => Ok(()),
             (Some(_), Err(why @ Spoilt::Late { .. })) => Err(why.to_string()),
-            (Some(rule), Ok(())) => Err(rule.to_owned()),
+            (Some(rule), Ok(())) => Err(rule),
         }
     }
 }
@@ -153,13 +172,19 @@ mod tests {
         assert_eq!(limit.broken_rule(&run(0)), None);
         assert_eq!(limit.broken_rule(&run(1)), None);
         assert_eq!(
-            limit.broken_rule(&run(2)),
-            Some("p99<99.5ms"),
-            "two of a hundred are slower than any bound"
+            limit.broken_rule(&run(2)).as_deref(),
+            Some("errors<=1%"),
+            "those that completed are fast enough"
         );
+        assert_eq!(limit.broken_rule(&run(60)).as_deref(), Some("errors<=1%"));
+        let tight: Limit = "p99<50ms,errors<=1%".parse().unwrap();
+        assert_eq!(tight.broken_rule(&run(2)).as_deref(), Some("p99<50ms"));
         let errors: Limit = "errors<1%".parse().unwrap();
-        assert_eq!(errors.broken_rule(&run(1)), Some("errors<1%"));
-        assert_eq!(errors.broken_rule(&Measurement::default()), Some("errors<1%"));
+        assert_eq!(errors.broken_rule(&run(1)).as_deref(), Some("errors<1%"));
+        assert_eq!(
+            errors.broken_rule(&Measurement::default()).as_deref(),
+            Some("errors<1%")
+        );
         assert_eq!(limit.to_string(), "p99<99.5ms,errors<=1%,mean<51ms");
     }
 
@@ -174,7 +199,10 @@ mod tests {
         assert!(self_check::check(&late(0)).is_err());
         assert_eq!(limit.judge(&late(0)), Ok(()));
         assert!(limit.judge(&late(2)).unwrap_err().contains("lateness"));
-        assert_eq!(limit.judge(&run(2)), Err("p99<99.5ms".to_owned()));
+        assert_eq!(
+            limit.judge(&run(2)),
+            Err("p99<99.5ms (2.0 % of the requests failed)".to_owned())
+        );
         let given_up = Measurement {
             ending: Ending::RateNotHeld,
             ..run(0)

@@ -223,6 +223,13 @@ pub struct CapturedSchedule {
     pub sent_per_ms_max: u64,
 }
 
+impl LoadRun {
+    /// Whether requests ended, and every one of them failed.
+    pub const fn has_failed(&self) -> bool {
+        self.completed == 0 && self.failed > 0
+    }
+}
+
 /// The knee of a curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]

@@ -6,11 +6,13 @@
 mod distribution;
 pub mod epoch_folding;
 pub mod interval;
+mod knee;
 pub mod periodogram;
 mod quantile;
 mod ranks;
 
 pub use distribution::Distribution;
+pub use knee::{LoadPoint, knee};
 pub use quantile::quantile;
 
 /// The mean; none if there are no samples.

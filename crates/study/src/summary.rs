@@ -49,6 +49,7 @@ pub fn summarise(study: &Study, outcomes: &Outcomes, about: RunInfo) -> Result<R
         cpu: about.cpu,
         cpu_machine: about.cpu_machine,
         seed: study.seed,
+        fresh: study.fresh.name().to_owned(),
         version: about.version,
         run: about.run,
         cells: measured.iter().map(|cell| cells::summary(study, cell)).collect(),

@@ -29,7 +29,7 @@ use std::time::Duration;
   lastmile load http://server/ --world sim --workers 4      a modelled server
 
 Exits with 99 where the figures of a run do not count, or no rate keeps the
-limit; with 130 where it was stopped.")]
+limit; with 4 where every request failed; with 130 where it was stopped.")]
 pub(crate) struct LoadArgs {
     /// The server: http://HOST:PORT/PATH or https://HOST/PATH; in the simulated world, its name alone
     #[arg(value_name = "URL")]

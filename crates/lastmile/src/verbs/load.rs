@@ -97,6 +97,12 @@ fn exit(load: &Load, is_interrupted: bool) -> Exit {
     let measures_nothing = |run: &LoadRun| run.purpose == RunPurpose::Measurement && !run.valid;
     if is_interrupted {
         Exit::Interrupted
+    } else if load
+        .runs
+        .iter()
+        .any(|run| run.purpose == RunPurpose::Measurement && run.has_failed())
+    {
+        Exit::CellsFailed
     } else if load.limits.iter().any(|limit| limit.rate.is_none()) || load.runs.iter().any(measures_nothing) {
         Exit::Broken
     } else {

@@ -20,9 +20,6 @@ impl Client {
             self.count_error(&request, RequestFailure::status(status));
         } else {
             let at = now.saturating_since(self.start);
-            if at >= self.plan.warm_up {
-                self.measurement.window.count(at);
-            }
             let begun = in_flight.begun.unwrap_or(request.released);
             let first_byte = in_flight.first_byte.unwrap_or(now);
             let keeps_times = self.plan.keeps_times;
@@ -31,6 +28,7 @@ impl Client {
                     measurement.response_times.push(request.intended..now);
                 }
                 measurement.completed += 1;
+                measurement.window.count(at, body_bytes);
                 measurement.body_bytes += body_bytes;
                 let response = now.saturating_since(request.intended);
                 measurement.response.record(response);

@@ -19,7 +19,7 @@ fn measured(completed: u64, response: Duration, ending: Ending) -> Measurement {
     measured.window.end = Duration::from_secs(1);
     for _ in 0..completed {
         measured.response.record(response);
-        measured.window.count(Duration::ZERO);
+        measured.window.count(Duration::ZERO, 0);
     }
     measured
 }

@@ -21,15 +21,94 @@ impl Record for Load {
 
 /// What the server carries, in sentences.
 pub(crate) fn answer(load: &Load) -> Vec<Block> {
+    let failures = failure_text(load);
     let limits = load.limits.iter().map(limit_text);
     let knees = load.knees.iter().map(knee_text);
-    let mut blocks: Vec<Block> = limits.chain(knees).map(Block::Answer).collect();
-    if blocks.is_empty()
+    let mut texts: Vec<String> = failures
+        .into_iter()
+        .chain(limits)
+        .chain(knees)
+        .chain(curves_without_knee(load))
+        .collect();
+    if load.limits.is_empty()
         && let [run] = &load.runs[..]
     {
-        blocks.push(Block::Answer(run_text(run)));
+        texts.push(run_text(run));
     }
-    blocks
+    texts.into_iter().map(Block::Answer).collect()
+}
+
+/// What failed as a whole, and what does not count, with the cause of the first.
+fn failure_text(load: &Load) -> Option<String> {
+    let measured = || load.runs.iter().filter(|run| run.purpose == RunPurpose::Measurement);
+    let runs = measured().count();
+    let of_runs = |found: usize| {
+        if runs == 1 {
+            String::new()
+        } else {
+            format!(" in {found} of {runs} runs")
+        }
+    };
+    let failed: Vec<&LoadRun> = measured().filter(|run| run.has_failed()).collect();
+    if let [first, ..] = &failed[..] {
+        let cause = first
+            .errors
+            .iter()
+            .max_by_key(|(_, count)| **count)
+            .map(|(cause, _)| cause.as_str());
+        let cause = cause.unwrap_or_default();
+        let reason = first.error_reasons.get(cause).and_then(|reasons| reasons.keys().next());
+        let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+        return Some(format!(
+            "FAILED: every request failed{}: {cause}{reason}{}.",
+            of_runs(failed.len()),
+            remedy(cause)
+        ));
+    }
+    let invalid: Vec<&str> = measured().filter_map(|run| run.why_invalid.as_deref()).collect();
+    let first = invalid.first()?;
+    Some(format!(
+        "INVALID: the figures do not count{}: {first}; lower the rate, or run it on a quieter machine.",
+        of_runs(invalid.len())
+    ))
+}
+
+/// What helps where every request failed by this cause.
+fn remedy(cause: &str) -> &'static str {
+    match cause {
+        "refused" => "; start the server, or correct its port",
+        "tls" => "; give the authority of its certificate with --ca FILE",
+        "syn-lost" | "slow-tls" | "no-response" | "slow-head" | "slow-body" => {
+            "; see whether the server answers curl, or give a longer --timeout"
+        }
+        _ => "; see what the server answers curl",
+    }
+}
+
+/// A sentence for each world whose runs at three rates or more have no knee.
+fn curves_without_knee(load: &Load) -> Vec<String> {
+    let mut worlds: Vec<&str> = Vec::new();
+    for run in &load.runs {
+        let is_new = !worlds.contains(&run.world.as_str()) && load.knees.iter().all(|knee| knee.world != run.world);
+        if is_new {
+            worlds.push(&run.world);
+        }
+    }
+    let text = |world: &&str| {
+        let sound = load.runs.iter().filter(|run| {
+            run.world == **world && run.purpose == RunPurpose::Measurement && run.valid && !run.has_failed()
+        });
+        let mut rates: Vec<f64> = sound.filter_map(|run| run.rate).collect();
+        rates.sort_by(f64::total_cmp);
+        rates.dedup();
+        let highest = rates.last().filter(|_| rates.len() >= 3)?;
+        Some(format!(
+            "{}: no knee up to {}.",
+            world_label(world),
+            quantity(*highest, "1/s")
+        ))
+    };
+    worlds.iter().filter_map(text).collect()
 }
 
 fn limit_text(limit: &RateLimit) -> String {
@@ -56,7 +135,7 @@ fn limit_text(limit: &RateLimit) -> String {
     let above = match broken_by.as_deref() {
         None => " No higher rate was tried.".to_owned(),
         Some("rate-not-held") => " Above it, the generator itself cannot hold the rate.".to_owned(),
-        Some(cause) => format!(" Above it, {cause} breaks the limit."),
+        Some(cause) => format!(" Above it, the limit breaks: {cause}."),
     };
     format!(
         "{}: the highest rate within {rule} is {}{spread}.{above}",

@@ -53,6 +53,7 @@ impl Load {
             cpu: "none".to_owned(),
             cpu_machine: String::new(),
             seed: self.seed,
+            fresh: "repeat".to_owned(),
             version: self.version.clone(),
             run: self.target.clone(),
             cells: cells

@@ -1,10 +1,12 @@
-//! Marks the point of each curve where a figure, or the quotient of two, is greatest: the knee of a load curve.
+//! Marks the point of each curve where a figure is greatest, or where throughput by response time is: the knee of a load curve.
 
 use super::axis_position::AxisScaleMap;
 use super::{ChartPoint, MeasuredCell, series_name};
+use crate::figure::ERROR_RATE;
 use crate::file::{ChartSpec, MarkSpec, Vertical};
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Chart, Mark, Source};
+use lastmile_statistics::LoadPoint;
 
 pub(super) fn marks(spec: &ChartSpec, mark: &MarkSpec, chart: &Chart, cells: &[&MeasuredCell<'_>]) -> Vec<Mark> {
     let Vertical::Figure(figure, _) = &spec.y else {
@@ -24,10 +26,12 @@ pub(super) fn marks(spec: &ChartSpec, mark: &MarkSpec, chart: &Chart, cells: &[&
             };
             series_name(spec, &point) == series
         });
-        let (_, at) = of_series
-            .filter_map(|cell| Some((power(mark, cell)?, *cell)))
-            .max_by(|(one, _), (other, _)| one.total_cmp(other))?;
-        let (x, y) = (ruler.position(at)?, at.samples(figure.0.name).mean()?);
+        let mut of_series: Vec<_> = of_series
+            .filter_map(|cell| Some((ruler.position(cell)?, *cell)))
+            .collect();
+        of_series.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        let (x, at) = of_series[marked(mark, &of_series)?];
+        let y = at.samples(figure.0.name).mean()?;
         let unit = figure.0.unit_of_axis();
         let value = if unit.is_empty() {
             quantity(y, "1")
@@ -44,10 +48,23 @@ pub(super) fn marks(spec: &ChartSpec, mark: &MarkSpec, chart: &Chart, cells: &[&
     measured().filter_map(|series| mark_of(&series.name)).collect()
 }
 
-/// What is greatest at the mark; none where a figure is missing, or the divisor is 0.
-fn power(mark: &MarkSpec, cell: &MeasuredCell<'_>) -> Option<f64> {
-    let most = cell.samples(mark.most.0.name).mean()?;
-    let Some(per) = &mark.per else { return Some(most) };
-    let per = cell.samples(per.0.name).mean()?;
-    (per > 0.0).then(|| most / per)
+/// Which of the cells of a curve is marked, if any.
+fn marked(mark: &MarkSpec, curve: &[(f64, &MeasuredCell<'_>)]) -> Option<usize> {
+    let mean = |cell: &MeasuredCell<'_>, name| cell.samples(name).mean();
+    let Some(per) = &mark.per else {
+        let values = curve.iter().enumerate();
+        let values = values.filter_map(|(at, (_, cell))| Some((at, mean(cell, mark.most.0.name)?)));
+        return values
+            .max_by(|(_, one), (_, other)| one.total_cmp(other))
+            .map(|(at, _)| at);
+    };
+    let points: Vec<LoadPoint> = curve
+        .iter()
+        .map(|(_, cell)| LoadPoint {
+            throughput: mean(cell, mark.most.0.name).unwrap_or(0.0),
+            response_time: mean(cell, per.0.name),
+            error_rate: mean(cell, ERROR_RATE.name).unwrap_or(0.0),
+        })
+        .collect();
+    lastmile_statistics::knee(&points)
 }
