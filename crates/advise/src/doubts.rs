@@ -7,7 +7,8 @@ use lastmile_page::PageHost;
 use lastmile_report::advise::Saving;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Doubt, DoubtKind};
-use lastmile_traffic::responses::HttpVersion;
+use lastmile_traffic::responses::{HttpVersion, Response};
+use std::collections::BTreeSet;
 
 /// Fewer responses than this say little about their kind: our own choice.
 const FEW_RESPONSES: usize = 3;
@@ -20,6 +21,7 @@ pub const DOUBTS: &[DoubtKind] = &[
     DoubtKind::MostBodiesMissing,
     DoubtKind::MissingBodies,
     DoubtKind::MissingResponses,
+    DoubtKind::CachedResponses,
     DoubtKind::UnknownHeads,
     DoubtKind::UnknownLevel,
     DoubtKind::OtherProtocol,
@@ -35,7 +37,7 @@ pub const DOUBTS: &[DoubtKind] = &[
 pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
     let items = &study.page.items;
     let mut doubts = Vec::new();
-    let [present, absent] = super::body_bytes(&study.page);
+    let [present, absent] = super::checks::body_bytes(&study.page);
     if absent > present {
         let text = format!(
             "the traffic does not contain {} of the {} that could be compressed: the answer is about the rest only; record it with content \
@@ -69,6 +71,7 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
             format!("{missing} responses are not replayed: neither body nor size is known"),
         ));
     }
+    doubts.extend(cached_responses(study));
     let unknown = items
         .iter()
         .filter(|item| study.traffic.responses[item.response].response_header_bytes.is_none())
@@ -102,6 +105,35 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::new(DoubtKind::EstimatedSizes, text));
     }
     doubts
+}
+
+/// That the browser itself answered what a first visit requests; none where each such response was requested, too.
+fn cached_responses(study: &PreparedReplay<'_>) -> Option<Doubt> {
+    let response = |index: usize| &study.traffic.responses[index];
+    let requested: BTreeSet<&str> = study
+        .page
+        .items
+        .iter()
+        .map(|item| &*response(item.response).url)
+        .collect();
+    let left_out = study.page.left_out.iter().map(|left_out| response(left_out.response));
+    let cached: Vec<&Response> = left_out.filter(|response| response.from_cache).collect();
+    let of_first_visit: BTreeSet<&str> = cached
+        .iter()
+        .filter(|response| !(300..400).contains(&response.status))
+        .map(|response| &*response.url)
+        .filter(|url| !requested.contains(url))
+        .collect();
+    let first = of_first_visit.first()?;
+    let text = format!(
+        "the browser answered {} of {} requests itself, from a cache or by a service worker: they crossed no network and are not replayed, \
+         but a first visit makes {} of them; record the page in a private window, with caches disabled (first: {})",
+        cached.len(),
+        study.traffic.responses.len(),
+        of_first_visit.len(),
+        first.chars().take(120).collect::<String>()
+    );
+    Some(Doubt::new(DoubtKind::CachedResponses, text))
 }
 
 /// That hosts were recorded over HTTP/3, and are replayed over HTTP/2; none where another protocol was asked for.

@@ -4,6 +4,7 @@
 //!
 //! | step | file |
 //! | --- | --- |
+//! | whether the traffic and the options can have an answer | `checks` |
 //! | the size of each body under each setting | `compressed_sizes`, over `response_classes` |
 //! | the settings worth replaying | `candidates` |
 //! | the page, and one load of it | crate `page` |
@@ -21,6 +22,7 @@ mod break_even;
 #[cfg(target_os = "linux")]
 mod browser_loads;
 mod candidates;
+mod checks;
 mod compressed_sizes;
 mod doubts;
 mod extra_tables;
@@ -47,8 +49,8 @@ use lastmile_page::chromium::BrowserOptions;
 use lastmile_page::{LoadOptions, Page};
 use lastmile_report::advise::{Advice, ModelError, Server};
 use lastmile_traffic::responses::{Origin, Traffic};
+use lastmile_units::Seed;
 use lastmile_units::workers::{Interrupted, Workers};
-use lastmile_units::{Bytes, Seed};
 use response_classes::Group;
 use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -80,6 +82,8 @@ pub struct Options {
     /// Where compressing every body under every setting would take longer than this, by the reference cost table, the sizes under slow
     /// settings are estimated, and made exact for those that are worth replaying.
     pub exact_within: Duration,
+    /// Whether to answer where most of what could be compressed is not in the traffic, about the rest.
+    pub partial: bool,
     /// How far simulated page times are from a real browser's, where that was measured.
     pub model_error: Option<ModelError>,
     /// How many threads work.
@@ -109,6 +113,7 @@ impl Default for Options {
             browser: None,
             server: None,
             exact_within: compressed_sizes::EXACT_WITHIN,
+            partial: false,
             model_error: None,
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             interrupt: Arc::default(),
@@ -174,6 +179,39 @@ pub enum AdviseError {
         traffic: String,
         /// The number of responses that would be replayed.
         responses: usize,
+    },
+    /// Most of what could be compressed is not in the traffic.
+    #[error(
+        "{traffic}: {missing} of the {all} that could be compressed are not in it: {bodies} of {responses} such responses have no body, or one \
+         that is cut off; record it with content: \"Save all as HAR with content\" in a browser's network panel, with caches disabled, \
+         or recordHar with content: 'embed' in Playwright; for an answer about the rest, use --partial"
+    )]
+    MostBodiesMissing {
+        /// Its source.
+        traffic: String,
+        /// The size of the bodies that are missing; a count where sizes are unknown.
+        missing: String,
+        /// The same of all bodies that could be compressed.
+        all: String,
+        /// The number of responses without their body.
+        bodies: usize,
+        /// The number of responses whose bodies could be compressed.
+        responses: usize,
+    },
+    /// The server supports none of the codings that were asked for.
+    #[error(
+        "{server} cannot do {asked}: nothing is left to try for {responses}; {server} can do {supported}: name one of these with --encodings, \
+         or leave out --server"
+    )]
+    NothingToTry {
+        /// The server.
+        server: &'static str,
+        /// The codings that were asked for.
+        asked: String,
+        /// The responses for which nothing is left.
+        responses: &'static str,
+        /// What the server supports.
+        supported: String,
     },
     /// The page does not load in any repeat over a link.
     #[error("over link {link} the page never loads: {why}; try a link with less loss")]
@@ -304,6 +342,11 @@ impl<'a> PreparedReplay<'a> {
                 responses: page.items.len(),
             });
         }
+        if !options.partial {
+            checks::check_bodies(traffic, &page)?;
+        }
+        let mut groups = response_classes::groups(&page);
+        checks::check_server(options, &groups)?;
         let mut on_done = |done, total| {
             progress(Progress {
                 phase: Phase::Compressing,
@@ -311,7 +354,6 @@ impl<'a> PreparedReplay<'a> {
                 total,
             });
         };
-        let mut groups = response_classes::groups(&page);
         let mut sizes = Sizes::default();
         let mut measure = |sizes: &mut Sizes, items: &[usize], codecs: &[CodecSpec], extent| {
             sizes.measure(traffic, &page, items, codecs, extent, workers, &mut on_done)
@@ -444,13 +486,6 @@ fn settings(groups: &[Group], candidates: &[Vec<Candidate>], options: &Options) 
         );
     }
     settings.into_iter().collect()
-}
-
-/// The bytes of the bodies of kinds that can be compressed: those in the traffic, and those of which it has only the size.
-fn body_bytes(page: &Page) -> [Bytes; 2] {
-    let kinds = page.items.iter().filter(|item| !item.kind.already_compressed());
-    let (present, missing): (Vec<_>, Vec<_>) = kinds.partition(|item| item.has_body);
-    [present, missing].map(|items| items.iter().map(|item| item.plain).sum())
 }
 
 #[cfg(test)]

@@ -28,6 +28,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The servers, in the order of their snippets.
 pub(super) const SERVERS: [Server; 3] = [Server::Nginx, Server::Apache, Server::Caddy];
 
+/// The media types of files that servers compress on request where they are asked to: a directive of ours replaces that of an outer block, and must not
+/// leave these plain.
+const TEXT_TYPES: [&str; 8] = [
+    "application/javascript",
+    "application/json",
+    "application/xml",
+    "image/svg+xml",
+    "text/css",
+    "text/html",
+    "text/javascript",
+    "text/plain",
+];
+
 /// The settings tried for one origin in a snippet: our own choice.
 const TRIED_MAX: usize = 2;
 
@@ -294,7 +307,8 @@ impl SnippetRequest<'_> {
         }
     }
 
-    /// The media types of the dynamic kinds that the snippet compresses. Text from an archive is written into a configuration only if it
+    /// The media types of what the snippet compresses on request: the dynamic kinds, and files that have no compressed one beside them, which a server
+    /// that was set up well compressed before. Text from an archive is written into a configuration only if it
     /// is a valid media type.
     fn types(&self) -> BTreeSet<&str> {
         let groups = self.study.groups.iter().zip(&self.plan.mix.0);
@@ -305,7 +319,26 @@ impl SnippetRequest<'_> {
                 .media_type
                 .as_deref()
         });
-        types.filter(|media_type| is_media_type(media_type)).collect()
+        let types = types.filter(|media_type| is_media_type(media_type));
+        types.chain(TEXT_TYPES).collect()
+    }
+
+    /// A comment that names the files which the snippet serves in the place of others.
+    fn files_comment(&self) -> String {
+        let extensions = self
+            .plan
+            .codecs(Origin::Static)
+            .into_iter()
+            .map(|codec| match codec.coding() {
+                Coding::Brotli => "app.js.br",
+                Coding::Zstd => "app.js.zst",
+                _ => "app.js.gz",
+            });
+        let names: Vec<&str> = extensions.collect();
+        format!(
+            "# Files, compressed beforehand: {} beside app.js.\n",
+            names.join(" and ")
+        )
     }
 
     /// The media types as one line, without `but`: servers that always compress `text/html` need not be told.
@@ -405,11 +438,7 @@ impl SnippetRequest<'_> {
     }
 
     fn server_name(&self) -> &'static str {
-        match self.plan.server {
-            Server::Nginx => "nginx",
-            Server::Apache => "Apache",
-            Server::Caddy => "Caddy",
-        }
+        self.plan.server.name()
     }
 
     /// The setting to compress files with beforehand.

@@ -11,7 +11,7 @@ use lastmile_units::Bytes;
 use std::time::Duration;
 
 /// A document, a script and data, one after the other, as a browser recorded them over a fast link; sent with gzip.
-fn small_page() -> Traffic {
+pub(super) fn small_page() -> Traffic {
     let gzip = "gzip:6".parse().unwrap();
     let timed = |mut response: Response, started: u64, total: u64| {
         response.started = Duration::from_millis(started);
@@ -61,7 +61,7 @@ fn small_page_without_encodings() -> Traffic {
     page
 }
 
-fn options(links: &[&str]) -> Options {
+pub(super) fn options(links: &[&str]) -> Options {
     let levels = ["gzip:1", "gzip:6", "br:4", "br:5", "br:11", "zstd:3"];
     Options {
         links: links
@@ -76,12 +76,12 @@ fn options(links: &[&str]) -> Options {
     }
 }
 
-fn advised(traffic: &Traffic, options: &Options) -> Advice {
+pub(super) fn advised(traffic: &Traffic, options: &Options) -> Advice {
     let costs = CostTable::load(&Choice::Reference).unwrap();
     advise(traffic, options, &costs, &mut |_| {}).unwrap()
 }
 
-fn kind<'a>(advice: &'a Advice, link: usize, kind: &str) -> &'a KindAdvice {
+pub(super) fn kind<'a>(advice: &'a Advice, link: usize, kind: &str) -> &'a KindAdvice {
     advice.links[link]
         .kinds
         .iter()
@@ -391,7 +391,7 @@ fn crowded_page() -> Traffic {
 }
 
 /// Bytes that do not compress.
-fn noise(bytes: usize, seed: u64) -> bytes::Bytes {
+pub(super) fn noise(bytes: usize, seed: u64) -> bytes::Bytes {
     use rand_core::Rng as _;
     let mut rng = Seed::new(seed).rng();
     (0..bytes).map(|_| rng.next_u64() as u8).collect::<Vec<u8>>().into()
@@ -520,7 +520,9 @@ fn the_models_error_is_told_where_it_is_known() {
     };
     let advice = advised(&small_page(), &asked);
     assert!(
-        advice.answer.contains("by 3.1 % in the median and 12 % at worst"),
+        advice
+            .answer
+            .contains("by 3.1 % in the median and by 12 % in the worst"),
         "{}",
         advice.answer
     );
@@ -579,10 +581,50 @@ fn what_has_no_body_is_replayed_as_it_was_seen_or_left_out_and_said() {
         "how well css compresses is unknown"
     );
     let doubts: Vec<&str> = advice.doubts.iter().map(|doubt| doubt.kind.name()).collect();
-    assert_eq!(doubts, ["missing-bodies", "missing-responses", "unknown-level"]);
+    let expected = [
+        "missing-bodies",
+        "missing-responses",
+        "cached-responses",
+        "unknown-level",
+    ];
+    assert_eq!(doubts, expected);
     assert_eq!(advice.traffic.notes.len(), 2, "{:?}", advice.traffic.notes);
     let few = &kind(&advice, 0, "json").doubts;
     assert_eq!(few[0].kind, DoubtKind::FewResponses);
+}
+
+#[test]
+fn what_the_browser_answered_itself_changes_no_figure_and_a_second_use_is_no_doubt() {
+    let options = options(&["wpt/cable"]);
+    let once = advised(&small_page(), &options);
+    let mut used_again = small_page();
+    let mut again = used_again.responses[1].clone();
+    (again.from_cache, again.started) = (true, Duration::from_secs(2));
+    used_again.responses.push(again);
+    let mut advice = advised(&used_again, &options);
+    let note = "1 not replayed: the browser answered from a cache";
+    assert!(advice.traffic.notes.pop().unwrap().starts_with(note));
+    assert_eq!(advice, once);
+}
+
+#[test]
+fn an_answer_of_304_is_a_request_without_a_body() {
+    let options = options(&["wpt/cable"]);
+    let time = |page: &Traffic| advised(page, &options).links[0].page[0].page_time.mean;
+    let of_two = || {
+        let mut page = small_page();
+        page.responses.truncate(2);
+        page
+    };
+    let (mut without, mut validated) = (of_two(), of_two());
+    without.responses.truncate(1);
+    (validated.responses[1].status, validated.responses[1].transferred) = (304, Some(Bytes::ZERO));
+    validated.responses[1].body = Body::Present(bytes::Bytes::new());
+    let (without, validated, whole) = (time(&without), time(&validated), time(&of_two()));
+    assert!(
+        without < validated && validated < whole,
+        "{without} {validated} {whole}"
+    );
 }
 
 #[test]
@@ -627,7 +669,7 @@ fn a_server_that_cannot_do_what_is_recommended_is_given_the_nearest_and_that_is_
     );
     let apache = snippet(&advice, Server::Apache);
     assert!(
-        apache.text.contains("DEFLATE application/json text/html") && !apache.text.contains("BROTLI"),
+        apache.text.contains("DEFLATE application/javascript application/json") && !apache.text.contains("BROTLI"),
         "{apache:?}"
     );
     let caddy = snippet(&advice, Server::Caddy);
@@ -793,11 +835,15 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
         // These two are raised by the page as it is.
         DoubtKind::UnknownLevel | DoubtKind::FewResponses => {}
         DoubtKind::MissingBodies => responses[2].body = Body::SizeOnly(Bytes::new(60_000)),
-        DoubtKind::MostBodiesMissing => responses[1].body = Body::SizeOnly(Bytes::new(120_000)),
+        DoubtKind::MostBodiesMissing => {
+            responses[1].body = Body::SizeOnly(Bytes::new(120_000));
+            asked.partial = true;
+        }
         DoubtKind::UncertainSaving => return losses_hide_a_saving(),
         DoubtKind::MissingResponses => {
             responses.push(response("/missing.css", "text/css", Origin::Static, Body::Missing));
         }
+        DoubtKind::CachedResponses => responses[1].from_cache = true,
         DoubtKind::OtherProtocol => responses[0].http_version = Some(HttpVersion::Http3),
         DoubtKind::UnknownHeads => responses[1].response_header_bytes = None,
         DoubtKind::FewRuns => {

@@ -83,7 +83,7 @@ impl Page {
             if response.from_cache {
                 left_out.push(SkippedResponse {
                     response: index,
-                    why: "served from a cache",
+                    why: "the browser answered from a cache, by a service worker or by a redirect of its own, and made no request",
                 });
             } else if response.body == Body::Missing {
                 left_out.push(SkippedResponse {

@@ -115,12 +115,15 @@ impl Playback {
             site.exact.entry((method.clone(), target)).or_insert(index);
             site.by_path.entry((method, path)).or_insert(index);
         }
-        let is_document =
-            |item: &PageResource| item.kind == ResponseKind::Html || (300..400).contains(&recorded(item).status);
+        let is_modified = |item: &PageResource| recorded(item).status != 304;
+        let is_document = |item: &PageResource| {
+            item.kind == ResponseKind::Html || is_modified(item) && (300..400).contains(&recorded(item).status)
+        };
+        let document = page.items.iter().position(is_document);
         Self {
             responses: page.items.iter().zip(deliveries).map(played).collect(),
             sites: sites.into_iter().flatten().collect(),
-            document: page.items.iter().position(is_document),
+            document: document.filter(|item| is_modified(&page.items[*item])),
             urls: page.items.iter().map(|item| recorded(item).url.clone()).collect(),
         }
     }

@@ -112,14 +112,15 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// The sentence about it.
+    /// The sentence about it, in an answer about a page that it was not measured with.
     pub fn sentence(&self) -> String {
         format!(
-            "Simulated page times differ from those of a real browser by {} in the median and {} at worst, over {} page loads ({}).",
+            "How close simulated times of this page are to a browser's was not measured: --world sim,emu does that. Over {} loads of other pages \
+             ({}) they differ by {} in the median and by {} in the worst; a page unlike those can differ more.",
+            self.pages,
+            self.study,
             percent(self.median),
             percent(self.worst),
-            self.pages,
-            self.study
         )
     }
 }
@@ -508,4 +509,15 @@ pub enum Server {
     Apache,
     /// Caddy.
     Caddy,
+}
+
+impl Server {
+    /// Its name, as its makers write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx",
+            Self::Apache => "Apache",
+            Self::Caddy => "Caddy",
+        }
+    }
 }

@@ -78,7 +78,7 @@ pub struct Response {
     pub connection: Option<String>,
     /// The URL that caused the request, where the tool or a Referer header says so.
     pub initiator: Option<String>,
-    /// Whether a cache answered (in the browser, or by status 304), so that the body did not cross the link.
+    /// Whether the browser itself answered, from a cache, by a service worker or a redirect of its own, so that no request was made.
     pub from_cache: bool,
     /// Whether it can be compressed once and served many times. [`Origin`] has the rule.
     pub origin: Origin,
@@ -86,7 +86,7 @@ pub struct Response {
     pub origin_because: &'static str,
     /// Its content coding, in lower case as the header wrote it; none for identity.
     pub content_encoding: Option<String>,
-    /// The size of its body on the link, with content coding; `bodySize` in a HAR, or else Content-Length.
+    /// The size of its body on the link, with content coding; `bodySize` in a HAR, or else Content-Length. 0 where it can have none.
     pub transferred: Option<Bytes>,
     /// The fields of its head that change what a browser does next, by name in lower case: `location`, `link`, `cache-control` and
     /// `content-range`, where it has them.

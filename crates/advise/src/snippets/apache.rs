@@ -11,7 +11,8 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
         .map(|(coding, extension)| (extension, coding.token()))
         .collect();
     if !files.is_empty() {
-        text += "# Files, compressed beforehand: app.js.br and app.js.gz beside app.js.\nRewriteEngine On\n";
+        text += &wanted.files_comment();
+        text += "RewriteEngine On\n";
         for (extension, token) in &files {
             text += &format!(
                 "RewriteCond \"%{{HTTP:Accept-Encoding}}\" \"\\b{token}\\b\"\n\
@@ -29,7 +30,7 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
     let (gzip, brotli) = (wanted.on_request(Coding::Gzip), wanted.on_request(Coding::Brotli));
     let mut filters = Vec::new();
     if gzip.is_some() || brotli.is_some() {
-        text += "\n# Dynamic responses, compressed on request.\n";
+        text += "\n# Dynamic responses, and files without a compressed one beside them, compressed on request.\n";
     }
     if let Some(brotli) = brotli {
         text += &format!("BrotliCompressionQuality {}\n", brotli.level());

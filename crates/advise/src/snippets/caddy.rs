@@ -19,7 +19,8 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
     // In order of preference, for clients that accept several.
     let encodings = wanted.plan.codecs(Origin::Dynamic);
     if !encodings.is_empty() {
-        text += "# Dynamic responses, compressed on request.\nencode {\n";
+        text +=
+            "# Dynamic responses, and files without a compressed one beside them, compressed on request.\nencode {\n";
         for codec in &encodings {
             match (codec.coding(), level(*codec)) {
                 (Coding::Zstd, Some(name)) => text += &format!("    zstd {name}\n"),
@@ -39,7 +40,8 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
         .map(|codec| codec.coding().token())
         .collect();
     if !beforehand.is_empty() {
-        text += "\n# Files, compressed beforehand: app.js.br, app.js.zst and app.js.gz beside app.js.\n";
+        text += "\n";
+        text += &wanted.files_comment();
         text += &format!("file_server {{\n    precompressed {}\n}}\n", beforehand.join(" "));
     }
     let mut note = "In a site block. Caddy itself cannot compress with br on request; its zstd has four levels. Its minimum length is \

@@ -7,7 +7,7 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
     let beforehand = |coding| wanted.beforehand(coding).is_some();
     let mut text = String::new();
     if beforehand(Coding::Gzip) || beforehand(Coding::Brotli) {
-        text += "# Files, compressed beforehand: app.js.br and app.js.gz beside app.js.\n";
+        text += &wanted.files_comment();
         if beforehand(Coding::Brotli) {
             text += "brotli_static on;\n";
         }
@@ -26,7 +26,7 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
     };
     let (gzip, brotli) = (wanted.on_request(Coding::Gzip), wanted.on_request(Coding::Brotli));
     if gzip.is_some() || brotli.is_some() {
-        text += "\n# Dynamic responses, compressed on request.\n";
+        text += "\n# Dynamic responses, and files without a compressed one beside them, compressed on request.\n";
     }
     if let Some(gzip) = gzip {
         text += &format!(
@@ -48,7 +48,8 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
         );
         text += &types("brotli");
     }
-    let mut note = "In the http block. By default nginx compresses only text/html, at level 1, and not for requests through a proxy; \
+    let mut note = "In the server block: the http block of a distribution has such directives already, and nginx refuses a second one \
+                    there. Replace those that your server block has. By default nginx compresses only text/html, at level 1, and not for requests through a proxy; \
                     without gzip_vary it sends no Vary header, and caches mix codings up. Directives that begin with brotli need the \
                     ngx_brotli modules (on Debian libnginx-mod-http-brotli-filter and -static); without them, remove these lines."
         .to_owned();

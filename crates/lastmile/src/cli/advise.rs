@@ -44,6 +44,10 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "CODINGS", value_delimiter = ',', value_parser = one_of(CODINGS))]
     pub(crate) encodings: Vec<Coding>,
 
+    /// Answer about the rest where most of what could be compressed is not in the recording [default: refuse]
+    #[arg(long)]
+    pub(crate) partial: bool,
+
     /// The protocol of every host [default: each host's recorded one, or HTTP/1.1 where the traffic does not say]
     #[arg(long, value_parser = one_of(PROTOCOLS))]
     pub(crate) protocol: Option<Version>,

@@ -78,8 +78,12 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
         repeats_max: args.repeats.unwrap_or(defaults.repeats_max),
         levels: defaults.levels.iter().copied().filter(tried).collect(),
         server: args.server,
+        partial: args.partial,
         seed: args.seed,
-        model_error: fidelity::pages::recorded().model_error(),
+        // Where Chromium loads this page, its own times stand beside the simulated ones.
+        model_error: fidelity::pages::recorded()
+            .model_error()
+            .filter(|_| !args.world.contains(&World::Emulated)),
         threads: args.threads.unwrap_or(defaults.threads),
         interrupt: interrupt::install_handler(
             "stopping; press Ctrl-C again to stop at once",

@@ -241,7 +241,7 @@ fn without_a_link_three_are_used_and_that_is_said() {
 
 /// A page of which the archive has no body, and one of which it lacks the larger ones.
 #[test]
-fn a_har_without_bodies_is_refused_and_one_without_most_says_so_before_its_answer() {
+fn a_har_without_most_bodies_is_refused_and_a_partial_answer_says_so_first() {
     let place = Place::new();
     let entry = |path: &str, media_type: &str, size: usize, text: &str| {
         serde_json::json!({
@@ -272,10 +272,14 @@ fn a_har_without_bodies_is_refused_and_one_without_most_says_so_before_its_answe
     let document = "<p>A paragraph of the page.</p>\n".repeat(200);
     let few = har(vec![entry("/", "text/html", document.len(), &document), script]);
     let file = place.file("few.har", few);
+    let refused = place.run(&["advise", file, "--link", "wpt/cable"]);
+    refused.refused(2, &["90 kB of the 96.4 kB that could be compressed", "use --partial"]);
+    assert!(place.runs().is_empty());
     for format in ["table", "md"] {
         let words = [
             "advise",
             file,
+            "--partial",
             "--link",
             "wpt/cable",
             "--repeats",
@@ -341,5 +345,50 @@ fn a_link_or_an_option_that_cannot_be_used_is_refused() {
     assert!(
         place.runs().is_empty(),
         "a folder made for a report that does not come goes again"
+    );
+}
+
+/// A HAR of three texts, of which so many have their bodies, and the others 16 octets in their place.
+fn recording(bodies: usize) -> String {
+    let entry = |number: usize| {
+        let whole = "some text of a page, ".repeat(500);
+        let text = if number < bodies { &*whole } else { "MANUALLY REMOVED" };
+        serde_json::json!({
+            "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 10,
+            "request": { "method": "GET", "url": format!("https://a.example/{number}"), "headers": [] },
+            "response": {
+                "status": 200, "headers": [], "content": { "size": whole.len(), "mimeType": "text/html", "text": text }
+            },
+            "timings": { "send": 0, "wait": 5, "receive": 5 }
+        })
+    };
+    serde_json::json!({ "log": { "entries": (0..3).map(entry).collect::<Vec<_>>() } }).to_string()
+}
+
+#[test]
+fn no_answer_is_given_where_bodies_were_cut_off_or_the_server_can_do_nothing_asked_for() {
+    let place = Place::new();
+    place.file("cut.har", recording(1));
+    place.file("whole.har", recording(3));
+    let run = |har: &str, more: &[&str]| {
+        let words = ["advise", har, "--link", "wpt/cable", "--repeats", "1", "--no-report"];
+        let ended = place.run(&[&words[..], more].concat());
+        (ended.code, ended.stderr + &ended.stdout)
+    };
+    let (code, said) = run("cut.har", &[]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("21 kB of the 31.5 kB that could be compressed are not in it"),
+        "{said}"
+    );
+    let (code, said) = run("cut.har", &["--partial"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("doubt most-bodies-missing"), "{said}");
+    let (code, said) = run("whole.har", &["--encodings", "zstd", "--server", "nginx"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("nginx can do gzip and br"), "{said}");
+    assert_eq!(
+        run("whole.har", &["--encodings", "gzip,zstd", "--server", "nginx"]).0,
+        Some(0)
     );
 }

@@ -58,9 +58,9 @@ pub(crate) fn answer(advice: &Advice) -> Vec<Block> {
     blocks
 }
 
-/// Whether a doubt is about most of what the answer should be about.
+/// Whether a doubt says that the answer is about a part of the page only.
 fn voids(doubt: &Doubt) -> bool {
-    doubt.kind == DoubtKind::MostBodiesMissing
+    matches!(doubt.kind, DoubtKind::MostBodiesMissing | DoubtKind::CachedResponses)
 }
 
 /// The settings for which a short answer shows the page: the recommended one, the recorded one, and servers' defaults.

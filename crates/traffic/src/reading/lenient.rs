@@ -13,6 +13,11 @@ use std::time::Duration;
 pub(crate) struct Number(Option<f64>);
 
 impl Number {
+    /// As it is written, below 0 too.
+    pub(crate) const fn value(self) -> Option<f64> {
+        self.0
+    }
+
     /// As a count of bytes; none below 0, which means "unknown" in HAR.
     pub(crate) fn bytes(self) -> Option<Bytes> {
         let count = self.0.filter(|value| (0.0..=9e15).contains(value))?;

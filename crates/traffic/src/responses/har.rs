@@ -12,8 +12,9 @@ use super::{NoteCounter, Response, Traffic, TrafficError};
 use crate::reading::lenient::{Number, Text, lenient_object};
 use crate::reading::sniff::OpenedFile;
 use crate::reading::timestamp;
-use entry::{Entry, EntryKind};
+use entry::{AnsweredBy, Entry, EntryKind};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
@@ -104,6 +105,10 @@ struct Entries {
     responses: Vec<Response>,
     /// When each began, on the file's clock; none where the file does not say.
     instants: Vec<Option<i128>>,
+    /// What answered each.
+    answered_by: Vec<AnsweredBy>,
+    /// Whether the tool counted the bytes of a body on the network.
+    bodies_are_counted: bool,
     notes: NoteCounter,
     skipped: NoteCounter,
     count: usize,
@@ -134,6 +139,8 @@ impl Entries {
         let index = self.count;
         self.count += 1;
         let instant = entry.instant();
+        let answered_by = entry.answered_by();
+        let body_is_counted = entry.counts_body();
         match entry.read(index, &mut self.notes) {
             EntryKind::Response(response) => {
                 if instant.is_none() {
@@ -144,18 +151,41 @@ impl Entries {
                 }
                 self.responses.push(*response);
                 self.instants.push(instant);
+                self.answered_by.push(answered_by);
+                self.bodies_are_counted |= answered_by == AnsweredBy::Network && body_is_counted;
             }
             EntryKind::Skipped { why, url } => self.skipped.count(why, &url),
         }
     }
 
-    fn into_traffic(self, name: &str, load_event: Option<i128>) -> Result<Traffic, TrafficError> {
+    /// Marks the responses that did not cross the network.
+    fn mark_from_cache(&mut self) {
+        let on_network = self.responses.iter().zip(&self.answered_by);
+        let on_network = on_network.filter(|(_, by)| **by == AnsweredBy::Network);
+        let requested: BTreeSet<(String, String)> = on_network
+            .map(|(response, _)| (response.method.clone(), response.url.clone()))
+            .collect();
+        for (response, by) in self.responses.iter_mut().zip(&self.answered_by) {
+            response.from_cache = match by {
+                AnsweredBy::Network => false,
+                AnsweredBy::Browser => true,
+                AnsweredBy::BrowserIfBodiesAreCounted => self.bodies_are_counted,
+                AnsweredBy::NetworkThroughWorker => {
+                    requested.contains(&(response.method.clone(), response.url.clone()))
+                }
+            };
+        }
+    }
+
+    fn into_traffic(mut self, name: &str, load_event: Option<i128>) -> Result<Traffic, TrafficError> {
+        self.mark_from_cache();
         let Self {
             mut responses,
             instants,
             notes,
             skipped,
             count,
+            ..
         } = self;
         let skipped = skipped.into_notes();
         if responses.is_empty() {
@@ -187,3 +217,6 @@ impl Entries {
 fn nanoseconds(count: i128) -> Duration {
     Duration::from_nanos(u64::try_from(count).unwrap_or(u64::MAX))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,9 @@
 //! Converts one entry of a HAR to a response, or says why it is skipped.
 
+mod network;
+
+pub(super) use network::AnsweredBy;
+
 use super::headers::Headers;
 use crate::reading::base64::decode_in_place;
 use crate::reading::lenient::{LenientBool, Number, Text, TextBytes, lenient_object};
@@ -8,6 +12,7 @@ use crate::responses::static_or_dynamic::{self, Signs};
 use crate::responses::url::{self, HttpUrl, NotHttp};
 use crate::responses::{Body, HttpVersion, NoteCounter, Response, media_type};
 use lastmile_units::Bytes;
+use network::CacheFields;
 use std::time::Duration;
 
 lenient_object!(
@@ -22,7 +27,9 @@ lenient_object!(
         "_initiator" => initiator: serde_json::Value,
         "_resourceType" => resource_type: Text,
         "_webSocketMessages" => web_socket_messages: LenientBool,
+        "cache" => cache: CacheFields,
         "_fromCache" => from_cache: LenientBool,
+        "_fetchType" => fetch_type: Text,
     }
 );
 lenient_object!(Request, "a request" {
@@ -39,6 +46,9 @@ lenient_object!(ResponseFields, "a response" {
     "headers" => headers: Headers,
     "headersSize" => headers_size: Number,
     "bodySize" => body_size: Number,
+    "_transferSize" => transfer_size: Number,
+    "_fetchedViaServiceWorker" => via_service_worker: LenientBool,
+    "_serviceWorkerResponseSource" => service_worker_source: Text,
     "content" => content: Content,
 });
 lenient_object!(Content, "a response's content" {
@@ -47,7 +57,13 @@ lenient_object!(Content, "a response's content" {
     "encoding" => encoding: Text,
     "text" => text: TextBytes,
 });
-lenient_object!(Timings, "timings" { "wait" => wait: Number, });
+lenient_object!(Timings, "timings" {
+    "dns" => dns: Number,
+    "connect" => connect: Number,
+    "ssl" => ssl: Number,
+    "send" => send: Number,
+    "wait" => wait: Number,
+});
 
 /// The URL that caused a request. Chrome writes an object, with the URL in it or in the first frame of a call stack; WebPageTest
 /// writes the URL itself.
@@ -122,10 +138,10 @@ impl Entry {
         let http_version = http_version
             .into_iter()
             .find_map(|version| HttpVersion::read(version.as_str()));
-        let from_cache = self.from_cache.0 || status == 304;
-        if from_cache {
+        let not_modified = status == 304;
+        if not_modified {
             notes.count(
-                "were answered from a cache, so their bodies did not cross the link",
+                "were answered by 304 (Not Modified): their bodies did not cross the link",
                 &whole,
             );
         }
@@ -149,16 +165,20 @@ impl Entry {
             .get("content-encoding")
             .map(|coding| coding.trim().to_ascii_lowercase());
         let content_encoding = content_encoding.filter(|coding| !coding.is_empty() && coding != "identity");
-        // Content in the file with 0 bytes on the link came from a cache, or was not counted.
+        // Content in the file with 0 bytes on the link was not counted.
         let counted = response.body_size.bytes().filter(|size| *size > Bytes::ZERO);
         let target = whole.len().saturating_sub(scheme.len() + "://".len() + host.len());
         let request_line = method.len() + target + "  HTTP/1.1\r\n\r\n".len();
         let status_line = "HTTP/1.1 200 \r\n\r\n".len() + response.status_text.as_str().len();
         let facts = BodyFacts {
-            bodiless: method == "HEAD" || matches!(status, 204 | 205),
-            not_modified: status == 304,
+            bodiless: method == "HEAD" || matches!(status, 204 | 205 | 304),
             uncoded_length: content_length.filter(|_| content_encoding.is_none()),
             url: &whole,
+        };
+        let transferred = if facts.bodiless {
+            Some(Bytes::ZERO)
+        } else {
+            counted.or(content_length)
         };
         let body = facts.body(response.content, notes);
         EntryKind::Response(Box::new(Response {
@@ -181,11 +201,11 @@ impl Entry {
             wait: timings.wait.milliseconds(),
             total: time.milliseconds(),
             connection: connection.filled(),
-            from_cache,
+            from_cache: false,
             origin,
             origin_because,
             content_encoding,
-            transferred: counted.or(content_length),
+            transferred,
         }))
     }
 }
@@ -209,10 +229,8 @@ fn header_bytes(measured: Number, headers: &Headers, line: usize) -> Option<Byte
 
 /// What the rest of an entry says about its body.
 struct BodyFacts<'a> {
-    /// Whether such a response has no content, whatever its sizes say (RFC 9110 section 6.4.1).
+    /// Whether such a response has no content, whatever the file says (RFC 9110 section 6.4.1): of a 304, the browser's own copy.
     bodiless: bool,
-    /// Whether the content came from a cache; some tools state its size.
-    not_modified: bool,
     /// Content-Length, where no content coding changes the length.
     uncoded_length: Option<Bytes>,
     url: &'a str,
@@ -220,6 +238,9 @@ struct BodyFacts<'a> {
 
 impl BodyFacts<'_> {
     fn body(&self, content: Content, notes: &mut NoteCounter) -> Body {
+        if self.bodiless {
+            return Body::Present(bytes::Bytes::new());
+        }
         let stated = content.size.bytes();
         let coding = content.encoding.filled();
         match (content.text.0, coding.as_deref().map(str::trim)) {
@@ -245,30 +266,24 @@ impl BodyFacts<'_> {
         }
     }
 
-    /// A body that is present; an empty text may stand for a body that was not saved.
+    /// A body that is present. One that is shorter than its size was cut off, or not saved: it is missing.
     fn checked(&self, octets: Vec<u8>, stated: Option<Bytes>, notes: &mut NoteCounter) -> Body {
-        let stated_size = stated.unwrap_or_default();
-        if octets.is_empty() && stated_size > Bytes::ZERO {
-            return self.without_text(stated, notes);
+        if is_whole(&octets, stated.unwrap_or_default()) {
+            return Body::Present(octets.into());
         }
-        if Bytes::from(octets.len()) < stated_size {
+        if !octets.is_empty() {
             notes.count(
-                "have a body shorter than its stated size (cut off, or in another character set); it is used as it is",
+                "have a body shorter than its stated size, that is cut off: only its size is used",
                 self.url,
             );
         }
-        Body::Present(octets.into())
+        self.without_text(stated, notes)
     }
 
     fn without_text(&self, stated: Option<Bytes>, notes: &mut NoteCounter) -> Body {
         let filled = |size: Option<Bytes>| size.filter(|size| *size > Bytes::ZERO);
-        let length = if self.not_modified {
-            Some(Bytes::ZERO)
-        } else {
-            self.uncoded_length
-        };
+        let length = self.uncoded_length;
         match (filled(stated).or(filled(length)), stated.or(length)) {
-            _ if self.bodiless => Body::Present(bytes::Bytes::new()),
             (Some(size), _) => {
                 notes.count("have no body in the file, only its size", self.url);
                 Body::SizeOnly(size)
@@ -279,5 +294,17 @@ impl BodyFacts<'_> {
                 Body::Missing
             }
         }
+    }
+}
+
+/// Whether a body has as many octets as were counted before its text was put into UTF-8: that may remove a byte order mark, and
+/// shorten UTF-16; from other character sets, text grows.
+fn is_whole(octets: &[u8], stated: Bytes) -> bool {
+    let mark = "\u{feff}".len();
+    let stated = usize::try_from(stated.get()).unwrap_or(usize::MAX);
+    let is_of = |text: &str| [0, 2].contains(&stated.wrapping_sub(2 * text.encode_utf16().count()));
+    match octets.len() {
+        0 => stated == 0,
+        length => length + mark >= stated || std::str::from_utf8(octets).is_ok_and(is_of),
     }
 }
