@@ -17,7 +17,7 @@ use lastmile_units::workers::Workers;
 /// How many batches of a setting are delivered: our own choice. They are taken at equal distances.
 const BATCHES_DELIVERED: usize = 12;
 
-/// Settings whose bytes differ by less are told apart by what they cost otherwise: our own choice.
+/// Of settings whose bytes differ by less, the one that changes least is recommended: our own choice.
 const EQUAL: f64 = 1.03;
 
 /// Delivers every setting over a link.
@@ -47,7 +47,8 @@ pub(crate) fn on_link(
     )?;
     let mut outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
     mark_frontier(&mut outcomes);
-    let chosen = choose(&outcomes, options);
+    let choice = choose(&outcomes, settings, options);
+    let chosen = choice.chosen;
     outcomes[chosen].to_use = true;
     let plain = settings
         .iter()
@@ -61,7 +62,13 @@ pub(crate) fn on_link(
     Ok(EncodingDelivery {
         name: name.to_owned(),
         description: description(link),
-        summary: summary(&outcomes[..settings.len()], settings, chosen, options),
+        summary: Summary {
+            outcomes: &outcomes[..settings.len()],
+            settings,
+            choice,
+            options,
+        }
+        .text(),
         outcomes,
     })
 }
@@ -105,13 +112,17 @@ impl LinkRun<'_> {
         let link_bytes = setting.bytes + added_per_batch * setting.batches as f64;
         let delivery_time =
             Figure::of_runs("s", "batch", &[delivered.times], &[], self.seed).expect("a batch was delivered");
+        let link_bytes_per_message = link_bytes / setting.messages as f64;
+        let link_rate = self.link.down.rate_mean();
         Ok(EncodingOutcome {
             encoding: setting.encoding.name().to_owned(),
             codec: setting.compression.to_string(),
             batch: setting.batch as u64,
             framing: framing.name().to_owned(),
             delivery_time,
-            link_bytes_per_message: link_bytes / setting.messages as f64,
+            link_bytes_per_message,
+            link_load: link_rate
+                .map(|rate| 8.0 * link_bytes_per_message * self.options.rate / rate.bits_per_second() as f64),
             batch_delay_s: (setting.batch - 1) as f64 / 2.0 / self.options.rate,
             predicted_s: predicted(self.link, &sample),
             frontier: false,
@@ -140,103 +151,211 @@ fn mark_frontier(outcomes: &mut [EncodingOutcome]) {
     }
 }
 
-/// The fewest bytes within the wait that is allowed; of those that are nearly equal, the one with the least delay.
-fn choose(outcomes: &[EncodingOutcome], options: &Options) -> usize {
-    let allowed = |outcome: &&EncodingOutcome| outcome.batch_delay_s <= options.wait_max.as_secs_f64();
-    let least = outcomes
+/// What is recommended.
+#[derive(Clone, Copy)]
+struct Choice {
+    chosen: usize,
+    /// The one with the fewest bytes of those that count.
+    least: usize,
+    /// Whether any setting fits the link.
+    fits: bool,
+}
+
+/// Of those that fit the link within the wait that is allowed, the fewest bytes; of those that are nearly equal, the smallest change.
+fn choose(outcomes: &[EncodingOutcome], settings: &[Sized], options: &Options) -> Choice {
+    let all = || 0..settings.len();
+    let allowed: Vec<usize> = all().filter(|at| is_allowed(&outcomes[*at], options)).collect();
+    let allowed = if allowed.is_empty() { all().collect() } else { allowed };
+    let fitting: Vec<usize> = allowed.iter().copied().filter(|at| fits(&outcomes[*at])).collect();
+    let fits = !fitting.is_empty();
+    let candidates = if fits { fitting } else { allowed };
+    let bytes = |at: usize| outcomes[at].link_bytes_per_message;
+    let least = candidates
         .iter()
-        .filter(allowed)
-        .map(|outcome| outcome.link_bytes_per_message)
-        .fold(f64::INFINITY, f64::min);
-    let near = outcomes.iter().enumerate().filter(|(_, outcome)| {
-        (outcome.batch_delay_s <= options.wait_max.as_secs_f64() || least.is_infinite())
-            && outcome.link_bytes_per_message <= EQUAL * least
+        .copied()
+        .min_by(|one, other| bytes(*one).total_cmp(&bytes(*other)));
+    let least = least.unwrap_or(0);
+    let near = candidates.into_iter().filter(|at| bytes(*at) <= EQUAL * bytes(least));
+    let smallest = near.min_by(|one, other| {
+        let sizes = [one, other].map(|at| change_size(&settings[*at]));
+        sizes[0].cmp(&sizes[1]).then(bytes(*one).total_cmp(&bytes(*other)))
     });
-    near.min_by(|(_, one), (_, other)| delay(one).total_cmp(&delay(other)))
-        .map_or(0, |(at, _)| at)
+    Choice {
+        chosen: smallest.unwrap_or(least),
+        least,
+        fits,
+    }
 }
 
-/// A change of one thing, or of all.
-struct Change {
-    name: String,
-    what: String,
-    bytes: f64,
-    delay: f64,
+fn is_allowed(outcome: &EncodingOutcome, options: &Options) -> bool {
+    outcome.batch_delay_s <= options.wait_max.as_secs_f64()
 }
 
-fn summary(outcomes: &[EncodingOutcome], settings: &[Sized], chosen: usize, options: &Options) -> String {
-    let Some(plain) = settings
-        .iter()
-        .position(|setting| is(setting, Encoding::Json, Compression::None, 1))
-    else {
-        return format!("Use {}.", describe(&settings[chosen]));
+/// Whether the link carries the messages at the rate at which they arise.
+fn fits(outcome: &EncodingOutcome) -> bool {
+    outcome.link_load.is_none_or(|load| load <= 1.0)
+}
+
+/// How much a program that sends plain JSON must change: its format before its compression, and that before its batches.
+fn change_size(setting: &Sized) -> (u8, u8, usize) {
+    let encoding = match setting.encoding {
+        Encoding::Json => 0,
+        Encoding::MessagePack | Encoding::Cbor | Encoding::Xml => 1,
+        _ => 2,
     };
-    let allowed = |at: &usize| outcomes[*at].batch_delay_s <= options.wait_max.as_secs_f64();
-    let best = |wanted: &dyn Fn(&Sized) -> bool| {
-        let bytes = |at: &usize| outcomes[*at].link_bytes_per_message;
-        (0..settings.len())
-            .filter(|at| wanted(&settings[*at]) && allowed(at))
-            .min_by(|one, other| bytes(one).total_cmp(&bytes(other)))
+    let compression = match setting.compression {
+        Compression::None => 0,
+        Compression::Alone(_) => 1,
+        Compression::Stream(_) => 2,
+        Compression::IceBzip2 => 3,
+        Compression::Dictionary(_) => 4,
     };
-    let change = |name: &str, at: usize, what: String| Change {
-        name: name.to_owned(),
-        what,
-        bytes: outcomes[at].link_bytes_per_message,
-        delay: delay(&outcomes[at]),
-    };
-    let mut changes = Vec::new();
-    if let Some(at) = best(&|setting| setting.encoding == Encoding::Json && setting.batch == 1) {
-        changes.push(change("compress", at, settings[at].compression.to_string()));
+    (encoding, compression, setting.batch)
+}
+
+/// The recommendation in words.
+struct Summary<'a> {
+    outcomes: &'a [EncodingOutcome],
+    settings: &'a [Sized],
+    choice: Choice,
+    options: &'a Options,
+}
+
+impl Summary<'_> {
+    fn text(&self) -> String {
+        let plain = self
+            .settings
+            .iter()
+            .position(|setting| is(setting, Encoding::Json, Compression::None, 1));
+        let Some(plain) = plain else {
+            let chosen = &self.outcomes[self.choice.chosen];
+            return format!(
+                "Use {}: {} bytes of the link a message, {}.",
+                describe(&self.settings[self.choice.chosen]),
+                with_decimals(chosen.link_bytes_per_message, 1),
+                self.time(chosen)
+            );
+        };
+        let plain = &self.outcomes[plain];
+        let mut text = format!(
+            "A message of plain JSON takes {} bytes of the link and {}.",
+            with_decimals(plain.link_bytes_per_message, 0),
+            self.time(plain)
+        );
+        text += &self.single_changes(plain);
+        text + &self.recommendation(plain)
     }
-    if let Some(at) = best(&|setting| setting.compression == Compression::None && setting.batch == 1) {
-        changes.push(change(
-            "change the encoding",
-            at,
-            settings[at].encoding.label().to_owned(),
-        ));
-    }
-    if let Some(at) = best(&|setting| setting.encoding == Encoding::Json && setting.compression == Compression::None) {
-        changes.push(change(
-            "send batches",
-            at,
-            format!("{} messages each", settings[at].batch),
-        ));
-    }
-    let (plain_bytes, plain_delay) = (outcomes[plain].link_bytes_per_message, delay(&outcomes[plain]));
-    changes.retain(|change| change.bytes < plain_bytes);
-    changes.sort_by(|one, other| one.bytes.total_cmp(&other.bytes));
-    let share = |bytes: f64| format!("{} %", with_decimals(100.0 * bytes / plain_bytes, 0));
-    let mut text = format!(
-        "A message of plain JSON takes {} bytes of the link and {}.",
-        with_decimals(plain_bytes, 0),
-        quantity(plain_delay, "s")
-    );
-    let alone = |change: &Change| {
-        format!(
-            "{} ({}): {} of the bytes, {}",
-            change.name,
-            change.what,
-            share(change.bytes),
-            quantity(change.delay, "s")
-        )
-    };
-    if let [first, others @ ..] = &changes[..] {
-        text += &format!(" First, {}.", alone(first));
-        if !others.is_empty() {
-            let others: Vec<String> = others.iter().map(alone).collect();
-            text += &format!(" Instead, each alone: {}.", others.join("; "));
+
+    /// How long a message takes, and how full the link is; or that it does not fit.
+    fn time(&self, outcome: &EncodingOutcome) -> String {
+        let per_second = quantity(self.options.rate, "1/s");
+        match outcome.link_load {
+            Some(load) if load > 1.0 => {
+                format!("does not fit: {per_second} need {} of the link", percent_of(load))
+            }
+            Some(load) => format!(
+                "{}, {per_second} fill {} of the link",
+                quantity(delay(outcome), "s"),
+                percent_of(load)
+            ),
+            None => quantity(delay(outcome), "s"),
         }
     }
-    let all = &outcomes[chosen];
-    text + &format!(
-        " The fewest bytes with at most {} of waiting: {}: {} bytes, {} of the plain ones, and {} from arising to arrival, {} of it waiting.",
-        quantity(options.wait_max.as_secs_f64(), "s"),
-        describe(&settings[chosen]),
-        with_decimals(all.link_bytes_per_message, 1),
-        share(all.link_bytes_per_message),
-        quantity(delay(all), "s"),
-        quantity(all.batch_delay_s, "s"),
-    )
+
+    /// What each change does alone.
+    fn single_changes(&self, plain: &EncodingOutcome) -> String {
+        let best = |wanted: &dyn Fn(&Sized) -> bool| {
+            let bytes = |at: &usize| self.outcomes[*at].link_bytes_per_message;
+            (0..self.settings.len())
+                .filter(|at| wanted(&self.settings[*at]) && is_allowed(&self.outcomes[*at], self.options))
+                .min_by(|one, other| bytes(one).total_cmp(&bytes(other)))
+        };
+        let compress = best(&|setting| setting.encoding == Encoding::Json && setting.batch == 1);
+        let encode = best(&|setting| setting.compression == Compression::None && setting.batch == 1);
+        let batch = best(&|setting| setting.encoding == Encoding::Json && setting.compression == Compression::None);
+        let named = [
+            compress.map(|at| (at, format!("compress ({})", self.settings[at].compression))),
+            encode.map(|at| {
+                (
+                    at,
+                    format!("change the encoding ({})", self.settings[at].encoding.label()),
+                )
+            }),
+            batch.map(|at| (at, format!("send batches ({} messages each)", self.settings[at].batch))),
+        ];
+        let mut changes: Vec<(&EncodingOutcome, String)> = named
+            .into_iter()
+            .flatten()
+            .map(|(at, name)| (&self.outcomes[at], name))
+            .filter(|(outcome, _)| outcome.link_bytes_per_message < plain.link_bytes_per_message)
+            .collect();
+        changes.sort_by(|(one, _), (other, _)| one.link_bytes_per_message.total_cmp(&other.link_bytes_per_message));
+        let alone = |(outcome, name): &(&EncodingOutcome, String)| {
+            format!("{name}: {} of the bytes, {}", share(outcome, plain), self.time(outcome))
+        };
+        let mut text = String::new();
+        if let [first, others @ ..] = &changes[..] {
+            text += &format!(" First, {}.", alone(first));
+            if !others.is_empty() {
+                let others: Vec<String> = others.iter().map(alone).collect();
+                text += &format!(" Instead, each alone: {}.", others.join("; "));
+            }
+        }
+        text
+    }
+
+    fn recommendation(&self, plain: &EncodingOutcome) -> String {
+        let Choice { chosen, least, fits } = self.choice;
+        let all = &self.outcomes[chosen];
+        let what = describe(&self.settings[chosen]);
+        if !fits {
+            return format!(
+                " Nothing that was tried fits: even {what}, with the fewest bytes, takes {} of the link. Send fewer messages, or find a faster link.",
+                percent_of(all.link_load.unwrap_or(0.0))
+            );
+        }
+        let mut text = format!(
+            " With at most {} of waiting, use {what}: {} bytes, {} of the plain ones, and {} from arising to arrival, {} of it waiting{}.",
+            quantity(self.options.wait_max.as_secs_f64(), "s"),
+            with_decimals(all.link_bytes_per_message, 1),
+            share(all, plain),
+            quantity(delay(all), "s"),
+            quantity(all.batch_delay_s, "s"),
+            all.link_load.map_or_else(String::new, |load| format!(
+                "; it fills {} of the link",
+                percent_of(load)
+            )),
+        );
+        if least != chosen {
+            let saved = 100.0 * (1.0 - self.outcomes[least].link_bytes_per_message / all.link_bytes_per_message);
+            text += &format!(
+                " {} saves {} % more: not worth it.",
+                describe(&self.settings[least]),
+                with_decimals(saved, 1)
+            );
+        }
+        if let Some(load) = plain.link_load.filter(|load| *load <= 1.0)
+            && delay(all) > SOONER * delay(plain)
+        {
+            text += &format!(
+                " That arrives no sooner than plain JSON: leave it, unless bytes are paid for. Plain JSON fills the link from {} on.",
+                quantity(self.options.rate / load, "1/s")
+            );
+        }
+        text
+    }
+}
+
+/// A message that takes more than this share of another's time is not called sooner: our own choice.
+const SOONER: f64 = 0.97;
+
+fn share(outcome: &EncodingOutcome, plain: &EncodingOutcome) -> String {
+    percent_of(outcome.link_bytes_per_message / plain.link_bytes_per_message)
+}
+
+fn percent_of(share: f64) -> String {
+    let decimals = if share < 0.1 { 1 } else { 0 };
+    format!("{} %", with_decimals(100.0 * share, decimals))
 }
 
 fn describe(setting: &Sized) -> String {

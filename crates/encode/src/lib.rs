@@ -9,12 +9,13 @@ mod choose;
 mod codecs;
 mod deliver;
 mod documents;
+mod exactness;
 mod findings;
 mod framing;
 mod sizes;
 
 pub use codecs::{COMPRESSIONS, Compression};
-pub use documents::{Documents, DocumentsError};
+pub use documents::{Document, Documents, DocumentsError};
 pub use framing::Framing;
 
 use lastmile_document::{Encoder, Encoding, Misfit, Schema, UserSchema, infer, proto_text};
@@ -122,9 +123,9 @@ pub fn compare(
     if let Some(schema) = &options.user_schema {
         fits(schema, documents)?;
     }
-    let values = documents.documents.iter().map(|(_, document)| document);
-    let schema = infer(values.clone());
-    let json_bytes: usize = values.map(|document| document.to_string().len()).sum();
+    let values = documents.documents.iter().map(|document| &document.value);
+    let schema = infer(values);
+    let json_bytes: usize = documents.documents.iter().map(|document| document.text.len()).sum();
     let count = documents.documents.len();
     let mut batches: Vec<usize> = options.batches.iter().map(|batch| (*batch).clamp(1, count)).collect();
     batches.sort_unstable();
@@ -191,9 +192,9 @@ pub fn compare(
 }
 
 fn fits(schema: &UserSchema, documents: &Documents) -> Result<(), EncodeError> {
-    for (line, document) in &documents.documents {
-        schema.encode(document).map_err(|misfit| EncodeError::Misfit {
-            line: *line,
+    for document in &documents.documents {
+        schema.encode(&document.value).map_err(|misfit| EncodeError::Misfit {
+            line: document.line,
             misfit: Box::new(misfit),
             file: schema.file().to_owned(),
             message: schema.message().to_owned(),

@@ -6,13 +6,18 @@ use lastmile_workload::access_log;
 use serde_json::{Value, json};
 
 fn log(count: usize) -> Documents {
-    let line = |line| serde_json::to_value(line).expect("a log line is JSON");
+    let line = |(at, line)| {
+        let text = serde_json::to_string(line).expect("a log line is JSON");
+        Document::parse(at, &text).expect("it is JSON")
+    };
     Documents {
-        documents: (1..)
-            .zip(access_log::lines(count, Seed::new(1)).iter().map(line))
-            .collect(),
+        documents: (1..).zip(&access_log::lines(count, Seed::new(1))).map(line).collect(),
         notes: Vec::new(),
     }
+}
+
+fn document(line: usize, value: &Value) -> Document {
+    Document::parse(line, &value.to_string()).unwrap()
 }
 
 fn options() -> Options {
@@ -32,7 +37,7 @@ fn options() -> Options {
 /// FlatBuffers 388,381, Cap'n Proto 426,532, packed 458,024 bytes.
 #[test]
 fn ten_thousand_log_lines_have_the_published_order_before_and_after_zstd() {
-    let logs: Vec<Value> = log(10_000).documents.into_iter().map(|(_, line)| line).collect();
+    let logs: Vec<Value> = log(10_000).documents.into_iter().map(|line| line.value).collect();
     let document = json!({ "logs": logs });
     let schema = infer([&document]);
     let sizes = |encoding| {
@@ -108,9 +113,9 @@ fn deliveries_take_what_the_rate_and_the_delay_of_the_link_imply() {
 #[test]
 fn an_encoding_that_cannot_hold_a_document_is_named_with_its_line() {
     let mut documents = log(30);
-    documents.documents[4] = (
+    documents.documents[4] = document(
         5,
-        json!({"address": {"x0": 1, "x1": 2, "x2": 3, "x3": 4}, "identity": "\u{1}", "userid": "u", "date": "d", "request": "r", "code": 1, "size": 2}),
+        &json!({"address": {"x0": 1, "x1": 2, "x2": 3, "x3": 4}, "identity": "\u{1}", "userid": "u", "date": "d", "request": "r", "code": 1, "size": 2}),
     );
     let comparison = compare("log", &documents, &options(), &mut |_| ()).unwrap();
     let [refusal] = &comparison.refusals[..] else {
@@ -153,9 +158,9 @@ fn the_rows_of_protobuf_use_the_users_schema_and_the_answer_says_so() {
     for (own, inferred) in own.settings.iter().zip(&inferred.settings) {
         assert!(own.encoding == "protobuf" || own == inferred);
     }
-    let bytes = documents.documents.iter().map(|(_, line)| {
+    let bytes = documents.documents.iter().map(|line| {
         let schema = with_user_schema().user_schema.unwrap();
-        schema.encode(line).unwrap().len() as u64
+        schema.encode(&line.value).unwrap().len() as u64
     });
     let plain = |setting: &&lastmile_report::encode::EncodingSetting| {
         setting.encoding == "protobuf" && setting.codec == "none" && setting.batch == 1
@@ -166,7 +171,7 @@ fn the_rows_of_protobuf_use_the_users_schema_and_the_answer_says_so() {
 #[test]
 fn a_document_that_does_not_fit_the_users_schema_is_an_error() {
     let mut documents = log(5);
-    documents.documents[2].1["address"]["x2"] = json!("east");
+    documents.documents[2].value["address"]["x2"] = json!("east");
     let error = compare("log", &documents, &with_user_schema(), &mut |_| ()).unwrap_err();
     let text = error.to_string();
     assert!(
@@ -175,5 +180,107 @@ fn a_document_that_does_not_fit_the_users_schema_is_an_error() {
                 "; correct the document or log.proto, or name another message than logs.Line with --message"
             ),
         "{text}"
+    );
+}
+
+#[test]
+fn json_is_the_users_own_text_and_what_others_cannot_hold_is_refused_with_its_line_field_and_value() {
+    let text = "{\"b\": 1,  \"a\": 1e3}\n{\"b\": 2, \"a\": 107260880497441314860971833778156290045}\n";
+    let documents = Documents::read(text, 10).unwrap();
+    let options = Options {
+        encodings: vec![Encoding::Json, Encoding::Protobuf, Encoding::MessagePack],
+        links: Vec::new(),
+        ..options()
+    };
+    let comparison = compare("own", &documents, &options, &mut |_| ()).unwrap();
+    assert_eq!(
+        comparison.json_bytes,
+        text.len() as u64 - 2,
+        "without the ends of the lines"
+    );
+    assert!(comparison.settings.iter().all(|setting| setting.encoding == "json"));
+    let refused: Vec<_> = comparison
+        .refusals
+        .iter()
+        .map(|refusal| refusal.encoding.as_str())
+        .collect();
+    assert_eq!(refused, ["protobuf", "msgpack"]);
+    for refusal in &comparison.refusals {
+        assert_eq!(refusal.line, 2);
+        assert!(
+            refusal
+                .problem
+                .starts_with("field a, value 107260880497441314860971833778156290045: "),
+            "{}",
+            refusal.problem
+        );
+    }
+}
+
+fn at_rate(rate: f64, link: &str) -> lastmile_report::encode::EncodingComparison {
+    let options = Options {
+        links: vec![(link.to_owned(), lastmile_link::resolve(link).unwrap())],
+        rate,
+        ..options()
+    };
+    compare("log", &log(200), &options, &mut |_| ()).unwrap()
+}
+
+#[test]
+fn what_the_link_cannot_carry_is_said_and_not_recommended() {
+    for rate in [10.0, 100.0, 1000.0] {
+        let link = &at_rate(rate, "published/dialup-56k").links[0];
+        let load =
+            |outcome: &lastmile_report::encode::EncodingOutcome| 8.0 * outcome.link_bytes_per_message * rate / 56_000.0;
+        for outcome in &link.outcomes {
+            let own = outcome.link_load.unwrap();
+            assert!((own / load(outcome) - 1.0).abs() < 0.1, "{own} of {}", load(outcome));
+        }
+        let used = link.outcomes.iter().find(|outcome| outcome.to_use).unwrap();
+        let fits = link
+            .outcomes
+            .iter()
+            .any(|outcome| outcome.link_load <= Some(1.0) && outcome.batch_delay_s <= 1.0);
+        assert_eq!(used.link_load <= Some(1.0), fits, "{rate}");
+        let plain = link
+            .outcomes
+            .iter()
+            .find(|outcome| outcome.encoding == "json" && outcome.codec == "none")
+            .unwrap();
+        assert_eq!(
+            link.summary.contains("and does not fit"),
+            plain.link_load > Some(1.0),
+            "{}",
+            link.summary
+        );
+        assert_eq!(
+            link.summary.contains("Nothing that was tried fits"),
+            !fits,
+            "{}",
+            link.summary
+        );
+    }
+}
+
+#[test]
+fn of_nearly_equal_settings_the_smallest_change_is_recommended() {
+    let link = &at_rate(10.0, "wpt/3g").links[0];
+    let used = link.outcomes.iter().find(|outcome| outcome.to_use).unwrap();
+    let near = link.outcomes.iter().filter(|outcome| {
+        outcome.framing == "length-prefix"
+            && outcome.batch_delay_s <= 1.0
+            && outcome.link_bytes_per_message <= used.link_bytes_per_message
+    });
+    let is_json = |outcome: &&lastmile_report::encode::EncodingOutcome| outcome.encoding == "json";
+    assert!(near.clone().any(|outcome| is_json(&outcome)) <= is_json(&used));
+    let least = near
+        .map(|outcome| outcome.link_bytes_per_message)
+        .fold(f64::INFINITY, f64::min);
+    assert!(used.link_bytes_per_message <= 1.03 * least);
+    assert_eq!(
+        link.summary.contains("not worth it"),
+        least < used.link_bytes_per_message,
+        "{}",
+        link.summary
     );
 }

@@ -121,6 +121,8 @@ pub struct EncodingOutcome {
     pub delivery_time: Figure,
     /// What the link carried for each message, with the headers of every layer, in bytes.
     pub link_bytes_per_message: f64,
+    /// The share of the link's rate that the messages take at the rate at which they arise; above 1 they do not fit. None where the link has no rate.
+    pub link_load: Option<f64>,
     /// How long a message waits for its batch to fill, in seconds: the mean over its messages.
     pub batch_delay_s: f64,
     /// The delivery time that the link's rate and delay imply for batches of the mean size; none where the rate varies.

@@ -221,6 +221,7 @@ pub(crate) fn run() -> Run {
         cpu: "reference".to_owned(),
         cpu_machine: "2 cores of a Xeon at 2.5 GHz, Linux 6.1".to_owned(),
         seed: 1,
+        fresh: "repeat".to_owned(),
         version: "0.1.0".to_owned(),
         run: "runs/gzip-filter-1".to_owned(),
         cells,

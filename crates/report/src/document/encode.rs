@@ -3,7 +3,7 @@
 use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
 use crate::csv::{self, Rows};
 use crate::encode::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
-use crate::number::{mean_and_spread, quantity, with_decimals};
+use crate::number::{mean_and_spread, percent, quantity, with_decimals};
 
 impl Record for EncodingComparison {
     fn document(&self, detail: Detail) -> Document {
@@ -124,12 +124,13 @@ pub(crate) fn computing(comparison: &EncodingComparison) -> Option<Grid> {
 /// A link: its description, what to do there, and its frontier.
 pub(crate) fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
     let note = "Delivery runs from when a batch is sent until its last byte has arrived, over a connection that stays open; the wait is the mean time of a \
-                message until its batch is full. Link bytes include the headers of every layer. Shown is what nothing else beats in both bytes and delay.";
+                message until its batch is full. Link bytes include the headers of every layer; above 100 % of the link the messages do not fit, and the delivery \
+                is that of a link that is idle. Shown is what nothing else beats in both bytes and delay.";
     let mut grid = Grid::new(format!("Delivery over {}", link.name), note)
         .word_columns(["encoding", "codec"])
         .figure_columns(["batch"])
         .word_columns(["framing"])
-        .figure_columns(["link bytes a message", "delivery", "predicted", "wait"]);
+        .figure_columns(["link bytes a message", "of the link", "delivery", "predicted", "wait"]);
     for outcome in &link.outcomes {
         let is_shown =
             detail == Detail::All || outcome.frontier || outcome.to_use || outcome.framing != "length-prefix";
@@ -160,6 +161,7 @@ fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
         outcome.batch.to_string(),
         outcome.framing.clone(),
         with_decimals(outcome.link_bytes_per_message, 1),
+        outcome.link_load.map_or_else(String::new, percent),
         mean_and_spread(&outcome.delivery_time),
         outcome
             .predicted_s
