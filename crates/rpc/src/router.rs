@@ -15,7 +15,7 @@ pub use allow_list::{AllowList, AllowListError};
 use crate::batch::BatchLimits;
 use crate::ice::Invocation;
 use lastmile_units::{Bytes, Instant};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// The settings of a router.
@@ -90,6 +90,9 @@ struct Waiting {
     since: Instant,
 }
 
+/// Of so many back ends, the first forbidden call is told: our own choice.
+const BACK_ENDS_TOLD: usize = 100;
+
 /// The router.
 pub struct Router {
     settings: Settings,
@@ -98,6 +101,10 @@ pub struct Router {
     clients: BTreeMap<String, SessionId>,
     next: u64,
     counters: Counters,
+    /// The back ends of which a call was forbidden.
+    forbidden: BTreeSet<String>,
+    /// What is to be told of the first forbidden call of each.
+    remarks: Vec<String>,
 }
 
 impl Router {
@@ -118,6 +125,8 @@ impl Router {
                 written: 0,
                 lost: 0,
             },
+            forbidden: BTreeSet::new(),
+            remarks: Vec::new(),
         }
     }
 
@@ -151,6 +160,11 @@ impl Router {
         self.counters.lost += waiting + on_the_way;
     }
 
+    /// Takes what is to be told of forbidden calls: the first of each back end.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
     /// Whether the session still is that of its client.
     pub fn has_session(&self, id: SessionId) -> bool {
         self.sessions.contains_key(&id)
@@ -165,6 +179,12 @@ impl Router {
         let client = &call.identity.category;
         if !self.settings.allowed.allows(back_end, client, &call.operation) {
             self.counters.forbidden += 1;
+            if self.forbidden.len() < BACK_ENDS_TOLD && self.forbidden.insert(back_end.to_owned()) {
+                self.remarks.push(format!(
+                    "no rule lets the back end {back_end:?} call {} of the client {client:?}: its calls are dropped, and counted as forbidden",
+                    call.operation
+                ));
+            }
             return Err(Refusal::Forbidden);
         }
         let session = self

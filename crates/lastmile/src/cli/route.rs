@@ -10,8 +10,8 @@ use std::time::Duration;
 /// Gather the one-way calls of back ends, and send each client compressed batches
 ///
 /// Clients and back ends speak the Ice protocol. A client connects to --clients, calls createSession of the object `router`, whose category
-/// is the client's name, and gets its calls over the same connection. A back end connects to --back-ends, calls register of that object with
-/// its own name, and then makes one-way calls of objects whose category is the client's name. It reaches only the clients and
+/// is the client's name, and gets its calls over the same connection. A back end connects to --back-ends, calls register of the object `router` whose
+/// category is its own name (`prices/router`), and then makes one-way calls of objects whose category is the client's name. It reaches only the clients and
 /// operations that --allow names: one rule per line, of a back end, a client and an operation, each by its name or * for all.
 ///
 /// A call waits for others for --batch-time at most, and longer only while the client's connection is busy. Calls that find a client's queue

@@ -45,6 +45,9 @@ pub(crate) fn route(args: &RouteArgs) -> anyhow::Result<Exit> {
     ));
     while !asked.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(50));
+        for remark in server.take_remarks() {
+            output::note(&remark);
+        }
     }
     let counters = server.counters();
     let account = serde_json::json!({

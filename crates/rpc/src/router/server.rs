@@ -73,6 +73,11 @@ impl Server {
         Ok(server)
     }
 
+    /// Takes what is to be told of forbidden calls: the first of each back end.
+    pub fn take_remarks(&self) -> Vec<String> {
+        self.shared.router().take_remarks()
+    }
+
     /// What became of all calls so far.
     pub fn counters(&self) -> Counters {
         self.shared.router().counters()
@@ -157,6 +162,10 @@ impl Connection {
             let is_wanted = invocation.identity.name == ROUTER && invocation.operation == operation;
             if id == 0 || !is_wanted {
                 self.refuse(id, &format!("the first call is {operation} of the object {ROUTER}"))?;
+                continue;
+            }
+            if invocation.identity.category.is_empty() {
+                self.refuse(id, &format!("your name is missing: call {operation} of the object NAME/{ROUTER}, whose category is your name"))?;
                 continue;
             }
             self.confirm(id)?;

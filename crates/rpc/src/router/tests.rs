@@ -81,6 +81,12 @@ fn only_what_the_allow_list_names_reaches_a_client() {
     assert!(router.offer("prices", call("bert", "tick", 1), at(0)).is_ok());
     let counters = router.counters();
     assert_eq!((counters.forbidden, counters.without_session), (3, 1));
+    let remarks = router.take_remarks();
+    assert_eq!(remarks.len(), 3, "one for each back end: {remarks:?}");
+    assert!(
+        remarks[0].contains("\"prices\" call headline of the client \"anna\""),
+        "{remarks:?}"
+    );
     assert!(counters.is_complete());
     assert!(!AllowList::default().allows("prices", "anna", "tick"));
     assert_eq!(AllowList::parse("a b\n").unwrap_err().line, 1);
