@@ -34,7 +34,7 @@ use lastmile_lab::cpu_cost_model::Choice;
 use lastmile_lab::settings::World;
 use link::LinkArgs;
 use load::LoadArgs;
-use monitor::{AuditArgs, EmitArgs, MonitorArgs, QueryArgs, SensorArgs, SubscribeArgs};
+use monitor::{AuditArgs, EmitArgs, MonitorArgs, QueryArgs, SalvageArgs, SensorArgs, SubscribeArgs};
 use perturb::PerturbArgs;
 use profiles::ProfilesArgs;
 use report::ReportArgs;
@@ -87,6 +87,7 @@ pub(crate) enum Verb {
     Query(QueryArgs),
     Subscribe(SubscribeArgs),
     Audit(AuditArgs),
+    Salvage(SalvageArgs),
     Perturb(PerturbArgs),
     Profiles(ProfilesArgs),
     Conform(ConformArgs),

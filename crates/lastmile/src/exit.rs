@@ -9,10 +9,12 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Success: 0.
     Done,
-    /// Some cells failed; the results of the others are kept: 4.
+    /// Some cells of a study failed, or every request of a load's run; what did not fail is kept: 4.
     CellsFailed,
     /// A threshold or a rule was broken: 99, as in k6.
     Broken,
+    /// A rule could not be decided with these runs: 2, as for other input that gives no answer.
+    Undecided,
     /// The exit code of the command that was run.
     Command(u8),
     /// Ctrl-C was pressed: 130, that is 128 plus the number of SIGINT, as in shells.
@@ -26,6 +28,7 @@ impl Exit {
             Self::Done => 0,
             Self::CellsFailed => 4,
             Self::Broken => 99,
+            Self::Undecided => USAGE,
             Self::Command(code) => code,
             Self::Interrupted => 130,
         }

@@ -12,7 +12,7 @@ use lastmile_study::catalogue::Builtin;
 use lastmile_study::file::Study;
 use lastmile_study::run_folder::{RunFolder, StoredRun};
 use lastmile_study::summary::{RunInfo, summarise};
-use lastmile_study::{cell, journal};
+use lastmile_study::{journal, runner};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -161,11 +161,7 @@ pub(crate) fn read_record(path: &Path) -> anyhow::Result<Run> {
 /// # Errors
 /// When the study's cells cannot be told apart.
 pub(crate) fn note_missing_repeats(folder: &RunFolder, kept: &StoredRun) -> anyhow::Result<()> {
-    let asked = cell::expand(&kept.study)?
-        .iter()
-        .map(cell::Cell::key)
-        .collect::<std::collections::BTreeSet<_>>();
-    let total = asked.len() as u64 * kept.study.repeats.get();
+    let total = runner::planned_repeats(&kept.study)?;
     let done = repeats_in(&kept.outcomes);
     if done < total {
         output::note(&format!(

@@ -122,7 +122,7 @@ pub enum Verdict {
     Different,
     /// The interval holds 0, or nothing varied and both are equal.
     WithinNoise,
-    /// Unknown: a cell is invalid, or its figure varies and gives no interval.
+    /// Unknown: a cell is invalid, its figure varies and gives no interval, or seeds differ and the repeats of a cell share its draws.
     Unknown,
 }
 
@@ -160,6 +160,11 @@ impl Comparison {
     pub fn breaks_a_rule(&self) -> bool {
         self.rules.iter().any(RuleOutcome::is_broken)
     }
+
+    /// Whether no rule was broken, and one could not be decided.
+    pub fn is_undecided(&self) -> bool {
+        !self.breaks_a_rule() && self.rules.iter().any(RuleOutcome::is_undecided)
+    }
 }
 
 /// The kinds of doubts that a comparison raises.
@@ -175,6 +180,7 @@ pub const DOUBTS: &[DoubtKind] = &[
 /// Compares `after` with `before`, and checks the changes against `rules`: their intervals, or where `strict` their values alone.
 pub fn compare(before: &Run, after: &Run, rules: &[Rule], strict: bool) -> Comparison {
     let paired = before.seed == after.seed && before.study == after.study;
+    let drawn_once = draws_differ_by_cell(before, after);
     let mut left: BTreeMap<_, &Cell> = after.cells.iter().map(|cell| (key(cell), cell)).collect();
     let (mut cells, mut unmatched, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
     for cell in &before.cells {
@@ -184,6 +190,7 @@ pub fn compare(before: &Run, after: &Run, rules: &[Rule], strict: bool) -> Compa
                     before: cell,
                     after: matching,
                     paired,
+                    drawn_once,
                 };
                 cells.push(compare_cells(&pair));
                 pairs.push(pair);
@@ -282,7 +289,7 @@ fn change(name: &str, pair: &CellPair<'_>, [before, after]: [&Figure; 2]) -> Cha
         _ if !(pair.before.valid && pair.after.valid) => None,
         Difference::Interval([low, high]) => Some(low > 0.0 || high < 0.0),
         Difference::Exact => Some(before.mean != after.mean),
-        Difference::Unknown => None,
+        Difference::Unknown | Difference::Undecided => None,
     };
     let verdict = match (told, better) {
         (None, _) => Verdict::Unknown,
@@ -311,6 +318,15 @@ pub(crate) fn relative_interval(before: f64, ends: [f64; 2]) -> Option<[f64; 2]>
     ends.iter().all(|end| end.is_finite()).then_some(ends)
 }
 
+/// Whether the runs drew differently, and the repeats of a cell share what was drawn for it: their intervals do not hold what other draws change.
+fn draws_differ_by_cell(before: &Run, after: &Run) -> bool {
+    before.seed != after.seed && !(before.redraws() && after.redraws())
+}
+
+/// What to do where [`draws_differ_by_cell`].
+pub(crate) const REDRAW: &str = "the repeats of a cell share what was drawn for it, so that nothing tells a change from other draws: give both runs one seed, or the study \
+     fresh = \"repeat\"";
+
 /// What else differs between two runs, and so may have caused a change.
 fn differences(before: &Run, after: &Run) -> Vec<Doubt> {
     let seeds = [before, after].map(|run| run.seed.to_string());
@@ -328,8 +344,12 @@ fn differences(before: &Run, after: &Run) -> Vec<Doubt> {
     ];
     let differing = pairs.into_iter().filter(|(_, _, before, after)| before != after);
     differing
-        .map(|(kind, what, before, after)| {
-            Doubt::new(kind, format!("the {what} was {before} before and is {after} after"))
+        .map(|(kind, what, old, new)| {
+            let mut text = format!("the {what} was {old} before and is {new} after");
+            if kind == DoubtKind::OtherSeed && draws_differ_by_cell(before, after) {
+                text = format!("{text}; {REDRAW}");
+            }
+            Doubt::new(kind, text)
         })
         .collect()
 }

@@ -90,6 +90,8 @@ kinds! {
     UncertainSaving = "uncertain-saving";
     /// Some responses are not replayed: neither body nor size is known.
     MissingResponses = "missing-responses";
+    /// The browser itself answered some requests, from a cache or by a service worker, that a first visit makes.
+    CachedResponses = "cached-responses";
     /// The traffic does not give the size of some headers: a typical size is used.
     UnknownHeads = "unknown-heads";
     /// The traffic does not say at which level responses were compressed on request.

@@ -31,6 +31,9 @@ pub struct Run {
     pub cpu_machine: String,
     /// The root of every random choice.
     pub seed: u64,
+    /// What each new world was for: `cell`, whose repeats then share what was drawn for it, or `repeat`.
+    #[serde(default)]
+    pub fresh: String,
     /// The version of lastmile.
     pub version: String,
     /// The run folder.
@@ -52,6 +55,11 @@ pub struct Run {
 impl Run {
     /// The name of this schema.
     pub const SCHEMA: &str = "lastmile/run/1";
+
+    /// Whether each repeat has draws of its own, so that intervals hold all that the seed changes.
+    pub fn redraws(&self) -> bool {
+        self.fresh == "repeat"
+    }
 }
 
 /// One combination of levels, repeated.

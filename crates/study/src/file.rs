@@ -122,6 +122,16 @@ pub enum Fresh {
     Repeat,
 }
 
+impl Fresh {
+    /// As written in a study: `cell` or `repeat`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cell => "cell",
+            Self::Repeat => "repeat",
+        }
+    }
+}
+
 /// The figures that a study measures.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

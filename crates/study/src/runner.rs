@@ -135,7 +135,7 @@ impl Run<'_> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<RunEnd, RunError> {
         let jobs = jobs(self.study)?;
-        let total = jobs.iter().map(|job| job.repeats.end - job.repeats.start).sum();
+        let total = count_repeats(&jobs);
         let lacking: Vec<_> = jobs.into_iter().filter(|job| !job.is_done(outcomes)).collect();
         let mut done = total
             - lacking
@@ -255,6 +255,18 @@ fn jobs(study: &Study) -> Result<Vec<WorldJob>, StudyError> {
     Ok(jobs)
 }
 
+/// How many repeats a run of the whole study has: those of cells that several parts share once, and of each part as many as it asks for.
+///
+/// # Errors
+/// When the study's cells cannot be expanded.
+pub fn planned_repeats(study: &Study) -> Result<u64, StudyError> {
+    Ok(count_repeats(&jobs(study)?))
+}
+
+fn count_repeats(jobs: &[WorldJob]) -> u64 {
+    jobs.iter().map(|job| job.repeats.end - job.repeats.start).sum()
+}
+
 /// The approximate time that a run of the whole study takes.
 ///
 /// # Errors
@@ -291,7 +303,7 @@ pub fn dry_run(study: &Study, experiment: &dyn Experiment, threads: NonZeroUsize
     let cells = expand(study)?;
     let jobs = jobs(study)?;
     let expected = expected(&jobs, experiment, threads);
-    let repeats: u64 = jobs.iter().map(|job| job.repeats.end - job.repeats.start).sum();
+    let repeats = count_repeats(&jobs);
     let mut text: String = cells.iter().map(|cell| format!("{}\n", cell.describe())).collect();
     text += &format!(
         "{} cells, {repeats} repeats in all, {} worlds, {threads} at once; about {}\n",

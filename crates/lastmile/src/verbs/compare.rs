@@ -27,8 +27,13 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
     for broken in comparison.broken_rules() {
         output::note(&format!("broken: {broken}"));
     }
+    for undecided in comparison.undecided_rules() {
+        output::note(&format!("undecided: {undecided}"));
+    }
     Ok(if comparison.breaks_a_rule() {
         Exit::Broken
+    } else if comparison.is_undecided() {
+        Exit::Undecided
     } else {
         Exit::Done
     })

@@ -91,7 +91,7 @@ fn a_setting_that_cannot_be_set_is_refused_before_anything_runs() {
         2,
         &[
             "link=wpt/3g would change nothing",
-            "lastmile studies show bulk > mine.toml",
+            "lastmile studies show NAME > mine.toml",
         ],
     );
     let nowhere = place.run(&["run", "permessage-deflate", "--set", "workload=nowhere.txt"]);

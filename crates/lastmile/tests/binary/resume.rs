@@ -101,6 +101,21 @@ fn a_run_that_was_cut_off_is_reported_as_far_as_it_came() {
 }
 
 #[test]
+fn a_finished_run_whose_parts_have_repeats_of_their_own_is_not_called_unfinished() {
+    let place = Place::new();
+    let more = "\n[[part]]\nname = 'once'\nrepeats = 1\n[[part]]\nname = 'twice'\nrepeats = 2\n[part.fixed]\nround_trip = '50 ms'\n";
+    let study = place.file("parts.toml", LOSSY.to_owned() + more);
+    place.data(&["run", study, "--out", "run"]);
+    let ended = place.run(&["report", "run", "--format", "csv"]);
+    assert_eq!(
+        (ended.code, ended.stderr.contains("repeats are done")),
+        (Some(0), false),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn a_report_or_a_comparison_leaves_the_journal_of_a_run_that_is_going_on_as_it_is() {
     let place = Place::new();
     let study = place.file("lossy.toml", LOSSY);

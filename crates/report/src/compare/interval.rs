@@ -1,6 +1,7 @@
 //! Intervals of the difference that a figure shows between two runs, at any level.
 //!
-//! Runs of one seed share their random choices, so their repeats are compared pair by pair. Repeats of different seeds are independent.
+//! Runs of one seed share their random choices, so their repeats are compared pair by pair. Repeats of different seeds are independent, unless
+//! the repeats of a cell share what was drawn for it: then they do not show how much other draws change, and no interval holds that.
 
 use crate::record::{Cell, DoubtKind, Figure};
 use crate::rules::Statistic;
@@ -15,6 +16,8 @@ pub(super) struct CellPair<'a> {
     pub(super) after: &'a Cell,
     /// Whether the repeats of both runs share their random choices.
     pub(super) paired: bool,
+    /// Whether other draws were made for the cell after than before, and each by all of its repeats: no interval holds what that changes.
+    pub(super) drawn_once: bool,
 }
 
 /// What is known about `after - before`.
@@ -26,6 +29,8 @@ pub(super) enum Difference {
     Interval([f64; 2]),
     /// Something varied, and the records do not say how much.
     Unknown,
+    /// The draws differ, and the repeats of a cell share them: no number of repeats would tell.
+    Undecided,
 }
 
 /// The tail of a 95 % interval.
@@ -39,7 +44,7 @@ impl Difference {
     pub(super) fn interval(self) -> Option<[f64; 2]> {
         match self {
             Self::Interval(ends) => Some(ends),
-            Self::Exact | Self::Unknown => None,
+            Self::Exact | Self::Unknown | Self::Undecided => None,
         }
     }
 }
@@ -53,6 +58,7 @@ impl CellPair<'_> {
         let is_single = [self.before, self.after].into_iter().any(is_single_run) && values[0] != values[1];
         let exact = figures.iter().all(|figure| figure.varied.is_empty());
         match statistic {
+            _ if self.drawn_once && values[0] != values[1] => Difference::Undecided,
             _ if is_single => Difference::Unknown,
             _ if exact => Difference::Exact,
             Statistic::Mean if self.is_paired(figures) => of_pairs(&before.run_means, &after.run_means, tail),

@@ -57,6 +57,8 @@ pub struct RuleOutcome {
     pub breaches: Vec<Breach>,
     /// Changes beyond the bound whose intervals are not: they may be noise, and break nothing.
     pub unproven: Vec<Breach>,
+    /// How many of those no number of repeats would decide: the runs have different seeds, and the repeats of a cell share what was drawn for it.
+    pub undecided: u64,
     /// The change of the figure over all its cells together, where there are several that varied.
     pub joint: Option<JointChange>,
 }
@@ -102,6 +104,11 @@ impl RuleOutcome {
     /// Whether the rule was broken. One that found nothing to check counts as broken: a gate that checks nothing passes everything.
     pub fn is_broken(&self) -> bool {
         self.checked == 0 || !self.breaches.is_empty() || self.joint.as_ref().is_some_and(|joint| joint.broken)
+    }
+
+    /// Whether changes beyond the bound may be those of a program or of other draws, and nothing else broke the rule.
+    pub fn is_undecided(&self) -> bool {
+        self.undecided > 0 && !self.is_broken()
     }
 
     /// The doubt about changes that were checked without an interval.
@@ -173,6 +180,7 @@ impl Rule {
             without_interval: 0,
             breaches: Vec::new(),
             unproven: Vec::new(),
+            undecided: 0,
             joint: None,
         };
         for figure in &checked {
@@ -185,7 +193,9 @@ impl Rule {
             let is_proven = match difference {
                 Difference::Interval(ends) => ends.into_iter().all(|end| self.is_beyond(old, end)),
                 Difference::Exact | Difference::Unknown => true,
+                Difference::Undecided => false,
             };
+            outcome.undecided += u64::from(difference == Difference::Undecided && !strict);
             let list = if is_proven || strict {
                 &mut outcome.breaches
             } else {

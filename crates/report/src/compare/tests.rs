@@ -56,6 +56,7 @@ fn difference(paired: bool, statistic: Statistic, figures: [&Figure; 2], tail: f
         before: &run.cells[0],
         after: &run.cells[0],
         paired,
+        drawn_once: false,
     };
     pair.difference(statistic, figures, tail)
 }
@@ -138,6 +139,7 @@ fn a_change_that_all_cells_share_shows_in_their_mean() {
         before: &run.cells[0],
         after: &run.cells[0],
         paired: false,
+        drawn_once: false,
     };
     // In each cell the runs are as far from each other as the change is large, but in another order.
     let cells = [[10.0, 11.0, 12.0], [1.2, 1.0, 1.1], [110.0, 120.0, 100.0]].map(|means| {
@@ -200,6 +202,36 @@ fn equal_runs_break_a_rule_rarely_and_a_change_is_found() {
     );
     let found = breaking(100, 1.12, "mean(extract_time)>+5%", false);
     assert!(found >= 90, "{found}");
+}
+
+#[test]
+fn between_seeds_a_change_is_undecided_where_repeats_share_the_draws_of_their_cell() {
+    let rules = [rule("mean(extract_time)>+5%")];
+    let of = |seed: u64, fresh: &str, factor: f64| Run {
+        seed,
+        fresh: fresh.to_owned(),
+        ..slower(factor)
+    };
+    let undecided = compare(&of(1, "cell", 1.0), &of(2, "cell", 1.2), &rules);
+    assert!(undecided.is_undecided() && !undecided.breaks_a_rule());
+    assert_eq!((undecided.rules[0].undecided, &undecided.rules[0].joint), (1, &None));
+    assert_eq!(undecided.cells[0].changes["extract_time"].verdict, Verdict::Unknown);
+    assert_eq!(undecided.cells[1].changes["extract_time"].verdict, Verdict::WithinNoise);
+    let told = &undecided.undecided_rules()[0];
+    assert!(
+        told.contains("seeds 1 and 2") && told.contains("fresh = \"repeat\""),
+        "{told}"
+    );
+    assert!(undecided.doubts[0].text.contains("fresh = \"repeat\""));
+    // Within the bound there is nothing to decide; with one seed, or draws of each repeat, the intervals hold what varies.
+    let decided = |before: Run, after: Run| {
+        let comparison = compare(&before, &after, &rules);
+        (comparison.is_undecided(), comparison.breaks_a_rule())
+    };
+    assert_eq!(decided(of(1, "cell", 1.0), of(2, "cell", 1.04)), (false, false));
+    assert_eq!(decided(of(1, "cell", 1.0), of(1, "cell", 1.2)), (false, true));
+    assert_eq!(decided(of(1, "repeat", 1.0), of(2, "repeat", 1.2)), (false, true));
+    assert_eq!(decided(of(1, "repeat", 1.0), of(2, "cell", 1.2)), (true, false));
 }
 
 #[test]

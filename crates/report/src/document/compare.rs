@@ -2,7 +2,7 @@
 
 use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis, factors, levels_text, readable};
 use crate::compare::rule::{Breach, JointChange};
-use crate::compare::{Change, Comparison, Unmatched, Verdict};
+use crate::compare::{Change, Comparison, REDRAW, Unmatched, Verdict};
 use crate::csv::{self, Rows};
 use crate::number::{NO_NUMBER, quantity, signed_percent};
 use crate::record::Levels;
@@ -80,7 +80,7 @@ fn rules(comparison: &Comparison) -> Option<Block> {
             grid.row(row("no: no figure to check", Default::default()), RowEmphasis::Bad, &[]);
             continue;
         }
-        if !outcome.is_broken() {
+        if !outcome.is_broken() && !outcome.is_undecided() {
             let held = format!("yes, in {} figures", outcome.checked);
             grid.row(row(&held, Default::default()), RowEmphasis::Plain, &[]);
         }
@@ -90,7 +90,13 @@ fn rules(comparison: &Comparison) -> Option<Block> {
             }
         };
         listed("no", &outcome.breaches, RowEmphasis::Bad, &mut grid);
-        listed("not proven", &outcome.unproven, RowEmphasis::Plain, &mut grid);
+        // Those are all of one kind, since either all cells of a comparison share draws or none.
+        let held = if outcome.undecided > 0 {
+            "undecided"
+        } else {
+            "not proven"
+        };
+        listed(held, &outcome.unproven, RowEmphasis::Plain, &mut grid);
         if let Some(joint) = &outcome.joint {
             let mut rest: [String; 6] = Default::default();
             rest[0] = joint_name(joint);
@@ -149,6 +155,21 @@ impl Comparison {
             }
         }
         told
+    }
+}
+
+impl Comparison {
+    /// The rules that could not be decided, a sentence each: why, and what would tell.
+    pub fn undecided_rules(&self) -> Vec<String> {
+        let undecided = self.rules.iter().filter(|outcome| outcome.is_undecided());
+        undecided
+            .map(|outcome| {
+                format!(
+                    "{}: {} of {} figures changed by more, between seeds {} and {}; {REDRAW}",
+                    outcome.rule, outcome.undecided, outcome.checked, self.before.seed, self.after.seed
+                )
+            })
+            .collect()
     }
 }
 

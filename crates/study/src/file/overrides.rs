@@ -117,9 +117,9 @@ impl Study {
             })
             .collect();
         if own.iter().all(|(_, has_own)| *has_own) {
-            let name = &self.name;
             return refused(format!(
-                "{overriding} would change nothing: every cell has its own {key}; start your own study with `lastmile studies show {name} > mine.toml`"
+                "{overriding} would change nothing: every cell has its own {key}; change {key} in the study's file (of a built-in study, in a copy: `lastmile studies show NAME > \
+                 mine.toml`)"
             ));
         }
         self.fixed = self.fixed.overlaid(settings);
@@ -206,8 +206,8 @@ mod tests {
         let mut study = study("[factors]\nlink = ['wpt/3g', 'wpt/cable']");
         assert_eq!(
             set(&mut study, "link=wpt/dsl").unwrap_err().to_string(),
-            "study \"test\": link=wpt/dsl would change nothing: every cell has its own link; start your own study with `lastmile \
-             studies show test > mine.toml`"
+            "study \"test\": link=wpt/dsl would change nothing: every cell has its own link; change link in the study's file (of a \
+             built-in study, in a copy: `lastmile studies show NAME > mine.toml`)"
         );
     }
 

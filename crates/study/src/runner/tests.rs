@@ -229,6 +229,26 @@ fn work_that_two_parts_ask_for_is_done_once() {
 }
 
 #[test]
+fn the_repeats_of_a_study_are_those_that_a_run_of_it_makes() {
+    // The part `some` asks for two repeats of each of two cells, and shares one of them with `more`, which asks for seven.
+    let study = "name = 'test'\nquestion = ''\nrepeats = 3\n[[part]]\nname = 'all'\n[part.factors]\ncodec = ['gzip:1', 'gzip:6']\n\
+                 [[part]]\nname = 'some'\nrepeats = 2\n[part.factors]\ncodec = ['gzip:8', 'gzip:9']\n\
+                 [[part]]\nname = 'more'\nrepeats = 7\n[part.factors]\ncodec = ['gzip:9']";
+    for fresh in ["cell", "repeat"] {
+        let study = Study::parse(
+            "test.toml",
+            &study.replace("repeats = 3", &format!("repeats = 3\nfresh = '{fresh}'")),
+        )
+        .unwrap();
+        let made = run(&study, &draw, 1, "", &AtomicBool::new(false))
+            .journal
+            .lines()
+            .count();
+        assert_eq!((planned_repeats(&study).unwrap(), made), (15, 15));
+    }
+}
+
+#[test]
 fn what_is_simulated_is_run_before_what_takes_real_time() {
     let study = Study::parse(
         "test.toml",
