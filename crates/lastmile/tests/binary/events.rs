@@ -35,12 +35,13 @@ impl Running {
         Self::start(place, &words, 1)
     }
 
-    /// The address that a note ends with.
-    fn url(&self, note: usize) -> String {
-        let at = self.notes[note]
-            .find("http://")
-            .unwrap_or_else(|| panic!("{:?}", self.notes));
-        self.notes[note][at..].to_owned()
+    /// The web address that a note ends with.
+    fn url(&self) -> String {
+        let address = |note: &String| note.find("http://").map(|at| note[at..].to_owned());
+        self.notes
+            .iter()
+            .find_map(address)
+            .unwrap_or_else(|| panic!("{:?}", self.notes))
     }
 }
 
@@ -100,7 +101,7 @@ fn the_live_page_draws_events_and_shows_hostile_texts_as_text() {
     };
     let place = Place::new();
     let monitor = Running::monitor(&place, &[]);
-    let url = monitor.url(0);
+    let url = monitor.url();
     let hostile = format!("text={HOSTILE}");
     for rate in ["rate=1.5", "rate=7.25"] {
         let emitted = place.run(&[
@@ -147,7 +148,7 @@ fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
         .refused(2, &["--live 0.0.0.0:0", "--token-file"]);
     place.file("token", "a-token-of-this-test\n");
     let monitor = Running::monitor(&place, &["--token-file", "token"]);
-    let url = monitor.url(0);
+    let url = monitor.url();
     let without = place.run(&["query", "--monitor", &url]);
     assert!(without.stderr.contains("token"), "{}", without.stderr);
     assert_ne!(without.code, Some(0));
@@ -190,7 +191,7 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
     assert_eq!(cells(&shown.stdout), cells(&plain.stdout), "observing moved a figure");
 
     let monitor = Running::start(&place, &["monitor", "run/events", "--listen", "127.0.0.1:0"], 1);
-    let url = monitor.url(0);
+    let url = monitor.url();
     // Eight cells of two repeats each.
     let repeats = events(&place, &url, "run.repeat", 16);
     assert_eq!(repeats.len(), 16);
@@ -228,7 +229,7 @@ fn logs_of_opentelemetrys_sdk_reach_the_sensor_and_are_found_by_query() {
     }
     let place = Place::new();
     let monitor = Running::monitor(&place, &[]);
-    let url = monitor.url(0);
+    let url = monitor.url();
     let words = [
         "sensor",
         "spool",
@@ -240,7 +241,7 @@ fn logs_of_opentelemetrys_sdk_reach_the_sensor_and_are_found_by_query() {
         "127.0.0.1:0",
     ];
     let sensor = Running::start(&place, &words, 2);
-    let otlp = sensor.url(1);
+    let otlp = sensor.url();
     let (host, port) = otlp.trim_start_matches("http://").split_once(':').unwrap();
     let output = Command::new("python3")
         .arg(peer.join("client.py"))

@@ -19,7 +19,7 @@ fn arrow_reads_from_a_parquet_file_what_query_prints() {
     }
     let place = Place::new();
     let monitor = Running::monitor(&place, &[]);
-    let url = monitor.url(0);
+    let url = monitor.url();
     let mut lines = String::new();
     for number in 0..EVENTS {
         let _ = match number % 4 {

@@ -52,7 +52,7 @@ fn a_subscriber_behind_a_modem_sleeps_for_a_minute_at_nobodys_cost_and_catches_u
         return eprintln!("skipped: {}", tried.stderr);
     }
     let monitor = Running::monitor(&place, &[]);
-    let url = monitor.url(0);
+    let url = monitor.url();
     let port = url.rsplit(':').next().unwrap();
     let far = format!("http://host.lastmile:{port}");
     let link = ["link", MODEM, "--quiet", "--", crate::place::LASTMILE];
