@@ -19,6 +19,8 @@ use serde::{Deserialize, Serialize};
 pub const RATIO: &str = "sim_over_emu";
 /// The study's name.
 pub const STUDY: &str = "fidelity";
+/// The delivery of its cells.
+const MEASURED_DELIVERY: &str = "tcp";
 
 /// The findings of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,27 +118,35 @@ pub fn recorded() -> RecordedRun {
     toml::from_str(include_str!("fidelity/recorded.toml")).expect("the record is well-formed: a test reads it")
 }
 
-/// The table in every report of the simulated world that shows how far its figures agree with real kernels.
+/// The table that shows how far simulated transfers over wired TCP agree with those of real kernels.
 pub fn accuracy_table() -> Table {
     let recorded = recorded();
     let note = format!(
-        "Recorded with lastmile {} on {}: transfer times and response times of the simulated world, divided by those of real kernels \
-         over the same links. `lastmile run fidelity` measures it on this machine.",
+        "Recorded with lastmile {} on {}: times of bulk transfers and of exchanges over TCP (Cubic) on wired links in the simulated world, \
+         divided by those of real kernels over the same links. It says nothing of radios, pages or events. `lastmile run fidelity` measures \
+         it on this machine.",
         recorded.version, recorded.machine
     );
     agreement_table("Simulated against emulated", note, &recorded.cells)
 }
 
-/// Adds the table of accuracy to the record of a run in which anything was simulated, except a run of the study that measures it.
+/// Adds the table of accuracy to the record of a run with simulated cells of the kind that was measured, except a run of the study that
+/// measures it.
 ///
 /// # Errors
 /// When the study's cells cannot be distinguished.
 pub fn annotate(study: &Study, run: &mut Run) -> Result<(), StudyError> {
-    let is_simulated = |cell: &StudyCell| cell.world() == World::Simulated;
-    if study.name != STUDY && expand(study)?.iter().any(is_simulated) {
+    if simulates_what_was_measured(study)? {
         run.exhibits.push(accuracy_table());
     }
     Ok(())
+}
+
+fn simulates_what_was_measured(study: &Study) -> Result<bool, StudyError> {
+    let is_measured = |cell: &StudyCell| {
+        cell.world() == World::Simulated && cell.settings.delivery_name().as_str() == MEASURED_DELIVERY
+    };
+    Ok(study.name != STUDY && expand(study)?.iter().any(is_measured))
 }
 
 /// The agreement of cells without random loss and of those with it.
@@ -169,6 +179,7 @@ pub fn agreement_table(title: &str, note: String, cells: &[Agreement]) -> Table 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::STUDIES;
     use crate::tests::{CATALOGUE, DELIVERIES};
     use lastmile_lab::cpu_cost_model::CostTable;
     use lastmile_study::runner::{Experiment, RunContext};
@@ -194,6 +205,15 @@ mod tests {
         let rows = agreement_table("", String::new(), &cells).rows;
         assert_eq!(rows[0][1..], ["3", "1 %", "4 %", "1 MB over 1.04"]);
         assert_eq!(rows[1][1..], ["1", "10 %", "10 %", "1 MB over 0.9"]);
+    }
+
+    #[test]
+    fn accuracy_is_stated_only_where_wired_tcp_is_simulated() {
+        let stated = |study: &Study| simulates_what_was_measured(study).unwrap();
+        let of_built_in = STUDIES.iter().filter(|builtin| stated(&builtin.study()));
+        assert_eq!(of_built_in.map(|builtin| builtin.name).collect::<Vec<_>>(), ["bulk"]);
+        let bulk = CATALOGUE.find("bulk").unwrap().study();
+        assert!(!stated(&bulk.in_world(World::Emulated, false)));
     }
 
     #[test]

@@ -108,6 +108,26 @@ fn every_finding_is_made_from_the_cells() {
 }
 
 #[test]
+fn a_first_query_is_held_against_the_median_of_the_later_ones() {
+    let mut run = run().clone();
+    for cell in &mut run.cells {
+        let is_slow = cell.levels.get("link").is_some_and(|link| link == "wpt/3g");
+        if cell.part.as_deref() == Some("first-query") {
+            let time = cell.figures.get_mut("query_time").unwrap();
+            time.run_means = if is_slow {
+                vec![2.02, 4.3, 1.32, 1.32, 1.32]
+            } else {
+                vec![0.2, 0.1]
+            };
+            time.first_against_rest = Some([2.02, 2.065]);
+        }
+    }
+    let text = super::open_questions::first_query(&run).unwrap().text;
+    assert!(text.contains("2.02 s and a later one 1.32 s (wpt/3g)"), "{text}");
+    assert!(text.contains("cost most over wpt/3g: 700 ms, of the 4.35 s"), "{text}");
+}
+
+#[test]
 fn what_the_findings_say_holds() {
     let run = run();
     let of = |part, levels: &[(&str, &str)], figure| mean(run, part, levels, figure).unwrap();

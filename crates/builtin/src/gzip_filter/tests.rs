@@ -1,6 +1,5 @@
 use super::reference_values::CASES;
 use super::{exhibits, findings};
-use crate::fidelity;
 use crate::tests::CATALOGUE;
 use lastmile_lab::cpu_cost_model::{Choice, CostTable};
 use lastmile_report::record::{Published, Run};
@@ -17,7 +16,6 @@ fn run() -> &'static Run {
         let costs = CostTable::load(&Choice::Reference).unwrap();
         let mut run = crate::tests::run(&study, &costs);
         CATALOGUE.annotate(&study, &mut run);
-        fidelity::annotate(&study, &mut run).unwrap();
         run
     })
 }
@@ -29,8 +27,8 @@ fn no_cell_fails_and_every_finding_and_table_is_there() {
     assert_eq!(exhibits(run()).len(), 6);
     assert_eq!(
         (run().findings.len(), run().exhibits.len()),
-        (9, 7),
-        "the record has them, and the table on the accuracy of simulated times"
+        (9, 6),
+        "the record has them"
     );
 }
 

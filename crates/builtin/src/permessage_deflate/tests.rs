@@ -1,6 +1,5 @@
 use super::reference_values::ROWS;
 use super::{exhibits, figures, findings};
-use crate::fidelity;
 use crate::tests::CATALOGUE;
 use lastmile_lab::cpu_cost_model::{Choice, CostTable};
 use lastmile_report::record::{DoubtKind, Published, Run};
@@ -21,7 +20,6 @@ fn run_of(study: &Study) -> Run {
     let costs = CostTable::load(&Choice::Reference).unwrap();
     let mut run = crate::tests::run(study, &costs);
     CATALOGUE.annotate(study, &mut run);
-    fidelity::annotate(study, &mut run).unwrap();
     run
 }
 

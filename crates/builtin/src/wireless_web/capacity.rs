@@ -1,17 +1,20 @@
 //! How much is carried, what drops first, and what of it is airtime: experiments 1, 3 and 4.
 
-use super::curves::{carried, curve, mean, peak};
+use super::curves::{self, CARRIED_SHARE, carried, curve, mean, peak};
 use crate::record_lookup::levels_of;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Cell, Finding, Run};
 
 pub(super) fn knee(run: &Run) -> Option<Finding> {
     let curve = curve(run, "request-rate", &[]);
-    let carried = carried(&curve)?;
     let (rate, highest) = peak(&curve, "transaction_rate")?;
     let (last, cell) = curve.last()?;
     let text = format!(
-        "One client's requests are carried up to {carried} per second, and the most that are completed is {} (at {rate} per second). At {last} per second {} are completed, the mean response time is {}, and {} fail. The slides print a knee at 85 per second and response times of over 2 s beyond it.",
+        "{}. The most that are completed is {} (at {rate} per second). At {last} per second {} are completed, the mean response time is {}, and {} fail. The slides print a knee at 85 per second and response times of over 2 s beyond it.",
+        curves::knee(&curve).map_or_else(
+            || format!("There is no knee up to {last} per second"),
+            |knee| format!("The knee, the rate with the greatest ratio of transactions to mean response time, is at {knee} per second")
+        ),
         quantity(highest, "1/s"),
         quantity(mean(cell, "transaction_rate"), "1/s"),
         quantity(mean(cell, "response_time"), "s"),
@@ -117,7 +120,8 @@ pub(super) fn airtime_or_server(run: &Run) -> Option<Finding> {
         },
     );
     let text = format!(
-        "By the server's time per request: {}. {limit}; up to there the plateau is airtime, of which {} is frames at the most, and the rest the back-off and the spaces that the medium access demands. The printed response time at low load is 9 ms: it leaves at most {} for a server, drivers and kernels of 2003.",
+        "By the server's time per request (a rate is carried where {} of its requests are completed): {}. {limit}; up to there the plateau is airtime, of which {} is frames at the most, and the rest the back-off and the spaces that the medium access demands. The printed response time at low load is 9 ms: it leaves at most {} for a server, drivers and kernels of 2003.",
+        percent(CARRIED_SHARE),
         each.join("; "),
         percent(*busy),
         quantity((0.009 - low).max(0.0), "s"),

@@ -2,6 +2,7 @@
 
 use crate::record_lookup::{cell, levels_of};
 use lastmile_report::record::{Cell, Figure, Run};
+use lastmile_statistics::LoadPoint;
 
 /// A rate counts as carried where at least this share of its requests is completed in time: our own choice.
 pub(super) const CARRIED_SHARE: f64 = 0.98;
@@ -29,6 +30,17 @@ pub(super) fn mean(cell: &Cell, name: &str) -> f64 {
 pub(super) fn peak(curve: &[(f64, &Cell)], name: &str) -> Option<(f64, f64)> {
     let means = curve.iter().map(|(rate, cell)| (*rate, mean(cell, name)));
     means.max_by(|(_, one), (_, other)| one.total_cmp(other))
+}
+
+/// The rate at the knee of a curve, by the rule that charts and `load` have.
+pub(super) fn knee(curve: &[(f64, &Cell)]) -> Option<f64> {
+    let point = |(_, cell): &(f64, &Cell)| LoadPoint {
+        throughput: mean(cell, "transaction_rate"),
+        response_time: figure(cell, "response_time").map(|figure| figure.mean),
+        error_rate: mean(cell, "error_rate"),
+    };
+    let points: Vec<LoadPoint> = curve.iter().map(point).collect();
+    Some(curve[lastmile_statistics::knee(&points)?].0)
 }
 
 /// The highest rate up to which every rate is carried; the rates are those of all clients together.

@@ -33,38 +33,64 @@ impl Periodicity<'_> {
         self.chance < CHANCE_MAX && self.agreement >= AGREEMENT_MIN
     }
 
-    /// What is switched on, as its settings say.
+    fn level(&self, key: &str) -> &str {
+        self.cell.levels.get(key).map_or("", String::as_str)
+    }
+
+    fn part(&self) -> &str {
+        self.cell.part.as_deref().unwrap_or_default()
+    }
+
+    /// What is switched on in the radio and the place, as its settings say.
     pub(super) fn mechanism(&self) -> String {
-        let level = |key: &str| self.cell.levels.get(key).map_or("", String::as_str);
         let mut on: Vec<&str> = Vec::new();
         for (part, name) in [
             ("beacons", "beacons"),
             ("rate=arf", "rate fallback"),
             ("interferer", "an oven"),
         ] {
-            if level("radio").contains(part) {
+            if self.level("radio").contains(part) {
                 on.push(name);
             }
         }
-        if level("environment").contains("no strong path") {
+        if self.level("environment").contains("no strong path") {
             on.push("fading");
         }
-        let mut text = if on.is_empty() {
+        if on.is_empty() {
             "nothing".to_owned()
         } else {
-            on.join(" and ")
-        };
-        if self.cell.part.as_deref() == Some("periodicity-timers") {
-            text += &format!(
-                ", delayed ACK {}, SYN timeout {}",
-                level("delayed_acknowledgement"),
-                level("syn_timeout")
-            );
+            on.join(" with ")
         }
-        if level("arrivals") == "poisson" {
-            text += ", requests at random times";
+    }
+
+    fn has_random_arrivals(&self) -> bool {
+        self.part() == "periodicity-arrivals"
+    }
+
+    /// How its requests and the timers of its TCP differ from those of most cells; empty where they do not.
+    fn condition(&self) -> String {
+        if self.has_random_arrivals() {
+            return "requests at random times".to_owned();
         }
-        text
+        if self.part() == "periodicity-timers" {
+            let (delay, timeout) = (self.level("delayed_acknowledgement"), self.level("syn_timeout"));
+            return format!("delayed ACK {delay} and SYN timeout {timeout}");
+        }
+        String::new()
+    }
+
+    /// Its mechanism and its condition: what tells it from the other cells of its rate.
+    fn name(&self) -> String {
+        let condition = self.condition();
+        if condition.is_empty() {
+            self.mechanism()
+        } else {
+            format!("{}, {condition}", self.mechanism())
+        }
+    }
+
+    fn name_with_rate(&self) -> String {
+        format!("{} at {}/s", self.name(), self.level("rate"))
     }
 }
 
@@ -110,7 +136,6 @@ pub(super) fn all(run: &Run) -> Vec<Periodicity<'_>> {
 
 pub(super) fn table(run: &Run) -> Option<Table> {
     let row = |of: &Periodicity<'_>| {
-        let rate = of.cell.levels.get("rate").cloned().unwrap_or_default();
         let period = if of.is_significant() {
             quantity(of.period, "s")
         } else {
@@ -118,7 +143,14 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         };
         let known = of.known.map_or_else(|| "none".to_owned(), |known| quantity(known, "s"));
         let tail = super::curves::tail(of.cell).map_or_else(String::new, |tail| quantity(tail, "1"));
-        vec![of.mechanism(), rate, quantity(of.share, "1"), period, known, tail]
+        vec![
+            of.name(),
+            of.level("rate").to_owned(),
+            quantity(of.share, "1"),
+            period,
+            known,
+            tail,
+        ]
     };
     super::table(
         "Periods of connection durations at 100 m",
@@ -130,33 +162,51 @@ pub(super) fn table(run: &Run) -> Option<Table> {
 
 /// The known period of a cell, and the longer one as which its requests at constant intervals show it.
 fn describe_phase(of: &Periodicity<'_>) -> Option<String> {
-    let (known, rate) = (of.known?, of.cell.levels.get("rate")?);
-    let mut text = format!("{} at {rate}/s ({}", of.mechanism(), quantity(known, "s"));
-    let beat = beat(1.0 / rate.parse::<f64>().ok()?, known);
-    let is_constant = of
-        .cell
-        .levels
-        .get("arrivals")
-        .is_none_or(|arrivals| arrivals != "poisson");
-    if is_constant && beat.is_finite() && beat > 1.5 * known {
+    let known = of.known?;
+    let mut text = format!("{} ({}", of.name_with_rate(), quantity(known, "s"));
+    let beat = beat(1.0 / of.level("rate").parse::<f64>().ok()?, known);
+    if !of.has_random_arrivals() && beat.is_finite() && beat > 1.5 * known {
         text += &format!(", which requests at this rate show as one of {}", quantity(beat, "s"));
     }
     Some(text + ")")
 }
 
+/// The mechanisms, each once, in groups of one condition.
+fn listed_by_condition<'a>(cells: impl Iterator<Item = &'a Periodicity<'a>>) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for of in cells {
+        let (condition, mechanism) = (of.condition(), of.mechanism());
+        match groups.iter_mut().find(|(known, _)| *known == condition) {
+            Some((_, mechanisms)) if mechanisms.contains(&mechanism) => (),
+            Some((_, mechanisms)) => mechanisms.push(mechanism),
+            None => groups.push((condition, vec![mechanism])),
+        }
+    }
+    let describe = |(condition, mechanisms): &(String, Vec<String>)| {
+        let listed = listed(mechanisms);
+        if condition.is_empty() {
+            listed
+        } else {
+            format!("with {condition}: {listed}")
+        }
+    };
+    let described: Vec<String> = groups.iter().map(describe).collect();
+    if described.is_empty() {
+        listed(&[])
+    } else {
+        described.join("; ")
+    }
+}
+
 pub(super) fn finding(run: &Run) -> Option<Finding> {
     let all = all(run);
-    let describe = |of: &Periodicity<'_>| {
-        let rate = of.cell.levels.get("rate").cloned().unwrap_or_default();
-        format!("{} at {rate}/s ({})", of.mechanism(), quantity(of.period, "s"))
-    };
+    let describe = |of: &Periodicity<'_>| format!("{} ({})", of.name_with_rate(), quantity(of.period, "s"));
     let (with, without): (Vec<_>, Vec<_>) = all.iter().partition(|of| of.is_significant());
     (!all.is_empty()).then_some(())?;
-    let mut none: Vec<String> = without.iter().map(|of| of.mechanism()).collect();
-    none.sort();
-    none.dedup();
+    let never = without
+        .into_iter()
+        .filter(|of| with.iter().all(|other| other.name() != of.name()));
     let periodic: Vec<String> = with.iter().map(|of| describe(of)).collect();
-    none.retain(|mechanism| with.iter().all(|of| of.mechanism() != *mechanism));
     let mut text = format!(
         "Connection durations at 100 m have a period with: {}. They have none with: {}.",
         if periodic.is_empty() {
@@ -164,7 +214,7 @@ pub(super) fn finding(run: &Run) -> Option<Finding> {
         } else {
             periodic.join("; ")
         },
-        listed(&none)
+        listed_by_condition(never)
     );
     let phases: Vec<String> = all.iter().filter_map(describe_phase).collect();
     text += &format!(

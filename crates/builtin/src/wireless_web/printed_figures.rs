@@ -1,6 +1,6 @@
 //! The table of the figures that the slides print, beside ours.
 
-use super::curves::{carried, clients, curve, figure, mean, peak};
+use super::curves::{clients, curve, figure, knee, mean, peak};
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run, Table};
 
@@ -14,7 +14,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     let rate = |rate: f64| format!("{}/s", quantity(rate, ""));
     let at = |(at, value): (f64, f64), unit| format!("{} at {at}/s", quantity(value, unit));
     let one = curve(run, "request-rate", &[]);
-    add("1", "Highest rate carried", "85/s", carried(&one).map(rate));
+    add("1", "Knee", "85/s", knee(&one).map(rate));
     let response = |(rate, cell): &(f64, &Cell)| Some(at((*rate, figure(cell, "response_time")?.mean), "s"));
     let (low, high) = (one.first().and_then(response), one.last().and_then(response));
     add("1", "Response time at low load", "about 9 ms", low);
@@ -56,7 +56,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     add("-", "Peak goodput of large transfers", "up to 4 Mbit/s", bulk);
     super::table(
         "What the slides print, beside our figures",
-        "The slides print these in words or as peaks that belong to no single cell. A rate counts as carried where at least 98 % of its requests are completed while requests are sent.",
+        "The slides print these in words or as peaks that belong to no single cell. The knee is the rate with the greatest ratio of transactions to mean response time, below the first at which more than 1 % of the requests fail.",
         &["Experiment", "Figure", "Printed", "Measured"],
         rows,
     )

@@ -1,5 +1,5 @@
-use super::curves::{carried, curve, figure, mean, peak};
-use super::{capacity, exhibits, fairness, findings, periodicity, places};
+use super::curves::{curve, figure, knee, mean, peak};
+use super::{capacity, exhibits, fairness, findings, periodicity, places, printed_figures};
 use crate::tests::CATALOGUE;
 use lastmile_lab::cpu_cost_model::CostTable;
 use lastmile_lab::settings::World;
@@ -7,12 +7,12 @@ use lastmile_report::record::{Cell, Run};
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
 use lastmile_study::settings::{Factors, Settings};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// The parts that the tests look at, with the levels that they need of each.
-const PARTS: [(&str, &str); 14] = [
+const PARTS: [(&str, &str); 16] = [
     ("request-rate", "rate = [10, 80, 90, 100, 110, 120, 160]"),
     ("clients", "rate = [80, 100, 110, 120, 130]\nclients = [4]"),
     ("persistent", "rate = [300, 350, 360, 370]"),
@@ -23,17 +23,19 @@ const PARTS: [(&str, &str); 14] = [
     ("fairness-far-client-fallback", "rate = [160]"),
     ("fairness-stagger", "rate = [120]"),
     ("periodicity", "rate = [10]"),
+    ("periodicity-timers", "syn_timeout = ['3 s']"),
+    ("periodicity-arrivals", "radio = ['802.11b', '802.11b+beacons=102.4ms']"),
     ("server-unstated", "rate = [10, 80, 90, 100, 110]"),
     ("classroom", "rate = [1]\nclients = [1, 50]"),
     ("page", "rate = [1, 4]"),
     ("802-11a", "rate = [300]\nclients = [1]"),
 ];
 
-/// The study with those parts and one repeat.
+/// The study with those parts, the charts of its knee, and one repeat.
 fn shrunken() -> Study {
     let mut study = CATALOGUE.find("wireless-web").unwrap().study();
     study.repeats = 1.try_into().unwrap();
-    study.charts.clear();
+    study.charts.retain(|chart| chart.mark.is_some());
     study
         .parts
         .retain(|part| PARTS.iter().any(|(name, _)| part.name == *name));
@@ -62,9 +64,25 @@ fn within(range: Range<f64>, value: f64) {
 
 #[test]
 fn one_client_has_its_knee_about_a_hundred_requests_per_second() {
-    within(75.0..125.1, carried(&one_client()).unwrap());
+    within(75.0..125.1, knee(&one_client()).unwrap());
     let (_, most) = peak(&one_client(), "transaction_rate").unwrap();
     within(85.0..125.0, most);
+}
+
+#[test]
+fn the_knee_of_the_text_of_the_table_and_of_the_charts_is_one() {
+    let knee = knee(&one_client()).unwrap();
+    let text = capacity::knee(run()).unwrap().text;
+    assert!(text.contains(&format!("is at {knee} per second")), "{text}");
+    let table = printed_figures::table(run()).unwrap();
+    let row = table.rows.iter().find(|row| row[1] == "Knee").unwrap();
+    assert_eq!(row[3], format!("{knee}/s"));
+    let marks: Vec<f64> = run()
+        .charts
+        .iter()
+        .flat_map(|chart| chart.marks.iter().map(|mark| mark.x))
+        .collect();
+    assert_eq!(marks, [knee, knee]);
 }
 
 #[test]
@@ -159,7 +177,11 @@ fn a_client_in_a_bad_place_is_what_makes_two_clients_unequal_and_four_equal() {
 #[test]
 fn an_undisturbed_channel_has_no_period() {
     let all = periodicity::all(run());
-    assert_eq!(all.len(), 10, "five mechanisms in two places");
+    assert_eq!(
+        all.len(),
+        10 + 4 + 2,
+        "five mechanisms in two places, two delays of ACKs in them, two at random times"
+    );
     let nothing = all.iter().find(|of| of.mechanism() == "nothing").unwrap();
     assert_eq!(nothing.known, None);
     let beacons = all.iter().find(|of| of.mechanism() == "beacons").unwrap();
@@ -172,6 +194,23 @@ fn an_undisturbed_channel_has_no_period() {
             .find(|of| of.mechanism() == "nothing")
             .unwrap()
             .is_significant()
+    );
+}
+
+#[test]
+fn what_was_tried_for_periods_has_names_of_its_own() {
+    let table = periodicity::table(run()).unwrap();
+    let names: BTreeSet<&str> = table.rows.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(names.len(), table.rows.len(), "{names:?}");
+    assert!(names.contains("beacons, requests at random times"), "{names:?}");
+    let text = periodicity::finding(run()).unwrap().text;
+    assert!(
+        text.contains("; with requests at random times: nothing and beacons"),
+        "{text}"
+    );
+    assert!(
+        text.contains("; with delayed ACK 1 ms and SYN timeout 3 s: nothing and fading;"),
+        "{text}"
     );
 }
 

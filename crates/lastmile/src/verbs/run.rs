@@ -5,9 +5,9 @@ use crate::exit::Exit;
 use crate::live::{self, Live};
 use crate::registry::{CATALOGUE, DELIVERIES};
 use crate::{cost_table, fail_on, interrupt, output, privileges, progress, run_store};
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use lastmile_experiments::missing_servers;
-use lastmile_study::file::{self, Rule, Study};
+use lastmile_study::file::{self, Rule, Study, StudyError};
 use lastmile_study::journal::{Journal, Outcomes};
 use lastmile_study::observer::Observer;
 use lastmile_study::run_folder::{Meta, RunFolder, StoredRun};
@@ -94,7 +94,7 @@ fn requested_study(args: &RunArgs) -> anyhow::Result<Study> {
 
 fn apply_overrides(args: &RunArgs, study: &mut Study) -> anyhow::Result<()> {
     for overriding in &args.set {
-        let own = study.set(overriding)?;
+        let own = study.set(overriding).map_err(|error| with_copy(args, &error))?;
         if !own.is_empty() {
             output::note(&format!(
                 "--set {overriding}: these parts keep their own: {}",
@@ -107,6 +107,18 @@ fn apply_overrides(args: &RunArgs, study: &mut Study) -> anyhow::Result<()> {
     *study = study.clone().in_world(world, args.full);
     study.repeats = args.repeats.unwrap_or(study.repeats);
     Ok(())
+}
+
+/// The error of a setting; of a built-in study, which has no file to change, with how to get one.
+fn with_copy(args: &RunArgs, error: &StudyError) -> anyhow::Error {
+    let builtin = args.study.as_deref().and_then(|name| CATALOGUE.find(name));
+    let copy = builtin.map_or_else(String::new, |builtin| {
+        format!(
+            "; begin with a copy: `lastmile studies show {} > mine.toml`",
+            builtin.name
+        )
+    });
+    anyhow!("{error}{copy}")
 }
 
 /// Names the real servers that this machine lacks, and leaves out their cells.

@@ -91,9 +91,13 @@ fn a_setting_that_cannot_be_set_is_refused_before_anything_runs() {
         2,
         &[
             "link=wpt/3g would change nothing",
-            "lastmile studies show NAME > mine.toml",
+            "change link in the study's file; begin with a copy: `lastmile studies show bulk > mine.toml`",
         ],
     );
+    place.file("mine.toml", place.data(&["studies", "show", "bulk"]));
+    let own = place.run(&["run", "mine.toml", "--set", "link=wpt/3g"]);
+    own.refused(2, &["change link in the study's file"]);
+    assert!(!own.stderr.contains("studies show"), "{}", own.stderr);
     let nowhere = place.run(&["run", "permessage-deflate", "--set", "workload=nowhere.txt"]);
     nowhere.refused(
         2,

@@ -54,7 +54,7 @@ pub struct ChartSpec {
 pub struct MarkSpec {
     /// The point is marked where the mean of this figure is greatest,
     pub most: FigureName,
-    /// or, where another is named, where it is greatest in terms of the mean of that one.
+    /// or, where another is named, where it is greatest in terms of the mean of that one: at the knee ([`lastmile_statistics::knee`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per: Option<FigureName>,
     /// The name of the point; its values are added.

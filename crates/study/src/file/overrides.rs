@@ -118,8 +118,7 @@ impl Study {
             .collect();
         if own.iter().all(|(_, has_own)| *has_own) {
             return refused(format!(
-                "{overriding} would change nothing: every cell has its own {key}; change {key} in the study's file (of a built-in study, in a copy: `lastmile studies show NAME > \
-                 mine.toml`)"
+                "{overriding} would change nothing: every cell has its own {key}; change {key} in the study's file"
             ));
         }
         self.fixed = self.fixed.overlaid(settings);
@@ -206,8 +205,7 @@ mod tests {
         let mut study = study("[factors]\nlink = ['wpt/3g', 'wpt/cable']");
         assert_eq!(
             set(&mut study, "link=wpt/dsl").unwrap_err().to_string(),
-            "study \"test\": link=wpt/dsl would change nothing: every cell has its own link; change link in the study's file (of a \
-             built-in study, in a copy: `lastmile studies show NAME > mine.toml`)"
+            "study \"test\": link=wpt/dsl would change nothing: every cell has its own link; change link in the study's file"
         );
     }
 
