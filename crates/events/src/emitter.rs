@@ -20,9 +20,10 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use std::cell::RefCell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What an emitter does with an event for which its ring has no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,8 @@ pub struct EmitterSettings {
     pub linger: Duration,
     /// A chunk is sent when it has so many bytes.
     pub chunk_bytes: usize,
-    /// How long the uplink may go without taking a chunk before the emitter gives up; it tries for ever without one.
+    /// How long the uplink may go without taking a chunk, an event may wait for room, and [`Emitter::close`] may take, before the emitter gives up.
+    /// It tries for ever without one.
     pub patience: Option<Duration>,
 }
 
@@ -80,7 +82,14 @@ pub struct EmitterAccount {
 #[derive(Debug, Clone)]
 pub struct Emitter {
     shared: Arc<Shared>,
-    flusher: Arc<Mutex<Option<JoinHandle<()>>>>,
+    flusher: Arc<Mutex<Option<FlusherThread>>>,
+}
+
+#[derive(Debug)]
+struct FlusherThread {
+    thread: JoinHandle<()>,
+    /// Disconnected once it has ended.
+    running: Receiver<()>,
 }
 
 #[derive(Debug)]
@@ -91,7 +100,7 @@ struct Shared {
     /// By number, which is their place.
     kinds: Mutex<Vec<Arc<KindContent>>>,
     closing: AtomicBool,
-    /// The uplink's patience ended: nothing more is submitted.
+    /// Patience ended: nothing more is submitted.
     given_up: AtomicBool,
     numbered: AtomicU64,
     dropped_full: AtomicU64,
@@ -116,6 +125,8 @@ struct LaneEnd {
     drops: Arc<LaneDrops>,
     stated_full: u64,
     stated_large: u64,
+    /// Its thread ended, and all that it emitted is taken.
+    is_over: bool,
 }
 
 #[derive(Debug, Default)]
@@ -150,12 +161,14 @@ impl Emitter {
             lost: AtomicU64::new(0),
         });
         let flusher = flusher::Flusher::new(Arc::clone(&shared), source, uplink);
-        let flusher = thread::Builder::new()
-            .name("events".to_owned())
-            .spawn(move || flusher.run())?;
+        let (runs, running) = mpsc::channel();
+        let thread = thread::Builder::new().name("events".to_owned()).spawn(move || {
+            let _runs: Sender<()> = runs;
+            flusher.run();
+        })?;
         Ok(Self {
             shared,
-            flusher: Arc::new(Mutex::new(Some(flusher))),
+            flusher: Arc::new(Mutex::new(Some(FlusherThread { thread, running }))),
         })
     }
 
@@ -217,18 +230,22 @@ impl Emitter {
         }
     }
 
-    /// Whether the uplink did not take a chunk in the time that [`EmitterSettings::patience`] gives it. Nothing is submitted from then on.
+    /// Whether [`EmitterSettings::patience`] ended. Nothing is submitted from then on.
     pub fn has_given_up(&self) -> bool {
         self.shared.given_up.load(Ordering::Acquire)
     }
 
-    /// Sends what is left and the source's end, and waits for the acknowledgement as long as the settings' patience. Call it once all threads
-    /// have stopped emitting.
+    /// Sends what is left and the source's end, and waits for the acknowledgement of all of it as long as the settings' patience, whatever the
+    /// uplink does meanwhile. Call it once all threads have stopped emitting.
     pub fn close(&self) -> EmitterAccount {
         self.shared.closing.store(true, Ordering::Release);
         if let Some(flusher) = self.flusher.lock().expect("no thread panics with it").take() {
-            flusher.thread().unpark();
-            let _ = flusher.join();
+            flusher.thread.thread().unpark();
+            let patience = self.shared.settings.patience.unwrap_or(Duration::MAX);
+            match flusher.running.recv_timeout(patience) {
+                Err(RecvTimeoutError::Timeout) => self.shared.given_up.store(true, Ordering::Release),
+                _ => drop(flusher.thread.join()),
+            }
         }
         self.account()
     }
@@ -243,6 +260,7 @@ impl Shared {
             drops: Arc::clone(&drops),
             stated_full: 0,
             stated_large: 0,
+            is_over: false,
         };
         self.new_lanes.lock().expect("no thread panics with it").push(end);
         Lane {
@@ -260,9 +278,14 @@ impl Shared {
             lane.drops.large.fetch_add(1, Ordering::Relaxed);
             return false;
         }
+        let mut waits_since = None;
         loop {
             if lane.ring.push_entire_slice(event).is_ok() {
                 return true;
+            }
+            let patience = self.settings.patience.unwrap_or(Duration::MAX);
+            if waits_since.get_or_insert_with(Instant::now).elapsed() >= patience {
+                self.given_up.store(true, Ordering::Release);
             }
             let ended = self.closing.load(Ordering::Acquire)
                 || self.given_up.load(Ordering::Acquire)

@@ -50,6 +50,12 @@ pub enum LineError {
         /// Where, in bytes from 1.
         column: usize,
     },
+    /// It is no UTF-8.
+    #[error("column {column}: this is no UTF-8")]
+    Encoding {
+        /// Where, in bytes from 1.
+        column: usize,
+    },
     /// A quoted text does not end, or has an unknown escape.
     #[error("column {column}: this text does not end in a quote, or has an escape other than \\\" \\\\ \\n \\t")]
     Quote {
@@ -62,6 +68,17 @@ pub enum LineError {
 }
 
 impl Line {
+    /// Reads a line of foreign bytes, without its end.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and where they are no UTF-8.
+    pub fn from_bytes(line: &[u8]) -> Result<Self, LineError> {
+        let text = std::str::from_utf8(line).map_err(|error| LineError::Encoding {
+            column: error.valid_up_to() + 1,
+        })?;
+        Self::parse(text)
+    }
+
     /// Reads a line, without its end.
     ///
     /// # Errors
@@ -226,6 +243,7 @@ mod tests {
         assert_eq!(Line::parse("a.b x=1 x=2"), Err(LineError::Twice { column: 9 }));
         assert_eq!(Line::parse("run.done cell"), Err(LineError::Field { column: 10 }));
         assert_eq!(Line::parse("run.done a=1 b=\"x"), Err(LineError::Quote { column: 16 }));
+        assert_eq!(Line::from_bytes(b"a.b x=\xff"), Err(LineError::Encoding { column: 7 }));
         assert!(matches!(Line::parse("@soon run"), Err(LineError::Time { .. })));
         assert!(matches!(Line::parse(""), Err(LineError::Subject(_))));
     }

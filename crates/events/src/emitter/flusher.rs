@@ -47,8 +47,7 @@ impl Flusher {
             for at in 0..self.lanes.len() {
                 self.drain(at);
             }
-            self.lanes
-                .retain(|lane| !lane.ring.is_abandoned() || !lane.ring.is_empty());
+            self.lanes.retain(|lane| !lane.is_over);
             if self.shared.given_up.load(Ordering::Acquire) {
                 return;
             }
@@ -64,6 +63,8 @@ impl Flusher {
 
     /// Takes what one ring holds now, and states what it dropped.
     fn drain(&mut self, at: usize) {
+        // Read first: what its thread put in or dropped before it ended is then taken below.
+        self.lanes[at].is_over = self.lanes[at].ring.is_abandoned();
         let mut left = self.lanes[at].ring.slots();
         let mut event = std::mem::take(&mut self.scratch);
         while left > 0 {

@@ -123,16 +123,14 @@ fn what_a_monitor_has_forgotten_is_stated_as_lost() {
 
 #[test]
 fn an_event_that_was_given_up_is_never_counted_as_acknowledged() {
-    // Takes two chunks, is full for the third, and would take all that follow.
-    struct FullOnce(Keeper, u32);
-    impl Uplink for FullOnce {
+    // Takes two events, is full for the third, and would take all that follow.
+    struct FullForThird(Keeper);
+    impl Uplink for FullForThird {
         fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
-            self.1 += 1;
-            match self.1 {
-                1..=2 => self.0.submit(chunk),
-                3 => Ok(Reply::Full),
-                _ => self.0.submit(chunk),
+            if chunk.first() == 3 && chunk.losses().is_empty() {
+                return Ok(Reply::Full);
             }
+            self.0.submit(chunk)
         }
     }
     let keeper = Keeper::default();
@@ -140,14 +138,17 @@ fn an_event_that_was_given_up_is_never_counted_as_acknowledged() {
         full_ring: FullRing::Block,
         ring_bytes: 1024,
         chunk_bytes: 1,
-        patience: Some(Duration::ZERO),
+        patience: Some(Duration::from_millis(40)),
         ..EmitterSettings::default()
     };
-    let uplink = FullOnce(keeper.clone(), 0);
+    let uplink = FullForThird(keeper.clone());
     let emitter = Emitter::start(Source::new("test", 1).unwrap(), settings, Box::new(uplink)).unwrap();
     let subject = Subject::new("a").unwrap();
     for i in 0..1000 {
         emitter.emit(&subject, &[("i", Value::Integer(i))]);
+        while i == 1 && emitter.account().acknowledged < 2 {
+            thread::yield_now();
+        }
     }
     assert!(emitter.has_given_up());
     let account = emitter.close();
@@ -155,6 +156,58 @@ fn an_event_that_was_given_up_is_never_counted_as_acknowledged() {
     assert_eq!((account.acknowledged, account.lost), (2, 0));
     assert_eq!(events.len(), 2);
     assert!(events.iter().all(|event| event.loss().is_none()));
+}
+
+#[test]
+fn an_uplink_that_takes_each_chunk_late_does_not_stretch_the_patience() {
+    struct Late(Keeper);
+    impl Uplink for Late {
+        fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
+            thread::sleep(Duration::from_millis(20));
+            self.0.submit(chunk)
+        }
+    }
+    let settings = EmitterSettings {
+        full_ring: FullRing::Block,
+        chunk_bytes: 1,
+        patience: Some(Duration::from_millis(40)),
+        ..EmitterSettings::default()
+    };
+    let uplink = Box::new(Late(Keeper::default()));
+    let emitter = Emitter::start(Source::new("test", 1).unwrap(), settings, uplink).unwrap();
+    let subject = Subject::new("a").unwrap();
+    for i in 0..100 {
+        emitter.emit(&subject, &[("i", Value::Integer(i))]);
+    }
+    assert!(emitter.close().acknowledged < 100);
+    assert!(emitter.has_given_up());
+}
+
+#[test]
+fn an_uplink_that_never_answers_ends_with_the_patience() {
+    struct Silent(mpsc::Receiver<()>);
+    impl Uplink for Silent {
+        fn submit(&mut self, _: &Chunk) -> io::Result<Reply> {
+            let _ = self.0.recv();
+            Ok(Reply::Full)
+        }
+    }
+    let (answers, silence) = mpsc::channel();
+    let settings = EmitterSettings {
+        full_ring: FullRing::Block,
+        ring_bytes: 1024,
+        patience: Some(Duration::from_millis(40)),
+        ..EmitterSettings::default()
+    };
+    let uplink = Box::new(Silent(silence));
+    let emitter = Emitter::start(Source::new("test", 1).unwrap(), settings, uplink).unwrap();
+    let subject = Subject::new("a").unwrap();
+    let kept = (0..10_000)
+        .filter(|i| emitter.emit(&subject, &[("i", Value::Integer(*i))]))
+        .count();
+    assert!(kept < 10_000 && emitter.has_given_up());
+    assert_eq!(emitter.close().acknowledged, 0);
+    drop(answers);
 }
 
 #[test]

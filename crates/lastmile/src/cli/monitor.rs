@@ -144,7 +144,7 @@ pub(crate) struct EmitArgs {
     #[arg(long, value_name = "WHAT", default_value = "process", value_parser = one_of(DURABILITIES))]
     pub(crate) durability: Durability,
 
-    /// How long to wait for the acknowledgement
+    /// How long to wait for acknowledgements: from the last one on while lines come, and in all once they have ended
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_time)]
     pub(crate) patience: Duration,
 }

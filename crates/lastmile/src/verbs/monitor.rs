@@ -1,26 +1,27 @@
 //! `lastmile monitor`, `sensor`, `emit`, `query`, `subscribe` and `audit`: events.
 
 mod csv;
+mod emit;
 mod parquet;
 
+pub(crate) use emit::emit;
+
 use crate::cli::monitor::{
-    AuditArgs, EmitArgs, FilterArgs, MonitorArg, MonitorArgs, QueryArgs, SalvageArgs, SensorArgs, SubscribeArgs,
-    TokenArg,
+    AuditArgs, FilterArgs, MonitorArg, MonitorArgs, QueryArgs, SalvageArgs, SensorArgs, SubscribeArgs, TokenArg,
 };
-use crate::exit::{Exit, UnavailableError};
+use crate::exit::Exit;
 use crate::{interrupt, output};
 use anyhow::{Context as _, bail};
-use lastmile_events::line::Line;
-use lastmile_events::uplink::{Durability, SensorAddress, SocketUplink, Uplink};
-use lastmile_events::{Emitter, EmitterSettings, FullRing, Source, Timestamp, Value};
-use lastmile_monitor::client::{Client, ClientError, MonitorUplink, encode_parameter};
+use lastmile_events::uplink::{Durability, SensorAddress};
+use lastmile_events::{Source, Timestamp};
+use lastmile_monitor::client::{Client, ClientError, encode_parameter};
 use lastmile_monitor::log::{Log, LogSettings, Retention, StoreUrl, salvage as salvage_log};
 use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use lastmile_units::Bytes;
 use parquet::ParquetOutput;
-use std::io::{self, BufRead as _, Write as _};
+use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -126,105 +127,6 @@ pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
     block_on(sensor::run(Arc::new(log), monitor, settings, &stop))?
         .with_context(|| format!("--socket {}", args.socket.display()))?;
     Ok(Exit::Done)
-}
-
-/// Emits an event, or stdin's.
-///
-/// # Errors
-/// When an event is refused, or nobody acknowledges it in time.
-pub(crate) fn emit(args: &EmitArgs) -> anyhow::Result<Exit> {
-    let uplink: Box<dyn Uplink> = match &args.socket {
-        Some(path) => Box::new(SocketUplink::new(SensorAddress::Path(path.clone()), args.patience)),
-        None => Box::new(MonitorUplink::new(client(&args.monitor)?, args.durability)?.with_timeout(args.patience)),
-    };
-    let settings = EmitterSettings {
-        full_ring: FullRing::Block,
-        patience: Some(args.patience),
-        ..EmitterSettings::default()
-    };
-    let first = if args.event.is_empty() {
-        None
-    } else {
-        Some(Line::parse(&event_line(&args.event)).context("the event on the command line")?)
-    };
-    let emitter = Emitter::start(new_source(&args.source)?, settings, uplink)?;
-    let (mut emitted, mut refused) = (0u64, 0u64);
-    match first {
-        Some(line) => {
-            put(&emitter, &line);
-            emitted = 1;
-        }
-        None => {
-            for (at, line) in io::stdin().lock().lines().enumerate() {
-                if emitter.has_given_up() {
-                    break;
-                }
-                let line = line.with_context(|| format!("line {} of stdin", at + 1))?;
-                if line.trim_ascii().is_empty() {
-                    continue;
-                }
-                match Line::parse(&line) {
-                    Ok(line) => {
-                        put(&emitter, &line);
-                        emitted += 1;
-                    }
-                    Err(error) => {
-                        output::note(&format!("line {} of stdin: {error}", at + 1));
-                        refused += 1;
-                    }
-                }
-            }
-        }
-    }
-    // A source without an event needs no end.
-    let account = if emitted == 0 {
-        emitter.account()
-    } else {
-        emitter.close()
-    };
-    let lost = account.lost + account.dropped_large;
-    let kept = account.acknowledged.min(emitted).saturating_sub(lost);
-    output::note(&format!("{kept} of {emitted} events are acknowledged"));
-    if account.acknowledged < emitted {
-        let whom = args.socket.as_ref().map_or_else(
-            || "the monitor".to_owned(),
-            |path| format!("the sensor at {}", path.display()),
-        );
-        let unread = if args.event.is_empty() && emitter.has_given_up() {
-            "; further lines were not read"
-        } else {
-            ""
-        };
-        let error = format!("{whom} did not acknowledge {} events in time{unread}", emitted - kept);
-        return Err(UnavailableError(error).into());
-    }
-    if lost > 0 {
-        bail!("{lost} events were refused, or are larger than an event may be, and are lost; the others are kept");
-    }
-    if refused > 0 {
-        bail!("{refused} lines are no events; the others are kept");
-    }
-    Ok(Exit::Done)
-}
-
-fn put(emitter: &Emitter, line: &Line) {
-    let fields: Vec<(&str, Value<&str>)> = line
-        .fields
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.borrowed()))
-        .collect();
-    emitter.emit_at(line.time.unwrap_or_else(Timestamp::now), &line.subject, &fields);
-}
-
-/// The words of a command line as a line; a value with spaces needs no further quotes.
-fn event_line(words: &[String]) -> String {
-    let quote = |word: &String| match word.split_once('=') {
-        Some((name, value)) if value.contains(char::is_whitespace) && !value.starts_with('"') => {
-            format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
-        }
-        _ => word.clone(),
-    };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 /// Prints events that are there.

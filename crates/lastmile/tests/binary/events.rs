@@ -3,6 +3,7 @@
 //! What needs a Chromium, OpenTelemetry's SDK or Arrow for Python is skipped by name where it is missing (`make peers` installs them).
 
 mod parquet;
+mod patience;
 #[cfg(target_os = "linux")]
 mod slow_link;
 
