@@ -1,10 +1,12 @@
 # Frequent tasks. Using lastmile needs none of them: `cargo run -q -- --help` is enough.
 
 MUTATIONS ?= 1000000
+CASES ?= 2000
+SEED ?= 1
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench bench-load late fidelity fidelity-pages recommendations traces recordings explore fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench bench-load late fidelity fidelity-pages recommendations traces recordings explore faults fuzz libfuzzer examples schemas
 
 help:            ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -42,6 +44,9 @@ late:            ## Check that figures which busy loops move are invalid, and no
 
 explore:         ## Run the property tests on cases that were not drawn before
 	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "PROPTEST_RNG_SEED=$$seed"; PROPTEST_RNG_SEED=$$seed cargo test -q --lib
+
+faults:          ## Kill monitors and sensors, fill their disks and flip bits of their files, in CASES cases from SEED on (some ten minutes; ONLY=kill, flip ...)
+	cargo build -q && cargo run -q -p lastmile-faults -- --cases $(CASES) --seed $(SEED) $(if $(ONLY),--only $(ONLY))
 
 fuzz:            ## Feed every reader of foreign bytes its corpus and MUTATIONS seeded mutations
 	cargo run -q -p lastmile-fuzz -- --mutations $(MUTATIONS)

@@ -303,6 +303,57 @@ fn what_a_damaged_write_ahead_log_held_is_a_hole_and_its_numbers_are_asked_for_a
 }
 
 #[test]
+fn a_query_by_subject_or_time_names_a_hole_wherever_the_index_leads() {
+    let ([_, mut killed], _) = closed_and_killed();
+    killed.remove(WRITE_AHEAD);
+    let folder = tempfile::tempdir().unwrap();
+    restore(folder.path(), &killed);
+    let uncached = LogSettings {
+        tail_bytes: 0,
+        ..settings()
+    };
+    let log = Log::open(folder.path(), uncached).unwrap();
+    // More than a page.
+    for first in [1, 10_001, 20_001] {
+        append(&log, chunk(&source("b"), first, 10_000));
+    }
+    let subject = crate::filter::Filter {
+        subject: Some("a.b".parse().unwrap()),
+        ..Default::default()
+    };
+    let since = crate::filter::Filter {
+        since: Some(Timestamp::from_unix_nanoseconds(1)),
+        ..Default::default()
+    };
+    let both = crate::filter::Filter {
+        subject: subject.subject.clone(),
+        ..since.clone()
+    };
+    for filter in [subject, since, both] {
+        let (mut holes, mut position) = (0, 0);
+        loop {
+            let page = block_on(log.read_matching(position, &filter)).unwrap();
+            let is_hole = |entry: &&Entry| {
+                matches!(
+                    entry,
+                    Entry::Damaged {
+                        position: 0,
+                        end: 1000,
+                        ..
+                    }
+                )
+            };
+            holes += page.entries.iter().filter(is_hole).count();
+            if page.next <= position {
+                break;
+            }
+            position = page.next;
+        }
+        assert_eq!((holes, position), (1, 31_000), "{filter:?}");
+    }
+}
+
+#[test]
 fn what_is_too_old_or_too_much_is_deleted_by_whole_chunks_and_stated() {
     let folder = tempfile::tempdir().unwrap();
     let a = source("a");

@@ -1,6 +1,7 @@
 //! Reads pages of chunks. What is damaged is an entry of its own.
 
 use super::Database;
+use super::index::Candidates;
 use crate::filter::Filter;
 use crate::log::error::LogError;
 use crate::log::page::{Entry, PAGE_BYTES, Page};
@@ -15,33 +16,45 @@ impl Database {
         self.in_one_view(|| self.page(from))
     }
 
-    /// As [`Self::read_page`], without the chunks that hold nothing of what the filter asks for, as far as the index tells.
-    pub(in crate::log) fn read_matching(&self, from: u64, filter: &Filter) -> Result<Page, LogError> {
+    /// As [`Self::read_page`], without the chunks that hold nothing of what the filter asks for, as far as the index tells. Of what is missing, nothing
+    /// tells: it is always in the page.
+    pub(in crate::log) fn read_matching(&self, begin: u64, filter: &Filter) -> Result<Page, LogError> {
         self.in_one_view(|| {
             let (_, end) = self.extent()?;
-            let from = self.skip_older(from, filter)?.min(end.max(from));
-            let Some(candidates) = self.candidates(self.chunk_start(from)?, end, filter)? else {
-                return self.page(from);
-            };
-            let mut page = Page {
-                entries: Vec::new(),
-                next: from,
-            };
-            let (mut bytes, mut after) = (0, from);
-            for position in &candidates.positions {
-                if bytes >= PAGE_BYTES {
-                    page.next = (*position).max(from);
-                    return Ok(page);
+            let from = self.skip_older(begin, filter)?.min(end.max(begin));
+            let (mut page, told_from) = match self.candidates(self.chunk_start(from)?, end, filter)? {
+                Some(candidates) => {
+                    let page = self.page_of(&candidates, from, end)?;
+                    let next = page.next;
+                    (page, next)
                 }
-                let (entry, chunk_end, size) = self.chunk_at(*position, end)?;
-                bytes += size;
-                after = chunk_end;
-                page.entries.push(entry);
-            }
-            page.entries.extend(self.damage_between(from, candidates.until)?);
-            page.next = candidates.until.max(after);
+                None => (self.page(from)?, from),
+            };
+            page.entries.extend(self.damage_between(begin, told_from)?);
+            page.entries.extend(self.damage_without_events(begin, told_from)?);
             Ok(page)
         })
+    }
+
+    /// A page of the first of these chunks.
+    fn page_of(&self, candidates: &Candidates, from: u64, end: u64) -> Result<Page, LogError> {
+        let mut page = Page {
+            entries: Vec::new(),
+            next: from,
+        };
+        let (mut bytes, mut after) = (0, from);
+        for position in &candidates.positions {
+            if bytes >= PAGE_BYTES {
+                page.next = (*position).max(from);
+                return Ok(page);
+            }
+            let (entry, chunk_end, size) = self.chunk_at(*position, end)?;
+            bytes += size;
+            after = chunk_end;
+            page.entries.push(entry);
+        }
+        page.next = candidates.until.max(after);
+        Ok(page)
     }
 
     /// Where the chunk begins that holds this position.

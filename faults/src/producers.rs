@@ -1,0 +1,147 @@
+//! Producers: they submit batches of events, and keep what was acknowledged.
+
+use crate::events::Events;
+use crate::plan::{Submission, Way};
+use crate::programs::{HANGS, Place};
+use serde_json::{Value, json};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::ops::Range;
+use std::os::unix::net::UnixStream;
+
+/// What became of a batch, as its producer was told.
+#[derive(Debug, Clone)]
+pub(crate) struct Receipt {
+    pub(crate) way: Way,
+    pub(crate) numbers: Range<u64>,
+    pub(crate) acknowledged: u64,
+    /// How many the sensor said that it dropped.
+    pub(crate) dropped: u64,
+}
+
+impl Receipt {
+    /// The name of the source that the events of the batch have; of a sensor's own, how it begins.
+    pub(crate) fn source(&self) -> String {
+        match self.way {
+            Way::EmitToMonitor | Way::EmitToSensor => emit_source(&self.numbers),
+            Way::Lines | Way::Otlp => SENSOR.to_owned(),
+        }
+    }
+}
+
+/// How the names of a sensor's own sources begin.
+pub(crate) const SENSOR: &str = "sensor";
+
+fn emit_source(numbers: &Range<u64>) -> String {
+    format!("batch-{}", numbers.start)
+}
+
+/// Submits all batches.
+///
+/// # Errors
+/// When an answer is none, or a program hangs.
+pub(crate) fn submit(
+    place: &Place,
+    events: Events,
+    submission: &Submission,
+    patience: &str,
+) -> io::Result<Vec<Receipt>> {
+    let way = submission.way;
+    let receipts = submission.batches.iter().map(|numbers| {
+        let numbers = numbers.clone();
+        let (acknowledged, dropped) = match way {
+            Way::EmitToMonitor | Way::EmitToSensor => (emit(place, events, way, &numbers, patience)?, 0),
+            // A sensor that is killed answers nothing: nothing is acknowledged.
+            Way::Lines => lines(place, events, numbers.clone()).unwrap_or_default(),
+            Way::Otlp => records(place, events, numbers.clone()).unwrap_or_default(),
+        };
+        Ok(Receipt {
+            way,
+            numbers,
+            acknowledged,
+            dropped,
+        })
+    });
+    receipts.collect()
+}
+
+/// How many `lastmile emit` says are acknowledged.
+fn emit(place: &Place, events: Events, way: Way, numbers: &Range<u64>, patience: &str) -> io::Result<u64> {
+    let source = emit_source(numbers);
+    let (url, socket) = (place.url(), place.socket().display().to_string());
+    let receiver = if way == Way::EmitToMonitor {
+        ["--monitor", &url]
+    } else {
+        ["--socket", &socket]
+    };
+    let words = [
+        "emit",
+        "--source",
+        &source,
+        "--patience",
+        patience,
+        receiver[0],
+        receiver[1],
+    ];
+    let output = place.run(
+        &words,
+        &numbers.clone().map(|number| events.line(number)).collect::<String>(),
+    )?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let kept = said
+        .lines()
+        .find_map(|line| line.strip_suffix(" events are acknowledged")?.split_once(" of "));
+    let kept = kept.and_then(|(kept, _)| kept.parse().ok()).unwrap_or(0);
+    let all = numbers.end - numbers.start;
+    if output.status.success() && kept != all {
+        return Err(io::Error::other(format!("emit exited with 0 and said: {said}")));
+    }
+    Ok(kept)
+}
+
+/// How many lines a sensor says that it kept and dropped.
+pub(crate) fn lines(place: &Place, events: Events, numbers: Range<u64>) -> io::Result<(u64, u64)> {
+    let mut stream = UnixStream::connect(place.socket())?;
+    stream.set_read_timeout(Some(HANGS))?;
+    let lines: String = numbers.map(|number| events.line(number)).collect();
+    stream.write_all(lines.as_bytes())?;
+    stream.shutdown(Shutdown::Write)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let words: Vec<&str> = answer.split_whitespace().collect();
+    match words[..] {
+        ["kept", kept, "refused", "0", "dropped", dropped] => Ok((
+            kept.parse().map_err(io::Error::other)?,
+            dropped.parse().map_err(io::Error::other)?,
+        )),
+        _ => Err(io::Error::other(answer)),
+    }
+}
+
+/// How many log records a sensor says that it kept and dropped. Of a request that it refuses, it drops none: they are to be sent again.
+fn records(place: &Place, events: Events, numbers: Range<u64>) -> io::Result<(u64, u64)> {
+    let all = numbers.end - numbers.start;
+    let records: Vec<Value> = numbers.map(|number| events.record(number)).collect();
+    let body = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).to_string();
+    let mut stream = TcpStream::connect(place.otlp)?;
+    stream.set_read_timeout(Some(HANGS))?;
+    let head = format!(
+        "POST /v1/logs HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        place.otlp,
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes())?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or(io::ErrorKind::UnexpectedEof)?;
+    if !head.starts_with("HTTP/1.1 200") {
+        return Ok((0, 0));
+    }
+    let body: Value = serde_json::from_str(body)?;
+    let rejected = &body["partialSuccess"]["rejectedLogRecords"];
+    let rejected = rejected
+        .as_str()
+        .map_or(rejected.as_u64(), |text| text.parse().ok())
+        .unwrap_or(0);
+    Ok((all - rejected, rejected))
+}
