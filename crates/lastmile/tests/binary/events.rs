@@ -6,6 +6,8 @@ mod parquet;
 mod patience;
 #[cfg(target_os = "linux")]
 mod slow_link;
+#[cfg(unix)]
+mod spool;
 
 use crate::browser::chromium;
 use crate::place::Place;
