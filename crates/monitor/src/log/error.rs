@@ -20,6 +20,14 @@ pub enum LogError {
         /// Why.
         source: io::Error,
     },
+    /// A file in it cannot be opened to write.
+    #[error("{path}: the file cannot be written; let the user who owns the folder run this, or name another folder")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// Another process has it.
     #[error("{path}: another monitor or sensor writes to this log; stop it, or name another folder")]
     Taken {
