@@ -15,7 +15,9 @@ mod jetstream;
 mod mark;
 mod memory;
 mod page;
-mod private;
+pub(crate) mod private;
+pub(crate) mod records;
+mod reserve;
 mod salvage;
 mod store_url;
 mod tail;
@@ -60,6 +62,8 @@ pub struct LogSettings {
     pub tail_bytes: usize,
     /// What [`Log::expire`] deletes.
     pub retention: Retention,
+    /// Whether room is kept on the disk, so that a log can delete, and use again what it deleted, on a disk that is full.
+    pub reserves_room: bool,
 }
 
 /// How much of the past is kept. Whole chunks are deleted, the oldest first.
@@ -72,13 +76,14 @@ pub struct Retention {
 }
 
 impl Default for LogSettings {
-    /// Power failures are survived, 16 GiB, a tail of 16 MiB: our own choice.
+    /// Power failures are survived, 16 GiB, a tail of 16 MiB, no room reserved: our own choice.
     fn default() -> Self {
         Self {
             durability: Durability::Power,
             most_bytes: 16 << 30,
             tail_bytes: 16 << 20,
             retention: Retention::default(),
+            reserves_room: false,
         }
     }
 }
@@ -104,6 +109,7 @@ pub struct DiskLog {
     end: watch::Receiver<u64>,
     accounts: Arc<Mutex<BTreeMap<Source, SourceAccount>>>,
     epochs: Epochs,
+    missing_at_start: u64,
 }
 
 #[derive(Debug)]
@@ -113,6 +119,8 @@ enum ReadRequest {
     Start(oneshot::Sender<u64>),
 }
 
+/// The file beside a sensor's log that says what it has answered for.
+pub(crate) const PROMISES: &str = "promises";
 /// The threads that read: our own choice.
 const READERS: usize = 2;
 /// The commands that may wait for the writer.
@@ -126,6 +134,7 @@ impl DiskLog {
     pub fn open(folder: &Path, settings: LogSettings) -> Result<Self, LogError> {
         let database = Database::open(folder, settings)?;
         let index_is_sound = database.index_is_sound;
+        let missing_at_start = database.missing;
         let ledger = database.load_ledger()?;
         let epochs = Epochs::load(&database, ledger.next_position)?;
         let (end_sender, end) = watch::channel(ledger.next_position);
@@ -175,6 +184,7 @@ impl DiskLog {
             end,
             accounts,
             epochs,
+            missing_at_start,
         })
     }
 
@@ -270,6 +280,11 @@ impl DiskLog {
             .iter()
             .map(|(source, account)| (source.clone(), account.clone()))
             .collect()
+    }
+
+    /// How many events were acknowledged and were missing when the log was opened.
+    pub const fn missing_at_start(&self) -> u64 {
+        self.missing_at_start
     }
 
     /// A position as a cursor.

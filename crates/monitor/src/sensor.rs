@@ -9,23 +9,27 @@ mod forwarder;
 mod intake;
 mod lines;
 mod otlp;
+mod own_source;
 pub(crate) mod pace;
+mod promises;
 #[cfg(unix)]
 mod socket;
+mod spent;
+mod spool;
 mod thinning;
 
 pub use budget::WINDOW;
 pub use forwarder::ByteBudget;
+pub use spool::Spool;
 
 use crate::client::Client;
-use crate::log::Log;
-use crate::runtime::{Runtime, TokioRuntime};
+use crate::runtime::{Runtime, TokioRuntime, within};
 use forwarder::{Forwarder, Progress};
 use futures_util::future;
 use lastmile_events::uplink::{Durability, SensorAddress};
 use lastmile_events::{Source, Timestamp};
-use lines::LineSource;
-use otlp::RecordSource;
+use own_source::OwnSource;
+use pace::ANSWER_LIMIT;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,8 +59,8 @@ pub struct SensorSettings {
 /// A sensor without its sockets: it runs wherever its client does.
 #[derive(Debug)]
 pub struct Sensor<R = TokioRuntime> {
-    log: Arc<Log>,
-    lines: LineSource,
+    spool: Arc<Spool>,
+    lines: OwnSource,
     monitor: Client<R>,
     forwarding: Forwarding,
     progress: Arc<Progress>,
@@ -76,11 +80,12 @@ pub struct Forwarding {
 }
 
 impl<R: Runtime> Sensor<R> {
-    /// A sensor that keeps events in `log`. Those that come as lines have this source.
-    pub fn new(log: Arc<Log>, monitor: Client<R>, line_source: Source, forwarding: Forwarding) -> Self {
+    /// A sensor that keeps events in a spool, or in a log in memory. Those that come as lines have this source.
+    pub fn new(spool: impl Into<Spool>, monitor: Client<R>, line_source: Source, forwarding: Forwarding) -> Self {
+        let spool = Arc::new(spool.into());
         Self {
-            lines: LineSource::new(Arc::clone(&log), line_source),
-            log,
+            lines: OwnSource::new(Arc::clone(&spool), line_source),
+            spool,
             monitor,
             forwarding,
             progress: Arc::default(),
@@ -92,13 +97,13 @@ impl<R: Runtime> Sensor<R> {
     /// # Errors
     /// When the connection breaks.
     pub async fn serve(&self, application: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
-        intake::serve(self.monitor.runtime(), application, &self.log, &self.lines).await
+        intake::serve(self.monitor.runtime(), application, &self.spool, &self.lines).await
     }
 
     /// Forwards what the log holds, and tells the monitor that this sensor is alive, for ever.
     pub async fn forward(&self) {
         let forwarder = Forwarder::new(
-            Arc::clone(&self.log),
+            Arc::clone(&self.spool),
             self.monitor.again(),
             self.forwarding.durability,
             self.forwarding.budget,
@@ -116,7 +121,7 @@ impl<R: Runtime> Sensor<R> {
         }
         let mut monitor = self.monitor.again();
         loop {
-            let end = *self.log.end().borrow();
+            let end = *self.spool.log().end().borrow();
             let waiting = end.saturating_sub(self.progress.position.load(Ordering::Relaxed));
             let state = serde_json::json!({
                 "sensor": self.forwarding.name,
@@ -124,7 +129,11 @@ impl<R: Runtime> Sensor<R> {
                 "dropped_for_budget": self.progress.dropped.load(Ordering::Relaxed),
                 "sent_bytes": self.progress.sent_bytes.load(Ordering::Relaxed),
             });
-            let _ = monitor.register(&state).await;
+            let answer = within(self.monitor.runtime(), ANSWER_LIMIT, monitor.register(&state)).await;
+            if answer.is_none_or(|answer| answer.is_err()) {
+                // A connection over which no answer comes may be dead.
+                monitor = self.monitor.again();
+            }
             monitor.runtime().sleep(REGISTRATION).await;
         }
     }
@@ -137,23 +146,31 @@ const REGISTRATION: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// When the socket cannot be used.
-pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop: &AtomicBool) -> io::Result<()> {
+pub async fn run(
+    spool: impl Into<Spool>,
+    monitor: Client,
+    settings: SensorSettings,
+    stop: &AtomicBool,
+) -> io::Result<()> {
     let forwarding = Forwarding {
         durability: settings.durability,
         budget: settings.budget,
         name: settings.name,
         note: settings.note,
     };
-    let sensor = Arc::new(Sensor::new(Arc::clone(&log), monitor, settings.line_source, forwarding));
+    let sensor = Arc::new(Sensor::new(spool, monitor, settings.line_source, forwarding));
     let otlp = match settings.otlp {
         None => None,
         Some((listener, source)) => {
             listener.set_nonblocking(true)?;
             let listener = TcpListener::from_std(listener)?;
-            let records = Arc::new(RecordSource::new(Arc::clone(&log), source));
+            let records = Arc::new(OwnSource::new(Arc::clone(&sensor.spool), source));
             Some((tokio::spawn(otlp::serve(listener, Arc::clone(&records))), records))
         }
     };
+    let records = otlp.as_ref().map(|(_, records)| Arc::clone(records));
+    // It is not broken off: what it appends must be known here.
+    tokio::spawn(tell(Arc::clone(&sensor), records));
     let forwarding = Arc::clone(&sensor);
     let forwarding = tokio::spawn(async move { forwarding.forward().await });
     match settings.address {
@@ -182,9 +199,20 @@ pub async fn run(log: Arc<Log>, monitor: Client, settings: SensorSettings, stop:
         serving.abort();
         records.end(Timestamp::now()).await;
     }
-    forwarder::wait_until_empty(sensor.monitor.runtime(), &log, PATIENCE).await;
+    forwarder::wait_until_empty(sensor.monitor.runtime(), sensor.spool.log(), PATIENCE).await;
     forwarding.abort();
     Ok(())
+}
+
+/// States what was dropped as soon as there is room, for ever.
+async fn tell(sensor: Arc<Sensor>, records: Option<Arc<OwnSource>>) {
+    loop {
+        tokio::time::sleep(REGISTRATION).await;
+        sensor.spool.tell().await;
+        for own in records.as_deref().into_iter().chain([&sensor.lines]) {
+            own.tell(Timestamp::now()).await;
+        }
+    }
 }
 
 /// How often the sensor looks whether it is to stop.
@@ -198,4 +226,69 @@ fn spawn(application: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, sens
         // The application's going away is its own affair.
         let _ = sensor.serve(application).await;
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::MemoryLog;
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use hyper::client::conn::http1::SendRequest;
+    use lastmile_events::Chunk;
+    use std::cell::Cell;
+    use std::rc::Rc;
+    use tokio::task::yield_now;
+
+    /// A place where a connection is never made, and no time passes.
+    #[derive(Clone)]
+    struct DeadLink {
+        attempts: Rc<Cell<u32>>,
+    }
+
+    impl Runtime for DeadLink {
+        async fn connect(&self, _: &str) -> io::Result<SendRequest<Full<Bytes>>> {
+            self.attempts.set(self.attempts.get() + 1);
+            std::future::pending().await
+        }
+
+        async fn sleep(&self, _: Duration) {
+            yield_now().await;
+        }
+
+        fn uptime(&self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn now(&self) -> Timestamp {
+            Timestamp::default()
+        }
+
+        async fn compute_for(&self, _: &Chunk) {}
+    }
+
+    #[test]
+    fn a_sensor_whose_registration_is_not_answered_connects_again() {
+        let attempts = Rc::new(Cell::new(0));
+        let runtime = DeadLink {
+            attempts: Rc::clone(&attempts),
+        };
+        let monitor = Client::with_runtime(runtime, "http://nowhere:1".parse().unwrap(), None);
+        let forwarding = Forwarding {
+            durability: Durability::Process,
+            budget: None,
+            name: "sensor".to_owned(),
+            note: |_| (),
+        };
+        let log = Arc::new(crate::log::Log::Memory(MemoryLog::new(1)));
+        let sensor = Sensor::new(log, monitor, Source::new("lines", 1).unwrap(), forwarding);
+        let while_it_registers = async {
+            for _ in 0..100 {
+                yield_now().await;
+            }
+        };
+        let registering = std::pin::pin!(sensor.register());
+        crate::block_on(future::select(registering, std::pin::pin!(while_it_registers))).unwrap();
+        assert!(attempts.get() > 1);
+    }
 }

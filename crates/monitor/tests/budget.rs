@@ -1,24 +1,30 @@
-//! A sensor with a budget: a proxy between it and its monitor counts the bytes that it sends, and no 10 seconds hold more than the budget. What
-//! was dropped is stated by subject, and everything adds up.
+//! A sensor with a budget, which is killed on the way: a proxy between it and its monitor counts the bytes that it sends, and no 10 seconds hold more
+//! than the budget. What was dropped is stated by subject, and everything adds up.
+//!
+//! The process that is killed is this test's own program, started again as its ignored test.
 
 #![cfg(unix)]
 
 use lastmile_events::uplink::{Durability, SensorAddress, SocketUplink};
 use lastmile_events::{Emitter, EmitterSettings, FullRing, Source, Subject, Value};
-use lastmile_monitor::client::{Client, MonitorUrl};
+use lastmile_monitor::client::Client;
 use lastmile_monitor::log::{Log, LogSettings};
-use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings, WINDOW};
+use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings, Spool, WINDOW};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use lastmile_units::BitRate;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 const RATE: u64 = 64_000;
+const FOLDER: &str = "BUDGET_TEST_FOLDER";
+const MONITOR: &str = "BUDGET_TEST_MONITOR";
 
 fn settings() -> LogSettings {
     LogSettings {
@@ -64,20 +70,13 @@ fn proxy(listener: &TcpListener, server: &str, seen: &Seen, stop: &AtomicBool) {
 }
 
 #[test]
-fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_subject() {
-    let folder = tempfile::tempdir().unwrap();
-    let log = Arc::new(Log::open(&folder.path().join("monitor"), settings()).unwrap());
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let entrance = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url: MonitorUrl = format!("http://{}", entrance.local_addr().unwrap()).parse().unwrap();
-    let stop = AtomicBool::new(false);
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let socket = folder.path().join("socket");
-    let sensor_log = Arc::new(Log::open(&folder.path().join("sensor"), settings()).unwrap());
+#[ignore = "the sensor's process of the other test"]
+fn sensor_process() {
+    let [folder, monitor] = [FOLDER, MONITOR].map(|name| std::env::var(name).expect("the test sets it"));
+    let folder = Path::new(&folder);
     let sensor_settings = SensorSettings {
-        address: SensorAddress::Path(socket.clone()),
-        line_source: Source::new("lines", 1).unwrap(),
+        address: SensorAddress::Path(folder.join("socket")),
+        line_source: Source::new("lines", u64::from(std::process::id())).unwrap(),
         otlp: None,
         durability: Durability::Process,
         budget: Some(ByteBudget {
@@ -87,18 +86,38 @@ fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_su
         name: "thin".to_owned(),
         note: |_| (),
     };
+    let client = Client::new(monitor.parse().unwrap(), None);
+    let running = async {
+        let spool = Spool::open(&folder.join("sensor"), settings(), |_| ()).await.unwrap();
+        sensor::run(spool, client, sensor_settings, &AtomicBool::new(false)).await
+    };
+    block_on(running).unwrap().unwrap();
+}
 
+fn start_sensor(folder: &Path, monitor: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["sensor_process", "--exact", "--ignored"]);
+    command.env(FOLDER, folder).env(MONITOR, monitor);
+    command.stdout(Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_subject() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = Arc::new(Log::open(&folder.path().join("monitor"), settings()).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let entrance = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", entrance.local_addr().unwrap());
+    let stop = AtomicBool::new(false);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let socket = folder.path().join("socket");
     let emitted = thread::scope(|scope| {
         let monitor = Arc::new(Monitor::new(Arc::clone(&log), None));
         let stop = &stop;
         scope.spawn(|| block_on(server::serve(monitor, listener, stop)).unwrap().unwrap());
         scope.spawn(|| proxy(&entrance, &address, &seen, stop));
-        let sensor = Arc::clone(&sensor_log);
-        scope.spawn(move || {
-            block_on(sensor::run(sensor, Client::new(url, None), sensor_settings, stop))
-                .unwrap()
-                .unwrap();
-        });
+        let mut sensor = start_sensor(folder.path(), &url);
         while !socket.exists() {
             thread::sleep(Duration::from_millis(2));
         }
@@ -112,6 +131,7 @@ fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_su
         let emitter = Emitter::start(Source::new("load", 1).unwrap(), settings, Box::new(uplink)).unwrap();
         let subjects = ["a.noisy", "b.rare"].map(|subject| Subject::new(subject).unwrap());
         let start = Instant::now();
+        let mut was_killed = false;
         // Digits that do not compress well, and several times more than the budget, for longer than one window.
         let mut random = 1u64;
         let mut emitted = 0u64;
@@ -125,7 +145,16 @@ fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_su
             }
             emitted += 200;
             thread::sleep(Duration::from_millis(40));
+            // Once most of the first window is spent: its next life does not spend it again.
+            let spent = || seen.lock().unwrap().iter().map(|(_, count)| *count as u64).sum::<u64>();
+            if !was_killed && spent() > RATE * WINDOW.as_secs() / 8 / 2 {
+                was_killed = true;
+                sensor.kill().unwrap();
+                sensor.wait().unwrap();
+                sensor = start_sensor(folder.path(), &url);
+            }
         }
+        assert!(was_killed);
         let account = emitter.close();
         assert_eq!((account.numbered, account.dropped_full), (emitted + 1, 0));
         // The sensor keeps its budget to the end.
@@ -133,6 +162,8 @@ fn no_ten_seconds_hold_more_than_the_budget_and_what_is_dropped_is_counted_by_su
             thread::sleep(Duration::from_millis(50));
         }
         stop.store(true, Ordering::Relaxed);
+        sensor.kill().unwrap();
+        sensor.wait().unwrap();
         emitted
     });
 

@@ -1,4 +1,4 @@
-//! A disk that is full: nothing more is acknowledged, nothing that was is lost, and when there is room again it goes on.
+//! A disk that is full: nothing more is acknowledged, nothing that was is lost, what is deleted makes room, and when there is room again it goes on.
 //!
 //! The disk is a tmpfs of 2 MiB in a mount namespace of a process of this test, which an ordinary user may have too. Where the system allows
 //! no such namespace, the test says so and ends.
@@ -33,6 +33,7 @@ fn in_the_namespace() {
     let settings = LogSettings {
         durability: Durability::Power,
         tail_bytes: 0,
+        reserves_room: true,
         ..LogSettings::default()
     };
     let log = Log::open(&folder, settings).unwrap();
@@ -61,6 +62,12 @@ fn in_the_namespace() {
         "{:?}",
         audit.problems
     );
+    block_on(log.release(next / 2)).unwrap();
+    assert!(block_on(log.start()).unwrap() > 0);
+    let Reply::Acknowledged { next: after, .. } = append(&log, next) else {
+        panic!("what was deleted is used again")
+    };
+    next = after;
     std::fs::remove_file(&other).unwrap();
     let Reply::Acknowledged { next: after, .. } = append(&log, next) else {
         panic!("there is room again")

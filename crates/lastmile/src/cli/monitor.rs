@@ -24,6 +24,19 @@ const DURABILITIES: &[(&str, &str, Durability)] = &[
     ("power", "A power failure", Durability::Power),
 ];
 
+const DURABILITIES_OF_SENSORS: &[(&str, &str, Durability)] = &[
+    (
+        "process",
+        "The end of the sensor's process, also by kill -9",
+        Durability::Process,
+    ),
+    (
+        "power",
+        "A power failure; the monitor must promise the same",
+        Durability::Power,
+    ),
+];
+
 /// Keep events, and answer queries and subscriptions
 ///
 /// Events come from emitters, from sensors and from `lastmile emit`. They are kept in DIR, in an SQLite database. Each acknowledgement
@@ -100,6 +113,10 @@ pub(crate) struct SensorArgs {
     /// The name of the source that lines belong to
     #[arg(long, value_name = "NAME", default_value = "sensor")]
     pub(crate) name: String,
+
+    /// What an event survives that a program was told is kept
+    #[arg(long, value_name = "WHAT", default_value = "process", value_parser = one_of(DURABILITIES_OF_SENSORS))]
+    pub(crate) durability: Durability,
 
     /// The most bytes on the disk
     #[arg(long, value_name = "BYTES", default_value = "1GB", value_parser = parse_size)]

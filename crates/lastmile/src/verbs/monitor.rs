@@ -15,7 +15,7 @@ use lastmile_events::uplink::{Durability, SensorAddress, SocketUplink, Uplink};
 use lastmile_events::{Emitter, EmitterSettings, FullRing, Source, Timestamp, Value};
 use lastmile_monitor::client::{Client, ClientError, MonitorUplink, encode_parameter};
 use lastmile_monitor::log::{Log, LogSettings, Retention, StoreUrl, salvage as salvage_log};
-use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings};
+use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings, Spool};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use lastmile_units::Bytes;
@@ -40,6 +40,7 @@ pub(crate) fn monitor(args: &MonitorArgs) -> anyhow::Result<Exit> {
             age: args.keep,
             bytes: args.keep_bytes.map(Bytes::get),
         },
+        reserves_room: true,
         ..LogSettings::default()
     };
     let log = match &args.store {
@@ -88,8 +89,9 @@ fn check_store(store: &StoreUrl, args: &MonitorArgs) -> anyhow::Result<()> {
 pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
     let token = read_token(&args.token)?;
     let settings = LogSettings {
-        durability: Durability::Process,
+        durability: args.durability,
         most_bytes: args.most.get(),
+        reserves_room: true,
         ..LogSettings::default()
     };
     let otlp = match args.otlp {
@@ -105,12 +107,12 @@ pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
         }
     };
     let otlp_address = otlp.as_ref().map(|(listener, _)| listener.local_addr()).transpose()?;
-    let log = Log::open(&args.folder, settings)?;
+    let spool = block_on(Spool::open(&args.folder, settings, output::note))??;
     let settings = SensorSettings {
         address: SensorAddress::Path(args.socket.clone()),
         line_source: new_source(&args.name)?,
         otlp,
-        durability: Durability::Process,
+        durability: args.durability,
         budget: args.budget.map(|rate| ByteBudget {
             rate,
             delay: args.budget_delay,
@@ -123,7 +125,7 @@ pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
         output::note(&format!("OpenTelemetry's SDKs find it at http://{address}"));
     }
     let monitor = Client::new(args.monitor.clone(), token);
-    block_on(sensor::run(Arc::new(log), monitor, settings, &stop))?
+    block_on(sensor::run(spool, monitor, settings, &stop))?
         .with_context(|| format!("--socket {}", args.socket.display()))?;
     Ok(Exit::Done)
 }

@@ -5,6 +5,8 @@
 mod parquet;
 #[cfg(target_os = "linux")]
 mod slow_link;
+#[cfg(unix)]
+mod spool;
 
 use crate::browser::chromium;
 use crate::place::Place;

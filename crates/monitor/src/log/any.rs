@@ -150,6 +150,16 @@ impl Log {
         }
     }
 
+    /// How many events were acknowledged and were missing when the log was opened, as far as a log on a disk tells.
+    pub const fn missing_at_start(&self) -> u64 {
+        match self {
+            Self::Disk(log) => log.missing_at_start(),
+            Self::Memory(_) => 0,
+            #[cfg(feature = "nats")]
+            Self::JetStream(_) => 0,
+        }
+    }
+
     /// A position as a cursor.
     pub fn cursor(&self, position: u64) -> Cursor {
         match self {

@@ -4,6 +4,7 @@ mod accounts;
 mod index;
 mod pages;
 mod proof;
+mod room;
 mod schema;
 
 use super::LogSettings;
@@ -12,10 +13,12 @@ use super::epochs::boot_id;
 use super::error::{FORMAT, LogError};
 use super::mark::{Found, Mark};
 use super::private;
+use super::reserve::Reserve;
 use crate::ledger::Ledger;
 use index::SubjectIndex;
 use lastmile_events::uplink::Durability;
 use lastmile_events::{Chunk, Source, Timestamp};
+use room::Room;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -28,6 +31,7 @@ const FILE: &str = "events.sqlite";
 const WRITE_AHEAD: &str = "events.sqlite-wal";
 const LOCK: &str = "lock";
 const MARK: &str = "acknowledged";
+const RESERVE: &str = "reserve";
 
 /// A chunk that is to be appended: its position, and the log's number of its source.
 pub(super) type Placed = (u64, i64, Chunk);
@@ -39,6 +43,8 @@ pub(super) struct Database {
     subjects: RefCell<SubjectIndex>,
     /// Whether the index says what was written. Where it does not, it is neither read nor written.
     pub(super) index_is_sound: bool,
+    /// How many events were acknowledged and are not there, as the mark says.
+    pub(super) missing: u64,
     writing: Option<Writing>,
 }
 
@@ -48,6 +54,7 @@ struct Writing {
     /// Held by the one process that writes.
     _lock: File,
     mark: Mark,
+    room: Option<Room>,
     synchronous: Option<bool>,
     /// The latest time of all events until now.
     reach: Timestamp,
@@ -90,18 +97,27 @@ impl Database {
             path,
             subjects: RefCell::default(),
             index_is_sound: true,
+            missing: 0,
             writing: None,
         };
         database.prove_index()?;
         let reach = database.reach()?;
+        let room = if settings.reserves_room {
+            let reserve = Reserve::open(folder.join(RESERVE), settings.most_bytes).map_err(cannot)?;
+            Some(Room::new(reserve, settings.most_bytes))
+        } else {
+            None
+        };
         database.writing = Some(Writing {
             _lock: lock,
             mark,
+            room,
             synchronous: None,
             reach,
         });
         database.set_durability(settings.durability)?;
         database.compare_with_mark(&found)?;
+        database.secure_room();
         private::sync_folder(folder).map_err(cannot)?;
         Ok(database)
     }
@@ -150,6 +166,7 @@ impl Database {
             path,
             subjects: RefCell::default(),
             index_is_sound,
+            missing: 0,
             writing: None,
         }
     }
@@ -427,6 +444,7 @@ impl Database {
             };
             note().map_err(|error| self.failed(error))?;
             power_end = hole_end;
+            self.missing = hole_end - end;
         }
         let (_, end) = self.extent()?;
         let path = self.path.with_file_name(MARK);

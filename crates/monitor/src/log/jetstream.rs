@@ -16,6 +16,7 @@ mod store;
 mod writer;
 
 use super::mark::{Found, Mark};
+use super::private;
 use super::store_url::StoreUrl;
 use super::writer::Command;
 use super::{Audit, LogError, LogSettings, Page, Resumption};
@@ -71,13 +72,14 @@ impl JetStreamLog {
             path: folder.to_owned(),
             source,
         };
-        std::fs::create_dir_all(folder).map_err(of_folder)?;
-        let lock = File::create(folder.join(LOCK)).map_err(of_folder)?;
+        private::create_folder(folder).map_err(of_folder)?;
+        let lock = private::create_file(&folder.join(LOCK)).map_err(of_folder)?;
         if lock.try_lock().is_err() {
             let path = folder.to_owned();
             return Err(LogError::Taken { path });
         }
         let (mark, found) = Mark::open(&folder.join(MARK), String::new()).map_err(of_folder)?;
+        private::sync_folder(folder).map_err(of_folder)?;
         let known_end = match found {
             Found::Acknowledged(acknowledged) => KnownEnd::Position(acknowledged.end),
             Found::Absent | Found::Damaged => KnownEnd::Unknown,

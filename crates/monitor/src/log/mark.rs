@@ -4,16 +4,13 @@
 //! the log early, without a word. The mark says where the end was. It is never ahead of what was committed; after a power failure it may be
 //! behind, which claims less.
 //!
-//! The file has two slots of 64 bytes, 512 apart, which are written in turn: `LMA1`, the CRC-32 of what follows, the turn, the acknowledged
-//! end, the part of it that was acknowledged for power failures, and the machine's boot id (36 bytes).
+//! The file has one record: the acknowledged end, the part of it that was acknowledged for power failures, and the machine's boot id (36 bytes).
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use super::records::{Record, RecordFile};
+use std::io;
 use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"LMA1";
-const SLOT: usize = 512;
-const RECORD: usize = 68;
 const BOOT: usize = 36;
 
 /// How far a log was acknowledged.
@@ -25,7 +22,6 @@ pub(super) struct Acknowledged {
     pub(super) power_end: u64,
     /// In which life of the machine.
     pub(super) boot: String,
-    turn: u64,
 }
 
 /// What the file said when it was opened.
@@ -33,49 +29,31 @@ pub(super) struct Acknowledged {
 pub(super) enum Found {
     /// There was none.
     Absent,
-    /// Neither slot can be read.
+    /// It cannot be read.
     Damaged,
-    /// The later slot that can be read.
+    /// What it says.
     Acknowledged(Acknowledged),
 }
 
 #[derive(Debug)]
 pub(super) struct Mark {
-    file: File,
+    file: RecordFile,
     last: Acknowledged,
 }
 
 impl Mark {
     /// Opens the mark's file, and makes it where there is none.
     pub(super) fn open(path: &Path, boot: String) -> io::Result<(Self, Found)> {
-        let is_there = path.exists();
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let slots = [0, SLOT].map(|at| bytes.get(at..at + RECORD).and_then(decode));
-        let latest = slots.into_iter().flatten().max_by_key(|slot| slot.turn);
-        if bytes.len() < 2 * SLOT {
-            // So that later writes need no room on the disk.
-            file.set_len(0)?;
-            file.seek(SeekFrom::Start(0))?;
-            bytes.resize(2 * SLOT, 0);
-            file.write_all(&bytes)?;
-        }
+        let (file, records) = RecordFile::open(path, MAGIC, 16 + BOOT, 1)?;
+        let found = match &records[0] {
+            Record::Absent => Found::Absent,
+            Record::Damaged => Found::Damaged,
+            Record::Content(content) => decode(content).map_or(Found::Damaged, Found::Acknowledged),
+        };
         let last = Acknowledged {
             end: 0,
             power_end: 0,
             boot,
-            turn: latest.as_ref().map_or(0, |latest| latest.turn),
-        };
-        let found = match latest {
-            Some(latest) => Found::Acknowledged(latest),
-            None if is_there && bytes.iter().any(|byte| *byte != 0) => Found::Damaged,
-            None => Found::Absent,
         };
         Ok((Self { file, last }, found))
     }
@@ -84,7 +62,8 @@ impl Mark {
     pub(super) fn begin(&mut self, end: u64, power_end: u64) -> io::Result<()> {
         self.last.power_end = power_end;
         self.last.end = end;
-        self.put()
+        self.put()?;
+        self.file.sync()
     }
 
     /// States that all before `end` is acknowledged, and safe from power failures where `power` holds.
@@ -99,37 +78,19 @@ impl Mark {
     }
 
     fn put(&mut self) -> io::Result<()> {
-        self.last.turn += 1;
-        let at = SLOT * (self.last.turn % 2) as usize;
-        self.file.seek(SeekFrom::Start(at as u64))?;
-        self.file.write_all(&encode(&self.last))
+        let Acknowledged { end, power_end, boot } = &self.last;
+        let boot = &boot.as_bytes()[..boot.len().min(BOOT)];
+        let content = [&end.to_le_bytes()[..], &power_end.to_le_bytes(), boot].concat();
+        self.file.write(0, &content)
     }
 }
 
-fn encode(mark: &Acknowledged) -> [u8; RECORD] {
-    let mut bytes = [0; RECORD];
-    bytes[..4].copy_from_slice(&MAGIC);
-    bytes[8..16].copy_from_slice(&mark.turn.to_le_bytes());
-    bytes[16..24].copy_from_slice(&mark.end.to_le_bytes());
-    bytes[24..32].copy_from_slice(&mark.power_end.to_le_bytes());
-    let boot = &mark.boot.as_bytes()[..mark.boot.len().min(BOOT)];
-    bytes[32..32 + boot.len()].copy_from_slice(boot);
-    let sum = crc32fast::hash(&bytes[8..]);
-    bytes[4..8].copy_from_slice(&sum.to_le_bytes());
-    bytes
-}
-
-fn decode(bytes: &[u8]) -> Option<Acknowledged> {
-    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-    let sum = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes"));
-    if bytes[..4] != MAGIC || sum != crc32fast::hash(&bytes[8..]) {
-        return None;
-    }
-    let boot = std::str::from_utf8(&bytes[32..]).ok()?;
+fn decode(content: &[u8]) -> Option<Acknowledged> {
+    let number = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"));
+    let boot = std::str::from_utf8(&content[16..]).ok()?;
     Some(Acknowledged {
-        turn: number(8),
-        end: number(16),
-        power_end: number(24),
+        end: number(0),
+        power_end: number(8),
         boot: boot.trim_end_matches('\0').to_owned(),
     })
 }
@@ -153,7 +114,7 @@ mod tests {
         };
         assert_eq!((last.end, last.power_end, last.boot.as_str()), (12, 9, "boot"));
         let mut bytes = std::fs::read(&path).unwrap();
-        bytes[SLOT + 17] ^= 1;
+        bytes[512 + 17] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
         let Found::Acknowledged(last) = found(&path) else {
             panic!()

@@ -4,34 +4,53 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Makes a folder, with those above it, where there is none.
+/// Makes a folder, with those above it, where there is none. Their names survive a power failure.
 pub(super) fn create_folder(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if path.is_dir() {
+        return sync_folder(parent.unwrap_or(Path::new(".")));
+    }
+    if let Some(parent) = parent {
+        create_folder(parent)?;
+    }
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    match builder.create(path) {
+        Err(error) if !path.is_dir() => Err(error),
+        _ => sync_folder(parent.unwrap_or(Path::new("."))),
+    }
 }
 
-/// Opens a file to write, and makes it where there is none. What is in it stays.
+/// Opens a file to read and write, and makes it where there is none. What is in it stays.
 pub(super) fn create_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
 
-/// Makes the names of the files in a folder, and that of the folder itself, survive a power failure: syncing a file does not.
-pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+/// Writes bytes at a place of a file.
+pub(super) fn write_at(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, at);
+    #[cfg(not(unix))]
     {
-        File::open(path)?.sync_all()?;
-        let path = path.canonicalize()?;
-        if let Some(parent) = path.parent() {
-            // Where it may not be read, there is nothing more to do.
-            let _ = File::open(parent).and_then(|parent| parent.sync_all());
-        }
+        use std::io::{Seek as _, Write as _};
+        let mut file = file;
+        file.seek(io::SeekFrom::Start(at))?;
+        file.write_all(bytes)
+    }
+}
+
+/// Makes the names of the files in a folder survive a power failure: syncing a file does not.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    match File::open(path) {
+        // A folder that may be written and not read cannot be synced.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+        folder => folder?.sync_all()?,
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Takes what is whole out of a damaged log, and makes a new one of it.
 
 use super::error::LogError;
-use super::{Entry, Log, LogSettings};
+use super::{Entry, Log, LogSettings, PROMISES, private};
 use crate::log::database::Database;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Loss, Timestamp};
@@ -49,6 +49,13 @@ pub async fn salvage(from: &Path, to: &Path, settings: LogSettings) -> Result<Sa
         }
     }
     found.sources = sources.len();
+    // A sensor states what its log lacks of them.
+    let promises = from.join(PROMISES);
+    if promises.exists() {
+        let path = to.to_owned();
+        let copied = std::fs::copy(promises, to.join(PROMISES)).and_then(|_| private::sync_folder(to));
+        copied.map_err(|source| LogError::Folder { path, source })?;
+    }
     Ok(found)
 }
 

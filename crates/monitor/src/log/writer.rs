@@ -102,7 +102,7 @@ impl Writer {
     }
 
     fn release(&mut self, before: u64, why: Option<&str>) {
-        if self.database.release(before, why).is_ok()
+        if with_room(&mut self.database, |database| database.release(before, why).is_ok())
             && let Ok((start, _)) = self.database.extent()
         {
             self.tail.lock().expect("no thread panics with it").release(start);
@@ -182,10 +182,33 @@ impl Writer {
             return true;
         }
         let end = self.ledger.next_position;
-        self.database.set_durability(group.durability).is_ok()
-            && self.database.append(&group.chunks, &self.ledger).is_ok()
-            && self.database.mark_acknowledged(end, group.durability).is_ok()
+        let database = &mut self.database;
+        let written = database.set_durability(group.durability).is_ok()
+            && with_room(database, |database| {
+                database.append(&group.chunks, &self.ledger).is_ok()
+            })
+            && database.mark_acknowledged(end, group.durability).is_ok();
+        if written {
+            database.secure_room_early();
+        }
+        written
     }
+}
+
+/// Does something that needs room on the disk: as it is, then with what can be secured, then with what is reserved; whether it was done.
+fn with_room(database: &mut Database, mut work: impl FnMut(&mut Database) -> bool) -> bool {
+    if work(database) {
+        return true;
+    }
+    if !database.secure_room() {
+        return false;
+    }
+    let mut is_done = work(database);
+    if !is_done && database.open_reserve() {
+        is_done = work(database);
+        database.secure_room();
+    }
+    is_done
 }
 
 struct Group {

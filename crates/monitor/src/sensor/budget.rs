@@ -39,6 +39,17 @@ impl Budget {
         }
     }
 
+    /// The most bytes of a window.
+    pub(super) const fn window_bytes(&self) -> u64 {
+        self.window_bytes
+    }
+
+    /// What was sent within the window before `now`.
+    pub(super) fn held(&self, now: Duration) -> u64 {
+        let lately = self.sent.iter().filter(|(answered, _)| *answered + WINDOW >= now);
+        lately.map(|(_, bytes)| bytes).sum()
+    }
+
     /// The most bytes of a body that are sent at once: a tenth of a window, so that events do not wait long.
     pub(super) const fn largest_body(&self) -> u64 {
         let share = self.window_bytes / 10;
@@ -82,7 +93,12 @@ impl Budget {
 
     /// A body was sent, and answered or given up at this time.
     pub(super) fn send(&mut self, answered: Duration, body: u64) {
-        self.sent.push_back((answered, wire_bytes(body)));
+        self.spend(answered, wire_bytes(body));
+    }
+
+    /// So many bytes were on the wire until this time.
+    pub(super) fn spend(&mut self, until: Duration, bytes: u64) {
+        self.sent.push_back((until, bytes));
     }
 }
 

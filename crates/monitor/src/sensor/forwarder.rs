@@ -3,16 +3,18 @@
 //! With a budget, posts wait until their bytes fit. What would wait longer than the budget's delay is dropped before it is sent, and stated as
 //! lost. A batch that got no answer is sent again, since the monitor may have taken it or not: within a budget as it was, else in smaller posts.
 
-use super::budget::Budget;
+use super::budget::{Budget, wire_bytes};
 use super::pace::Pace;
+use super::spool::{SPOOL_DAMAGED, Spool, loss};
 use super::thinning;
 use crate::client::{Client, EncodedChunks, SLOW_LINK_CODEC};
 use crate::log::{Entry, Log};
 use crate::runtime::{Runtime, within};
 use lastmile_codec::content::CodecSpec;
+use lastmile_events::Chunk;
 use lastmile_events::uplink::{Durability, Reply};
-use lastmile_events::{Chunk, Loss, Timestamp};
 use lastmile_units::BitRate;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -20,6 +22,9 @@ use std::time::Duration;
 /// The waits after a failure, which double: our own choice.
 const SHORTEST_WAIT: Duration = Duration::from_millis(10);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// Why numbers are missing that the monitor asks for, or takes from nobody.
+const FORGOTTEN: &str = "forgotten";
+const REFUSED: &str = "refused";
 /// What a fresh sensor takes for the compressed bytes of an event, until it has sent some.
 const EVENT_BYTES: f64 = 40.0;
 
@@ -44,12 +49,19 @@ pub(super) struct Progress {
 }
 
 pub(super) struct Forwarder<R> {
+    spool: Arc<Spool>,
     log: Arc<Log>,
     monitor: Client<R>,
     durability: Durability,
     budget: Option<(ByteBudget, Budget)>,
     progress: Arc<Progress>,
     uplink: UplinkState,
+    /// Why numbers are missing that the monitor asks for.
+    gap_cause: &'static str,
+    /// The damage before this position is told.
+    damage_told: u64,
+    /// Whether it is told that the log cannot be read.
+    is_unreadable: bool,
     pace: Pace,
     /// The compressed bytes of an event, as a moving average.
     event_bytes: f64,
@@ -95,20 +107,30 @@ struct Batch {
 
 impl<R: Runtime> Forwarder<R> {
     pub(super) fn new(
-        log: Arc<Log>,
+        spool: Arc<Spool>,
         monitor: Client<R>,
         durability: Durability,
         budget: Option<ByteBudget>,
         progress: Arc<Progress>,
         note: fn(&str),
     ) -> Self {
+        let budget = budget.map(|settings| {
+            let mut budget = Budget::new(settings.rate);
+            let before = spool.spent_before(monitor.runtime().now(), budget.window_bytes());
+            budget.spend(monitor.runtime().uptime(), before);
+            (settings, budget)
+        });
         Self {
-            log,
+            log: Arc::clone(spool.log()),
+            spool,
             monitor,
             durability,
-            budget: budget.map(|budget| (budget, Budget::new(budget.rate))),
+            budget,
             progress,
             uplink: UplinkState { failures: 0, note },
+            gap_cause: FORGOTTEN,
+            damage_told: 0,
+            is_unreadable: false,
             pace: Pace::default(),
             event_bytes: EVENT_BYTES,
         }
@@ -117,6 +139,7 @@ impl<R: Runtime> Forwarder<R> {
     pub(super) async fn run(mut self) {
         let mut committed = self.log.end();
         let mut position = self.log.start().await;
+        self.progress.position.store(position, Ordering::Relaxed);
         let mut pending: Option<Batch> = None;
         let mut wait = SHORTEST_WAIT;
         loop {
@@ -137,7 +160,7 @@ impl<R: Runtime> Forwarder<R> {
             };
             if batch.chunks.is_empty() || self.forward(&mut batch).await {
                 position = batch.next;
-                self.log.release(position).await;
+                self.spool.release(position).await;
                 self.progress.position.store(position, Ordering::Relaxed);
                 wait = SHORTEST_WAIT;
             } else {
@@ -151,17 +174,32 @@ impl<R: Runtime> Forwarder<R> {
 
     /// What is to be sent next; `None` where the log cannot be read now.
     async fn next_batch(&mut self, position: u64) -> Option<Batch> {
-        let page = self.log.read(position).await.ok()?;
-        let mut found = Vec::new();
+        let page = match self.log.read(position).await {
+            Ok(page) => page,
+            Err(error) => {
+                if !std::mem::replace(&mut self.is_unreadable, true) {
+                    (self.uplink.note)(&format!("the spool cannot be read, and nothing is forwarded: {error}"));
+                }
+                return None;
+            }
+        };
+        let (mut found, mut page_end) = (Vec::new(), page.next);
         for entry in page.entries {
             match entry {
                 Entry::Chunk { position, chunk } => found.push((position, chunk)),
-                // The source's next chunk meets the gap, and states it as lost.
-                Entry::Damaged { .. } => {}
+                // It took no event.
+                Entry::Damaged { end, .. } if end <= position => {}
+                Entry::Damaged { end, what, .. } if found.is_empty() => {
+                    return self.batch_in_place_of(position, end, &what).await;
+                }
+                Entry::Damaged { position, .. } => {
+                    page_end = position;
+                    break;
+                }
             }
         }
         let Some((settings, budget)) = &self.budget else {
-            let (mut chunks, mut bytes, mut events, mut next) = (Vec::new(), 0, 0, page.next);
+            let (mut chunks, mut bytes, mut events, mut next) = (Vec::new(), 0, 0, page_end);
             for (position, chunk) in found {
                 bytes += chunk.bytes().len();
                 if bytes > self.pace.largest() && !chunks.is_empty() {
@@ -200,6 +238,43 @@ impl<R: Runtime> Forwarder<R> {
             next = end;
         }
         Some(self.fit(dropped, kept, next.max(position + 1)))
+    }
+
+    /// What is sent in place of a damaged part of the log. A source of which chunks follow meets the gap with the next one; of each other source
+    /// its last number is stated as lost, which meets the gap as well.
+    async fn batch_in_place_of(&mut self, position: u64, end: u64, what: &str) -> Option<Batch> {
+        let mut silent: BTreeMap<_, _> = self.spool.waiting(position).into_iter().collect();
+        let committed = *self.log.end().borrow();
+        let mut from = end;
+        while from < committed {
+            let page = self.log.read(from).await.ok()?;
+            for entry in page.entries {
+                if let Entry::Chunk { chunk, .. } = entry {
+                    silent.remove(chunk.source());
+                }
+            }
+            from = page.next.max(from + 1);
+        }
+        self.gap_cause = SPOOL_DAMAGED;
+        if self.damage_told < end && !self.spool.has_told(position) {
+            self.damage_told = end;
+            (self.uplink.note)(&format!(
+                "the spool is damaged from position {position} to {}: {what}; the monitor is told what is lost",
+                end - 1
+            ));
+        }
+        let now = self.monitor.runtime().now();
+        let told = silent.iter().filter(|(_, next)| **next > 1);
+        let chunks: Vec<Chunk> = told
+            .map(|(source, next)| loss(source, next - 1, *next, SPOOL_DAMAGED, now))
+            .collect();
+        let encoded = EncodedChunks::new(&chunks, self.codec());
+        Some(Batch {
+            chunks,
+            encoded,
+            events: 0,
+            next: end,
+        })
     }
 
     /// A batch of the chunks that are kept and the statements about those that are dropped, which fits the budget.
@@ -244,28 +319,50 @@ impl<R: Runtime> Forwarder<R> {
         }
         let now = self.monitor.runtime().now();
         let mut all = true;
-        let mut instead_of = Vec::new();
         for (chunk, reply) in batch.chunks.iter().zip(replies) {
-            let instead = match reply {
-                Reply::Acknowledged { next, .. } if next >= chunk.end() => continue,
+            all &= match reply {
+                Reply::Acknowledged { next, .. } => next >= chunk.end(),
                 Reply::Gap { expected } if (1..chunk.first()).contains(&expected) => {
                     // The log that acknowledged these numbers is another one, or has lost them; they are not here any more.
-                    loss(chunk, expected, chunk.first(), "forgotten", now)
+                    let gap = loss(chunk.source(), expected, chunk.first(), self.gap_cause, now);
+                    self.post_loss(gap).await;
+                    false
                 }
-                Reply::Refused => loss(chunk, chunk.first(), chunk.end(), "refused", now),
-                _ => {
-                    all = false;
-                    continue;
-                }
+                Reply::Refused => self.state_refused(chunk).await,
+                Reply::Gap { .. } | Reply::Full => false,
             };
-            all = false;
-            instead_of.push(instead);
-        }
-        for instead in instead_of {
-            let encoded = EncodedChunks::new(&[instead], self.codec());
-            let _ = self.post(&encoded, 1).await;
         }
         all
+    }
+
+    /// States those numbers of a refused chunk as lost that the monitor has not; whether nothing more can be done for them.
+    async fn state_refused(&mut self, chunk: &Chunk) -> bool {
+        // What follows the chunk is a gap for the monitor, which names the number that it expects.
+        let now = self.monitor.runtime().now();
+        let probe = loss(chunk.source(), chunk.end() + 1, chunk.end() + 2, REFUSED, now);
+        let Some(Reply::Gap { expected }) = self.post_loss(probe).await else {
+            return false;
+        };
+        if expected >= chunk.end() {
+            return true;
+        }
+        let stated = chunk.losses().first().filter(|_| chunk.event_count() == 1);
+        let cause = stated.map_or(REFUSED, |loss| loss.cause.as_str());
+        let missing = loss(chunk.source(), expected.max(chunk.first()), chunk.end(), cause, now);
+        let reply = self.post_loss(missing).await;
+        if reply == Some(Reply::Refused) {
+            (self.uplink.note)(&format!(
+                "the monitor takes nothing more of source {}, which has ended there: its numbers from {expected} on are lost",
+                chunk.source()
+            ));
+        }
+        matches!(reply, Some(Reply::Refused | Reply::Acknowledged { .. }))
+    }
+
+    async fn post_loss(&mut self, loss: Chunk) -> Option<Reply> {
+        let encoded = EncodedChunks::new(&[loss], self.codec());
+        let replies = self.post(&encoded, 1).await?;
+        replies.first().copied()
     }
 
     /// What is sent within a budget is always compressed.
@@ -282,6 +379,7 @@ impl<R: Runtime> Forwarder<R> {
         if let Some((_, budget)) = &mut self.budget {
             let wait = budget.wait(self.monitor.runtime().uptime(), size);
             self.monitor.runtime().sleep(wait).await;
+            self.note_spent(Some(size));
         }
         let (begun, limit) = (self.monitor.runtime().uptime(), self.pace.limit(size));
         let replies = self
@@ -294,6 +392,7 @@ impl<R: Runtime> Forwarder<R> {
         }
         if let Some((_, budget)) = &mut self.budget {
             budget.send(self.monitor.runtime().uptime(), size);
+            self.note_spent(None);
         }
         self.progress.sent_bytes.fetch_add(size, Ordering::Relaxed);
         let failure = match &replies {
@@ -304,17 +403,14 @@ impl<R: Runtime> Forwarder<R> {
         self.uplink.change(failure.as_deref());
         replies.ok()
     }
-}
 
-fn loss(chunk: &Chunk, first: u64, end: u64, cause: &str, now: Timestamp) -> Chunk {
-    let loss = Loss {
-        first,
-        count: end - first,
-        place: "sensor".to_owned(),
-        cause: cause.to_owned(),
-        by_subject: Default::default(),
-    };
-    Chunk::of_loss(chunk.source(), now, &loss)
+    /// Notes what is spent of the budget's window, with a body that is about to be sent, for the life after this one.
+    fn note_spent(&self, body: Option<u64>) {
+        let Some((_, budget)) = &self.budget else { return };
+        let spent = budget.held(self.monitor.runtime().uptime()) + body.map_or(0, wire_bytes);
+        // Where the disk does not take it, the next life may spend it again.
+        let _ = self.spool.spend(self.monitor.runtime().now(), spent, body.is_some());
+    }
 }
 
 /// Waits until everything is forwarded, for this long at most.

@@ -1,9 +1,10 @@
 //! One application's connection: chunks or lines, as its first byte says.
 
-use super::lines::{LineSource, Lines};
-use crate::log::Log;
+use super::lines::{self, Lines};
+use super::own_source::OwnSource;
+use super::spool::Spool;
 use crate::runtime::Runtime;
-use lastmile_events::uplink::{Durability, Reply};
+use lastmile_events::uplink::Reply;
 use lastmile_events::{Chunk, chunk, line};
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -11,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 /// Bytes are read in pieces of this size.
 const PIECE: usize = 64 << 10;
 
-pub(super) async fn serve<R, S>(runtime: &R, mut stream: S, log: &Log, lines: &LineSource) -> io::Result<()>
+pub(super) async fn serve<R, S>(runtime: &R, mut stream: S, spool: &Spool, lines: &OwnSource) -> io::Result<()>
 where
     R: Runtime,
     S: AsyncRead + AsyncWrite + Unpin,
@@ -21,14 +22,14 @@ where
         return Ok(());
     }
     if bytes[0] == chunk::MAGIC[0] {
-        serve_chunks(runtime, stream, bytes, log).await
+        serve_chunks(runtime, stream, bytes, spool).await
     } else {
         serve_lines(stream, bytes, lines).await
     }
 }
 
 /// Answers each chunk when it is kept. What is no chunk ends the connection, after the answer that says so.
-async fn serve_chunks<R, S>(runtime: &R, mut stream: S, mut bytes: Vec<u8>, log: &Log) -> io::Result<()>
+async fn serve_chunks<R, S>(runtime: &R, mut stream: S, mut bytes: Vec<u8>, spool: &Spool) -> io::Result<()>
 where
     R: Runtime,
     S: AsyncRead + AsyncWrite + Unpin,
@@ -48,13 +49,13 @@ where
         };
         bytes.drain(..length);
         runtime.compute_for(&chunk).await;
-        let replies = log.append(vec![chunk], Durability::Process).await;
+        let replies = spool.append(vec![chunk]).await;
         stream.write_all(&replies[0].to_bytes()).await?;
     }
 }
 
 /// Takes lines until the application ends its half, and says then what became of them.
-async fn serve_lines<S>(mut stream: S, mut bytes: Vec<u8>, lines: &LineSource) -> io::Result<()>
+async fn serve_lines<S>(mut stream: S, mut bytes: Vec<u8>, source: &OwnSource) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -63,7 +64,7 @@ where
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
         if let Some(whole) = whole {
             let text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
-            let refusals = lines.take(&text, &mut account).await;
+            let refusals = lines::take(source, &text, &mut account).await;
             bytes.drain(..whole);
             stream.write_all(refusals.as_bytes()).await?;
         }
@@ -77,7 +78,7 @@ where
     }
     if !bytes.is_empty() {
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let refusals = lines.take(&text, &mut account).await;
+        let refusals = lines::take(source, &text, &mut account).await;
         stream.write_all(refusals.as_bytes()).await?;
     }
     let Lines {

@@ -3,7 +3,8 @@
 //! Where the sensor's log is full and nothing of a request was kept, the SDK is told to try again later. Where part of it was kept, the answer
 //! counts the rest, and a loss event states it.
 
-use crate::log::Log;
+use super::own_source::OwnSource;
+use super::spool::PLACE;
 use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, Method, Request, Response, StatusCode};
@@ -13,29 +14,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use lastmile_events::line::Line;
-use lastmile_events::uplink::{Durability, Reply};
-use lastmile_events::{Chunk, ChunkBuilder, Source, Timestamp};
+use lastmile_events::{Chunk, ChunkBuilder, Timestamp};
 use lastmile_otlp::{Format, LARGEST};
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::net::TcpListener;
-use tokio::sync::{Mutex, Semaphore};
-
-/// The source of all records, whichever program sent them: their resource says which.
-#[derive(Debug)]
-pub(super) struct RecordSource {
-    log: Arc<Log>,
-    source: Source,
-    numbers: Mutex<Numbers>,
-}
-
-#[derive(Debug)]
-struct Numbers {
-    /// The number of the next event.
-    next: u64,
-    /// How many numbers before it the full log did not take; the next chunk states them as lost.
-    unstated: u64,
-}
+use tokio::sync::Semaphore;
 
 /// The path that SDKs send logs to.
 const PATH: &str = "/v1/logs";
@@ -43,23 +27,12 @@ const PATH: &str = "/v1/logs";
 const MOST_CONNECTIONS: usize = 256;
 /// What a full sensor asks an SDK to wait, in seconds: our own choice.
 const RETRY_SECONDS: &str = "1";
-const PLACE: &str = "sensor";
 
-impl RecordSource {
-    pub(super) fn new(log: Arc<Log>, source: Source) -> Self {
-        let numbers = Mutex::new(Numbers { next: 1, unstated: 0 });
-        Self { log, source, numbers }
-    }
-
+impl OwnSource {
     /// Keeps records, and tells how many the full log did not take.
-    async fn keep(&self, records: &[Line], now: Timestamp) -> u64 {
-        let mut numbers = self.numbers.lock().await;
-        let stated = numbers.unstated;
-        let mut builder = ChunkBuilder::new(self.source.clone(), numbers.next - stated);
-        if stated > 0 {
-            let pushed = builder.push_loss(now, stated, PLACE, "store full");
-            pushed.expect("an empty chunk has room for a loss");
-        }
+    async fn keep_records(&self, records: &[Line], now: Timestamp) -> u64 {
+        let mut turn = self.turn().await;
+        let mut builder = turn.begin(now);
         let mut chunks: Vec<Chunk> = Vec::new();
         for record in records {
             let push = |builder: &mut ChunkBuilder| {
@@ -70,7 +43,7 @@ impl RecordSource {
                 builder.push_event(record.time.unwrap_or(now), &record.subject, fields)
             };
             if push(&mut builder).is_err() {
-                let next = ChunkBuilder::new(self.source.clone(), builder.next_sequence());
+                let next = ChunkBuilder::new(self.source().clone(), builder.next_sequence());
                 chunks.extend(std::mem::replace(&mut builder, next).finish());
                 if push(&mut builder).is_err() {
                     let pushed = builder.push_loss(now, 1, PLACE, "event too large");
@@ -78,43 +51,9 @@ impl RecordSource {
                 }
             }
         }
-        let end = builder.next_sequence();
         chunks.extend(builder.finish());
-        let ends: Vec<u64> = chunks.iter().map(Chunk::end).collect();
-        let replies = self.log.append(chunks, Durability::Process).await;
-        let kept = replies
-            .iter()
-            .zip(ends)
-            .take_while(|(reply, _)| matches!(reply, Reply::Acknowledged { .. }));
-        match kept.last() {
-            // Nothing is kept and no number is used: the SDK sends the same records again.
-            None if !records.is_empty() => records.len() as u64,
-            None => 0,
-            Some((_, kept_until)) => {
-                numbers.next = end;
-                numbers.unstated = end - kept_until;
-                numbers.unstated
-            }
-        }
-    }
-
-    /// Ends the source in good order, where it has emitted.
-    pub(super) async fn end(&self, now: Timestamp) {
-        let mut numbers = self.numbers.lock().await;
-        if numbers.next == 1 {
-            return;
-        }
-        let mut builder = ChunkBuilder::new(self.source.clone(), numbers.next - numbers.unstated);
-        if numbers.unstated > 0 {
-            let pushed = builder.push_loss(now, numbers.unstated, PLACE, "store full");
-            pushed.expect("an empty chunk has room for a loss");
-        }
-        let _ = builder.push_end(now);
-        numbers.next = builder.next_sequence();
-        numbers.unstated = 0;
-        self.log
-            .append(builder.finish().into_iter().collect(), Durability::Process)
-            .await;
+        // Where nothing is kept the SDK sends the same records again.
+        turn.keep(chunks).await.unwrap_or(records.len() as u64)
     }
 
     async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
@@ -146,7 +85,7 @@ impl RecordSource {
             Ok(records) => records,
             Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
         };
-        let rejected = self.keep(&records, Timestamp::now()).await;
+        let rejected = self.keep_records(&records, Timestamp::now()).await;
         if rejected > 0 && rejected == records.len() as u64 {
             let mut full = refusal(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -163,7 +102,7 @@ impl RecordSource {
 }
 
 /// Answers SDKs until the task is aborted.
-pub(super) async fn serve(listener: TcpListener, records: Arc<RecordSource>) {
+pub(super) async fn serve(listener: TcpListener, records: Arc<OwnSource>) {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("nobody closes it");

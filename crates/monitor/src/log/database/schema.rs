@@ -24,20 +24,14 @@ const TABLES: &str = "
     INSERT INTO extent VALUES(0, 0);";
 
 /// The write-ahead log is moved into the database when it has so many pages of 4 KiB: our own choice.
-const CHECKPOINT_PAGES: i64 = 4096;
+pub(super) const CHECKPOINT_PAGES: i64 = 4096;
 
 /// Sets up the connection that writes, and makes the tables where there are none; the other format that it has, where it has.
 ///
 /// What is deleted is overwritten where `forgets` is set.
 pub(super) fn prepare(connection: &Connection, most_bytes: u64, forgets: bool) -> rusqlite::Result<Result<(), i64>> {
-    let set = |name: &str, value: &dyn rusqlite::ToSql| {
-        let set = connection.pragma_update_and_check(None, name, value, |_| Ok(()));
-        match set {
-            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(()),
-            other => other,
-        }
-    };
-    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let set = |name: &str, value: &dyn rusqlite::ToSql| set(connection, name, value);
+    let number = |sql: &str| number(connection, sql);
     connection.busy_timeout(Duration::from_millis(200))?;
     connection.set_prepared_statement_cache_capacity(64);
     set("journal_mode", &"WAL")?;
@@ -51,8 +45,30 @@ pub(super) fn prepare(connection: &Connection, most_bytes: u64, forgets: bool) -
     } else if format != FORMAT {
         return Ok(Err(format));
     }
-    let page = number("PRAGMA page_size")?;
-    let pages = (most_bytes / page.max(512) as u64).clamp(32, u64::from(u32::MAX - 2)) as i64;
-    set("max_page_count", &pages)?;
+    set("max_page_count", &most_pages(connection, most_bytes)?)?;
     Ok(Ok(()))
+}
+
+/// Sets a pragma.
+pub(super) fn set(connection: &Connection, name: &str, value: &dyn rusqlite::ToSql) -> rusqlite::Result<()> {
+    match connection.pragma_update_and_check(None, name, value, |_| Ok(())) {
+        Err(rusqlite::Error::QueryReturnedNoRows) => Ok(()),
+        other => other,
+    }
+}
+
+/// The first number of the first row.
+pub(super) fn number(connection: &Connection, sql: &str) -> rusqlite::Result<i64> {
+    connection.query_row(sql, [], |row| row.get(0))
+}
+
+/// How many pages so many bytes hold.
+pub(super) fn pages_in(connection: &Connection, bytes: u64) -> rusqlite::Result<i64> {
+    let page = number(connection, "PRAGMA page_size")?;
+    Ok((bytes / page.max(512) as u64).min(u64::from(u32::MAX - 2)) as i64)
+}
+
+/// The most pages of a database of at most so many bytes, which its tables alone may pass.
+pub(super) fn most_pages(connection: &Connection, most_bytes: u64) -> rusqlite::Result<i64> {
+    Ok(pages_in(connection, most_bytes)?.max(32))
 }

@@ -1,0 +1,211 @@
+//! A sensor's spool that is damaged, or on a full disk, while its monitor is away: what is lost is told, and audit adds up.
+
+use super::Running;
+use crate::place::Place;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::Duration;
+
+/// Nobody answers there.
+const NOBODY: &str = "http://127.0.0.1:1";
+const LINES: usize = 500;
+
+/// A sensor that listens, and is killed when it is dropped.
+struct Sensor<'a> {
+    place: &'a Place,
+    child: Child,
+}
+
+impl<'a> Sensor<'a> {
+    fn start(place: &'a Place, monitor: &str) -> Self {
+        let words = ["sensor", "spool", "--monitor", monitor, "--socket", "s"];
+        let stderr = File::create(place.path().join("stderr")).unwrap();
+        let mut command = place.command(&words);
+        let child = command.stderr(stderr).spawn().unwrap();
+        let sensor = Self { place, child };
+        while !sensor.stderr().contains("the sensor listens at") {
+            thread::sleep(Duration::from_millis(5));
+        }
+        sensor
+    }
+
+    fn stderr(&self) -> String {
+        self.place.read("stderr")
+    }
+
+    /// Sends lines; the sensor's answer.
+    fn send_lines(&self, lines: impl Iterator<Item = String>) -> String {
+        let mut stream = UnixStream::connect(self.place.path().join("s")).unwrap();
+        stream.write_all(lines.collect::<String>().as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn fill(&self) {
+        for part in 0..4 {
+            let lines = (part * LINES..(part + 1) * LINES).map(|i| format!("dev.x n={i} t=\"reading {i}\"\n"));
+            assert_eq!(self.send_lines(lines), "kept 500 refused 0 dropped 0\n");
+        }
+    }
+
+    fn end_in_good_order(mut self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Sensor<'_> {
+    fn drop(&mut self) {
+        // Where a shell has started it.
+        if let Ok(process) = fs::read_to_string(self.place.path().join("process")) {
+            let _ = Command::new("kill").args(["-9", process.trim()]).status();
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn flip(place: &Place, file: &str, text: &str) {
+    let path = place.path().join("spool").join(file);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(text.len()).position(|window| window == text.as_bytes());
+    bytes[at.unwrap()] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+/// Asks the monitor until the sources have so many numbers; what of them is lost, by cause.
+fn losses(place: &Place, url: &str, numbered: u64) -> Vec<(String, u64)> {
+    for _ in 0..500 {
+        let audit = place.run(&["audit", "--monitor", url]);
+        assert_eq!(audit.code, Some(0), "{}", audit.stderr);
+        let audit: Value = serde_json::from_str(&audit.stdout).unwrap();
+        let sources = audit["sources"].as_array().unwrap();
+        let sum = |field: &str| {
+            sources
+                .iter()
+                .map(|source| source[field].as_u64().unwrap())
+                .sum::<u64>()
+        };
+        if sum("numbered") == numbered {
+            let losses = sources.iter().flat_map(|source| source["lost"].as_array().unwrap());
+            let losses = losses.map(|loss| {
+                (
+                    loss["cause"].as_str().unwrap().to_owned(),
+                    loss["count"].as_u64().unwrap(),
+                )
+            });
+            let losses: Vec<_> = losses.collect();
+            assert_eq!(
+                sum("stored") + losses.iter().map(|(_, count)| count).sum::<u64>(),
+                numbered
+            );
+            return losses;
+        }
+        assert!(sum("numbered") < numbered, "{audit}");
+        thread::sleep(Duration::from_millis(20));
+    }
+    panic!("the sources did not come to {numbered} numbers");
+}
+
+/// Opens a spool that was filled and damaged; what the sensor says, and how many events are lost.
+fn lost_by(damage: impl Fn(&Place)) -> (String, u64) {
+    let place = Place::new();
+    Sensor::start(&place, NOBODY).fill();
+    damage(&place);
+    let monitor = Running::monitor(&place, &[]);
+    let sensor = Sensor::start(&place, &monitor.url());
+    let losses = losses(&place, &monitor.url(), 2000);
+    assert!(losses.iter().all(|(cause, _)| cause == "spool damaged"), "{losses:?}");
+    (sensor.stderr(), losses.iter().map(|(_, count)| count).sum())
+}
+
+#[test]
+fn what_a_damaged_spool_has_lost_is_told_and_audit_adds_up() {
+    let last = |place: &Place| flip(place, "events.sqlite-wal", "reading 1999");
+    let first = |place: &Place| flip(place, "events.sqlite-wal", "reading 0");
+    let gone = |place: &Place| {
+        for file in ["events.sqlite", "events.sqlite-wal"] {
+            fs::remove_file(place.path().join("spool").join(file)).unwrap();
+        }
+    };
+    // Once the database holds all of it, and nothing of the source follows.
+    let in_the_database = |place: &Place| {
+        Sensor::start(place, NOBODY).end_in_good_order();
+        flip(place, "events.sqlite", "reading 1999");
+    };
+    let (last, first, gone) = (lost_by(last), lost_by(first), lost_by(gone));
+    for (said, lost) in [&last, &first, &gone] {
+        let told = format!("spool: the spool is damaged: {lost} events that were acknowledged are lost");
+        let lines = said.lines().filter(|line| line.contains("the spool is damaged"));
+        let lines: Vec<&str> = lines.collect();
+        assert!(matches!(lines[..], [line] if line.starts_with(&told)), "{said}");
+    }
+    assert_eq!((first.1, gone.1), (2000, 2000));
+    assert!(last.1 > 0 && last.1 < 2000);
+    let (said, lost) = lost_by(in_the_database);
+    assert_eq!(said.matches("the spool is damaged from position").count(), 1, "{said}");
+    assert!(lost > 0 && lost < 2000);
+}
+
+/// A sensor on a disk of 4 MB, in a mount namespace of its own: once it is killed it is started again, with a monitor.
+#[cfg(target_os = "linux")]
+const SMALL_DISK: &str = r#"mount -t tmpfs -o size=4m none spool || exit 77
+"$1" sensor spool/events --monitor "$2" --socket s 2>stderr & echo $! >process; wait $!
+exec "$1" sensor spool/events --monitor "$3" --socket s 2>stderr-2"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sensor_whose_disk_was_full_tells_what_it_dropped_and_keeps_events_again() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("spool")).unwrap();
+    let monitor = Running::monitor(&place, &[]);
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", SMALL_DISK, "sh"]);
+    command.args([crate::place::LASTMILE, NOBODY, &monitor.url()]);
+    let child = command.current_dir(place.path()).spawn().unwrap();
+    let mut sensor = Sensor { place: &place, child };
+    while !place.path().join("s").exists() {
+        if let Some(ended) = sensor.child.try_wait().unwrap() {
+            return eprintln!("skipped: unshare cannot make a mount namespace with a tmpfs here ({ended})");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    let (mut kept, mut dropped) = (0, 0);
+    let text = "0123456789".repeat(10);
+    let mut full = 0;
+    while full < 5 {
+        let answer = sensor.send_lines((0..400).map(|i| format!("dev.x n={i} t=\"{text}\"\n")));
+        let numbers: Vec<u64> = answer.split(' ').filter_map(|word| word.trim().parse().ok()).collect();
+        kept += numbers[0];
+        dropped += numbers[2];
+        full += u64::from(numbers[0] == 0);
+    }
+    assert!(kept > 4000 && dropped >= 2000, "{kept} {dropped}");
+    fs::remove_file(place.path().join("s")).unwrap();
+    let process = place.read("process");
+    fs::remove_file(place.path().join("process")).unwrap();
+    assert!(
+        Command::new("kill")
+            .args(["-9", process.trim()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    while !place.path().join("s").exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let losses = |numbered| losses(&place, &monitor.url(), numbered);
+    assert_eq!(losses(kept + dropped), [("store full".to_owned(), dropped)]);
+    assert_eq!(
+        sensor.send_lines((0..3).map(|i| format!("dev.x n={i}\n"))),
+        "kept 3 refused 0 dropped 0\n"
+    );
+    assert_eq!(losses(kept + dropped + 3).len(), 1);
+}

@@ -1,0 +1,85 @@
+//! Room on the disk that a log keeps for itself in a file of zeros, so that it can delete and move its write-ahead log where nobody has any room left.
+
+use super::private;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The most that is kept, and the share of what is free: our own choice.
+const MOST: u64 = 16 << 20;
+const SHARE: u64 = 8;
+/// It is written in pieces of this size.
+const PIECE: usize = 64 << 10;
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct Reserve {
+    path: PathBuf,
+    bytes: u64,
+    is_held: bool,
+}
+
+impl Reserve {
+    /// Opens the file of a log that may have so many bytes. It holds nothing yet, unless it did before.
+    pub(super) fn open(path: PathBuf, most_bytes: u64) -> io::Result<Self> {
+        let present = private::create_file(&path)?.metadata()?.len();
+        let bytes = if present > 0 {
+            present
+        } else {
+            (free_bytes(&path)?.min(most_bytes) / SHARE).min(MOST)
+        };
+        Ok(Self {
+            path,
+            bytes,
+            is_held: present > 0,
+        })
+    }
+
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes all of the room, or nothing; whether it is held.
+    pub(super) fn take(&mut self) -> bool {
+        if !self.is_held {
+            self.is_held = self.fill().is_ok();
+            if !self.is_held {
+                self.release();
+            }
+        }
+        self.is_held
+    }
+
+    fn fill(&self) -> io::Result<()> {
+        let file = private::create_file(&self.path)?;
+        let mut at = 0;
+        while at < self.bytes {
+            let piece = (self.bytes - at).min(PIECE as u64);
+            private::write_at(&file, at, &[0; PIECE][..piece as usize])?;
+            at += piece;
+        }
+        Ok(())
+    }
+
+    /// Gives the room away. A file that cannot be cut stays as it is, which costs nothing but the room.
+    pub(super) fn release(&mut self) {
+        let cut = private::create_file(&self.path).and_then(|file| file.set_len(0));
+        self.is_held = cut.is_err();
+    }
+
+    /// Whether the disk has less room than the log keeps.
+    pub(super) fn is_scarce(&self) -> bool {
+        free_bytes(&self.path).is_ok_and(|free| free < self.bytes)
+    }
+}
+
+/// What an ordinary user may still write to a file's disk.
+#[cfg(unix)]
+fn free_bytes(path: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(path)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> io::Result<u64> {
+    Ok(u64::MAX)
+}
