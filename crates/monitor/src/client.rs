@@ -429,7 +429,12 @@ fn refusal(authority: &str, status: http::StatusCode, text: &[u8]) -> ClientErro
     ClientError::Refused {
         address: authority.to_owned(),
         status,
-        message: message.unwrap_or_else(|| String::from_utf8_lossy(text).chars().take(200).collect()),
+        message: message.unwrap_or_else(|| {
+            let text = String::from_utf8_lossy(text);
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let begin: String = words.join(" ").chars().take(200).collect();
+            format!("the answer is not a monitor's: {begin:?}")
+        }),
     }
 }
 

@@ -8,7 +8,9 @@ use std::path::Path;
 pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.is_dir() {
-        return sync_folder(parent.unwrap_or(Path::new(".")));
+        // It may be new; where the system cannot sync the one above, whoever made it has to.
+        let _ = sync_folder(parent.unwrap_or(Path::new(".")));
+        return Ok(());
     }
     if let Some(parent) = parent {
         create_folder(parent)?;

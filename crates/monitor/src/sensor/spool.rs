@@ -144,14 +144,11 @@ impl Spool {
         if sources.iter().any(|source| self.reserve(source).is_err()) {
             return vec![Reply::Full; chunks.len()];
         }
-        let mut replies = self.log.append(chunks, Durability::Process).await;
-        for (reply, source) in replies.iter_mut().zip(&sources) {
+        let replies = self.log.append(chunks, Durability::Process).await;
+        for (reply, source) in replies.iter().zip(&sources) {
             match reply {
-                Reply::Acknowledged { next, .. } => {
-                    if self.promise(source, *next, *next).is_err() {
-                        *reply = Reply::Full;
-                    }
-                }
+                // The log has it. Where this cannot be noted, only a later damage cannot be told.
+                Reply::Acknowledged { next, .. } => drop(self.promise(source, *next, *next)),
                 _ => self
                     .files()
                     .into_iter()

@@ -5,6 +5,8 @@ use crate::place::Place;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command};
 use std::thread;
@@ -208,4 +210,41 @@ fn a_sensor_whose_disk_was_full_tells_what_it_dropped_and_keeps_events_again() {
         "kept 3 refused 0 dropped 0\n"
     );
     assert_eq!(losses(kept + dropped + 3).len(), 1);
+}
+
+/// A web server that is no monitor.
+fn serve_pages(listener: &TcpListener) {
+    for stream in listener.incoming() {
+        let mut stream = stream.unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream
+            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 22\r\nconnection: close\r\n\r\n<html>\n<p>\nhi\n</html>\n");
+    }
+}
+
+#[test]
+fn an_uplink_that_is_refused_is_told_in_one_line() {
+    let place = Place::new();
+    place.file("token", "a-token-of-this-test\n");
+    fs::set_permissions(place.path().join("token"), fs::Permissions::from_mode(0o600)).unwrap();
+    let monitor = Running::monitor(&place, &["--token-file", "token"]);
+    let pages = TcpListener::bind("127.0.0.1:0").unwrap();
+    let other = format!("http://{}", pages.local_addr().unwrap());
+    thread::spawn(move || serve_pages(&pages));
+    for (url, why) in [
+        (monitor.url(), "401 Unauthorized: send the monitor's token"),
+        (
+            other,
+            r#"200 OK: the answer is not a monitor's: "<html> <p> hi </html>""#,
+        ),
+    ] {
+        let sensor = Sensor::start(&place, &url);
+        sensor.send_lines(["dev.x n=1\n".to_owned()].into_iter());
+        while !sensor.stderr().contains("until the monitor takes them") {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let said = sensor.stderr();
+        assert_eq!(said.lines().count(), 2, "{said}");
+        assert!(said.contains(&format!("{url}: {why}")), "{said}");
+    }
 }
