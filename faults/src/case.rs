@@ -6,6 +6,7 @@ use crate::events::{Events, KINDS, SUBJECTS};
 use crate::plan::{Kind, Plan, Program, Step};
 use crate::producers::{self, Receipt};
 use crate::programs::{Disk, Place, Running, Start};
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
@@ -322,6 +323,14 @@ impl<'a> Case<'a> {
         }));
         let answer = self.query(&["--since", "1h", "--where", "k = 1"])?;
         faults.extend(evidence.judge("--since 1h --where k = 1", &answer, |number| number % KINDS == 1));
+        if let Some((_, cursor)) = all.order.get(all.order.len() / 2) {
+            let rest: BTreeSet<u64> = all.order[all.order.len() / 2 + 1..]
+                .iter()
+                .map(|(number, _)| *number)
+                .collect();
+            let answer = self.query(&["--from", cursor])?;
+            faults.extend(evidence.judge("--from CURSOR", &answer, |number| rest.contains(&number)));
+        }
         let balance = evidence.balance(&all, |_| true);
         *figures = Figures {
             submitted: self

@@ -12,6 +12,8 @@ pub(crate) struct Answer {
     /// Whether it says that it is whole: `"complete":true`, and exit code 0.
     pub(crate) is_complete: bool,
     pub(crate) numbers: BTreeSet<u64>,
+    /// The numbers in the order of the answer, each with its cursor.
+    pub(crate) order: Vec<(u64, String)>,
     /// The sequence numbers of each source: where each event or loss begins, and how many numbers it has.
     spans: BTreeMap<String, BTreeMap<u64, u64>>,
     /// What no answer may say.
@@ -60,6 +62,8 @@ impl Answer {
         }
         match events.number_of(event) {
             Ok(number) => {
+                self.order
+                    .push((number, event["cursor"].as_str().unwrap_or_default().to_owned()));
                 if !self.numbers.insert(number) {
                     self.faults.push(format!("stored twice: {event}"));
                 }

@@ -139,27 +139,13 @@ impl Plan {
 impl fmt::Display for Plan {
     /// One step a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            durability,
-            shortage,
-            text_bytes,
-            ..
-        } = self;
+        let (durability, text_bytes) = (self.durability, self.text_bytes);
+        let shortage = self.shortage;
         writeln!(
             f,
-            "  monitor --durability {durability}; shortage: {shortage:?}; texts of {text_bytes} bytes"
+            "  monitor --durability {durability}, texts of {text_bytes} bytes, {shortage:?}"
         )?;
-        for step in &self.steps {
-            match step {
-                Step::Submit(submissions) => {
-                    for submission in submissions {
-                        writeln!(f, "  {:?} {:?}", submission.way, submission.batches)?;
-                    }
-                }
-                step => writeln!(f, "  {step:?}")?,
-            }
-        }
-        Ok(())
+        self.steps.iter().try_for_each(|step| writeln!(f, "  {step:?}"))
     }
 }
 

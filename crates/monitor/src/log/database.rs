@@ -27,6 +27,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const FILE: &str = "events.sqlite";
+/// SQLite's name for the write-ahead log of [`FILE`].
+const WRITE_AHEAD: &str = "events.sqlite-wal";
 const LOCK: &str = "lock";
 const MARK: &str = "acknowledged";
 const RESERVE: &str = "reserve";
@@ -67,15 +69,20 @@ impl Database {
             source,
         };
         private::create_folder(folder).map_err(cannot)?;
-        let lock = private::create_file(&folder.join(LOCK)).map_err(cannot)?;
+        let cannot_write = |file: &Path| {
+            let path = file.to_owned();
+            |source| LogError::File { path, source }
+        };
+        let (lock_path, mark_path) = (folder.join(LOCK), folder.join(MARK));
+        let lock = private::create_file(&lock_path).map_err(cannot_write(&lock_path))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LogError::Taken { path }),
-            Err(TryLockError::Error(error)) => return Err(cannot(error)),
+            Err(TryLockError::Error(error)) => return Err(cannot_write(&lock_path)(error)),
         }
         let failed = |error: rusqlite::Error| Self::failure(&path, error);
         // SQLite gives its other files the permissions of this one.
-        private::create_file(&path).map_err(cannot)?;
+        private::create_file(&path).map_err(cannot_write(&path))?;
         let connection = Connection::open(&path).map_err(failed)?;
         let forgets = settings.retention.age.is_some() || settings.retention.bytes.is_some();
         schema::prepare(&connection, settings.most_bytes, forgets)
@@ -84,7 +91,7 @@ impl Database {
                 path: path.clone(),
                 found,
             })?;
-        let (mark, found) = Mark::open(&folder.join(MARK), boot_id()).map_err(cannot)?;
+        let (mark, found) = Mark::open(&mark_path, boot_id()).map_err(cannot_write(&mark_path))?;
         let mut database = Self {
             connection,
             path,
@@ -120,14 +127,7 @@ impl Database {
         let path = folder.join(FILE);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| Self::failure(&path, error))?;
-        let database = Self {
-            connection,
-            path,
-            subjects: RefCell::default(),
-            index_is_sound,
-            missing: 0,
-            writing: None,
-        };
+        let database = Self::reading(connection, path, index_is_sound);
         database
             .connection
             .busy_timeout(Duration::from_secs(5))
@@ -135,14 +135,40 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens a database that may be damaged and that nobody writes, to take its chunks out.
+    /// Opens a database that may be damaged and that nobody writes, to take its chunks out. Its folder stays as it is, and may be on a file system
+    /// that is read-only.
     pub(super) fn open_to_salvage(folder: &Path) -> Result<Self, LogError> {
         let path = folder.join(FILE);
         let lock = File::open(folder.join(LOCK));
         if matches!(lock.map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock))) {
             return Err(LogError::Taken { path });
         }
-        Self::open_to_read(folder, false)
+        // SQLite makes files beside a database with a write-ahead log, unless it takes no locks and is alone (sqlite.org/wal.html, 5 and 8).
+        let wal = folder.join(WRITE_AHEAD);
+        let has_wal = std::fs::metadata(wal).is_ok_and(|wal| wal.len() > 0);
+        let how = if has_wal { "vfs=unix-none" } else { "immutable=1" };
+        let bytes = path.as_os_str().as_encoded_bytes();
+        let escaped: String = bytes.iter().map(|byte| format!("%{byte:02x}")).collect();
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(format!("file:{escaped}?{how}"), flags)
+            .map_err(|error| Self::failure(&path, error))?;
+        let database = Self::reading(connection, path, false);
+        database
+            .connection
+            .pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))
+            .map_err(|error| database.failed(error))?;
+        Ok(database)
+    }
+
+    fn reading(connection: Connection, path: PathBuf, index_is_sound: bool) -> Self {
+        Self {
+            connection,
+            path,
+            subjects: RefCell::default(),
+            index_is_sound,
+            missing: 0,
+            writing: None,
+        }
     }
 
     pub(super) const fn connection(&self) -> &Connection {
@@ -421,9 +447,9 @@ impl Database {
             self.missing = hole_end - end;
         }
         let (_, end) = self.extent()?;
-        let path = self.path.clone();
+        let path = self.path.with_file_name(MARK);
         let mark = &mut self.writing().mark;
         mark.begin(end, power_end)
-            .map_err(|source| LogError::Folder { path, source })
+            .map_err(|source| LogError::File { path, source })
     }
 }

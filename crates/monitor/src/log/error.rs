@@ -20,6 +20,14 @@ pub enum LogError {
         /// Why.
         source: io::Error,
     },
+    /// A file in it cannot be opened to write.
+    #[error("{path}: the file cannot be written; see that this user owns it and that the disk has room, or name another folder")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// Another process has it.
     #[error("{path}: another monitor or sensor writes to this log; stop it, or name another folder")]
     Taken {

@@ -568,6 +568,50 @@ fn what_is_whole_in_a_refused_log_is_salvaged_and_the_rest_is_stated() {
     assert_eq!((audit.problems, audit.sources[0].account.adds_up()), (Vec::new(), true));
 }
 
+#[cfg(unix)]
+#[test]
+fn salvage_changes_nothing_in_the_old_folder_and_need_not_write_there() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let (folders, written) = closed_and_killed();
+    for original in folders {
+        let (old, new) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        restore(old.path(), &original);
+        set_permissions(old.path(), Permissions::from_mode(0o500)).unwrap();
+        let found = block_on(salvage(old.path(), new.path(), settings())).unwrap();
+        set_permissions(old.path(), Permissions::from_mode(0o700)).unwrap();
+        assert_eq!((found.events, found.damaged), (written.len() as u64, Vec::new()));
+        let entries = std::fs::read_dir(old.path()).unwrap().map(Result::unwrap);
+        let names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        assert_eq!(names.len(), original.len(), "{names:?}");
+        assert!(files(old.path()) == original);
+        let log = Log::open(new.path(), settings()).unwrap();
+        assert_eq!(read_all(&log).unwrap().0, written);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Log::open(folder.path(), settings()).unwrap());
+    for name in ["events.sqlite", "acknowledged", "lock"] {
+        let path = folder.path().join(name);
+        let kept = folder.path().join("kept");
+        std::fs::rename(&path, &kept).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let error = Log::open(folder.path(), settings()).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("{}: the file cannot be written", path.display())),
+            "{error}"
+        );
+        std::fs::remove_dir(&path).unwrap();
+        std::fs::rename(&kept, &path).unwrap();
+    }
+    Log::open(folder.path(), settings()).unwrap();
+}
+
 #[test]
 fn what_is_deleted_is_told_to_nobody() {
     let folder = tempfile::tempdir().unwrap();
