@@ -18,7 +18,8 @@ use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::{Measurement, fairness};
 use lastmile_load::on_testbed::{LEAD_TIME, RunningLoads};
 use lastmile_load::over_host::HostLoad;
-use lastmile_load::self_check::{self, Spoilt};
+use lastmile_load::self_check;
+use lastmile_report::load::FEW_COMPLETIONS;
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_statistics::Distribution;
 use lastmile_study::cell::{Cell, Seeds};
@@ -226,7 +227,7 @@ fn run<W: TestbedWorld>(
         &mut observation,
     )?;
     let measured = running.end(testbed)?;
-    observe(&measured, &mut observation);
+    observe(&measured, plan, begin, &mut observation);
     times::note_times(&measured, &mut observation);
     times::observe_periodicity(&measured, &mut observation);
     if let Some(requests) = plan.requests_per_page {
@@ -283,22 +284,28 @@ fn watch<W: TestbedWorld>(
 }
 
 /// Adds the figures of the clients together, and whether each of them kept its schedule.
-fn observe(clients: &[Measurement], observation: &mut Observation) {
+fn observe(clients: &[Measurement], plan: &Plan, begin: Instant, observation: &mut Observation) {
     let mut all = Measurement::default();
     for client in clients {
         all.add(client);
         if let Err(why) = self_check::check(client) {
-            let kind = match why {
-                Spoilt::Late { .. } => DoubtKind::LateSender,
-                Spoilt::RateNotHeld => DoubtKind::RateNotHeld,
-                Spoilt::Interrupted => DoubtKind::Interrupted,
-            };
-            observation.doubts.push(Doubt::new(kind, why.to_string()));
+            observation.doubts.push(Doubt::new(why.doubt_kind(), why.to_string()));
         }
     }
+    // One time for all: rates over times of their own would add up to more than the radio carries.
+    let time = plan.sending_time();
+    let is_in_time = |response: &&Range<Instant>| response.end <= begin + time;
+    let completed = all.response_times.iter().filter(is_in_time).count();
+    let rate = completed as f64 / time.as_secs_f64();
+    observation.sample(figure::TRANSACTION_RATE, rate);
+    observation.sample(figure::GOODPUT, rate * 8.0 * plan.model.body.as_f64());
+    if completed < FEW_COMPLETIONS as usize {
+        let text = format!(
+            "fewer than {FEW_COMPLETIONS} requests were completed while requests were sent, too few for a rate; a longer load_time gives more"
+        );
+        observation.doubts.push(Doubt::new(DoubtKind::FewCompletions, text));
+    }
     let rates: Vec<f64> = clients.iter().map(Measurement::transaction_rate).collect();
-    observation.sample(figure::TRANSACTION_RATE, rates.iter().sum());
-    observation.sample(figure::GOODPUT, clients.iter().map(Measurement::goodput).sum());
     if let Some(rate) = all.error_rate() {
         observation.sample(figure::ERROR_RATE, rate);
     }

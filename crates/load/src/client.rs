@@ -16,9 +16,10 @@ mod tests;
 
 use crate::error_cause::{ErrorCause, RequestFailure};
 use crate::live::RecentFigures;
-use crate::measurement::{ClientShare, CompletionWindow, Ending, Measurement};
+use crate::measurement::{ClientShare, Ending, Measurement};
 use crate::plan::{Demand, HttpVersion, Plan};
 use crate::schedule::Schedule;
+use crate::sending_window::SendingWindow;
 use connection::{Connection, InFlight, State};
 use lastmile_units::{Instant, Seed};
 use queue::{DueRequests, LocalQueues};
@@ -137,10 +138,7 @@ impl Client {
             measurement: Measurement {
                 span: plan.duration.saturating_sub(plan.warm_up),
                 clients: vec![ClientShare::default(); clients as usize],
-                window: CompletionWindow {
-                    end: plan.duration,
-                    ..CompletionWindow::default()
-                },
+                window: SendingWindow::new(plan.warm_up, plan.duration),
                 ..Measurement::default()
             },
             recent: None,
@@ -156,6 +154,7 @@ impl Client {
     /// Releases what is due, and gives up what has lasted too long.
     pub fn advance(&mut self, now: Instant) {
         while let Some(request) = self.next_due(now) {
+            self.measurement.window.begin(self.since_start(request.intended));
             self.measure(&request, |measurement, _| {
                 measurement.intended += 1;
             });
@@ -167,7 +166,7 @@ impl Client {
             self.dispatch(request, None, now);
         }
         while let Some(request) = self.queues.pop_expired(now, self.plan.timeout) {
-            self.count_error(&request, ErrorCause::LocalQueue.into());
+            self.count_error(&request, ErrorCause::LocalQueue.into(), now);
         }
         while let Some(Reverse((at, id, serial))) = self.timeouts.peek().copied() {
             let is_current = self.in_flight(id).is_some_and(|in_flight| in_flight.serial == serial);
@@ -297,8 +296,8 @@ impl Client {
         self.measurement.unfinished += self.in_flight;
         self.measurement.ending = ending;
         let measured = now.saturating_since(self.start + self.plan.warm_up);
-        let window = &mut self.measurement.window;
-        window.end = window.end.min(now.saturating_since(self.start));
+        let stopped = self.since_start(now);
+        self.measurement.window.stop(stopped);
         self.measurement.span = self.measurement.span.min(measured);
         for connection in &mut self.connections {
             connection.exchanges.clear();
@@ -362,6 +361,10 @@ impl Client {
         let mut share = std::mem::take(&mut self.measurement.clients[client]);
         record(&mut self.measurement, &mut share);
         self.measurement.clients[client] = share;
+    }
+
+    fn since_start(&self, at: Instant) -> Duration {
+        at.saturating_since(self.start)
     }
 
     fn connection(&self, id: ConnectionId) -> Option<&Connection> {

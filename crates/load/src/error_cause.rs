@@ -78,6 +78,11 @@ causes! {
 }
 
 impl ErrorCause {
+    /// Whether a server that fails every request for this cause does so at any rate.
+    pub const fn is_of_any_rate(self) -> bool {
+        matches!(self, Self::Refused | Self::Unreachable | Self::Tls | Self::Malformed)
+    }
+
     /// The cause of an error of a socket.
     pub fn of_io(error: &io::Error) -> Self {
         // Linux: EMFILE 24, ENFILE 23, ENOMEM 12, ENOBUFS 105.

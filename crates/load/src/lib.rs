@@ -2,7 +2,7 @@
 //!
 //! [`plan`] says what is asked: [`schedule`] when, [`session`] what depends on what. [`client`] decides, sans-IO, with [`http1`] and `http2`; two drivers carry
 //! its decisions out: [`epoll`] over real sockets, and [`over_host`], a program on a host of any world, which [`on_testbed`] starts, against a
-//! [`server_model`] too. [`measurement`] holds the figures, and [`self_check`] says whether they count. [`search`] finds the highest rate
+//! [`server_model`] too. [`measurement`] holds the figures, [`sending_window`] those of the time of sending, and [`self_check`] says whether they count. [`search`] finds the highest rate
 //! within a limit ([`slo`]), and [`queueing_theory`] knows it for some servers; [`record`] makes what is published.
 
 pub mod client;
@@ -12,6 +12,7 @@ pub mod epoll;
 pub mod error_cause;
 pub mod http1;
 mod http2;
+pub mod link_use;
 pub mod live;
 pub mod measurement;
 pub mod on_testbed;
@@ -27,6 +28,7 @@ pub mod self_check;
 #[cfg(target_os = "linux")]
 pub mod send_capture;
 mod send_counts;
+pub mod sending_window;
 pub mod server_model;
 pub mod session;
 pub mod slo;

@@ -3,6 +3,8 @@
 use crate::distribution::Distribution;
 use crate::error_cause::{ErrorCause, Reason, RequestFailure};
 use crate::send_counts::SendCounts;
+use crate::sending_window::SendingWindow;
+use lastmile_report::load::LinkUse;
 use lastmile_units::Instant;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,8 +25,8 @@ pub struct Measurement {
     pub errors: BTreeMap<ErrorCause, u64>,
     /// What tells those of one cause apart, where that is known.
     pub reasons: BTreeMap<(ErrorCause, Reason), u64>,
-    /// What was completed while requests were still being sent.
-    pub window: CompletionWindow,
+    /// What happened while requests were being sent.
+    pub window: SendingWindow,
     /// Requests that were sent again, since the server had closed their open connection before any byte of a response.
     pub retries: u64,
     /// Requests that were without a response when the run was stopped.
@@ -71,21 +73,10 @@ pub struct Measurement {
     pub tcp: TcpCounts,
     /// Segments that opened a connection, and that a modelled server dropped as its backlog was full. None where that is not known.
     pub listen_drops: Option<u64>,
+    /// What was used of the link. None where there is none, or others use it too.
+    pub link: Option<LinkUse>,
     /// How the run ended.
     pub ending: Ending,
-}
-
-/// Measured requests that were completed up to the end of sending. What is completed later would make an overloaded server look as if it kept
-/// up. Per second of the span, they are the throughput of operational analysis (Denning and Buzen, "The operational analysis of queueing network
-/// models", ACM Computing Surveys 10, 1978): never more than was due, and never more than the server or the link carried in that time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CompletionWindow {
-    /// How many there are.
-    pub completed: u64,
-    /// Bytes of their bodies.
-    pub body_bytes: u64,
-    /// The end of sending, as a time from the start of the run.
-    pub end: Duration,
 }
 
 /// What one client got.
@@ -135,7 +126,7 @@ impl Measurement {
         for (reason, count) in &other.reasons {
             *self.reasons.entry(*reason).or_default() += count;
         }
-        self.window.add(other.window);
+        self.window.add(&other.window);
         self.retries += other.retries;
         self.unfinished += other.unfinished;
         self.skipped += other.skipped;
@@ -171,6 +162,7 @@ impl Measurement {
             (Some(one), Some(two)) => Some(one + two),
             (one, two) => one.or(two),
         };
+        self.link = self.link.or(other.link);
         self.ending = self.ending.max(other.ending);
     }
 
@@ -185,6 +177,13 @@ impl Measurement {
     /// Requests that failed.
     pub fn failed(&self) -> u64 {
         self.errors.values().sum()
+    }
+
+    /// Why every request failed, where one cause did it that no other rate would cure.
+    pub fn hopeless_cause(&self) -> Option<ErrorCause> {
+        let mut causes = self.errors.keys();
+        let cause = causes.next().filter(|cause| cause.is_of_any_rate())?;
+        (self.completed == 0 && causes.next().is_none()).then_some(*cause)
     }
 
     /// Failed requests as a share of those that ended; none where none did.
@@ -208,6 +207,11 @@ impl Measurement {
         per_second(self.window.body_bytes * 8, self.span)
     }
 
+    /// The mean number of requests in flight, by Little's law; to be compared with [`SendingWindow::in_flight_mean`].
+    pub fn in_flight_by_law(&self) -> f64 {
+        self.window.in_flight_by_law(self.transaction_rate())
+    }
+
     /// How equally the clients' completed requests are shared; none where none has any.
     pub fn fairness(&self) -> Option<f64> {
         let counts: Vec<f64> = self.clients.iter().map(|share| share.completed as f64).collect();
@@ -221,22 +225,6 @@ impl Measurement {
 pub fn fairness(shares: &[f64]) -> Option<f64> {
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| shares.iter().sum::<f64>().powi(2) / (shares.len() as f64 * squares))
-}
-
-impl CompletionWindow {
-    /// A measured request is completed, so long after the start.
-    pub(crate) fn count(&mut self, at: Duration, body_bytes: u64) {
-        if at <= self.end {
-            self.completed += 1;
-            self.body_bytes += body_bytes;
-        }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.body_bytes += other.body_bytes;
-        self.completed += other.completed;
-        self.end = self.end.max(other.end);
-    }
 }
 
 fn per_second(count: u64, span: Duration) -> f64 {

@@ -1,5 +1,6 @@
 //! Loads a server from hosts of a testbed of either world, and in virtual time a modelled server over a link.
 
+use crate::link_use::link_use;
 use crate::measurement::Measurement;
 use crate::over_host::HostLoad;
 use crate::plan::Plan;
@@ -142,9 +143,13 @@ impl SimulatedServer {
         started.map_err(|error| Failure::new(format!("the server cannot listen: {error}")))?;
         let server = testbed.server.address(PORT);
         let clients = [testbed.client.clone()];
+        let (begin, before) = (testbed.client.now(), testbed.world.link_counters(testbed.link));
         let mut measured = measure(&testbed, &clients, server, plan, seed, interrupt)?;
         let mut measured = measured.pop().ok_or_else(|| Failure::new("there is one client"))?;
         measured.listen_drops = Some(testbed.server.listen_drops());
+        let time = testbed.client.now().saturating_since(begin + LEAD_TIME);
+        let after = testbed.world.link_counters(testbed.link);
+        measured.link = link_use(&self.link, &before, &after, time);
         Ok(measured)
     }
 }

@@ -7,7 +7,7 @@ use crate::distribution::Distribution;
 use crate::measurement::{Ending, Measurement};
 use crate::plan::{Demand, HttpVersion, Plan};
 use crate::schedule::Arrivals;
-use crate::self_check::{GeneratorCost, Spoilt, check};
+use crate::self_check::{GeneratorCost, check};
 pub use charts::charts;
 pub use hdr_log::hdr_log;
 use lastmile_report::load::{Knee, LoadPlan, LoadRun, RateLimit, RunPurpose, SelfCheck, TimeDistribution};
@@ -22,7 +22,9 @@ pub const DOUBTS: &[DoubtKind] = &[
     DoubtKind::LateSender,
     DoubtKind::RateNotHeld,
     DoubtKind::Interrupted,
+    DoubtKind::InconsistentFigures,
     DoubtKind::Disturbed,
+    DoubtKind::FewCompletions,
     DoubtKind::WideInterval,
 ];
 
@@ -83,6 +85,7 @@ pub fn run(
     cost: Option<GeneratorCost>,
 ) -> LoadRun {
     let verdict = check(measured);
+    let is_complete = measured.ending == Ending::Complete;
     let rate = match &plan.demand {
         Demand::Open { arrivals, session } => {
             Some(arrivals.mean_rate(plan.duration) * f64::from(session.requests.get()))
@@ -144,6 +147,7 @@ pub fn run(
         bytes_received: measured.bytes_received,
         retransmissions: (measured.tcp.connections > 0).then_some(measured.tcp.retransmissions),
         listen_drops: measured.listen_drops,
+        link: measured.link,
         self_check: SelfCheck {
             sent_per_ms_max: measured.sends.sent_max().into(),
             due_per_ms_max: measured.sends.due_max().into(),
@@ -153,6 +157,8 @@ pub fn run(
                 .filter(|_| measured.sent > 0)
                 .map(|cost| cost.cpu.as_secs_f64() / measured.sent as f64),
             threads: cost.map_or(1, |cost| cost.threads.into()),
+            in_flight_mean: is_complete.then(|| measured.window.in_flight_mean()),
+            in_flight_by_law: is_complete.then(|| measured.in_flight_by_law()),
             capture: None,
         },
     }
@@ -192,13 +198,8 @@ fn cumulative(times: &Distribution) -> Vec<[f64; 2]> {
 pub fn doubts(runs: &[(&LoadRun, &Measurement)]) -> Vec<Doubt> {
     let mut doubts: BTreeMap<(&str, DoubtKind), (u64, String)> = BTreeMap::new();
     for (run, measured) in runs {
-        let Some(why) = &run.why_invalid else { continue };
-        let kind = match check(measured) {
-            Err(Spoilt::RateNotHeld) => DoubtKind::RateNotHeld,
-            Err(Spoilt::Interrupted) => DoubtKind::Interrupted,
-            Err(Spoilt::Late { .. }) => DoubtKind::LateSender,
-            // The world's own verdict.
-            Ok(()) => DoubtKind::Disturbed,
+        let Some((kind, why)) = fault(run, measured) else {
+            continue;
         };
         let (count, _) = doubts.entry((&run.world, kind)).or_insert_with(|| {
             let rate = run
@@ -212,13 +213,29 @@ pub fn doubts(runs: &[(&LoadRun, &Measurement)]) -> Vec<Doubt> {
         .into_iter()
         .map(|((world, kind), (count, first))| {
             let others = if count > 1 {
-                format!("; {} more runs are invalid in the same way", count - 1)
+                format!("; the same holds for {} more runs", count - 1)
             } else {
                 String::new()
             };
             Doubt::new(kind, format!("{world}, {first}{others}"))
         })
         .collect()
+}
+
+/// Why the figures of a run do not count or are uncertain.
+fn fault(run: &LoadRun, measured: &Measurement) -> Option<(DoubtKind, String)> {
+    if let Some(why) = &run.why_invalid {
+        // Where it has no fault of its own, the world's verdict stands.
+        let kind = check(measured).map_or_else(|spoilt| spoilt.doubt_kind(), |()| DoubtKind::Disturbed);
+        return Some((kind, why.clone()));
+    }
+    let text = || {
+        format!(
+            "{} of {} requests were completed while requests were sent, too few for a rate; a longer --duration gives more",
+            measured.window.completed, measured.intended
+        )
+    };
+    (run.has_few_completions() && !run.has_failed()).then(|| (DoubtKind::FewCompletions, text()))
 }
 
 /// A highest rate whose interval reaches further than this share of it on either side is called uncertain: our own choice.

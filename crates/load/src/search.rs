@@ -10,6 +10,7 @@ use crate::rate::RequestRate;
 use confirmation::Confirmation;
 use lastmile_statistics::interval::interval_95;
 use lastmile_units::Seed;
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub const REST: Duration = Duration::from_secs(1);
 pub struct HighestRate {
     /// That of each repeat: the highest rate that was found to be within the limit.
     pub repeats: Vec<f64>,
-    /// What broke the limit at the lowest rate above, in the last repeat that found one.
+    /// What broke the limit at the lowest rate above, in the last repeat that found one; where there is no rate within, at the lowest.
     pub broken_by: Option<String>,
     /// The repeats whose runs went on to disagree: their rates are less certain.
     pub unsettled: u32,
@@ -50,6 +51,25 @@ pub struct HighestRate {
 /// What a run showed: within the limit, or what broke it.
 pub type Judged = Result<(), String>;
 
+impl SearchOptions {
+    /// The number of runs that a search takes where nothing varies, and the highest rate is [`EXPECTED_FACTOR`] times the first.
+    pub fn expected_runs(&self) -> u32 {
+        let highest = self.start.per_second() * EXPECTED_FACTOR;
+        let mut runs = 0;
+        let Ok(_) = highest_rate::<Infallible>(self, Seed::new(0), &mut |rate, _| {
+            runs += 1;
+            Ok(if rate.per_second() <= highest {
+                Ok(())
+            } else {
+                Err(String::new())
+            })
+        });
+        runs
+    }
+}
+
+/// The ratio of highest to first rate that the expected number of runs is for: our own choice, between a slow server and a fast one at the default rate.
+const EXPECTED_FACTOR: f64 = 100.0;
 /// The lowest rate that is tried, as a share of the first: our own choice.
 const LOWEST_SHARE: f64 = 1.0 / 4096.0;
 /// The bracket of a repeat, around the rate that the first one found: our own choice.
@@ -81,7 +101,10 @@ pub fn highest_rate<E>(
             bracket.narrow(rate, options.votes, seed, judge)?;
             next = bracket.next(options, factor);
         }
-        let Some(within) = bracket.within() else { break };
+        let Some(within) = bracket.within() else {
+            found.broken_by = bracket.broken().and_then(|ballot| ballot.broken_by.clone());
+            break;
+        };
         let Some(broken) = bracket.broken() else {
             found.repeats.push(within.rate);
             continue;
@@ -247,7 +270,6 @@ impl Bracket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
 
     fn options(start: f64, repeats: u32) -> SearchOptions {
         SearchOptions {
@@ -299,6 +321,7 @@ mod tests {
         assert_eq!((found.median(), found.broken_by), (Some(10_000.0), None));
         let (found, runs) = search(&options(10.0, 3), |_| 0.0);
         assert_eq!((found.median(), runs), (None, 26), "two runs of three decide");
+        assert_eq!(found.broken_by.as_deref(), Some("p99"));
     }
 
     /// One run of six is broken by a pause at any rate, and above the threshold one of six holds out.

@@ -2,6 +2,8 @@
 
 use crate::distribution::Distribution;
 use crate::measurement::{Ending, Measurement};
+use lastmile_report::number::quantity;
+use lastmile_report::record::DoubtKind;
 use std::time::Duration;
 
 /// What a generator used.
@@ -26,8 +28,10 @@ pub enum Spoilt {
     Interrupted,
     /// The sender's lateness makes up too much of the response times.
     #[error(
-        "the sender's own lateness ({lateness:?} at {quantile}) is more than {} % of the response time there ({response:?})",
-        100.0 * LATENESS_SHARE
+        "the sender's own lateness ({} at {quantile}) is more than {} % of the response time there ({})",
+        quantity(lateness.as_secs_f64(), "s"),
+        100.0 * LATENESS_SHARE,
+        quantity(response.as_secs_f64(), "s")
     )]
     Late {
         /// The quantile: p50 or p99.
@@ -37,6 +41,29 @@ pub enum Spoilt {
         /// The response time there.
         response: Duration,
     },
+    /// The requests in flight are not those that rate and response times say.
+    #[error(
+        "the figures contradict each other: {counted:.3} requests were in flight on average, and by their rate and response times {by_law:.3} (Little's \
+         law); this is a fault of lastmile, please report it"
+    )]
+    Inconsistent {
+        /// The mean number in flight, by the counter.
+        counted: f64,
+        /// The same by Little's law.
+        by_law: f64,
+    },
+}
+
+impl Spoilt {
+    /// The kind of the doubt that it raises.
+    pub const fn doubt_kind(&self) -> DoubtKind {
+        match self {
+            Self::RateNotHeld => DoubtKind::RateNotHeld,
+            Self::Interrupted => DoubtKind::Interrupted,
+            Self::Late { .. } => DoubtKind::LateSender,
+            Self::Inconsistent { .. } => DoubtKind::InconsistentFigures,
+        }
+    }
 }
 
 /// The largest share of a response time that the sender's lateness may make up: our own choice.
@@ -48,13 +75,19 @@ const LATENESS_FLOORS: [(&str, f64, Duration); 2] = [
     ("p99", 0.99, Duration::from_millis(1)),
 ];
 
+/// How far the two sides of Little's law may be apart, as a share of them: both are sums of the same clock's nanoseconds, and only rounding parts them.
+const LAW_SHARE: f64 = 1e-6;
+
 /// Whether the figures of a run count.
 ///
 /// # Errors
 /// Why they do not.
 pub fn check(measurement: &Measurement) -> Result<(), Spoilt> {
     match measurement.ending {
-        Ending::Complete => check_lateness(&measurement.lateness, &measurement.response),
+        Ending::Complete => {
+            check_lateness(&measurement.lateness, &measurement.response)?;
+            check_in_flight(measurement)
+        }
         Ending::Interrupted => Err(Spoilt::Interrupted),
         Ending::RateNotHeld => Err(Spoilt::RateNotHeld),
     }
@@ -76,6 +109,15 @@ fn check_lateness(lateness: &Distribution, response: &Distribution) -> Result<()
     Ok(())
 }
 
+fn check_in_flight(measurement: &Measurement) -> Result<(), Spoilt> {
+    let counted = measurement.window.in_flight_mean();
+    let by_law = measurement.in_flight_by_law();
+    if (counted - by_law).abs() > LAW_SHARE * counted.max(by_law) {
+        return Err(Spoilt::Inconsistent { counted, by_law });
+    }
+    Ok(())
+}
+
 impl GeneratorCost {
     /// CPU time as a share of the elapsed time of one core.
     pub fn cpu_share(&self) -> f64 {
@@ -89,6 +131,7 @@ impl GeneratorCost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sending_window::SendingWindow;
 
     fn measured(lateness: Duration, response: Duration) -> Measurement {
         let mut measurement = Measurement::default();
@@ -107,7 +150,29 @@ mod tests {
         let spoilt = check(&measured(5 * millisecond, 20 * millisecond))
             .unwrap_err()
             .to_string();
-        assert!(spoilt.contains("p50") && spoilt.contains("10 %"), "{spoilt}");
+        assert!(
+            spoilt.contains("(5.00 ms at p50) is more than 10 % of") && spoilt.contains("(20.0 ms)"),
+            "{spoilt}"
+        );
+    }
+
+    #[test]
+    fn figures_that_break_littles_law_do_not_count() {
+        let second = Duration::from_secs(1);
+        let mut measurement = Measurement {
+            span: second,
+            window: SendingWindow::new(Duration::ZERO, second),
+            ..Measurement::default()
+        };
+        measurement.window.begin(Duration::ZERO);
+        measurement.window.complete(second / 2, second / 2, 0);
+        assert_eq!(check(&measurement), Ok(()));
+        measurement.span = second / 4;
+        let spoilt = check(&measurement).unwrap_err().to_string();
+        assert!(
+            spoilt.contains("0.500 requests") && spoilt.contains("response times 2.000"),
+            "{spoilt}"
+        );
     }
 
     #[test]

@@ -128,11 +128,17 @@ impl Limit {
     /// does. Where it does not, the generator may be at fault.
     ///
     /// # Errors
-    /// What broke the limit: one of its rules, the generator's lateness, or that the generator could not hold the rate.
+    /// What broke the limit: one of its rules, the generator's lateness, or that the generator could not hold the rate; or that nothing was due that
+    /// could show it.
     pub fn judge(&self, run: &Measurement) -> Judged {
+        if run.intended == 0 {
+            return Err("no request was due; a longer --duration has some".to_owned());
+        }
         let verdict = self_check::check(run);
         match (self.broken_rule(run), verdict) {
-            (_, Err(why @ (Spoilt::RateNotHeld | Spoilt::Interrupted))) => Err(why.to_string()),
+            (_, Err(why @ (Spoilt::RateNotHeld | Spoilt::Interrupted | Spoilt::Inconsistent { .. }))) => {
+                Err(why.to_string())
+            }
             (None, _) => Ok(()),
             (Some(_), Err(why @ Spoilt::Late { .. })) => Err(why.to_string()),
             (Some(rule), Ok(())) => Err(rule),
@@ -156,6 +162,7 @@ mod tests {
 
     fn run(failed: u64) -> Measurement {
         let mut run = Measurement {
+            intended: 100,
             completed: 100 - failed,
             errors: [(ErrorCause::Refused, failed)].into(),
             ..Measurement::default()
@@ -208,6 +215,12 @@ mod tests {
             ..run(0)
         };
         assert!(limit.judge(&given_up).unwrap_err().contains("cannot hold"));
+        assert!(
+            limit
+                .judge(&Measurement::default())
+                .unwrap_err()
+                .contains("no request was due")
+        );
     }
 
     #[test]

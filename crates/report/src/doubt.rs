@@ -133,6 +133,10 @@ kinds! {
     RateNotHeld = "rate-not-held";
     /// A run was stopped before its end.
     Interrupted = "interrupted";
+    /// The requests in flight, their rate and their response times contradict each other (Little's law).
+    InconsistentFigures = "inconsistent-figures";
+    /// Few requests were completed while requests were sent: their rate and goodput are uncertain.
+    FewCompletions = "few-completions";
 
     /// No packet was sent over the link.
     NoPackets = "no-packets";

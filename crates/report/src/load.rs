@@ -85,7 +85,7 @@ fn http_1_1() -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 pub struct LoadRun {
-    /// `sim`, `emu` (real kernels and an emulated link) or `machine` (real sockets of this machine).
+    /// `sim`, `emu` (real kernels and an emulated link) or `machine` (real sockets of this machine, which `--world emu` uses without a link).
     pub world: String,
     /// The intended rate, in requests per second. Null in a closed loop.
     pub rate: Option<f64>,
@@ -125,9 +125,9 @@ pub struct LoadRun {
     pub queued: u64,
     /// Requests that were due, per second.
     pub offered_rate: f64,
-    /// Requests that were completed per second, from the first completion to the end of sending.
+    /// Requests that were completed per second, while requests were sent.
     pub transaction_rate: f64,
-    /// Bits of response bodies per second: the transaction rate times the mean body.
+    /// Bits of their bodies per second.
     pub goodput_bit_per_s: f64,
     /// Failed requests as a share of those that ended. Null where none did.
     pub error_rate: Option<f64>,
@@ -148,6 +148,9 @@ pub struct LoadRun {
     pub retransmissions: Option<u64>,
     /// Segments that opened a connection, and that a modelled server dropped as its backlog was full. Null where that is not known.
     pub listen_drops: Option<u64>,
+    /// What the run used of the link, from its start to the end of its last response. Null where there is none.
+    #[serde(default)]
+    pub link: Option<LinkUse>,
     /// How well the generator kept its schedule, and what that cost.
     pub self_check: SelfCheck,
 }
@@ -187,6 +190,30 @@ pub struct TimeDistribution {
     pub max: f64,
 }
 
+/// What a run used of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LinkUse {
+    /// Towards the generator.
+    pub down: DirectionUse,
+    /// Towards the server.
+    pub up: DirectionUse,
+}
+
+/// What a run used of one direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct DirectionUse {
+    /// Its rate, in bits per second. Null where it is unlimited.
+    pub rate_bit_per_s: Option<f64>,
+    /// What it sent, headers and framing included, as a share of that. Null where it is unlimited.
+    pub utilisation: Option<f64>,
+    /// Packets that its queue dropped.
+    pub dropped_by_queue: u64,
+    /// Packets that it lost at random.
+    pub lost: u64,
+}
+
 /// The generator's own figures. Its lateness is among the times of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -203,6 +230,12 @@ pub struct SelfCheck {
     pub cpu_per_request_s: Option<f64>,
     /// The number of threads.
     pub threads: u64,
+    /// The mean number of requests in flight while requests were sent, by counting them. Null where the run was stopped.
+    #[serde(default)]
+    pub in_flight_mean: Option<f64>,
+    /// The same by Little's law: from the transaction rate and the response times. Where the two differ, the figures do not count.
+    #[serde(default)]
+    pub in_flight_by_law: Option<f64>,
     /// The same by the kernel's time stamps of packets. Null where there is no capture, or it has not each request.
     pub capture: Option<CapturedSchedule>,
 }
@@ -223,10 +256,52 @@ pub struct CapturedSchedule {
     pub sent_per_ms_max: u64,
 }
 
+/// Fewer completed requests than this are few: one more or less is a tenth of the rate. Our own choice.
+pub const FEW_COMPLETIONS: u64 = 10;
+/// A link of which this share is in use is full: what is left is idle by chance. Our own choice.
+const FULL_UTILISATION: f64 = 0.97;
+
 impl LoadRun {
     /// Whether requests ended, and every one of them failed.
     pub const fn has_failed(&self) -> bool {
         self.completed == 0 && self.failed > 0
+    }
+
+    /// Whether so few requests were completed while requests were sent that their rate and goodput are uncertain.
+    pub fn has_few_completions(&self) -> bool {
+        self.transaction_rate * self.span_s < FEW_COMPLETIONS as f64 - 0.5
+    }
+
+    /// Bits of response bodies that were due per second. None in a closed loop, whose users wait, and where no response shows a size.
+    fn due_bit_per_s(&self) -> Option<f64> {
+        let has_size = self.rate.is_some() && self.transaction_rate > 0.0;
+        has_size.then(|| self.offered_rate * self.goodput_bit_per_s / self.transaction_rate)
+    }
+
+    /// Whether its link is full: more is due than it carries, or hardly any of its time is left.
+    pub fn fills_link(&self) -> bool {
+        let is_used_up = self.link.and_then(|link| link.utilisation()) >= Some(FULL_UTILISATION);
+        is_used_up || self.exceeded_rates().is_some()
+    }
+
+    /// Bits of response bodies that are due per second, and those that its link carries, where these are fewer.
+    pub fn exceeded_rates(&self) -> Option<(f64, f64)> {
+        let carried = self.link?.down.rate_bit_per_s?;
+        let due = self.due_bit_per_s()?;
+        (due > carried).then_some((due, carried))
+    }
+}
+
+impl LinkUse {
+    /// The utilisation of its fuller direction.
+    pub fn utilisation(&self) -> Option<f64> {
+        let both = [self.down.utilisation, self.up.utilisation];
+        both.into_iter().flatten().max_by(f64::total_cmp)
+    }
+
+    /// Packets that its queues dropped, or that it lost at random.
+    pub const fn drops(&self) -> u64 {
+        self.down.dropped_by_queue + self.down.lost + self.up.dropped_by_queue + self.up.lost
     }
 }
 
@@ -260,7 +335,8 @@ pub struct RateLimit {
     pub repeats: Vec<f64>,
     /// The width of the last bracket, as a share of the rate.
     pub resolution: f64,
-    /// What was broken just above: `p99`, `errors`, `rate-not-held`. Null where no higher rate was tried.
+    /// What was broken just above, or where there is no rate at the lowest: a rule of the limit, or what the generator or the machine did. Null where
+    /// no higher rate was tried.
     pub broken_by: Option<String>,
     /// The repeats whose last runs went on to disagree about the limit: their rates are less certain.
     #[serde(default)]
@@ -270,4 +346,12 @@ pub struct RateLimit {
 impl Load {
     /// The name of this record's shape.
     pub const SCHEMA: &'static str = "lastmile/load/1";
+
+    /// The runs that the answer rests on: those that measure, and of each search that found no rate the last, at its lowest rate.
+    pub fn answering_runs(&self) -> Vec<&LoadRun> {
+        let lowest = |limit: &RateLimit| self.runs.iter().rfind(|run| run.world == limit.world);
+        let without_rate = self.limits.iter().filter(|limit| limit.rate.is_none());
+        let measuring = self.runs.iter().filter(|run| run.purpose == RunPurpose::Measurement);
+        measuring.chain(without_rate.filter_map(lowest)).collect()
+    }
 }

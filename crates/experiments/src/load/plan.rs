@@ -188,6 +188,11 @@ impl Plan {
         phase + self.stagger * client as u32
     }
 
+    /// How long requests are sent: from the load's begin to the time at which the last client ends that has no phase.
+    pub(super) fn sending_time(&self) -> Duration {
+        self.load.duration + self.stagger * (self.clients.get() - 1)
+    }
+
     /// The requests of all clients.
     pub(super) fn requests(&self) -> f64 {
         f64::from(self.clients.get())

@@ -50,7 +50,8 @@ pub(crate) struct LoadArgs {
     /// Find the highest rate that keeps this limit: 'p99<300ms,errors<0.1%'
     ///
     /// The statistics are mean, median, p0 to p100 and max, of the response time; a failed request counts as slower than any bound. The search
-    /// doubles the rate from --rate, then bisects; most of the runs at a rate decide (--runs-per-rate), and each repeat has arrivals of its own.
+    /// doubles the rate from --rate, then bisects; most of the runs at a rate decide (--runs-per-rate), and each repeat has arrivals of its own. A line
+    /// on stderr tells the expected time, and one what each run showed.
     #[arg(long, value_name = "LIMIT", conflicts_with_all = ["closed", "schedule", "to_rate"])]
     pub(crate) slo: Option<Limit>,
 
@@ -138,7 +139,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, short = 'H', value_name = "FIELD", value_parser = header_field)]
     pub(crate) header: Vec<(http::HeaderName, http::HeaderValue)>,
 
-    /// The worlds, separated by commas: sim loads a modelled server in virtual time; emu, the server at URL [default: emu]
+    /// The worlds, separated by commas: sim loads a modelled server in virtual time; emu, the server at URL (named machine in tables where there is no --link) [default: emu]
     #[arg(long, value_name = "WORLDS", value_parser = one_of(WORLDS), value_delimiter = ',')]
     pub(crate) world: Vec<World>,
 

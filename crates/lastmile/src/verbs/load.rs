@@ -13,6 +13,7 @@ use indicatif::ProgressBar;
 use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_lab::settings::World;
 use lastmile_link::{DirectionSpec, LinkSpec};
+use lastmile_load::error_cause::ErrorCause;
 use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::plan::{Demand, HttpVersion, Plan};
@@ -20,7 +21,7 @@ use lastmile_load::rate::RequestRate;
 use lastmile_load::record;
 use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
-use lastmile_load::search::{REST, SearchOptions, highest_rate};
+use lastmile_load::search::{HighestRate, REST, SearchOptions, highest_rate};
 use lastmile_load::self_check;
 use lastmile_load::server_model::ServerModel;
 use lastmile_load::session::Session;
@@ -94,16 +95,12 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
 }
 
 fn exit(load: &Load, is_interrupted: bool) -> Exit {
-    let measures_nothing = |run: &LoadRun| run.purpose == RunPurpose::Measurement && !run.valid;
+    let runs = load.answering_runs();
     if is_interrupted {
         Exit::Interrupted
-    } else if load
-        .runs
-        .iter()
-        .any(|run| run.purpose == RunPurpose::Measurement && run.has_failed())
-    {
+    } else if runs.iter().any(|run| run.has_failed()) {
         Exit::CellsFailed
-    } else if load.limits.iter().any(|limit| limit.rate.is_none()) || load.runs.iter().any(measures_nothing) {
+    } else if load.limits.iter().any(|limit| limit.rate.is_none()) || runs.iter().any(|run| !run.valid) {
         Exit::Broken
     } else {
         Exit::Done
@@ -207,7 +204,11 @@ impl<'a> Campaign<'a> {
             votes: self.args.runs_per_rate,
             repeats: self.args.repeats.map_or(SEARCH_REPEATS, NonZeroU32::get),
         };
-        let mut shown = live_view::Bracket::default();
+        if stage.is_real() {
+            let run = self.args.duration + REST;
+            output::note(&live_view::expectation(limit, options.expected_runs(), run));
+        }
+        let (mut shown, mut is_first) = (live_view::Bracket::default(), true);
         let found = highest_rate::<Stop>(&options, self.seed, &mut |rate, seed| {
             let plan = self.plan_at(rate);
             let (run, measured) = self
@@ -216,11 +217,18 @@ impl<'a> Campaign<'a> {
             if record::is_interrupted(measured) {
                 return Err(Stop::Interrupted);
             }
+            if let Some(cause) = measured.hopeless_cause().filter(|_| is_first) {
+                return Err(Stop::Hopeless(cause));
+            }
+            is_first = false;
             // What the world disturbed shows nothing to be within the limit.
             let disturbed = run.why_invalid.clone().filter(|_| self_check::check(measured).is_ok());
             let judged = disturbed.map_or_else(|| limit.judge(measured), Err);
             shown.add(rate, judged.is_ok());
             self.bracket = shown.text();
+            if stage.is_real() && self.bar.is_hidden() {
+                output::note(&live_view::verdict(rate, &judged));
+            }
             if judged.is_err() && stage.is_real() {
                 thread::sleep(REST);
             }
@@ -230,6 +238,11 @@ impl<'a> Campaign<'a> {
         let found = match found {
             Ok(found) => found,
             Err(Stop::Interrupted) => return Ok(()),
+            Err(Stop::Hopeless(cause)) => HighestRate {
+                repeats: Vec::new(),
+                broken_by: Some(format!("every request failed ({cause})")),
+                unsettled: 0,
+            },
             Err(Stop::Failed(error)) => return Err(error),
         };
         self.limits.push(RateLimit {
@@ -340,6 +353,8 @@ impl<'a> Campaign<'a> {
 /// Why a search ended early.
 enum Stop {
     Interrupted,
+    /// Every request of the first run failed, as it would at any rate.
+    Hopeless(ErrorCause),
     Failed(anyhow::Error),
 }
 

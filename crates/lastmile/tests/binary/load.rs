@@ -1,43 +1,61 @@
 //! Tests of `lastmile load`: real sockets against servers of these tests, and the simulated world.
 
 mod http2;
+mod truth;
 
 use crate::place::{Ended, Place, parsed};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A server that answers each request with two bytes; its URL.
 fn server() -> String {
+    serve(|_| response("200 OK", b"ok"))
+}
+
+/// A server that answers each request as `reply` says, which is given its number; its URL.
+fn serve(reply: impl Fn(u64) -> Vec<u8> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
+    let (requests, reply) = (Arc::new(AtomicU64::new(0)), Arc::new(reply));
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let Ok(stream) = stream else { return };
-            thread::spawn(move || answer(stream));
+            let Ok(mut stream) = stream else { return };
+            let (requests, reply) = (Arc::clone(&requests), Arc::clone(&reply));
+            stream.set_nodelay(true).unwrap();
+            thread::spawn(move || {
+                while read_request(&mut stream) {
+                    let number = requests.fetch_add(1, Ordering::Relaxed);
+                    if stream.write_all(&reply(number)).is_err() {
+                        return;
+                    }
+                }
+            });
         }
     });
     url
 }
 
-fn answer(mut stream: TcpStream) {
+/// Reads a request; false at the end of the connection.
+fn read_request(stream: &mut TcpStream) -> bool {
     let (mut head, mut byte) = (Vec::new(), [0]);
-    while stream.read(&mut byte).is_ok_and(|read| read == 1) {
-        head.push(byte[0]);
-        if head.ends_with(b"\r\n\r\n") {
-            head.clear();
-            if stream
-                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-                .is_err()
-            {
-                return;
-            }
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => head.push(byte[0]),
+            _ => return false,
         }
     }
+    true
+}
+
+fn response(status: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat()
 }
 
 #[test]
@@ -285,7 +303,19 @@ fn what_may_not_be_loaded_is_refused_with_the_remedy() {
 fn ctrl_c_keeps_what_was_measured() {
     let place = Place::new();
     let url = server();
-    let mut command = place.command(&["load", &url, "--rate", "50", "--duration", "1h", "--format", "json"]);
+    let words = [
+        "load",
+        &url,
+        "--rate",
+        "50",
+        "--duration",
+        "1h",
+        "--format",
+        "json",
+        "--report",
+        "load.html",
+    ];
+    let mut command = place.command(&words);
     let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_secs(1));
     let interrupted = std::process::Command::new("kill")
@@ -299,45 +329,27 @@ fn ctrl_c_keeps_what_was_measured() {
     let run = &record["runs"][0];
     assert!(run["completed"].as_u64() > Some(10) && run["valid"] == false);
     assert_eq!(record["doubts"][0]["kind"], "interrupted");
+    let page = place.read("load.html");
+    assert!(page.contains("INVALID: the figures do not count: the run was stopped before its end"));
+    assert!(
+        page.contains("constant arrivals for 3600 s per run (stopped after "),
+        "{page}"
+    );
 }
 
 /// A server with so many workers, each of which serves a request for so long; its URL.
 fn workers(count: u32, service: Duration) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let free = Arc::new((Mutex::new(count), Condvar::new()));
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(stream) = stream else { return };
-            let free = Arc::clone(&free);
-            thread::spawn(move || serve(stream, &free, service));
-        }
-    });
-    url
-}
-
-fn serve(mut stream: TcpStream, free: &(Mutex<u32>, Condvar), service: Duration) {
-    stream.set_nodelay(true).unwrap();
-    let response = [&b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"[..], &[b'x'; 1_000]].concat();
-    let (mut head, mut byte) = (Vec::new(), [0]);
-    while stream.read(&mut byte).is_ok_and(|read| read == 1) {
-        head.push(byte[0]);
-        if !head.ends_with(b"\r\n\r\n") {
-            continue;
-        }
-        head.clear();
-        let (count, freed) = free;
+    let free = (Mutex::new(count), Condvar::new());
+    serve(move |_| {
+        let (count, freed) = &free;
         let mut left = freed.wait_while(count.lock().unwrap(), |count| *count == 0).unwrap();
         *left -= 1;
         drop(left);
-        let end = Instant::now() + service;
-        thread::sleep(end - Instant::now());
+        thread::sleep(service);
         *count.lock().unwrap() += 1;
         freed.notify_one();
-        if stream.write_all(&response).is_err() {
-            return;
-        }
-    }
+        response("200 OK", &[b'x'; 1_000])
+    })
 }
 
 /// The record of a load; none where this machine cannot make namespaces.
@@ -387,6 +399,8 @@ fn a_load_takes_as_long_over_real_kernels_as_over_the_simulated_link() {
     // What was disturbed by other work says nothing about the models, and is marked as such.
     if real["valid"] == true {
         assert_eq!(real["failed"], 0, "{real}");
+        let used = [simulated, real].map(|run| run["link"]["down"]["utilisation"].as_f64().unwrap());
+        assert!((used[0] - used[1]).abs() < 0.1 && used[0] > 0.2, "{used:?}");
         // The capture has each request.
         assert_eq!(
             real["self_check"]["capture"]["requests"], real["sent"],

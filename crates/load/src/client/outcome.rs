@@ -17,9 +17,12 @@ impl Client {
         }
         let request = in_flight.request;
         if status >= 400 {
-            self.count_error(&request, RequestFailure::status(status));
+            self.count_error(&request, RequestFailure::status(status), now);
         } else {
-            let at = now.saturating_since(self.start);
+            let response = now.saturating_since(request.intended);
+            self.measurement
+                .window
+                .complete(self.since_start(now), response, body_bytes);
             let begun = in_flight.begun.unwrap_or(request.released);
             let first_byte = in_flight.first_byte.unwrap_or(now);
             let keeps_times = self.plan.keeps_times;
@@ -28,9 +31,7 @@ impl Client {
                     measurement.response_times.push(request.intended..now);
                 }
                 measurement.completed += 1;
-                measurement.window.count(at, body_bytes);
                 measurement.body_bytes += body_bytes;
-                let response = now.saturating_since(request.intended);
                 measurement.response.record(response);
                 measurement.service.record(now.saturating_since(begun));
                 measurement.first_byte.record(first_byte.saturating_since(begun));
@@ -39,7 +40,7 @@ impl Client {
                 share.response_time += response;
             });
             if let Some(recent) = &mut self.recent {
-                recent.response.record(now.saturating_since(request.intended));
+                recent.response.record(response);
             }
         }
         self.follow(&request, now);
@@ -176,7 +177,7 @@ impl Client {
     }
 
     fn end_failed(&mut self, request: &Request, failure: RequestFailure, now: Instant) {
-        self.count_error(request, failure);
+        self.count_error(request, failure, now);
         if let Demand::Closed { .. } = self.plan.demand {
             self.follow(request, now);
         }
@@ -213,7 +214,9 @@ impl Client {
         taken
     }
 
-    pub(super) fn count_error(&mut self, request: &Request, failure: RequestFailure) {
+    pub(super) fn count_error(&mut self, request: &Request, failure: RequestFailure, now: Instant) {
+        let (due, at) = (self.since_start(request.intended), self.since_start(now));
+        self.measurement.window.fail(due, at);
         self.measure(request, |measurement, share| {
             measurement.count_failure(failure);
             share.failed += 1;

@@ -1,5 +1,6 @@
 //! Servers on loopback that misbehave, each in its own way: every failure is counted under its cause, and no run hangs.
 
+mod any_server;
 mod http2;
 mod secure;
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::rate::RequestRate;
 use crate::request::Request;
+use crate::sending_window::SendingWindow;
 
 fn open(rate: f64) -> Plan {
     let demand = Demand::open(Arrivals::Constant(RequestRate::new(rate).unwrap()));
@@ -16,10 +17,11 @@ fn measured(completed: u64, response: Duration, ending: Ending) -> Measurement {
         ending,
         ..Measurement::default()
     };
-    measured.window.end = Duration::from_secs(1);
+    measured.window = SendingWindow::new(Duration::ZERO, Duration::from_secs(1));
     for _ in 0..completed {
         measured.response.record(response);
-        measured.window.count(Duration::ZERO, 0);
+        measured.window.begin(Duration::ZERO);
+        measured.window.complete(response, response, 0);
     }
     measured
 }
@@ -40,6 +42,8 @@ fn each_kind_of_doubt_is_raised_by_its_fault() {
     let millisecond = Duration::from_millis(1);
     let mut late = measured(100, millisecond, Ending::Complete);
     late.lateness.record(10 * millisecond);
+    let mut inconsistent = measured(100, millisecond, Ending::Complete);
+    inconsistent.span /= 2;
     let faults = [
         (DoubtKind::LateSender, late, None),
         (
@@ -52,10 +56,16 @@ fn each_kind_of_doubt_is_raised_by_its_fault() {
             measured(1, millisecond, Ending::Interrupted),
             None,
         ),
+        (DoubtKind::InconsistentFigures, inconsistent, None),
         (
             DoubtKind::Disturbed,
             measured(1, millisecond, Ending::Complete),
             Some("packets were late"),
+        ),
+        (
+            DoubtKind::FewCompletions,
+            measured(9, millisecond, Ending::Complete),
+            None,
         ),
     ];
     for (kind, measured, disturbance) in &faults {

@@ -1,7 +1,7 @@
 //! Renders a load as CSV.
 
 use super::{Rows, number};
-use crate::load::{CapturedSchedule, Load, LoadRun, RunPurpose};
+use crate::load::{CapturedSchedule, DirectionUse, Load, LoadRun, RunPurpose};
 
 /// The times of a run, in the order of their columns.
 const TIMES: [&str; 10] = [
@@ -46,6 +46,11 @@ pub(crate) fn load(load: &Load) -> Rows {
         "connections_max",
         "retransmissions",
         "listen_drops",
+        "link_down_utilisation",
+        "link_up_utilisation",
+        "link_drops",
+        "link_losses",
+        "in_flight_mean",
         "sent_per_ms_max",
         "due_per_ms_max",
         "cpu_share",
@@ -108,6 +113,16 @@ fn fields(run: &LoadRun) -> Vec<String> {
     row.extend(counts.map(|count| count.to_string()));
     row.push(run.retransmissions.map_or_else(String::new, |count| count.to_string()));
     row.push(run.listen_drops.map_or_else(String::new, |count| count.to_string()));
+    row.extend(
+        [run.link.map(|link| link.down), run.link.map(|link| link.up)]
+            .map(|direction| number(direction.and_then(|direction| direction.utilisation))),
+    );
+    let of_link = |figure: fn(&DirectionUse) -> u64| {
+        run.link
+            .map_or_else(String::new, |link| (figure(&link.down) + figure(&link.up)).to_string())
+    };
+    row.extend([of_link(|link| link.dropped_by_queue), of_link(|link| link.lost)]);
+    row.push(number(check.in_flight_mean));
     row.extend([check.sent_per_ms_max, check.due_per_ms_max].map(|count| count.to_string()));
     row.extend([check.cpu_share, check.cpu_per_request_s].map(number));
     let captured = |figure: fn(&CapturedSchedule) -> f64| number(check.capture.as_ref().map(figure));

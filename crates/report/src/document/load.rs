@@ -4,6 +4,7 @@ use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
 use crate::csv::{self, Rows};
 use crate::load::{Knee, Load, LoadRun, RateLimit, RunPurpose};
 use crate::number::{count, interval, percent, quantity};
+use crate::record::DoubtKind;
 
 impl Record for Load {
     fn document(&self, detail: Detail) -> Document {
@@ -19,70 +20,109 @@ impl Record for Load {
     }
 }
 
-/// What the server carries, in sentences.
+/// What the server carries, in sentences. What failed or does not count comes first, and in the same paragraph as the rest.
 pub(crate) fn answer(load: &Load) -> Vec<Block> {
-    let failures = failure_text(load);
     let limits = load.limits.iter().map(limit_text);
     let knees = load.knees.iter().map(knee_text);
-    let mut texts: Vec<String> = failures
-        .into_iter()
-        .chain(limits)
-        .chain(knees)
-        .chain(curves_without_knee(load))
-        .collect();
+    let mut texts: Vec<String> = limits.chain(knees).chain(curves_without_knee(load)).collect();
     if load.limits.is_empty()
         && let [run] = &load.runs[..]
     {
         texts.push(run_text(run));
+    }
+    texts.extend(link_text(load));
+    if let Some(failure) = failure_text(load) {
+        texts.insert(0, failure);
+        texts = vec![texts.join(" ")];
     }
     texts.into_iter().map(Block::Answer).collect()
 }
 
 /// What failed as a whole, and what does not count, with the cause of the first.
 fn failure_text(load: &Load) -> Option<String> {
-    let measured = || load.runs.iter().filter(|run| run.purpose == RunPurpose::Measurement);
-    let runs = measured().count();
+    let runs = load.answering_runs();
     let of_runs = |found: usize| {
-        if runs == 1 {
+        if runs.len() == 1 {
             String::new()
         } else {
-            format!(" in {found} of {runs} runs")
+            format!(" in {found} of {} runs", runs.len())
         }
     };
-    let failed: Vec<&LoadRun> = measured().filter(|run| run.has_failed()).collect();
+    let failed: Vec<&&LoadRun> = runs.iter().filter(|run| run.has_failed()).collect();
     if let [first, ..] = &failed[..] {
-        let cause = first
-            .errors
-            .iter()
+        let cause = first.errors.iter().max_by_key(|(_, count)| **count);
+        let cause = cause.map(|(cause, _)| cause.as_str()).unwrap_or_default();
+        let reasons = first.error_reasons.get(cause).into_iter().flatten();
+        let reason = reasons
             .max_by_key(|(_, count)| **count)
-            .map(|(cause, _)| cause.as_str());
-        let cause = cause.unwrap_or_default();
-        let reason = first.error_reasons.get(cause).and_then(|reasons| reasons.keys().next());
-        let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
+            .map_or("", |(reason, _)| reason);
+        let named = if reason.is_empty() {
+            String::new()
+        } else {
+            format!(" ({reason})")
+        };
         return Some(format!(
-            "FAILED: every request failed{}: {cause}{reason}{}.",
+            "FAILED: every request failed{}: {cause}{named}; {}.",
             of_runs(failed.len()),
-            remedy(cause)
+            remedy(cause, reason)
         ));
     }
-    let invalid: Vec<&str> = measured().filter_map(|run| run.why_invalid.as_deref()).collect();
+    let invalid: Vec<&str> = runs.iter().filter_map(|run| run.why_invalid.as_deref()).collect();
     let first = invalid.first()?;
+    let is_doubted = |kind: DoubtKind| load.doubts.iter().any(|doubt| doubt.kind == kind);
+    let remedy = if is_doubted(DoubtKind::Interrupted) {
+        "; let it run to its end"
+    } else if is_doubted(DoubtKind::InconsistentFigures) {
+        ""
+    } else {
+        "; lower the rate, or run it on a quieter machine"
+    };
     Some(format!(
-        "INVALID: the figures do not count{}: {first}; lower the rate, or run it on a quieter machine.",
+        "INVALID: the figures do not count{}: {first}{remedy}.",
         of_runs(invalid.len())
     ))
 }
 
-/// What helps where every request failed by this cause.
-fn remedy(cause: &str) -> &'static str {
+/// What helps where every request failed by this cause, and for this reason where one is known.
+fn remedy(cause: &str, reason: &str) -> &'static str {
     match cause {
-        "refused" => "; start the server, or correct its port",
-        "tls" => "; give the authority of its certificate with --ca FILE",
-        "syn-lost" | "slow-tls" | "no-response" | "slow-head" | "slow-body" => {
-            "; see whether the server answers curl, or give a longer --timeout"
+        "refused" => "start the server, or correct its port",
+        "tls" if reason.contains("ALPN") => "leave out --http2",
+        "tls" if reason.contains("not TLS") => "write http:// in the URL, or correct the port",
+        "tls" if reason.starts_with("the certificate") => {
+            "give the authority of its certificate with --ca FILE, or accept any certificate with --insecure"
         }
-        _ => "; see what the server answers curl",
+        "malformed" if reason.contains("answers in HTTP/1") => "leave out --http2, or correct the port",
+        "status" => "correct the path or the server: see what it answers curl",
+        "syn-lost" | "slow-tls" | "no-response" | "slow-head" | "slow-body" => {
+            "see whether the server answers curl, or give a longer --timeout"
+        }
+        _ => "see what the server answers curl",
     }
+}
+
+/// Where a link is full: the lowest rate at which it is.
+fn link_text(load: &Load) -> Option<String> {
+    let full = load.runs.iter().filter(|run| run.fills_link());
+    let run = full.min_by(|one, other| one.rate.unwrap_or(0.0).total_cmp(&other.rate.unwrap_or(0.0)))?;
+    let link = run.link?;
+    let at = match run.rate {
+        Some(rate) if load.runs.len() > 1 => format!(" from {} on", quantity(rate, "1/s")),
+        _ => String::new(),
+    };
+    let used = match run.exceeded_rates() {
+        Some((due, carried)) => format!(
+            "{} of responses are due, and it carries {}",
+            quantity(due, "bit/s"),
+            quantity(carried, "bit/s")
+        ),
+        None => format!("{} of its capacity is used", percent(link.utilisation()?)),
+    };
+    let drops = match link.drops() {
+        0 => String::new(),
+        drops => format!("; it dropped {} packets", count(drops)),
+    };
+    Some(format!("The link is full{at}: {used}{drops}."))
 }
 
 /// A sentence for each world whose runs at three rates or more have no knee.
@@ -122,7 +162,13 @@ fn limit_text(limit: &RateLimit) -> String {
         ..
     } = limit;
     let Some(rate) = rate else {
-        return format!("{}: even the lowest rate breaks the limit {rule}.", world_label(world));
+        let cause = broken_by
+            .as_deref()
+            .map_or_else(String::new, |cause| format!(": {cause}"));
+        return format!(
+            "{}: even the lowest rate breaks the limit {rule}{cause}.",
+            world_label(world)
+        );
     };
     let spread = match ci95 {
         Some(ends) => format!(" (95 % interval {}, {} repeats)", interval(*ends, "1/s"), repeats.len()),
@@ -167,8 +213,13 @@ fn run_text(run: &LoadRun) -> String {
             quantity(times.p99, "s")
         )
     });
+    let few = if run.has_few_completions() && !run.has_failed() {
+        " While requests were sent, too few were completed for a rate."
+    } else {
+        ""
+    };
     format!(
-        "{} requests due at {}: {} completed, {} failed{response}.",
+        "{} requests due at {}: {} completed, {} failed{response}.{few}",
         count(run.intended),
         quantity(run.offered_rate, "1/s"),
         count(run.completed),
@@ -206,18 +257,22 @@ pub(crate) fn tables(load: &Load, detail: Detail) -> Vec<Block> {
 const RUNS_IN_SHORT: usize = 24;
 
 fn response_grid(runs: &[&LoadRun]) -> Grid {
-    let note = "Response times are from when each request should have started; quantiles are of completed requests.";
-    let mut grid = Grid::new("Load", note).word_columns(["world", "size"]).figure_columns([
-        "rate",
-        "completed",
-        "goodput",
-        "mean",
-        "p50",
-        "p90",
-        "p99",
-        "max",
-        "errors",
-    ]);
+    let has_link = runs.iter().any(|run| run.link.is_some());
+    let mut note =
+        "Response times are from when each request should have started; quantiles are of completed requests."
+            .to_owned();
+    if has_link {
+        note += " What was used of the link, with headers, and dropped by it is from the start of the run to the last response.";
+    }
+    if runs.iter().any(|run| run.world == "machine") {
+        note += " The world machine is real sockets of this machine: --world emu without a link.";
+    }
+    let mut grid = Grid::new("Load", note)
+        .word_columns(["world", "size"])
+        .figure_columns(["rate", "completed", "goodput"])
+        .figure_columns(["mean", "p50", "p90", "p99", "max", "errors"])
+        .figure_columns(has_link.then_some("link used"))
+        .figure_columns(has_link.then_some("drops"));
     for run in runs {
         let mut cells = vec![
             run.world.clone(),
@@ -233,6 +288,11 @@ fn response_grid(runs: &[&LoadRun]) -> Grid {
             None => cells.extend([const { String::new() }; 5]),
         }
         cells.push(run.error_rate.map_or_else(String::new, percent));
+        if has_link {
+            let used = run.link.and_then(|link| link.utilisation());
+            cells.push(used.map_or_else(String::new, percent));
+            cells.push(run.link.map_or_else(String::new, |link| count(link.drops())));
+        }
         grid.row(cells, emphasis(run), &[]);
     }
     grid
@@ -315,14 +375,21 @@ fn phases_grid(runs: &[&LoadRun]) -> Grid {
 
 fn self_check_grid(runs: &[&LoadRun]) -> Grid {
     let note = "How well the generator kept its own schedule: how late it sent (by its clock, and by the kernel's where there is a capture), the \
-                most requests that it sent within a millisecond beside the most that were due, its CPU time, and the requests that it did not \
-                send.";
+                most requests that it sent within a millisecond beside the most that were due, its CPU time, the requests that it did not send, and the \
+                mean number in flight, counted and by Little's law (rate times response time).";
     let has_capture = runs.iter().any(|run| run.self_check.capture.is_some());
     let mut grid = Grid::new("Self-check", note)
         .word_columns(["world", "size"])
         .figure_columns(["rate", "late p50", "late p99", "late max"])
         .figure_columns(has_capture.then_some("by capture"))
-        .figure_columns(["sent per ms", "due per ms", "CPU", "CPU per request", "skipped"]);
+        .figure_columns([
+            "sent per ms",
+            "due per ms",
+            "CPU",
+            "CPU per request",
+            "skipped",
+            "in flight",
+        ]);
     grid = grid.word_columns(["figures"]);
     for run in runs {
         let check = &run.self_check;
@@ -346,6 +413,9 @@ fn self_check_grid(runs: &[&LoadRun]) -> Grid {
                 .map_or_else(String::new, |time| quantity(time, "s")),
         );
         cells.push(count(run.skipped));
+        let in_flight = [check.in_flight_mean, check.in_flight_by_law];
+        let in_flight = in_flight.iter().flatten().map(|mean| quantity(*mean, "1"));
+        cells.push(in_flight.collect::<Vec<_>>().join("\n"));
         cells.push(match &run.why_invalid {
             None => "count".to_owned(),
             Some(why) => format!("INVALID: {why}"),
@@ -407,8 +477,13 @@ pub(crate) fn provenance_text(load: &Load) -> String {
         .users
         .filter(|users| *users != plan.clients)
         .map_or_else(String::new, |users| format!("{} users of ", count(users)));
+    let planned = plan.duration_s - plan.warm_up_s;
+    let stopped = load.runs.last().filter(|run| run.span_s < planned);
+    let stopped = stopped.map_or_else(String::new, |run| {
+        format!(" (stopped after {})", quantity(plan.warm_up_s + run.span_s, "s"))
+    });
     format!(
-        "{}{link}:{http} {} arrivals for {} per run, {users}{} client{} with {connections}, at most {} each; timeout {}, of a handshake {}; seed {}; \
+        "{}{link}:{http} {} arrivals for {} per run{stopped}, {users}{} client{} with {connections}, at most {} each; timeout {}, of a handshake {}; seed {}; \
          lastmile {}.{model}",
         load.target,
         plan.arrivals,
@@ -421,4 +496,63 @@ pub(crate) fn provenance_text(load: &Load) -> String {
         load.seed,
         load.version,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    fn answers(load: &Load) -> Vec<String> {
+        let texts = answer(load).into_iter().filter_map(|block| match block {
+            Block::Answer(text) => Some(text),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn an_answer_begins_with_what_does_not_count() {
+        let load = fixtures::load();
+        let [answer] = &answers(&load)[..] else {
+            panic!("one paragraph: {:?}", answers(&load));
+        };
+        let said = "INVALID: the figures do not count in 1 of 2 runs: the run was stopped before its end; let it run to its end. Over real kernels";
+        assert!(answer.starts_with(said), "{answer}");
+    }
+
+    #[test]
+    fn a_search_without_a_rate_says_what_broke_the_limit_or_failed() {
+        let mut load = fixtures::load();
+        load.runs.pop();
+        load.runs[0].purpose = RunPurpose::Search;
+        load.limits[0].rate = None;
+        load.knees.clear();
+        let said = "Over real kernels and the emulated link: even the lowest rate breaks the limit p99<300ms,errors<0.1%: p99.";
+        assert_eq!(answers(&load), [said]);
+        let run = &mut load.runs[0];
+        (run.completed, run.failed) = (0, 500);
+        run.errors = [("tls".to_owned(), 500)].into();
+        let reasons = [("the certificate's issuer is not trusted".to_owned(), 500)];
+        run.error_reasons = [("tls".to_owned(), reasons.into())].into();
+        let failed = "FAILED: every request failed: tls (the certificate's issuer is not trusted); give the authority of its certificate with --ca \
+                      FILE, or accept any certificate with --insecure.";
+        assert_eq!(answers(&load), [format!("{failed} {said}")]);
+    }
+
+    #[test]
+    fn a_link_is_full_where_more_is_due_or_hardly_any_time_is_left() {
+        let mut load = fixtures::load();
+        assert_eq!(link_text(&load), None);
+        load.runs[1].goodput_bit_per_s = 1.6e6;
+        let exceeded = "The link is full from 150 /s on: 1.66 Mbit/s of responses are due, and it carries 1.60 Mbit/s.";
+        assert_eq!(link_text(&load).as_deref(), Some(exceeded));
+        load.runs.pop();
+        if let Some(link) = &mut load.runs[0].link {
+            link.up.utilisation = Some(0.98);
+            link.down.lost = 7;
+        }
+        let used = "The link is full: 98 % of its capacity is used; it dropped 7 packets.";
+        assert_eq!(link_text(&load).as_deref(), Some(used));
+    }
 }

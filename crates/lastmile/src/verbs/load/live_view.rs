@@ -3,6 +3,9 @@
 use indicatif::ProgressBar;
 use lastmile_load::live::{LiveFigures, RecentFigures};
 use lastmile_load::rate::RequestRate;
+use lastmile_load::search::Judged;
+use lastmile_load::slo::Limit;
+use lastmile_report::number::quantity;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -73,6 +76,26 @@ impl Bracket {
     }
 }
 
+/// What a search is expected to take, in words.
+pub(super) fn expectation(limit: &Limit, runs: u32, run: Duration) -> String {
+    let seconds = (run * runs).as_secs_f64();
+    let time = if seconds < 100.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min", seconds / 60.0)
+    };
+    format!("searching for the highest rate within {limit}: some {runs} runs, about {time}")
+}
+
+/// What a run of a search showed, in words.
+pub(super) fn verdict(rate: RequestRate, judged: &Judged) -> String {
+    let rate = quantity(rate.per_second(), "1/s");
+    match judged {
+        Ok(()) => format!("{rate}: within the limit"),
+        Err(cause) => format!("{rate}: broken: {cause}"),
+    }
+}
+
 fn show(bar: &ProgressBar, label: &str, figures: &LiveFigures, stopped: &Receiver<()>) {
     while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
         bar.set_message(format!("{label}   {}", text(&figures.take(), INTERVAL)));
@@ -109,6 +132,17 @@ mod tests {
         bracket.add(rate(20.0), false);
         bracket.add(rate(15.0), true);
         assert_eq!(bracket.text(), ", kept at 15.0/s, broken at 20.0/s");
+    }
+
+    #[test]
+    fn a_search_says_what_it_takes_and_what_each_run_showed() {
+        let limit: Limit = "p99<50ms".parse().unwrap();
+        let said = expectation(&limit, 40, Duration::from_secs(11));
+        assert!(said.ends_with("within p99<50ms: some 40 runs, about 7 min"), "{said}");
+        assert!(expectation(&limit, 40, Duration::from_secs(2)).ends_with("about 80 s"));
+        let rate = RequestRate::new(20.0).unwrap();
+        assert_eq!(verdict(rate, &Ok(())), "20 /s: within the limit");
+        assert_eq!(verdict(rate, &Err("p99<50ms".to_owned())), "20 /s: broken: p99<50ms");
     }
 
     #[test]

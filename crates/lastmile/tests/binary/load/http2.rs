@@ -168,4 +168,17 @@ fn why_a_handshake_failed_stands_in_every_format() {
     assert!(place.read("load.html").contains(reason));
     *words.last_mut().unwrap() = "md";
     assert!(place.run(&words).stdout.contains(reason));
+    let by_name = format!("https://localhost:{}/1k.html", nginx.secure);
+    let unknown = place.run(&["load", &by_name, "--rate", "20", "--duration", "500ms"]);
+    assert_eq!(unknown.code, Some(4), "{}", unknown.stdout);
+    assert!(
+        unknown.stdout.contains("\nFAILED: every request failed: tls ("),
+        "{}",
+        unknown.stdout
+    );
+    assert!(
+        unknown.stdout.contains("--ca FILE") && unknown.stdout.contains("--insecure"),
+        "{}",
+        unknown.stdout
+    );
 }

@@ -7,15 +7,19 @@ use crate::exit::UnavailableError;
 use anyhow::Context as _;
 use lastmile_link::LinkSpec;
 use lastmile_load::epoll::Generator;
+use lastmile_load::link_use::link_use;
 use lastmile_load::plan::Plan;
 use lastmile_units::Seed;
-use lastmile_world::Host as _;
 use lastmile_world::emu::{EmuHost, Gateway, GatewayReach, HostSpec, Unavailable, World};
+use lastmile_world::{Host as _, LinkId, World as _};
 use std::net::SocketAddr;
+use std::time::Duration;
 
 /// A link with the generator at its near end.
 pub(in crate::verbs::load) struct LinkedGenerator {
     world: World,
+    link: LinkSpec,
+    id: LinkId,
     near: EmuHost,
     generator: Generator,
     capture: Option<CaptureFile>,
@@ -38,13 +42,15 @@ impl LinkedGenerator {
             world.host(HostSpec::default()).map_err(|error| unable(&error))?,
             world.host(HostSpec::default()).map_err(|error| unable(&error))?,
         );
-        world.link(&link.down, &link.up, &[&near], &[&far]);
+        let id = world.link(&link.down, &link.up, &[&near], &[&far]);
         gateway
             .serve(&world, &near, &far, GatewayReach::Loopback)
             .map_err(|error| unable(&error))?;
         let server = SocketAddr::V4(far.address(generator.server.port()));
         Ok(Self {
             world,
+            link: link.clone(),
+            id,
             near,
             generator: Generator { server, ..generator },
             capture,
@@ -54,12 +60,15 @@ impl LinkedGenerator {
 
     pub(super) fn run(&self, plan: &Plan, seed: Seed) -> anyhow::Result<StageRun> {
         let before = self.world.disturbance();
+        let counters = self.world.link_counters(self.id);
         // Its threads are started inside, and so belong to the host.
         let ran = self
             .near
             .namespace()
             .enter(|| run_captured(&self.generator, self.capture.as_ref(), plan, seed));
-        let ran = ran.context("the link's near end cannot be entered")??;
+        let mut ran = ran.context("the link's near end cannot be entered")??;
+        let time = ran.cost.map_or(Duration::ZERO, |cost| cost.elapsed);
+        ran.measured.link = link_use(&self.link, &counters, &self.world.link_counters(self.id), time);
         let verdict = self.world.disturbance().since(&before).verdict();
         Ok(StageRun {
             disturbance: verdict.err().map(|why| why.to_string()),
