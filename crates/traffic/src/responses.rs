@@ -153,9 +153,15 @@ impl fmt::Display for HttpVersion {
 }
 
 impl HttpVersion {
-    /// Reads what tools write: `HTTP/1.1`, `http/2.0`, `h2`, `h3-29`.
+    /// Reads what tools write: `HTTP/1.1`, `http/2.0`, `h2`, `spdy/3.1`, `h3-29`, `QUIC`. SPDY was the draft of HTTP/2.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
+        if text.contains("quic") {
+            return Some(Self::Http3);
+        }
+        if text.starts_with("spdy") {
+            return Some(Self::Http2);
+        }
         match text.strip_prefix("http/").or_else(|| text.strip_prefix('h'))? {
             "1.0" => Some(Self::Http10),
             "1.1" => Some(Self::Http11),

@@ -17,7 +17,11 @@ pub struct Note {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} (first: {})", self.count, self.what, self.example)
+        write!(f, "{} {}", self.count, self.what)?;
+        if self.example.is_empty() {
+            return Ok(());
+        }
+        write!(f, " (first: {})", self.example)
     }
 }
 

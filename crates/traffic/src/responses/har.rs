@@ -8,13 +8,14 @@ mod entry;
 mod headers;
 
 use super::detect_format::{self, EXPORT};
-use super::{NoteCounter, Response, Traffic, TrafficError};
+use super::{Body, NoteCounter, Response, Traffic, TrafficError};
 use crate::reading::lenient::{Number, Text, lenient_object};
 use crate::reading::sniff::OpenedFile;
 use crate::reading::timestamp;
 use entry::{AnsweredBy, Entry, EntryKind};
+use lastmile_units::Bytes;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
@@ -165,6 +166,7 @@ impl Entries {
         let requested: BTreeSet<(String, String)> = on_network
             .map(|(response, _)| (response.method.clone(), response.url.clone()))
             .collect();
+        self.hand_on_bodies();
         for (response, by) in self.responses.iter_mut().zip(&self.answered_by) {
             response.from_cache = match by {
                 AnsweredBy::Network => false,
@@ -174,6 +176,27 @@ impl Entries {
                     requested.contains(&(response.method.clone(), response.url.clone()))
                 }
             };
+        }
+    }
+
+    /// Gives each request of a service worker the body that it handed on to the page: Chromium lists the worker's own entry without one.
+    fn hand_on_bodies(&mut self) {
+        let of = |response: &Response| (response.method.clone(), response.url.clone());
+        let handed_on = |by: &AnsweredBy| *by == AnsweredBy::NetworkThroughWorker;
+        let mut bodies: BTreeMap<(String, String), Body> = BTreeMap::new();
+        for (response, by) in self.responses.iter().zip(&self.answered_by) {
+            if handed_on(by) {
+                bodies.insert(of(response), response.body.clone());
+            }
+        }
+        for (response, by) in self.responses.iter_mut().zip(&self.answered_by) {
+            let is_empty = response.body.size().is_none_or(|size| size == Bytes::ZERO);
+            if !handed_on(by)
+                && is_empty
+                && let Some(body) = bodies.get(&of(response))
+            {
+                response.body = body.clone();
+            }
         }
     }
 

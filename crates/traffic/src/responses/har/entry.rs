@@ -30,6 +30,7 @@ lenient_object!(
         "cache" => cache: CacheFields,
         "_fromCache" => from_cache: LenientBool,
         "_fetchType" => fetch_type: Text,
+        "_objectSizeUncompressed" => uncompressed_size: Number,
     }
 );
 lenient_object!(Request, "a request" {
@@ -64,6 +65,12 @@ lenient_object!(Timings, "timings" {
     "send" => send: Number,
     "wait" => wait: Number,
 });
+
+impl Content {
+    fn has_text(&self) -> bool {
+        self.text.0.as_ref().is_some_and(|text| !text.is_empty())
+    }
+}
 
 /// The URL that caused a request. Chrome writes an object, with the URL in it or in the first frame of a call stack; WebPageTest
 /// writes the URL itself.
@@ -105,6 +112,7 @@ impl Entry {
             timings,
             connection,
             initiator,
+            uncompressed_size,
             ..
         } = self;
         let url = request.url.filled().unwrap_or_default();
@@ -123,7 +131,9 @@ impl Entry {
                 };
             }
         };
-        let Some(status) = response.status.status() else {
+        // What has content was answered: by the browser itself, where there is no status.
+        let status = response.status.status();
+        let Some(status) = status.or(response.content.has_text().then_some(200)) else {
             return EntryKind::Skipped {
                 why: "requests failed or were cancelled: they have no status",
                 url,
@@ -173,14 +183,24 @@ impl Entry {
         let facts = BodyFacts {
             bodiless: method == "HEAD" || matches!(status, 204 | 205 | 304),
             uncoded_length: content_length.filter(|_| content_encoding.is_none()),
+            uncompressed_size: uncompressed_size.bytes(),
             url: &whole,
         };
-        let transferred = if facts.bodiless {
+        let bodiless = facts.bodiless;
+        let body = facts.body(response.content, notes);
+        let is_decoded = matches!(&body, Body::Present(_)) && content_encoding.is_some();
+        let counts_content = is_decoded && counted.is_some() && counted == body.size();
+        if counts_content {
+            notes.count(
+                "have a content coding, and the size of their content in place of the size on the link",
+                &whole,
+            );
+        }
+        let transferred = if bodiless {
             Some(Bytes::ZERO)
         } else {
-            counted.or(content_length)
+            counted.filter(|_| !counts_content).or(content_length)
         };
-        let body = facts.body(response.content, notes);
         EntryKind::Response(Box::new(Response {
             index,
             initiator: initiator_url(&initiator)
@@ -233,6 +253,8 @@ struct BodyFacts<'a> {
     bodiless: bool,
     /// Content-Length, where no content coding changes the length.
     uncoded_length: Option<Bytes>,
+    /// The content's size, where WebPageTest states it: its `content.size` is the size on the link.
+    uncompressed_size: Option<Bytes>,
     url: &'a str,
 }
 
@@ -241,7 +263,7 @@ impl BodyFacts<'_> {
         if self.bodiless {
             return Body::Present(bytes::Bytes::new());
         }
-        let stated = content.size.bytes();
+        let stated = content.size.bytes().max(self.uncompressed_size);
         let coding = content.encoding.filled();
         match (content.text.0, coding.as_deref().map(str::trim)) {
             (Some(text), None) => self.checked(text, stated, notes),

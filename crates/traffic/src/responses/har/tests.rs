@@ -1,8 +1,7 @@
 //! Claims about entries that did not cross the network, and about bodies that were not saved whole.
 
 use super::*;
-use crate::responses::Body;
-use lastmile_units::Bytes;
+use crate::responses::HttpVersion;
 use serde_json::{Value, json};
 
 /// A script of 42 octets that crossed the network, as a browser writes it, with other fields.
@@ -108,6 +107,10 @@ fn each_browsers_sign_of_an_answer_without_a_request_is_known() {
             }),
         ),
         (
+            "Firefox, content without a status",
+            json!({ "connection": null, "response": { "status": 0 }, "timings": { "send": 1 } }),
+        ),
+        (
             "HTTP Archive 1.2",
             json!({ "connection": null, "time": 1, "response": { "bodySize": 0 } }),
         ),
@@ -201,6 +204,50 @@ fn what_can_have_no_body_has_none_and_took_no_bytes() {
             (false, Some(Bytes::ZERO), Some(Bytes::ZERO)),
             "{fields}"
         );
+    }
+}
+
+#[test]
+fn a_size_on_the_link_is_not_believed_where_it_is_that_of_the_decoded_content() {
+    let of = |body_size: usize, headers: Value| {
+        let traffic = read_entries(&[entry(
+            "a.js",
+            json!({ "response": { "bodySize": body_size, "headers": headers } }),
+        )]);
+        (traffic.responses[0].transferred.map(Bytes::get), traffic.notes.len())
+    };
+    let coding = json!({ "name": "Content-Encoding", "value": "br" });
+    let length = json!({ "name": "Content-Length", "value": "20" });
+    assert_eq!(of(42, json!([coding, length])), (Some(20), 1));
+    assert_eq!(of(42, json!([coding])), (None, 1), "nothing states it");
+    assert_eq!(of(21, json!([coding])), (Some(21), 0));
+    assert_eq!(of(42, json!([])), (Some(42), 0));
+}
+
+#[test]
+fn a_body_that_webpagetest_cut_off_is_a_missing_one_though_it_is_longer_than_its_size_on_the_link() {
+    let body = |uncompressed: usize| {
+        let fields = json!({
+            "_objectSizeUncompressed": uncompressed, "response": { "bodySize": 12, "content": { "size": 12 } }
+        });
+        read_entries(&[entry("a.js", fields)]).responses.remove(0).body
+    };
+    assert_eq!(body(168_705), Body::SizeOnly(Bytes::new(168_705)));
+    assert!(matches!(body(42), Body::Present(_)));
+}
+
+#[test]
+fn versions_of_http_are_known_by_all_their_names() {
+    for (name, version) in [
+        ("HTTP/1.1", Some(HttpVersion::Http11)),
+        ("spdy/3.1", Some(HttpVersion::Http2)),
+        ("h2", Some(HttpVersion::Http2)),
+        ("http/2+quic/46", Some(HttpVersion::Http3)),
+        ("QUIC", Some(HttpVersion::Http3)),
+        ("h3-29", Some(HttpVersion::Http3)),
+        ("unknown", None),
+    ] {
+        assert_eq!(HttpVersion::read(name), version, "{name}");
     }
 }
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | a cache of Chromium, or Chromium's own redirect to `https` | `_fromCache`; or `_transferSize` 0, without time to connect or send |
 //! | a cache or service worker of Safari | `_fetchType` |
-//! | a cache of Firefox | `cache.afterRequest` without `cache.beforeRequest`, and no body counted |
+//! | a cache of Firefox | content without a status; or `cache.afterRequest` without `cache.beforeRequest`, and no body counted |
 //! | a service worker of Chromium | `_fetchedViaServiceWorker`, unless `_serviceWorkerResponseSource` is the network |
 //! | some cache | `bodySize` 0 or below -1 although there is content, no connection, no time to connect or send |
 //!
@@ -56,8 +56,10 @@ impl Entry {
     /// What answered this entry's request.
     pub(in crate::responses::har) fn answered_by(&self) -> AnsweredBy {
         let response = &self.response;
-        if response.status.status() == Some(304) {
-            return AnsweredBy::Network;
+        match response.status.status() {
+            Some(304) => return AnsweredBy::Network,
+            None => return AnsweredBy::Browser,
+            Some(_) => {}
         }
         let fetched = self.fetch_type.as_str().to_ascii_lowercase();
         if self.from_cache.0 || fetched.contains("cache") || fetched.contains("service worker") {
