@@ -3,7 +3,7 @@
 //! A server has one setting for all of its clients: one for files, which are compressed beforehand, and one for dynamic responses. Both are
 //! chosen as in the table (`select`), by replays of the page over all links at once, among the settings that the table recommends on some
 //! link and the server supports; where it supports none of these, among the nearest that it does. Clients without that coding get gzip, at
-//! the level that is chosen among the levels of gzip alone.
+//! the level that is chosen among the levels of gzip alone, from 6 on.
 //!
 //! A snippet adds compression and never switches it off: where nothing of an origin was worth compressing, it has no lines about it.
 
@@ -29,17 +29,31 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const SERVERS: [Server; 3] = [Server::Nginx, Server::Apache, Server::Caddy];
 
 /// The media types of files that servers compress on request where they are asked to: a directive of ours replaces that of an outer block, and must not
-/// leave these plain.
-const TEXT_TYPES: [&str; 8] = [
+/// leave these plain. They include what Apache compresses as Debian configures it, and what nginx calls a file of XML.
+const TEXT_TYPES: [&str; 13] = [
+    "application/ecmascript",
     "application/javascript",
     "application/json",
+    "application/rss+xml",
+    "application/wasm",
+    "application/x-javascript",
     "application/xml",
     "image/svg+xml",
     "text/css",
     "text/html",
     "text/javascript",
     "text/plain",
+    "text/xml",
 ];
+
+/// The files to compress beforehand, as an extended regular expression: formats that are not compressed inside.
+const TEXT_FILES: &str = r".*\.(css|html|ico|js|json|map|mjs|otf|svg|ttf|txt|wasm|webmanifest|xml)";
+
+/// The level at which Apache compresses unasked, as Debian configures it: clients that accept gzip alone must not get more bytes than before.
+const FALLBACK_LEVEL_MIN: u8 = 6;
+
+/// The command zstd refuses higher levels without `--ultra`.
+const ZSTD_LEVEL_MAX: u8 = 19;
 
 /// The settings tried for one origin in a snippet: our own choice.
 const TRIED_MAX: usize = 2;
@@ -100,12 +114,15 @@ pub(super) fn plans(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<SnippetPlan>, AdviseError> {
     let table = Table { study, alone, choices };
-    let gzip: Vec<CodecSpec> = study
+    let mut gzip: Vec<CodecSpec> = study
         .settings
         .iter()
         .copied()
         .filter(|codec| codec.coding() == Coding::Gzip)
         .collect();
+    if gzip.iter().any(|codec| codec.level() >= FALLBACK_LEVEL_MIN) {
+        gzip.retain(|codec| codec.level() >= FALLBACK_LEVEL_MIN);
+    }
     let levels: Vec<Mix> = gzip.iter().map(|codec| study.uniform(*codec)).collect();
     let fallback = table.choose(replays, &levels, progress)?.map(|chosen| gzip[chosen]);
     let mut plans = Vec::new();
@@ -285,7 +302,7 @@ impl SnippetRequest<'_> {
         let links = self.study.options.links.iter().zip(self.links);
         Snippet {
             server: self.plan.server,
-            text: text.trim_start().to_owned(),
+            text,
             note: note + &self.origin_notes(),
             settings: self.settings(),
             replays: links
@@ -307,12 +324,11 @@ impl SnippetRequest<'_> {
         }
     }
 
-    /// The media types of what the snippet compresses on request: the dynamic kinds, and files that have no compressed one beside them, which a server
-    /// that was set up well compressed before. Text from an archive is written into a configuration only if it
-    /// is a valid media type.
+    /// The media types of what the snippet compresses on request: all that it compresses, as a file may have no compressed one beside it, and those of
+    /// files in general. Text from an archive is written into a configuration only if it is a valid media type.
     fn types(&self) -> BTreeSet<&str> {
         let groups = self.study.groups.iter().zip(&self.plan.mix.0);
-        let compressed = groups.filter(|(group, setting)| group.origin == Origin::Dynamic && setting.codec().is_some());
+        let compressed = groups.filter(|(_, setting)| setting.codec().is_some());
         let items = compressed.flat_map(|(group, _)| &group.items);
         let types = items.filter_map(|item| {
             self.study.traffic.responses[self.study.page.items[*item].response]
@@ -323,28 +339,40 @@ impl SnippetRequest<'_> {
         types.chain(TEXT_TYPES).collect()
     }
 
-    /// A comment that names the files which the snippet serves in the place of others.
+    /// A comment that names the files which the snippet serves in the place of others, and has a line with the command for each.
     fn files_comment(&self) -> String {
-        let extensions = self
-            .plan
-            .codecs(Origin::Static)
-            .into_iter()
-            .map(|codec| match codec.coding() {
-                Coding::Brotli => "app.js.br",
-                Coding::Zstd => "app.js.zst",
-                _ => "app.js.gz",
-            });
-        let names: Vec<&str> = extensions.collect();
-        format!(
-            "# Files, compressed beforehand: {} beside app.js.\n",
+        let codecs = self.plan.codecs(Origin::Static);
+        let names: Vec<String> = codecs
+            .iter()
+            .map(|codec| format!("app.js.{}", extension(codec.coding())))
+            .collect();
+        let mut text = format!(
+            "# Files, compressed beforehand: {} beside app.js. In the folder of the files, whenever they change:\n",
             names.join(" and ")
-        )
+        );
+        for codec in codecs {
+            let level = codec.level();
+            let command = match codec.coding() {
+                Coding::Brotli => format!("brotli --quality={level}"),
+                Coding::Zstd => format!("zstd{} -{level}", if level > ZSTD_LEVEL_MAX { " --ultra" } else { "" }),
+                // The name of the file would go into every response.
+                _ => format!("gzip -{level} --no-name"),
+            };
+            text += &format!(
+                "#   find . -type f -size +{}c -regextype egrep -regex '{TEXT_FILES}' -exec {command} --keep --force {{}} +\n",
+                LENGTH_MIN.get() - 1
+            );
+        }
+        text
     }
 
-    /// The media types as one line, without `but`: servers that always compress `text/html` need not be told.
-    fn types_line(&self, but: &str) -> String {
-        let types = self.types().into_iter().filter(|media_type| *media_type != but);
-        types.collect::<Vec<_>>().join(" ")
+    /// A comment above the lines about what is compressed on request.
+    fn on_request_comment(&self) -> &'static str {
+        if self.plan.on_request.is_some() {
+            "\n# Dynamic responses, and files without a compressed one beside them, compressed on request.\n"
+        } else {
+            "\n# Files without a compressed one beside them, compressed on request.\n"
+        }
     }
 
     /// The settings that the table recommends for an origin, with the links that each is recommended on.
@@ -404,16 +432,19 @@ impl SnippetRequest<'_> {
                 }
                 None => {}
                 Some(codec) => {
+                    let has_several_links = self.links.len() > 1;
                     let other: Vec<String> = recommended
                         .iter()
                         .filter(|(setting, _)| **setting != codec.to_string())
-                        .map(|(setting, links)| {
-                            format!("{setting} on {}", links.iter().copied().collect::<Vec<_>>().join(", "))
+                        .map(|(setting, links)| match has_several_links {
+                            true => format!("{setting} on {}", links.iter().copied().collect::<Vec<_>>().join(", ")),
+                            false => setting.clone(),
                         })
                         .collect();
                     if recommended.contains_key(&codec.to_string()) && !other.is_empty() {
+                        let and_links = if has_several_links { " and links" } else { "" };
                         notes += &format!(
-                            " {codec} is the one setting for all {word} responses and links; the table also has {}.",
+                            " {codec} is the one setting for all {word} responses{and_links}; the table also has {}.",
                             other.join(" and ")
                         );
                     } else if !other.is_empty() {
@@ -446,29 +477,28 @@ impl SnippetRequest<'_> {
         self.plan.codec(Origin::Static, coding)
     }
 
-    /// The setting to compress dynamic responses with.
-    fn on_request(&self, coding: Coding) -> Option<CodecSpec> {
-        self.plan.codec(Origin::Dynamic, coding)
+    /// The settings to compress with on request, the one that the server prefers first. Where the traffic has no dynamic responses, these are for files
+    /// without a compressed one beside them; where it has and none was worth compressing, there are none, as they would be compressed too.
+    fn on_request_codecs(&self) -> Vec<CodecSpec> {
+        if self.plan.of_files.is_some() && self.study.groups.iter().all(|group| group.origin == Origin::Static) {
+            return self.plan.fallback.into_iter().collect();
+        }
+        self.plan.codecs(Origin::Dynamic)
     }
 
-    /// The commands that compress files beforehand.
-    fn beforehand_commands(&self) -> String {
-        let command = |codec: CodecSpec| match codec.coding() {
-            Coding::Gzip => Some(format!("gzip -{} --keep FILE", codec.level())),
-            Coding::Brotli => Some(format!("brotli --quality={} --keep FILE", codec.level())),
-            Coding::Zstd => Some(format!("zstd -{} --keep FILE", codec.level())),
-            Coding::Identity | Coding::Deflate => None,
-        };
-        let commands: Vec<String> = self
-            .plan
-            .codecs(Origin::Static)
-            .into_iter()
-            .filter_map(command)
-            .collect();
-        if commands.is_empty() {
-            return String::new();
-        }
-        format!(" Compress files whenever they change: {}.", commands.join("; "))
+    /// The one of them with a coding.
+    fn on_request(&self, coding: Coding) -> Option<CodecSpec> {
+        let mut codecs = self.on_request_codecs().into_iter();
+        codecs.find(|codec| codec.coding() == coding)
+    }
+}
+
+/// The extension of a file that was compressed with a coding.
+fn extension(coding: Coding) -> &'static str {
+    match coding {
+        Coding::Brotli => "br",
+        Coding::Zstd => "zst",
+        Coding::Gzip | Coding::Deflate | Coding::Identity => "gz",
     }
 }
 

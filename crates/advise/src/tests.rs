@@ -4,7 +4,7 @@ use super::*;
 use lastmile_lab::cpu_cost_model::Choice;
 use lastmile_lab::http::Version;
 use lastmile_page::testing::{response, text, traffic};
-use lastmile_report::advise::{KindAdvice, ModelError, PageOutcome, Protocol, Saving, Server, Snippet};
+use lastmile_report::advise::{KindAdvice, ModelError, PageOutcome, Protocol, Saving, Server, Snippet, SnippetUse};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response};
 use lastmile_units::Bytes;
@@ -669,7 +669,7 @@ fn a_server_that_cannot_do_what_is_recommended_is_given_the_nearest_and_that_is_
     );
     let apache = snippet(&advice, Server::Apache);
     assert!(
-        apache.text.contains("DEFLATE application/javascript application/json") && !apache.text.contains("BROTLI"),
+        apache.text.contains("DeflateCompressionLevel 1\n") && !apache.text.contains("BROTLI"),
         "{apache:?}"
     );
     let caddy = snippet(&advice, Server::Caddy);
@@ -677,6 +677,22 @@ fn a_server_that_cannot_do_what_is_recommended_is_given_the_nearest_and_that_is_
         caddy.text.contains("zstd default") && !caddy.note.contains("nearest"),
         "{caddy:?}"
     );
+}
+
+/// Apache compresses with gzip:6 by itself.
+#[test]
+fn clients_that_accept_gzip_alone_get_no_more_bytes_than_before() {
+    let mut options = options(&["wpt/cable"]);
+    options.levels = ["gzip:1", "gzip:6", "br:5"]
+        .map(|level| level.parse().unwrap())
+        .to_vec();
+    let advice = advised(&small_page(), &options);
+    let settings = &snippet(&advice, Server::Apache).settings;
+    let fallback = settings
+        .iter()
+        .find(|setting| setting.usage == SnippetUse::Fallback)
+        .unwrap();
+    assert_eq!(fallback.setting, "gzip:6");
 }
 
 #[test]

@@ -1,55 +1,100 @@
-//! The snippet for Apache 2.4.26 or later (mod_deflate, mod_brotli, mod_rewrite, mod_headers, mod_mime).
+//! The snippet for Apache 2.4.26 or later (mod_rewrite, mod_headers, mod_mime, mod_filter, mod_deflate, mod_brotli).
 
-use super::{LENGTH_MIN, SnippetRequest};
+use super::{LENGTH_MIN, SnippetRequest, extension};
 use lastmile_codec::content::Coding;
 
 pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
-    let mut text = String::new();
-    let files: Vec<(&str, &str)> = [(Coding::Brotli, "br"), (Coding::Gzip, "gz")]
+    let files: Vec<Coding> = [Coding::Brotli, Coding::Gzip]
         .into_iter()
-        .filter(|(coding, _)| wanted.beforehand(*coding).is_some())
-        .map(|(coding, extension)| (extension, coding.token()))
+        .filter(|coding| wanted.beforehand(*coding).is_some())
         .collect();
+    let mut modules = Vec::new();
+    let mut text = String::new();
     if !files.is_empty() {
+        modules.extend(["headers", "rewrite"]);
         text += &wanted.files_comment();
-        text += "RewriteEngine On\n";
-        for (extension, token) in &files {
-            text += &format!(
-                "RewriteCond \"%{{HTTP:Accept-Encoding}}\" \"\\b{token}\\b\"\n\
-                 RewriteCond \"%{{DOCUMENT_ROOT}}%{{REQUEST_URI}}.{extension}\" -f\n\
-                 RewriteRule \"^(.+)$\" \"$1.{extension}\" [L,E=no-gzip:1,E=no-brotli:1]\n"
-            );
+        text += &serve_files(&files);
+    }
+    if !wanted.on_request_codecs().is_empty() {
+        modules.extend(["deflate", "filter"]);
+        if wanted.on_request(Coding::Brotli).is_some() {
+            modules.push("brotli");
         }
-        for (extension, token) in &files {
-            text += &format!("AddEncoding {token} .{extension}\n");
-        }
+        text += wanted.on_request_comment();
+        text += &compress_on_request(wanted);
+    }
+    modules.sort_unstable();
+    if !text.is_empty() {
+        text = format!(
+            "# In the virtual host, with the modules of this command:\n#   a2enmod {}\n{text}",
+            modules.join(" ")
+        );
+    }
+    let note = "In a virtual host. Apache appends -gzip or -br to the ETag of a response that it compresses on request, and does not recognise \
+                that ETag later: it answers If-None-Match with 200, never 304. DeflateAlterETag NoChange and BrotliAlterETag NoChange \
+                avoid that, but then all codings share one ETag.";
+    (text, note.to_owned())
+}
+
+/// Serves compressed files in the place of those that they are beside. A compressed file that is asked for by its own name, such as an archive, stays
+/// what it is.
+fn serve_files(files: &[Coding]) -> String {
+    let beside = |coding: Coding| {
+        format!(
+            "RewriteCond \"%{{DOCUMENT_ROOT}}%{{REQUEST_URI}}.{}\" -f",
+            extension(coding)
+        )
+    };
+    let mut text = String::from("RewriteEngine On\n");
+    let any: Vec<String> = files.iter().map(|coding| beside(*coding)).collect();
+    text += &any.join(" [OR]\n");
+    text += "\nRewriteRule \"^\" \"-\" [E=negotiated:1]\n";
+    for coding in files {
+        text += &format!(
+            "RewriteCond \"%{{HTTP:Accept-Encoding}}\" \"\\b{}\\b(?!\\s*;\\s*q=0(\\.0*)?\\s*(,|$))\"\n{}\n\
+             RewriteRule \"^(.+)$\" \"$1.{}\" [PT,E=beforehand:1,E=no-gzip:1,E=no-brotli:1]\n",
+            coding.token(),
+            beside(*coding),
+            extension(*coding)
+        );
+    }
+    text += "<If \"-n reqenv('beforehand')\">\n";
+    for coding in files {
         // mod_mime reads .br as Breton, and gives .gz a media type of its own.
-        text += "RemoveLanguage .br\nRemoveType .gz\n<FilesMatch \"\\.(br|gz)$\">\n  Header append Vary Accept-Encoding\n</FilesMatch>\n";
+        let other_meaning = match coding {
+            Coding::Brotli => "RemoveLanguage",
+            _ => "RemoveType",
+        };
+        let (token, extension) = (coding.token(), extension(*coding));
+        text += &format!("    AddEncoding {token} .{extension}\n    {other_meaning} .{extension}\n");
     }
-    let types = wanted.types_line("");
-    let (gzip, brotli) = (wanted.on_request(Coding::Gzip), wanted.on_request(Coding::Brotli));
-    let mut filters = Vec::new();
-    if gzip.is_some() || brotli.is_some() {
-        text += "\n# Dynamic responses, and files without a compressed one beside them, compressed on request.\n";
-    }
-    if let Some(brotli) = brotli {
-        text += &format!("BrotliCompressionQuality {}\n", brotli.level());
-        filters.push("BROTLI_COMPRESS");
-    }
-    if let Some(gzip) = gzip {
-        text += &format!("DeflateCompressionLevel {}\n", gzip.level());
-        filters.push("DEFLATE");
-    }
-    if !filters.is_empty() {
-        text += &format!("AddOutputFilterByType {} {types}\n", filters.join(";"));
-    }
-    let mut note = format!(
-        "In a virtual host; needs mod_rewrite, mod_headers and mod_deflate, and mod_brotli for br. Apache has no minimum length, so \
-         bodies below {} B are compressed too. Apache appends -gzip or -br to the ETag of a response that it compresses on \
-         request, and does not recognise that ETag later: it answers If-None-Match with 200, never 304. DeflateAlterETag NoChange and \
-         BrotliAlterETag NoChange avoid that, but then all codings share one ETag.",
+    text += "</If>\nHeader merge Vary Accept-Encoding env=negotiated\n";
+    text
+}
+
+/// Compresses on request, from the shortest length that is worth it, which the modules have no directive for. The chain takes the place of the lists of
+/// the server as a whole: they would come first, and Debian's compresses with gzip whatever else a client accepts. So it has gzip at all times.
+fn compress_on_request(wanted: &SnippetRequest<'_>) -> String {
+    let types = wanted.types().into_iter().collect::<Vec<_>>().join("|");
+    let condition = format!(
+        "%{{CONTENT_TYPE}} =~ m#^({})( *;|$)# && (-z resp('Content-Length') || resp('Content-Length') -ge {})",
+        types.replace('.', "\\.").replace('+', "\\+"),
         LENGTH_MIN.get()
     );
-    note += &wanted.beforehand_commands();
-    (text, note)
+    let (gzip, brotli) = (wanted.on_request(Coding::Gzip), wanted.on_request(Coding::Brotli));
+    let mut chain = Vec::new();
+    let mut text = String::new();
+    let mut add = |name: &'static str, filter: &str, level: Option<String>| {
+        text += &format!("FilterDeclare {name} CONTENT_SET\nFilterProvider {name} {filter} \"{condition}\"\n");
+        text += &level.unwrap_or_default();
+        chain.push(name);
+    };
+    if let Some(brotli) = brotli {
+        let level = format!("BrotliCompressionQuality {}\n", brotli.level());
+        add("brotli-on-request", "BROTLI_COMPRESS", Some(level));
+    }
+    let level = gzip.map(|gzip| format!("DeflateCompressionLevel {}\n", gzip.level()));
+    add("gzip-on-request", "DEFLATE", level);
+    text += &format!("FilterChain ={}\n", chain.join(" "));
+    text
 }

@@ -16,11 +16,24 @@ pub(super) fn level(codec: CodecSpec) -> Option<&'static str> {
 
 pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
     let mut text = String::new();
+    let files: Vec<&str> = wanted
+        .plan
+        .codecs(Origin::Static)
+        .iter()
+        .map(|codec| codec.coding().token())
+        .collect();
+    if !files.is_empty() {
+        text += &wanted.files_comment();
+        text += &format!(
+            "# This takes the place of the file_server that is there.\nfile_server {{\n    precompressed {}\n}}\n",
+            files.join(" ")
+        );
+    }
     // In order of preference, for clients that accept several.
-    let encodings = wanted.plan.codecs(Origin::Dynamic);
+    let encodings = wanted.on_request_codecs();
     if !encodings.is_empty() {
-        text +=
-            "# Dynamic responses, and files without a compressed one beside them, compressed on request.\nencode {\n";
+        text += wanted.on_request_comment();
+        text += "encode {\n";
         for codec in &encodings {
             match (codec.coding(), level(*codec)) {
                 (Coding::Zstd, Some(name)) => text += &format!("    zstd {name}\n"),
@@ -33,21 +46,11 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
         }
         text += "    }\n}\n";
     }
-    let beforehand: Vec<&str> = wanted
-        .plan
-        .codecs(Origin::Static)
-        .iter()
-        .map(|codec| codec.coding().token())
-        .collect();
-    if !beforehand.is_empty() {
-        text += "\n";
-        text += &wanted.files_comment();
-        text += &format!("file_server {{\n    precompressed {}\n}}\n", beforehand.join(" "));
+    if !text.is_empty() {
+        text = format!("# In the site block.\n{}", text.trim_start());
     }
-    let mut note = "In a site block. Caddy itself cannot compress with br on request; its zstd has four levels. Its minimum length is \
-                    512 B by default and applies to the first piece that is written: a stream whose first piece is shorter is not \
-                    compressed at all."
-        .to_owned();
-    note += &wanted.beforehand_commands();
-    (text, note)
+    let note = "In a site block. Caddy itself cannot compress with br on request; its zstd has four levels. Its minimum length is \
+                512 B by default and applies to the first piece that is written: a stream whose first piece is shorter is not \
+                compressed at all.";
+    (text, note.to_owned())
 }

@@ -16,43 +16,43 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> (String, String) {
         }
     }
     // A types list always includes text/html; nginx warns when it is named again.
-    let types = wanted.types_line("text/html");
-    let types = |module: &str| {
-        if types.is_empty() {
-            String::new()
-        } else {
-            format!("{module}_types {types};\n")
-        }
-    };
+    let types = wanted
+        .types()
+        .into_iter()
+        .filter(|media_type| *media_type != "text/html");
+    let types = types.collect::<Vec<_>>().join(" ");
     let (gzip, brotli) = (wanted.on_request(Coding::Gzip), wanted.on_request(Coding::Brotli));
     if gzip.is_some() || brotli.is_some() {
-        text += "\n# Dynamic responses, and files without a compressed one beside them, compressed on request.\n";
+        text += wanted.on_request_comment();
     }
     if let Some(gzip) = gzip {
         text += &format!(
-            "gzip on;\ngzip_comp_level {};\ngzip_min_length {};\n",
+            "gzip on;\ngzip_comp_level {};\ngzip_min_length {};\ngzip_types {types};\ngzip_proxied any;\n",
             gzip.level(),
             LENGTH_MIN.get()
         );
-        text += &types("gzip");
-        text += "gzip_proxied any;\n";
-    }
-    if gzip.is_some() || beforehand(Coding::Gzip) {
-        text += "gzip_vary on;\n";
     }
     if let Some(brotli) = brotli {
         text += &format!(
-            "brotli on;\nbrotli_comp_level {};\nbrotli_min_length {};\n",
+            "brotli on;\nbrotli_comp_level {};\nbrotli_min_length {};\nbrotli_types {types};\n",
             brotli.level(),
             LENGTH_MIN.get()
         );
-        text += &types("brotli");
     }
-    let mut note = "In the server block: the http block of a distribution has such directives already, and nginx refuses a second one \
-                    there. Replace those that your server block has. By default nginx compresses only text/html, at level 1, and not for requests through a proxy; \
-                    without gzip_vary it sends no Vary header, and caches mix codings up. Directives that begin with brotli need the \
-                    ngx_brotli modules (on Debian libnginx-mod-http-brotli-filter and -static); without them, remove these lines."
-        .to_owned();
-    note += &wanted.beforehand_commands();
-    (text, note)
+    if !text.is_empty() {
+        let modules = if text.contains("\nbrotli") {
+            "# Directives that begin with brotli need the modules libnginx-mod-http-brotli-static and -filter (Debian); without them, remove these lines.\n"
+        } else {
+            ""
+        };
+        // For br too, in spite of its name.
+        text = format!(
+            "# In the server block, in the place of directives of the same names that it has.\n{modules}{}\ngzip_vary on;\n",
+            text.trim()
+        );
+    }
+    let note = "In the server block: the http block of a distribution has such directives already, and nginx refuses a second one there. \
+                By default nginx compresses only text/html, at level 1, and not for requests through a proxy; \
+                without gzip_vary it sends no Vary header, and caches mix codings up.";
+    (text, note.to_owned())
 }

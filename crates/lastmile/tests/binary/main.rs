@@ -23,6 +23,8 @@ mod place;
 mod refusals;
 mod resume;
 mod run;
+#[cfg(target_os = "linux")]
+mod snippets;
 mod traces;
 mod tune;
 mod verbs;
