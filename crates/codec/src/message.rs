@@ -36,7 +36,7 @@ pub use kind::Kind;
 pub use notation::ParseMessageCodecError;
 pub use sender_policy::{Policy, PolicyEncoder, Treatment};
 pub use settings::{Brotli, Deflate, DeflateLibrary, Lz4, Lz4Effort, Strategy, WindowBits, Zstd};
-pub use zlib::{BlockEncoder, BlockEnd};
+pub use zlib::{BlockEncoder, BlockEnd, GzipEncoder};
 
 use crate::content::{self, BackEnd, Coding};
 

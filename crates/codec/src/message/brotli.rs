@@ -6,6 +6,9 @@
 //! A dictionary is compressed as if it were the first message, but not sent: the decoder compresses it too, and gets the same bytes.
 //! The library's own custom dictionaries make rust-brotli 9.1 panic at times. Without takeover, the time of each message thus
 //! includes that of compressing the dictionary.
+//!
+//! Memory is told as the reference encoder in C requests it, which servers link: rust-brotli has no hash table for windows up to 2^16, and
+//! takes one that is 64 times as large.
 
 use super::counting_allocator::AllocationCount;
 use super::decoder::{Decompress, Fault};
@@ -129,9 +132,30 @@ fn compress(encoder: &mut Encoder, part: &[u8], operation: BrotliEncoderOperatio
     }
 }
 
+/// The hash table that rust-brotli falls back to where it has none of the reference's kind (`BrotliMakeHasher`): 2^15 buckets of 2^8
+/// positions in 4 bytes, and a counter of 2 bytes for each.
+const FALLBACK_TABLE: usize = (1 << (15 + 8 + 2)) + (1 << (15 + 1));
+
+/// The reference's in its place, of 2^15 buckets and a bank of 2^16 slots (c/enc/hash_forgetful_chain_inc.h): an address in 4 bytes and a
+/// head in 2 for each bucket, 2^16 bytes of tiny hashes, and 4 bytes for each slot.
+const REFERENCE_TABLE: usize = (1 << (15 + 2)) + (1 << (15 + 1)) + (1 << 16) + (1 << (16 + 2));
+
+/// What the reference requests where this library has requested `held` bytes.
+fn as_reference(settings: &Brotli, held: usize) -> usize {
+    // c/enc/quality.h, `ChooseHasher`.
+    let falls_back = (5..=8).contains(&settings.quality) && settings.window_bits <= 16;
+    if falls_back && held >= FALLBACK_TABLE {
+        held - FALLBACK_TABLE + REFERENCE_TABLE
+    } else {
+        held
+    }
+}
+
 pub(super) struct Compressor {
     encoder: Encoder,
     held: AllocationCount,
+    /// The most that a message held which was compressed by itself: a core needs it, although nothing is kept between messages.
+    held_by_message: usize,
     settings: Brotli,
     dictionary: Option<Dictionary>,
 }
@@ -143,6 +167,7 @@ impl Compressor {
         Self {
             encoder,
             held,
+            held_by_message: 0,
             settings: *settings,
             dictionary: dictionary.cloned(),
         }
@@ -161,6 +186,7 @@ impl Compress for Compressor {
                 BrotliEncoderOperation::BROTLI_OPERATION_FINISH,
                 out,
             );
+            self.held_by_message = self.held_by_message.max(self.held.bytes());
             self.reset();
         } else {
             compress(
@@ -182,7 +208,8 @@ impl Compress for Compressor {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Encoder>() + self.held.bytes()
+        let held = self.held.bytes().max(self.held_by_message);
+        size_of::<Encoder>() + as_reference(&self.settings, held)
     }
 }
 

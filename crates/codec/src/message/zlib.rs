@@ -6,10 +6,12 @@
 
 mod blocks;
 mod deflate;
+mod gzip;
 mod inflate;
 
 pub use blocks::{BlockEncoder, BlockEnd};
 pub(super) use deflate::Compressor;
+pub use gzip::GzipEncoder;
 pub(super) use inflate::Decompressor;
 
 use super::CodecError;

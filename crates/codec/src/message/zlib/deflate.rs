@@ -3,7 +3,7 @@
 use super::super::encoder::Compress;
 use super::super::{CodecError, Deflate, Dictionary};
 use super::{Api, CALL, Stream, TAIL, WINDOW_MAX, refused, version};
-use libz_rs_sys::{Z_BUF_ERROR, Z_FULL_FLUSH, Z_NO_FLUSH, Z_OK, Z_SYNC_FLUSH};
+use libz_rs_sys::{Z_BUF_ERROR, Z_FINISH, Z_FULL_FLUSH, Z_NO_FLUSH, Z_OK, Z_STREAM_END, Z_SYNC_FLUSH};
 use std::ffi::{c_int, c_uint, c_ulong};
 use std::marker::PhantomData;
 
@@ -33,13 +33,28 @@ unsafe impl<A: Api> Send for Compressor<A> {}
 
 impl<A: Api> Compressor<A> {
     pub(in crate::message) fn new(settings: &Deflate, dictionary: Option<&Dictionary>) -> Result<Self, CodecError> {
+        let window = -c_int::from(settings.window_bits.runs_as().get());
+        let mut compressor = Self::with_window(settings, window)?;
+        compressor.dictionary = dictionary.cloned();
+        compressor.start_with_dictionary();
+        Ok(compressor)
+    }
+
+    /// Writes gzip members (RFC 1952) instead of messages.
+    pub(super) fn gzip(settings: &Deflate) -> Result<Self, CodecError> {
+        // zlib.h, `deflateInit2`: 16 more window bits make the format gzip.
+        Self::with_window(settings, 16 + c_int::from(settings.window_bits.runs_as().get()))
+    }
+
+    /// A compressor of the format that `window` says besides its size (zlib.h, `deflateInit2`).
+    fn with_window(settings: &Deflate, window: c_int) -> Result<Self, CodecError> {
         let stream = Stream::new();
         // SAFETY: the stream is at its final address, with its allocator set. zlib refuses settings out of range.
         let status = unsafe {
             A::deflate_init(
                 stream.as_ptr(),
                 c_int::from(settings.level),
-                -c_int::from(settings.window_bits.runs_as().get()),
+                window,
                 c_int::from(settings.mem_level),
                 settings.strategy.number(),
             )
@@ -47,15 +62,13 @@ impl<A: Api> Compressor<A> {
         if status != Z_OK {
             return Err(refused::<A>(status));
         }
-        let mut compressor = Self {
+        Ok(Self {
             stream,
             takeover: settings.takeover,
             window: 1 << settings.window_bits.runs_as().get(),
-            dictionary: dictionary.cloned(),
+            dictionary: None,
             api: PhantomData,
-        };
-        compressor.start_with_dictionary();
-        Ok(compressor)
+        })
     }
 
     fn set_dictionary(&mut self, history: &[u8]) {
@@ -94,9 +107,17 @@ impl<A: Api> Compressor<A> {
         self.flush(part, Z_NO_FLUSH, out);
     }
 
+    /// Compresses a whole input from a new start, and appends it to its end.
+    pub(super) fn encode_whole(&mut self, input: &[u8], out: &mut Vec<u8>) {
+        self.clear();
+        self.flush(input, Z_FINISH, out);
+    }
+
     /// Compresses `input` with this kind of flush, and appends it with the tail.
     fn flush(&mut self, input: &[u8], flush: c_int, out: &mut Vec<u8>) {
-        let mut calls = input.chunks(CALL).peekable();
+        // An empty input is one call, too.
+        let (first, rest) = input.split_at(input.len().min(CALL));
+        let mut calls = std::iter::once(first).chain(rest.chunks(CALL)).peekable();
         while let Some(mut part) = calls.next() {
             let flush = if calls.peek().is_some() { Z_NO_FLUSH } else { flush };
             loop {
@@ -109,7 +130,7 @@ impl<A: Api> Compressor<A> {
                 // SAFETY: an initialised stream, aimed at an input and at room that nothing else uses.
                 let status = unsafe { A::deflate(self.stream.as_ptr(), flush) };
                 assert!(
-                    status == Z_OK || status == Z_BUF_ERROR,
+                    [Z_OK, Z_BUF_ERROR, Z_STREAM_END].contains(&status),
                     "{} fails on a sound stream: {status}",
                     version::<A>()
                 );
