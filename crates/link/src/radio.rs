@@ -1,6 +1,6 @@
 //! A radio: stations on one half-duplex medium, by the distributed coordination function of IEEE 802.11.
 //!
-//! Each part is a file: `phy` (rates and airtimes), `channel` (powers, fading, who senses whom) with `error_rate` (bits), `contention` (a
+//! Each part is a file: `phy` (rates and airtimes), `channel` (powers, who senses whom) with `fading`, `error_rate` and `error_table` (bits), `contention` (a
 //! station's view of the medium, and its back-off), `station` (its queue and attempts), `transmission` (frames on the air and collisions),
 //! `dcf` (the events in time) with `exchange` (what follows a frame) and `report_bound` (when a driver hears of them), `arf` (rate
 //! fallback), `interference`. `spec` is what a radio is, `notation` and `parameters` how one is written. `counters`, `medium_use`, `depth_series` and `air_frame` are what can be seen of it.
@@ -17,7 +17,9 @@ mod counters;
 mod dcf;
 mod depth_series;
 mod error_rate;
+mod error_table;
 mod exchange;
+mod fading;
 mod interference;
 mod medium_use;
 mod notation;

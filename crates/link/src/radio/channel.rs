@@ -1,9 +1,12 @@
 //! The channel between stations: received powers, who senses whom, and the chance that a frame arrives.
 
 use super::error_rate::ln_bit_success;
+use super::error_table::interpolated_ln_bit_success;
+use super::fading::FadingGain;
 use super::phy::{Phy, Rate};
 use super::spec::{Fading, Position, RadioSpec};
 use lastmile_units::{Dbm, Decibels, Seed};
+use std::time::Duration;
 
 /// The channel. Stations have indices from 0.
 #[derive(Debug)]
@@ -24,16 +27,18 @@ pub(crate) struct Channel {
     implementation_loss: f64,
     fading: Fading,
     antennas: u64,
-    coherence_nanos: u64,
+    coherence_time: Duration,
     seed: Seed,
-    /// What was computed for each pair, in its present block of fading.
+    /// What was computed for each pair.
     links: Vec<Option<Box<PairState>>>,
 }
 
-/// A pair of stations in one block of fading.
+/// A pair of stations at the latest time that was asked for. A frame is short beside a coherence time: it has the power of its start.
 #[derive(Debug, Clone)]
 struct PairState {
-    block: u64,
+    /// Of each antenna; none where nothing fades.
+    gains: Vec<FadingGain>,
+    at_nanos: u64,
     /// The received power in mW, and its ratio to the noise, without the implementation loss.
     power: f64,
     ratio: f64,
@@ -98,7 +103,7 @@ impl Channel {
             implementation_loss,
             fading: spec.fading,
             antennas: u64::from(spec.antennas),
-            coherence_nanos: (spec.coherence_time.as_nanos() as u64).max(1),
+            coherence_time: spec.coherence_time,
             seed,
             links: vec![None; stations * stations],
         }
@@ -174,56 +179,34 @@ impl Channel {
 
     #[inline]
     fn pair(&mut self, from: usize, to: usize, at_nanos: u64) -> &mut PairState {
-        let block = match self.fading {
-            Fading::None => 0,
-            Fading::Rayleigh | Fading::Rician(_) => at_nanos / self.coherence_nanos,
-        };
         let index = from * self.stations + to;
-        if self.links[index].as_ref().is_none_or(|pair| pair.block != block) {
-            let power = self.received(from, to) * self.fading_gain(from, to, block);
-            let ln_bit = [f64::NAN; 8];
-            let ratio = power / self.noise / self.implementation_loss;
-            let fresh = PairState {
-                block,
-                power,
-                ratio,
-                ln_bit,
-            };
-            match &mut self.links[index] {
-                Some(pair) => **pair = fresh,
-                empty => *empty = Some(Box::new(fresh)),
-            }
+        if self.links[index].is_none() {
+            self.links[index] = Some(Box::new(self.new_pair(from, to)));
         }
-        self.links[index].as_mut().expect("it was made above")
+        let mean = self.received[index];
+        let pair = self.links[index].as_mut().expect("it was made above");
+        if pair.at_nanos != at_nanos && !pair.gains.is_empty() {
+            let gain = pair.gains.iter().map(|gain| gain.at(at_nanos)).fold(0.0, f64::max);
+            pair.at_nanos = at_nanos;
+            pair.power = mean * gain;
+            pair.ratio = pair.power / self.noise / self.implementation_loss;
+            pair.ln_bit = [f64::NAN; 8];
+        }
+        pair
     }
 
-    /// The factor by which the power of a pair differs from its mean in a block. It follows from the seed, the pair and the block
-    /// alone, so it does not depend on who sends when.
-    fn fading_gain(&self, one: usize, other: usize, block: u64) -> f64 {
-        let pair = (one.min(other) * self.stations + one.max(other)) as u64;
-        let seed = self.seed.derive_index(pair).derive_index(block);
-        let of_antenna = |antenna: u64| antenna_gain(self.fading, seed, 2 * antenna);
-        (0..self.antennas).map(of_antenna).fold(0.0, f64::max)
-    }
-}
-
-/// The gain of one antenna, from the draws of `seed` from number `first` on.
-fn antenna_gain(fading: Fading, seed: Seed, first: u64) -> f64 {
-    // In (0, 1], from the upper 53 bits of a 64-bit hash.
-    let uniform = |index: u64| ((seed.derive_index(index).get() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-    match fading {
-        Fading::None => 1.0,
-        Fading::Rayleigh => -libm::log(uniform(first)),
-        Fading::Rician(line_of_sight) => {
-            // A constant, and a complex Gaussian (Box and Muller) with the rest of the power.
-            let k = line_of_sight.ratio();
-            let (radius, angle) = (
-                (-libm::log(uniform(first)) / (k + 1.0)).sqrt(),
-                2.0 * std::f64::consts::PI * uniform(first + 1),
-            );
-            let real = (k / (k + 1.0)).sqrt() + radius * libm::cos(angle);
-            let imaginary = radius * libm::sin(angle);
-            real * real + imaginary * imaginary
+    /// A pair at no time yet. Both directions have the same gains.
+    fn new_pair(&self, from: usize, to: usize) -> PairState {
+        let pair = (from.min(to) * self.stations + from.max(to)) as u64;
+        let seed = self.seed.derive_index(pair);
+        let of_antenna = |antenna| FadingGain::new(self.fading, self.coherence_time, seed.derive_index(antenna));
+        let power = self.received(from, to);
+        PairState {
+            gains: (0..self.antennas).filter_map(of_antenna).collect(),
+            at_nanos: u64::MAX,
+            power,
+            ratio: power / self.noise / self.implementation_loss,
+            ln_bit: [f64::NAN; 8],
         }
     }
 }
@@ -234,7 +217,11 @@ impl PairState {
     fn ln_bit(&mut self, rate: Rate) -> f64 {
         let known = &mut self.ln_bit[rate.index()];
         if known.is_nan() {
-            *known = ln_bit_success(rate, self.ratio);
+            *known = if self.gains.is_empty() {
+                ln_bit_success(rate, self.ratio)
+            } else {
+                interpolated_ln_bit_success(rate, self.ratio)
+            };
         }
         *known
     }
@@ -279,58 +266,39 @@ mod tests {
         assert!(channel.is_intelligible(0, 1, Rate::Dsss1) && !channel.is_intelligible(0, 1, Rate::Cck11));
     }
 
-    #[test]
-    fn the_gain_of_fading_has_the_mean_and_the_spread_of_its_distribution() {
-        const BLOCKS: u64 = 40_000;
-        for (fading, variance) in [
-            (Fading::Rayleigh, 1.0),
-            // (2 K + 1) / (K + 1)^2 with K = 10.
-            (Fading::Rician(Decibels::new(10.0)), 21.0 / 121.0),
-        ] {
-            let spec = RadioSpec {
-                fading,
-                ..RadioSpec::dot11b()
-            };
-            let channel = channel(&spec, &[0.0, 10.0]);
-            let gains: Vec<f64> = (0..BLOCKS).map(|block| channel.fading_gain(0, 1, block)).collect();
-            let mean = gains.iter().sum::<f64>() / BLOCKS as f64;
-            let square = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / BLOCKS as f64;
-            // Five standard errors of a mean.
-            assert!((mean - 1.0).abs() < 5.0 * (variance / BLOCKS as f64).sqrt(), "{mean}");
-            assert!((square / variance - 1.0).abs() < 0.1, "{square}");
-            assert_eq!(channel.fading_gain(0, 1, 7), channel.fading_gain(1, 0, 7));
+    fn fading(antennas: u32) -> RadioSpec {
+        RadioSpec {
+            fading: Fading::Rayleigh,
+            antennas,
+            ..RadioSpec::dot11b()
         }
     }
 
-    /// The better of two exponential gains has the mean 1 + 1/2, and is below a hundredth with the square of the chance of one.
     #[test]
-    fn the_better_of_two_antennas_is_received() {
-        const BLOCKS: u64 = 40_000;
-        let spec = RadioSpec {
-            fading: Fading::Rayleigh,
-            antennas: 2,
-            ..RadioSpec::dot11b()
-        };
-        let channel = channel(&spec, &[0.0, 10.0]);
-        let gains: Vec<f64> = (0..BLOCKS).map(|block| channel.fading_gain(0, 1, block)).collect();
-        let mean = gains.iter().sum::<f64>() / BLOCKS as f64;
-        assert!((mean - 1.5).abs() < 0.03, "{mean}");
-        let below = |bound: f64| gains.iter().filter(|gain| **gain < bound).count() as f64 / BLOCKS as f64;
-        let expected = (1.0 - libm::exp(-0.1_f64)).powi(2);
-        assert!((below(0.1) / expected - 1.0).abs() < 0.3, "{}", below(0.1));
+    fn both_directions_of_a_pair_fade_alike() {
+        let mut channel = channel(&fading(1), &[0.0, 10.0]);
+        let mut at = |nanos| [channel.power(0, 1, nanos), channel.power(1, 0, nanos)];
+        let (one, other) = (at(0), at(30_000_000));
+        assert!(one[0] == one[1] && other[0] == other[1] && one[0] != other[0]);
+        // Whatever was asked between, a time has one power.
+        assert_eq!(at(0), one);
     }
 
+    /// The better of two exponential gains has the mean 1 + 1/2, and is below a tenth with the square of the chance of one.
     #[test]
-    fn a_block_of_fading_lasts_the_coherence_time() {
-        let spec = RadioSpec {
-            fading: Fading::Rayleigh,
-            ..RadioSpec::dot11b()
-        };
-        let mut channel = channel(&spec, &[0.0, 10.0]);
-        let block = spec.coherence_time.as_nanos() as u64;
-        let powers = [0, block - 1, block, 2 * block - 1, 2 * block].map(|at| channel.power(0, 1, at));
-        assert!(powers[0] == powers[1] && powers[2] == powers[3]);
-        assert!(powers[1] != powers[2] && powers[3] != powers[4]);
+    fn the_better_of_two_antennas_is_received() {
+        let metres: Vec<f64> = (0..250).map(f64::from).collect();
+        let mut channel = channel(&fading(2), &metres);
+        let pairs = (0..metres.len()).flat_map(|from| (0..from).map(move |to| (from, to)));
+        let gains: Vec<f64> = pairs
+            .map(|(from, to)| channel.power(from, to, 0) / channel.received(from, to))
+            .collect();
+        let count = gains.len() as f64;
+        let mean = gains.iter().sum::<f64>() / count;
+        assert!((mean - 1.5).abs() < 0.03, "{mean}");
+        let below = |bound: f64| gains.iter().filter(|gain| **gain < bound).count() as f64 / count;
+        let expected = (1.0 - libm::exp(-0.1_f64)).powi(2);
+        assert!((below(0.1) / expected - 1.0).abs() < 0.3, "{}", below(0.1));
     }
 
     #[test]

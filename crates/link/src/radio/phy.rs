@@ -54,6 +54,9 @@ pub enum Rate {
 }
 
 impl Rate {
+    /// How many there are.
+    pub(crate) const COUNT: usize = Self::Ofdm54 as usize + 1;
+
     /// In units of 500 kbit/s, as frames and radiotap headers state it (7.3.2.2).
     #[inline]
     pub const fn half_megabits(self) -> u8 {

@@ -29,7 +29,7 @@ pub struct RadioSpec {
     pub antennas: u32,
     /// How the power varies about its mean. Default: it does not.
     pub fading: Fading,
-    /// How long the fading of a pair of stations stays as it is. Default: 52 ms, which is 0.423 / f_m for a Doppler frequency f_m of
+    /// How long the fading of a pair of stations stays about as it is. Default: 52 ms, which is 0.423 / f_m for a Doppler frequency f_m of
     /// 8.1 Hz: 1 m/s at 2.437 GHz (Rappaport, Wireless Communications, 2nd ed., 5.40c).
     pub coherence_time: Duration,
     /// Of the receiver. Default: 7 dB, as ns-3's `WifiPhy::RxNoiseFigure`, whose authors chose it because their curves then fit a card that
@@ -86,7 +86,7 @@ pub struct PathLoss {
     pub exponent: f64,
 }
 
-/// How the received power of a pair of stations varies about its mean, from one block of the coherence time to the next. Both directions
+/// How the received power of a pair of stations varies about its mean, continuously, as Clarke's model has it. Both directions
 /// of a pair fade alike; carrier sense and collisions work with the means.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fading {
