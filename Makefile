@@ -6,7 +6,7 @@ SEED ?= 1
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench bench-load late fidelity fidelity-pages recommendations traces recordings explore faults fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench bench-load late fidelity fidelity-pages recommendations gates traces recordings explore faults fuzz libfuzzer examples schemas
 
 help:            ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -69,6 +69,9 @@ fidelity-pages:  ## Compare simulated page loads with Chromium's on this machine
 
 recommendations: ## Check on every page and link of fidelity-pages that no setting tried is faster than the recommended one (some minutes)
 	cargo run -q -p lastmile --example check_recommendations
+
+gates:           ## Check on 20 pairs of equal runs of every study that few gates of compare break, and that a change is found (hours)
+	cargo run -q -p lastmile --example check_gates
 
 traces:          ## Record the segments that this machine's kernel sends (twice, in two minutes; as root, or where namespaces are allowed)
 	UPDATE_TRACES=1 cargo test -q -p lastmile --test binary traces -- --nocapture

@@ -191,6 +191,7 @@ pub fn compare(before: &Run, after: &Run, rules: &[Rule], strict: bool) -> Compa
                     after: matching,
                     paired,
                     drawn_once,
+                    other_seed: before.seed != after.seed,
                 };
                 cells.push(compare_cells(&pair));
                 pairs.push(pair);
@@ -323,8 +324,12 @@ fn draws_differ_by_cell(before: &Run, after: &Run) -> bool {
     before.seed != after.seed && !(before.redraws() && after.redraws())
 }
 
+/// Why a rule is undecided, and what to do.
+pub(crate) const UNDECIDED: &str = "that may be other draws, where the repeats of a cell share them, or the figure has no interval (one repeat, a quantile of many samples): \
+     give both runs one seed, or the study fresh = \"repeat\" and the rule a mean";
+
 /// What to do where [`draws_differ_by_cell`].
-pub(crate) const REDRAW: &str = "the repeats of a cell share what was drawn for it, so that nothing tells a change from other draws: give both runs one seed, or the study \
+const REDRAW: &str = "the repeats of a cell share what was drawn for it, so that nothing tells a change from other draws: give both runs one seed, or the study \
      fresh = \"repeat\"";
 
 /// What else differs between two runs, and so may have caused a change.

@@ -27,7 +27,8 @@ pub(crate) struct CompareArgs {
     /// together: of a hundred comparisons of equal runs, fewer than three break it, however many cells there are. Repeats are compared pair by
     /// pair where both runs have one seed. A mean that changed in all cells alike is found in all of them together. Where figures vary and
     /// have no interval (one repeat, a quantile of messages), their values decide, with a doubt. Between seeds, a change beyond the bound is
-    /// undecided where repeats share what was drawn for their cell (fresh = "cell", the default): exit 2; one seed, or fresh = "repeat", tells.
+    /// undecided (exit 2) where figures have no interval, or repeats share what was drawn for their cell (fresh = "cell", the default); one seed,
+    /// or fresh = "repeat", tells.
     ///
     /// The statistic is mean, median, p95 or p99. Without (FIGURE), > applies to every figure that should be low, and <
     /// to every figure that should be high. May be given several times.

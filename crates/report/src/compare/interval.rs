@@ -18,6 +18,8 @@ pub(super) struct CellPair<'a> {
     pub(super) paired: bool,
     /// Whether other draws were made for the cell after than before, and each by all of its repeats: no interval holds what that changes.
     pub(super) drawn_once: bool,
+    /// Whether the runs have different seeds.
+    pub(super) other_seed: bool,
 }
 
 /// What is known about `after - before`.
@@ -29,7 +31,7 @@ pub(super) enum Difference {
     Interval([f64; 2]),
     /// Something varied, and the records do not say how much.
     Unknown,
-    /// The draws differ, and the repeats of a cell share them: no number of repeats would tell.
+    /// The draws differ, and no interval holds what that changes: the repeats of a cell share them, or the records do not say.
     Undecided,
 }
 
@@ -57,13 +59,17 @@ impl CellPair<'_> {
         // A single run of something that varies looks as if nothing had varied.
         let is_single = [self.before, self.after].into_iter().any(is_single_run) && values[0] != values[1];
         let exact = figures.iter().all(|figure| figure.varied.is_empty());
-        match statistic {
+        let difference = match statistic {
             _ if self.drawn_once && values[0] != values[1] => Difference::Undecided,
             _ if is_single => Difference::Unknown,
             _ if exact => Difference::Exact,
             Statistic::Mean if self.is_paired(figures) => of_pairs(&before.run_means, &after.run_means, tail),
             Statistic::Mean => self.of_independent_means(figures, tail),
             Statistic::Quantile(probability) => self.of_quantiles(figures, probability, tail),
+        };
+        match difference {
+            Difference::Unknown if self.other_seed && values[0] != values[1] => Difference::Undecided,
+            known => known,
         }
     }
 

@@ -57,7 +57,8 @@ pub struct RuleOutcome {
     pub breaches: Vec<Breach>,
     /// Changes beyond the bound whose intervals are not: they may be noise, and break nothing.
     pub unproven: Vec<Breach>,
-    /// How many of those no number of repeats would decide: the runs have different seeds, and the repeats of a cell share what was drawn for it.
+    /// How many of those these runs cannot decide: they have different seeds, and the repeats of a cell share what was drawn for it, or the figure varies
+    /// and has no interval.
     pub undecided: u64,
     /// The change of the figure over all its cells together, where there are several that varied.
     pub joint: Option<JointChange>,

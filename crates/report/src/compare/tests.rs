@@ -57,6 +57,7 @@ fn difference(paired: bool, statistic: Statistic, figures: [&Figure; 2], tail: f
         after: &run.cells[0],
         paired,
         drawn_once: false,
+        other_seed: false,
     };
     pair.difference(statistic, figures, tail)
 }
@@ -140,6 +141,7 @@ fn a_change_that_all_cells_share_shows_in_their_mean() {
         after: &run.cells[0],
         paired: false,
         drawn_once: false,
+        other_seed: true,
     };
     // In each cell the runs are as far from each other as the change is large, but in another order.
     let cells = [[10.0, 11.0, 12.0], [1.2, 1.0, 1.1], [110.0, 120.0, 100.0]].map(|means| {
@@ -232,6 +234,28 @@ fn between_seeds_a_change_is_undecided_where_repeats_share_the_draws_of_their_ce
     assert_eq!(decided(of(1, "cell", 1.0), of(1, "cell", 1.2)), (false, true));
     assert_eq!(decided(of(1, "repeat", 1.0), of(2, "repeat", 1.2)), (false, true));
     assert_eq!(decided(of(1, "repeat", 1.0), of(2, "cell", 1.2)), (true, false));
+}
+
+#[test]
+fn between_seeds_a_change_without_an_interval_is_undecided() {
+    let of = |seed: u64, factor: f64| Run {
+        seed,
+        fresh: "repeat".to_owned(),
+        ..slower(factor)
+    };
+    // The record has no quantile of each repeat.
+    let gate = |after: &Run, strict| {
+        let comparison = super::compare(&of(1, 1.0), after, &[rule("p95(extract_time)>+5%")], strict);
+        (comparison.is_undecided(), comparison.breaks_a_rule())
+    };
+    assert_eq!(gate(&of(2, 1.1), false), (true, false));
+    assert_eq!(gate(&of(2, 1.04), false), (false, false));
+    assert_eq!(
+        gate(&of(1, 1.1), false),
+        (false, true),
+        "of one seed, the values decide"
+    );
+    assert_eq!(gate(&of(2, 1.1), true), (false, true));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis, factors, levels_text, readable};
 use crate::compare::rule::{Breach, JointChange};
-use crate::compare::{Change, Comparison, REDRAW, Unmatched, Verdict};
+use crate::compare::{Change, Comparison, UNDECIDED, Unmatched, Verdict};
 use crate::csv::{self, Rows};
 use crate::number::{NO_NUMBER, quantity, signed_percent};
 use crate::record::Levels;
@@ -165,7 +165,7 @@ impl Comparison {
         undecided
             .map(|outcome| {
                 format!(
-                    "{}: {} of {} figures changed by more, between seeds {} and {}; {REDRAW}",
+                    "{}: {} of {} figures changed by more, between seeds {} and {}; {UNDECIDED}",
                     outcome.rule, outcome.undecided, outcome.checked, self.before.seed, self.after.seed
                 )
             })
