@@ -76,7 +76,12 @@ impl LinkedGenerator {
             });
             // What the link carries later is not part of what was asked of it while requests were sent.
             let _ = ended.recv_timeout(plan.duration);
-            let used = link_use(&self.link, &counters, &self.world.link_counters(self.id), begin.elapsed());
+            let used = link_use(
+                &self.link,
+                &counters,
+                &self.world.link_counters(self.id),
+                begin.elapsed(),
+            );
             (running.join(), used)
         });
         let ran = ran.unwrap_or_else(|panic| resume_unwind(panic));
