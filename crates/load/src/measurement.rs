@@ -73,7 +73,7 @@ pub struct Measurement {
     pub tcp: TcpCounts,
     /// Segments that opened a connection, and that a modelled server dropped as its backlog was full. None where that is not known.
     pub listen_drops: Option<u64>,
-    /// What was used of the link. None where there is none, or others use it too.
+    /// What was used of the link while requests were sent, warm-up included. None where there is none, or others use it too.
     pub link: Option<LinkUse>,
     /// How the run ended.
     pub ending: Ending,

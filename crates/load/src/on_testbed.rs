@@ -35,11 +35,22 @@ pub fn measure<W: TestbedWorld>(
     seed: Seed,
     interrupt: &Arc<AtomicBool>,
 ) -> Result<Vec<Measurement>, Failure> {
-    let Some(first) = clients.first() else {
+    if clients.is_empty() {
         return Ok(Vec::new());
-    };
+    }
+    begin(clients, server, plan, seed, interrupt).end(testbed)
+}
+
+/// Begins the load of each of `clients`.
+fn begin<H: Host>(
+    clients: &[H],
+    server: SocketAddrV4,
+    plan: &Plan,
+    seed: Seed,
+    interrupt: &Arc<AtomicBool>,
+) -> RunningLoads {
+    let start = clients[0].now() + LEAD_TIME;
     let plan = Arc::new(plan.clone());
-    let start = first.now() + LEAD_TIME;
     let loads = (0..).zip(clients).map(|(index, client)| {
         let load = HostLoad {
             server,
@@ -55,7 +66,7 @@ pub fn measure<W: TestbedWorld>(
         };
         (client.clone(), load)
     });
-    RunningLoads::begin(loads).end(testbed)
+    RunningLoads::begin(loads)
 }
 
 /// Loads that are under way, each on a host of its own.
@@ -142,14 +153,17 @@ impl SimulatedServer {
         let started = model.start(&testbed.server, PORT, seed.derive("server"));
         started.map_err(|error| Failure::new(format!("the server cannot listen: {error}")))?;
         let server = testbed.server.address(PORT);
-        let clients = [testbed.client.clone()];
-        let (begin, before) = (testbed.client.now(), testbed.world.link_counters(testbed.link));
-        let mut measured = measure(&testbed, &clients, server, plan, seed, interrupt)?;
+        let before = testbed.world.link_counters(testbed.link);
+        let client = &testbed.client;
+        let running = begin(std::slice::from_ref(client), server, plan, seed, interrupt);
+        let sending = client.sleep_until(running.sending_end());
+        let sent = testbed.world.run_for(plan.duration + 2 * LEAD_TIME, sending);
+        sent.map_err(|halt| Failure::new(format!("the requests cannot be sent: {halt}")))?;
+        let after = testbed.world.link_counters(testbed.link);
+        let mut measured = running.end(&testbed)?;
         let mut measured = measured.pop().ok_or_else(|| Failure::new("there is one client"))?;
         measured.listen_drops = Some(testbed.server.listen_drops());
-        let time = testbed.client.now().saturating_since(begin + LEAD_TIME);
-        let after = testbed.world.link_counters(testbed.link);
-        measured.link = link_use(&self.link, &before, &after, time);
+        measured.link = link_use(&self.link, &before, &after, plan.duration);
         Ok(measured)
     }
 }

@@ -148,7 +148,7 @@ pub struct LoadRun {
     pub retransmissions: Option<u64>,
     /// Segments that opened a connection, and that a modelled server dropped as its backlog was full. Null where that is not known.
     pub listen_drops: Option<u64>,
-    /// What the run used of the link, from its start to the end of its last response. Null where there is none.
+    /// What was used of the link while requests were sent, warm-up included. Null where there is none.
     #[serde(default)]
     pub link: Option<LinkUse>,
     /// How well the generator kept its schedule, and what that cost.

@@ -262,7 +262,7 @@ fn response_grid(runs: &[&LoadRun]) -> Grid {
         "Response times are from when each request should have started; quantiles are of completed requests."
             .to_owned();
     if has_link {
-        note += " What was used of the link, with headers, and dropped by it is from the start of the run to the last response.";
+        note += " The use of the link, headers included, and its drops are those while requests were sent.";
     }
     if runs.iter().any(|run| run.world == "machine") {
         note += " The world machine is real sockets of this machine: --world emu without a link.";

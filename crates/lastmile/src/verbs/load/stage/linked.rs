@@ -13,7 +13,10 @@ use lastmile_units::Seed;
 use lastmile_world::emu::{EmuHost, Gateway, GatewayReach, HostSpec, Unavailable, World};
 use lastmile_world::{Host as _, LinkId, World as _};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::panic::resume_unwind;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Instant;
 
 /// A link with the generator at its near end.
 pub(in crate::verbs::load) struct LinkedGenerator {
@@ -61,14 +64,29 @@ impl LinkedGenerator {
     pub(super) fn run(&self, plan: &Plan, seed: Seed) -> anyhow::Result<StageRun> {
         let before = self.world.disturbance();
         let counters = self.world.link_counters(self.id);
-        // Its threads are started inside, and so belong to the host.
-        let ran = self
-            .near
-            .namespace()
-            .enter(|| run_captured(&self.generator, self.capture.as_ref(), plan, seed));
+        let begin = Instant::now();
+        let (end, ended) = channel::<()>();
+        let (ran, used) = thread::scope(|scope| {
+            let (namespace, generator, capture) = (self.near.namespace(), &self.generator, self.capture.as_ref());
+            let running = scope.spawn(move || {
+                // The receiver learns of the end when this is gone.
+                let _end = end;
+                // Its threads are started inside, and so belong to the host.
+                namespace.enter(|| run_captured(generator, capture, plan, seed))
+            });
+            // What the link carries later is not part of what was asked of it while requests were sent.
+            let _ = ended.recv_timeout(plan.duration);
+            let used = link_use(
+                &self.link,
+                &counters,
+                &self.world.link_counters(self.id),
+                begin.elapsed(),
+            );
+            (running.join(), used)
+        });
+        let ran = ran.unwrap_or_else(|panic| resume_unwind(panic));
         let mut ran = ran.context("the link's near end cannot be entered")??;
-        let time = ran.cost.map_or(Duration::ZERO, |cost| cost.elapsed);
-        ran.measured.link = link_use(&self.link, &counters, &self.world.link_counters(self.id), time);
+        ran.measured.link = used;
         let verdict = self.world.disturbance().since(&before).verdict();
         Ok(StageRun {
             disturbance: verdict.err().map(|why| why.to_string()),
