@@ -62,11 +62,14 @@ const OWN: [(&str, &[&str], &str); 3] = [
             repeats = 10
             [fixed]
             delivery = "http/1.1"
-            case = { kind = "test-executions", case = "C" }
+            workload = { kind = "tm-packets", packets = 250 }
             [factors]
             codec = ["identity", "gzip:6"]
-            round_trip = ["20 ms", "100 ms", "300 ms"]
-            link = ["wpt/cable", "wpt/cable+loss=1%", "wpt/cable+loss=3%"]
+            round_trip = ["20 ms", "50 ms", "200 ms"]
+            link = [
+                { name = "lossless", rate = "10 Mbit/s", one_way_delay = "10 ms" },
+                { name = "lossy", rate = "10 Mbit/s", one_way_delay = "10 ms", loss = "2 %" },
+            ]
         "#,
     ),
     (
