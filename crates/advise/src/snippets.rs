@@ -407,13 +407,19 @@ impl SnippetRequest<'_> {
                     let other: Vec<String> = recommended
                         .iter()
                         .filter(|(setting, _)| **setting != codec.to_string())
-                        .map(|(setting, links)| {
-                            format!("{setting} on {}", links.iter().copied().collect::<Vec<_>>().join(", "))
+                        .map(|(setting, links)| match self.study.options.links.len() {
+                            1 => setting.clone(),
+                            _ => format!("{setting} on {}", links.iter().copied().collect::<Vec<_>>().join(", ")),
                         })
                         .collect();
                     if recommended.contains_key(&codec.to_string()) && !other.is_empty() {
                         notes += &format!(
-                            " {codec} is the one setting for all {word} responses and links; the table also has {}.",
+                            " {codec} is the one setting for all {word} responses{}; the table also has {}.",
+                            if self.study.options.links.len() > 1 {
+                                " and links"
+                            } else {
+                                ""
+                            },
                             other.join(" and ")
                         );
                     } else if !other.is_empty() {
