@@ -1,8 +1,8 @@
 //! Makes the published record from what was measured.
 
 use super::candidates::{Candidate, recorded_delivery};
-use super::measure::{LinkMeasurement, Measurement, transfer_times};
-use super::mix::{KindSetting, Mix};
+use super::measure::{LinkMeasurement, Measurement};
+use super::mix::Mix;
 use super::response_classes::Group;
 use super::select::MeasuredCandidate;
 use super::{PreparedReplay, doubts, extra_tables, prose, snippets};
@@ -349,21 +349,10 @@ fn kind_advice(
 ) -> record::KindAdvice {
     let group = &study.groups[place];
     let (tried, chosen) = (&measured.tried[place], &measured.chosen[place]);
-    let times = |loads: &[PageLoad]| transfer_times(loads, &group.items);
-    let used = times(&measured.recommended().1);
-    let identity = measured.loads(&study.uniform(CodecSpec::IDENTITY)).map(times);
-    let today = study.as_recorded().and_then(|mix| measured.loads(&mix).map(times));
-    let identity = identity.unwrap_or_default();
-    // What the compression of other kinds does to one that is not compressed is no saving of its setting.
-    let buys = if chosen.setting == KindSetting::IDENTITY {
-        figures.saving(&identity, &identity)
-    } else {
-        figures.saving(&identity, &used)
-    };
-    let mut frontier: Vec<record::Candidate> = tried
-        .iter()
-        .map(|one| candidate_record(figures, group, one, tried))
-        .collect();
+    let page_saves = measured.without[place]
+        .as_ref()
+        .map(|[without, with]| figures.saving(&page_times(without), &page_times(with)));
+    let mut frontier: Vec<record::Candidate> = tried.iter().map(|one| candidate_record(group, one, tried)).collect();
     frontier.sort_by_key(|candidate| candidate.compressed_bytes);
     record::KindAdvice {
         kind: group.kind.name().to_owned(),
@@ -371,24 +360,20 @@ fn kind_advice(
         responses: group.items.len() as u64,
         identity_bytes: group.plain.get(),
         today: study.recorded_encoding(group),
+        today_bytes: study.as_recorded().map(|mix| study.group_bytes(&mix, place).get()),
         frontier,
         break_even: measured.break_even[place].as_ref().map(|search| search.record.clone()),
-        doubts: doubts::kind_doubts(study, place, &buys),
+        doubts: doubts::kind_doubts(study, place, page_saves.as_ref()),
         recommended: record::Recommendation {
             setting: prose::kind_setting(chosen.setting),
             why: chosen.why.clone(),
-            buys,
-            buys_against_today: today.map(|today| figures.saving(&today, &used)),
+            compressed_bytes: study.group_bytes(&measured.recommended().0, place).get(),
+            page_saves,
         },
     }
 }
 
-fn candidate_record(
-    figures: &Figures,
-    group: &Group,
-    tried: &MeasuredCandidate,
-    all: &[MeasuredCandidate],
-) -> record::Candidate {
+fn candidate_record(group: &Group, tried: &MeasuredCandidate, all: &[MeasuredCandidate]) -> record::Candidate {
     let Candidate {
         codec,
         size,
@@ -402,7 +387,7 @@ fn candidate_record(
         ratio: size.as_f64() / group.plain.as_f64(),
         server_cpu_s: server.as_secs_f64(),
         client_cpu_s: client.as_secs_f64(),
-        transfer_time: figures.figure("s", "response", &tried.times),
+        isolated_time_s: tried.isolated_time,
         dominated: all.iter().any(|other| other.dominates(tried)),
     }
 }

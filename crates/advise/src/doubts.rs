@@ -5,7 +5,7 @@ use super::candidates::compressed_per_request;
 use super::measure::LinkMeasurement;
 use lastmile_page::PageHost;
 use lastmile_report::advise::Saving;
-use lastmile_report::number::quantity;
+use lastmile_report::number::{interval, quantity};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_traffic::responses::{HttpVersion, Response};
 use std::collections::BTreeSet;
@@ -154,29 +154,20 @@ fn other_protocol(study: &PreparedReplay<'_>) -> Option<Doubt> {
     Some(Doubt::new(DoubtKind::OtherProtocol, text))
 }
 
-/// That a saving may be none, for the statistics whose intervals include 0; none where no interval does.
-pub(super) fn uncertain_saving(saving: &Saving) -> Option<Doubt> {
-    let statistics = [
-        ("mean", saving.mean_s, saving.mean_ci95_s),
-        ("median", saving.median_s, saving.median_ci95_s),
-        ("95th percentile", saving.p95_s, saving.p95_ci95_s),
-    ];
-    let includes_zero = |&(_, value, interval): &(&str, f64, Option<[f64; 2]>)| {
-        let [low, high] = interval.unwrap_or([value; 2]);
-        low <= 0.0 && high >= 0.0 && (low, high) != (0.0, 0.0)
+/// That a setting may save nothing: the interval of its saving includes 0, or is below it.
+fn uncertain_saving(saving: &Saving) -> Option<Doubt> {
+    let [low, high] = saving.mean_ci95_s.unwrap_or([saving.mean_s; 2]);
+    let text = if high <= 0.0 {
+        "the page is no slower without this setting; what it would save is less than the model's error".to_owned()
+    } else if low <= 0.0 {
+        format!(
+            "the interval of what the page saves includes 0 ({}): the setting may save nothing",
+            interval([low, high], "s")
+        )
+    } else {
+        return None;
     };
-    let uncertain: Vec<&str> = statistics
-        .into_iter()
-        .filter(includes_zero)
-        .map(|(name, ..)| name)
-        .collect();
-    (!uncertain.is_empty()).then(|| {
-        let text = format!(
-            "the interval of the saving includes 0 at the {}: the setting may save nothing there",
-            uncertain.join(" and the ")
-        );
-        Doubt::new(DoubtKind::UncertainSaving, text)
-    })
+    Some(Doubt::new(DoubtKind::UncertainSaving, text))
 }
 
 /// Of one link.
@@ -200,7 +191,7 @@ pub(super) fn link_doubts(measured: &LinkMeasurement, something_varied: bool) ->
 }
 
 /// Of one kind on one link.
-pub(super) fn kind_doubts(study: &PreparedReplay<'_>, place: usize, buys: &Saving) -> Vec<Doubt> {
+pub(super) fn kind_doubts(study: &PreparedReplay<'_>, place: usize, page_saves: Option<&Saving>) -> Vec<Doubt> {
     let group = &study.groups[place];
     let mut doubts = Vec::new();
     if group.items.len() < FEW_RESPONSES {
@@ -211,6 +202,6 @@ pub(super) fn kind_doubts(study: &PreparedReplay<'_>, place: usize, buys: &Savin
         );
         doubts.push(Doubt::new(DoubtKind::FewResponses, text));
     }
-    doubts.extend(uncertain_saving(buys));
+    doubts.extend(page_saves.and_then(uncertain_saving));
     doubts
 }

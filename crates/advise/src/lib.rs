@@ -287,6 +287,7 @@ pub fn advise(
         for (link, comparison) in advice.links.iter_mut().zip(comparisons) {
             link.browser = Some(comparison);
         }
+        advice.answer = prose::answer(&advice.links, advice.model_error.as_ref());
     }
     Ok(advice)
 }

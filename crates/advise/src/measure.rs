@@ -11,7 +11,6 @@ use super::{AdviseError, PreparedReplay, Progress, prose};
 use lastmile_codec::content::CodecSpec;
 use lastmile_link::{Jitter, LinkSpec, Loss, Reordering};
 use lastmile_page::replay::PageLoad;
-use lastmile_report::paired_statistics::Runs;
 use lastmile_units::workers::Workers;
 
 /// Everything that was measured.
@@ -39,6 +38,8 @@ pub(super) struct LinkMeasurement {
     pub(super) screened: Vec<(Mix, [Vec<PageLoad>; 2])>,
     /// The number of failed repeats, and the first failure.
     pub(super) failed: Option<(u64, String)>,
+    /// For each group whose setting changes how it is sent: the page with this group as it is today, and as recommended, in pairs.
+    pub(super) without: Vec<Option<[Vec<PageLoad>; 2]>>,
     /// For each group, the settings that were tried, in their order.
     pub(super) tried: Vec<Vec<MeasuredCandidate>>,
     /// For each group, the chosen setting.
@@ -67,7 +68,9 @@ pub(super) fn measure(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Measurement, AdviseError> {
     let alone = IsolatedTransferTimes::measure(study, workers, progress)?;
-    let mut replays = Replays::new(study, workers);
+    let links = 0..study.options.links.len();
+    let ordinary = links.map(|link| search::ordinary_mix(study, &alone, link)).collect();
+    let mut replays = Replays::new(study, workers, ordinary);
     let mut choices = search::search(&mut replays, study, &alone, progress)?;
     let snippets = snippets::plans(&mut replays, study, &alone, &choices, progress)?;
     // A snippet's mix is compared with the recommended one like any other.
@@ -85,6 +88,7 @@ pub(super) fn measure(
     let mut keep = search::known_mixes(study);
     keep.extend(snippets.iter().map(|plan| plan.mix.clone()));
     choices = search::settle(&mut replays, study, finalists, repeats, &keep, progress)?;
+    choices = search::settle_without(&mut replays, study, choices, &keep, progress)?;
     let links = choices.iter().enumerate();
     let mut measured = links
         .map(|(link, choice)| study.measured(link, choice, &replays, &alone))
@@ -112,14 +116,19 @@ impl PreparedReplay<'_> {
         // Refuses a link over which nothing loads.
         kept.rows(link)?;
         let recommended = choice.mix().clone();
-        let others = replays.mixes(link).filter(|mix| !choice.finalists.contains(mix));
-        let screened = others.map(|mix| {
+        let beside_recommended = |mix: &Mix| {
             let pair = [mix.clone(), recommended.clone()];
             let mut loads = replays.paired(link, &pair, u64::MAX).loads.into_iter();
-            (mix.clone(), [(); 2].map(|()| loads.next().unwrap_or_default()))
-        });
+            [(); 2].map(|()| loads.next().unwrap_or_default())
+        };
+        let without: Vec<Option<Mix>> = (0..self.groups.len())
+            .map(|group| self.with_today(&recommended, group))
+            .collect();
+        let shown = |mix: &&Mix| !choice.finalists.contains(mix) && !without.iter().flatten().any(|left| left == *mix);
+        let screened = replays.mixes(link).filter(shown);
+        let screened = screened.map(|mix| (mix.clone(), beside_recommended(mix)));
         let tried: Vec<Vec<MeasuredCandidate>> = (0..self.groups.len())
-            .map(|group| self.tried(link, group, replays, alone))
+            .map(|group| self.tried(link, group, alone))
             .collect();
         let chosen = (0..self.groups.len()).map(|group| ChosenSetting {
             setting: recommended.0[group],
@@ -131,6 +140,7 @@ impl PreparedReplay<'_> {
             clear: choice.choice.clear,
             repeats: choice.repeats,
             screened: screened.collect(),
+            without: without.iter().map(|mix| mix.as_ref().map(beside_recommended)).collect(),
             chosen: chosen.collect(),
             tried,
             break_even: Vec::new(),
@@ -140,13 +150,7 @@ impl PreparedReplay<'_> {
     }
 
     /// The settings that were replayed on a group; only identity where its format is already compressed.
-    fn tried(
-        &self,
-        link: usize,
-        place: usize,
-        replays: &Replays<'_>,
-        alone: &IsolatedTransferTimes,
-    ) -> Vec<MeasuredCandidate> {
+    fn tried(&self, link: usize, place: usize, alone: &IsolatedTransferTimes) -> Vec<MeasuredCandidate> {
         let group = &self.groups[place];
         let can = |codec| {
             codec == CodecSpec::IDENTITY || (!group.already_compressed && self.options.can(group.origin, codec))
@@ -154,13 +158,9 @@ impl PreparedReplay<'_> {
         let wanted = self.candidates[place].iter().filter(|candidate| can(candidate.codec));
         wanted
             .filter_map(|candidate| {
-                let outcomes = replays.outcomes(link, &self.uniform(candidate.codec));
-                let loads: Vec<PageLoad> = outcomes.iter().filter_map(|outcome| outcome.clone().ok()).collect();
-                let alone = alone.mean(link, candidate.codec, &group.items)?;
-                (!loads.is_empty()).then(|| MeasuredCandidate {
+                Some(MeasuredCandidate {
                     candidate: *candidate,
-                    isolated_time: alone,
-                    times: transfer_times(&loads, &group.items),
+                    isolated_time: alone.mean(link, candidate.codec, &group.items)?,
                 })
             })
             .collect()
@@ -173,15 +173,4 @@ pub(super) fn without_impairments(link: &LinkSpec) -> LinkSpec {
         .with_loss(Loss::NONE)
         .with_jitter(Jitter::None)
         .with_reordering(Reordering::None)
-}
-
-/// The transfer times of some items in seconds, for each repeat.
-pub(super) fn transfer_times(pages: &[PageLoad], items: &[usize]) -> Runs {
-    let of_page = |page: &PageLoad| {
-        items
-            .iter()
-            .map(|item| page.transfer_times[*item].as_secs_f64())
-            .collect()
-    };
-    pages.iter().map(of_page).collect()
 }

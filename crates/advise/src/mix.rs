@@ -6,6 +6,7 @@ use super::select::{Simplicity, queueing_delay_factor};
 use lastmile_codec::content::CodecSpec;
 use lastmile_page::scripted_response::EncodedResponse;
 use lastmile_traffic::responses::Origin;
+use lastmile_units::Bytes;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -57,6 +58,25 @@ impl PreparedReplay<'_> {
     pub(super) fn as_recorded(&self) -> Option<Mix> {
         let all = || Mix(vec![KindSetting::AsRecorded; self.groups.len()]);
         self.has_recorded_encoding().then(all)
+    }
+
+    /// A mix with one group left as it is today: as recorded, or uncompressed where the traffic does not say; none where it is sent alike.
+    pub(super) fn with_today(&self, mix: &Mix, group: usize) -> Option<Mix> {
+        let today = if self.has_recorded_encoding() {
+            KindSetting::AsRecorded
+        } else {
+            KindSetting::IDENTITY
+        };
+        let left = mix.with(group, today);
+        let items = &self.groups[group].items;
+        let [sent, left_sent] = [mix, &left].map(|mix| self.deliveries(mix));
+        items.iter().any(|item| sent[*item] != left_sent[*item]).then_some(left)
+    }
+
+    /// The bytes of a group's bodies under a mix.
+    pub(super) fn group_bytes(&self, mix: &Mix, group: usize) -> Bytes {
+        let sent = self.deliveries(mix);
+        self.groups[group].items.iter().map(|item| sent[*item].size).sum()
     }
 
     /// A codec for every group whose format is not compressed already; uncompressed where the server cannot do that for its origin.

@@ -109,6 +109,10 @@ pub(super) fn mix_name(study: &PreparedReplay<'_>, mix: &Mix) -> String {
 /// The answer over all links.
 pub(super) fn answer(links: &[LinkAdvice], model_error: Option<&ModelError>) -> String {
     let mut sentences: Vec<String> = links.iter().map(|link| link.summary.clone()).collect();
+    let in_browser = links
+        .iter()
+        .filter_map(|link| Some(link.browser.as_ref()?.sentence(&link.name)));
+    sentences.extend(in_browser);
     sentences.extend(model_error.map(lastmile_report::advise::ModelError::sentence));
     sentences.join(" ")
 }
@@ -137,7 +141,7 @@ pub(super) fn link_summary(link: &LinkAdvice) -> String {
     sentence += &format!(" The page takes {} {as_it_is},", time(first));
     if low <= 0.0 {
         sentence += &format!(
-            " {} as recommended ({saved} less, {}): the interval includes 0, so this may save nothing.",
+            " {} as recommended ({saved} less{}): the interval includes 0, so this may save nothing.",
             time(best),
             share_interval(low, high)
         );
@@ -153,11 +157,7 @@ pub(super) fn link_summary(link: &LinkAdvice) -> String {
             );
         }
     }
-    let interval = if low == high {
-        String::new()
-    } else {
-        format!(", {}", share_interval(low, high))
-    };
+    let interval = share_interval(low, high);
     let at_best = if middle.iter().all(|rung| rung.page_time.mean > best.page_time.mean) {
         "at best"
     } else {
@@ -180,10 +180,13 @@ pub(super) fn link_summary(link: &LinkAdvice) -> String {
     sentence
 }
 
-/// `54 to 62 %`.
+/// `, 54 to 62 %`. Repeats that agree tell nothing of how far the model is from the truth.
 fn share_interval(low: f64, high: f64) -> String {
     let [low, high] = [low, high].map(percent);
-    format!("{} to {high}", low.trim_end_matches(" %"))
+    if low == high {
+        return ", to within the model's error".to_owned();
+    }
+    format!(", {} to {high}", low.trim_end_matches(" %"))
 }
 
 /// Whether a row's name is a codec.

@@ -15,16 +15,19 @@ pub(super) type Outcome = Result<PageLoad, String>;
 pub(super) struct Replays<'a> {
     study: &'a PreparedReplay<'a>,
     workers: &'a Workers<'a>,
+    /// The ordinary mix of each link.
+    ordinary: Vec<Mix>,
     /// For each link and mix, one outcome per repeat.
     outcomes: BTreeMap<(usize, Mix), Vec<Outcome>>,
 }
 
 impl<'a> Replays<'a> {
     /// None yet.
-    pub(super) fn new(study: &'a PreparedReplay<'a>, workers: &'a Workers<'a>) -> Self {
+    pub(super) fn new(study: &'a PreparedReplay<'a>, workers: &'a Workers<'a>, ordinary: Vec<Mix>) -> Self {
         Self {
             study,
             workers,
+            ordinary,
             outcomes: BTreeMap::new(),
         }
     }
@@ -72,6 +75,11 @@ impl<'a> Replays<'a> {
             self.outcomes.entry(key).or_default().extend(own);
         }
         Ok(())
+    }
+
+    /// The ordinary mix of a link.
+    pub(super) fn ordinary(&self, link: usize) -> &Mix {
+        &self.ordinary[link]
     }
 
     /// Every mix that was replayed over a link.
@@ -132,6 +140,7 @@ impl PairedLoads<'_> {
             times: loads.iter().map(|load| load.page_time.as_secs_f64()).collect(),
             delay_of_others: study.delay_of_others(mix),
             simplicity: study.simplicity(mix),
+            is_ordinary: self.replays.ordinary(link) == mix,
         };
         Ok(self.mixes.iter().zip(&self.loads).map(row).collect())
     }

@@ -12,6 +12,8 @@ use super::replays::Replays;
 use super::select::{Choice, PairedDifference, Row, choose, least, weighted_cost};
 use super::{AdviseError, Phase, PreparedReplay, Progress, candidates};
 use lastmile_codec::content::CodecSpec;
+use lastmile_report::advise::ModelError;
+use lastmile_traffic::responses::Origin;
 use std::collections::BTreeSet;
 
 /// Mixes replayed more often than at first, besides those that readers know: the least burden, and the fastest. Our own choice.
@@ -51,6 +53,7 @@ pub(super) fn search(
     for link in links.clone() {
         wanted.extend(same_for_all.iter().map(|mix| (link, mix.clone())));
         wanted.push((link, isolated_best(study, alone, link)));
+        wanted.push((link, replays.ordinary(link).clone()));
     }
     replays.ensure(wanted, first, Phase::Replaying, progress)?;
     let mut bases = links
@@ -80,7 +83,13 @@ pub(super) fn search(
     }
     let finalists = links
         .clone()
-        .map(|link| Ok(finalists(study, &all_rows(replays, link, first)?)))
+        .map(|link| {
+            Ok(finalists(
+                study,
+                replays.ordinary(link),
+                &all_rows(replays, link, first)?,
+            ))
+        })
         .collect::<Result<Vec<_>, AdviseError>>()?;
     settle(
         replays,
@@ -102,6 +111,55 @@ fn improves(row: &Row, over: &Row, study: &PreparedReplay<'_>) -> bool {
 fn all_rows(replays: &Replays<'_>, link: usize, repeats: u64) -> Result<Vec<Row>, AdviseError> {
     let mixes: Vec<Mix> = replays.mixes(link).cloned().collect();
     replays.paired(link, &mixes, repeats).rows(link)
+}
+
+/// The mix that is simplest to set up and to keep: one setting for all files, the smallest, and one for all responses made on request,
+/// the one with the least weighted cost in isolation; a kind that it makes no smaller is not compressed. Both are servers' ordinary settings,
+/// unless those are much worse. No random choice takes part in it.
+pub(super) fn ordinary_mix(study: &PreparedReplay<'_>, alone: &IsolatedTransferTimes, link: usize) -> Mix {
+    let [of_files, on_request] = [Origin::Static, Origin::Dynamic].map(|origin| {
+        let groups: Vec<usize> = (0..study.groups.len())
+            .filter(|group| study.groups[*group].origin == origin && !study.groups[*group].already_compressed)
+            .collect();
+        let cost = |codec: CodecSpec| {
+            let of_group = |group: &usize| {
+                let candidate = study.candidates[*group]
+                    .iter()
+                    .find(|candidate| candidate.codec == codec)?;
+                let (group, items) = (&study.groups[*group], &study.groups[*group].items);
+                let time = alone.mean(link, codec, items)?;
+                Some(match origin {
+                    Origin::Static => candidate.size.as_f64(),
+                    Origin::Dynamic => weighted_cost(time, candidate, group, study.options) * items.len() as f64,
+                })
+            };
+            groups.iter().map(of_group).sum::<Option<f64>>()
+        };
+        let usable = study.settings.iter().filter(|codec| study.options.can(origin, **codec));
+        let costs: Vec<(CodecSpec, f64)> = usable.filter_map(|codec| Some((*codec, cost(*codec)?))).collect();
+        let cheapest = |costs: &mut dyn Iterator<Item = &(CodecSpec, f64)>| {
+            costs.min_by(|(_, cost), (_, other)| cost.total_cmp(other)).copied()
+        };
+        let best = cheapest(&mut costs.iter())?;
+        let ordinary: Vec<CodecSpec> = candidates::common_defaults().collect();
+        let ordinary = cheapest(&mut costs.iter().filter(|(codec, _)| ordinary.contains(codec)));
+        Some(
+            ordinary
+                .filter(|(_, cost)| *cost <= best.1 * (1.0 + ModelError::OF_RATIOS))
+                .unwrap_or(best)
+                .0,
+        )
+    });
+    let mut mix = study.by_origin(of_files, on_request);
+    for (group, setting) in mix.0.iter_mut().enumerate() {
+        let candidate = study.candidates[group]
+            .iter()
+            .find(|candidate| setting.codec() == Some(candidate.codec));
+        if candidate.is_some_and(|candidate| candidate.size >= study.groups[group].plain) {
+            *setting = KindSetting::IDENTITY;
+        }
+    }
+    mix
 }
 
 /// The setting of each kind that is best in isolation.
@@ -173,9 +231,10 @@ pub(super) fn known_mixes(study: &PreparedReplay<'_>) -> BTreeSet<Mix> {
     mixes
 }
 
-/// The mixes to replay more often: those that readers know, and those that may be the best.
-fn finalists(study: &PreparedReplay<'_>, rows: &[Row]) -> Vec<Mix> {
+/// The mixes to replay more often: those that readers know, the ordinary one, and those that may be the best.
+fn finalists(study: &PreparedReplay<'_>, ordinary: &Mix, rows: &[Row]) -> Vec<Mix> {
     let mut mixes = known_mixes(study);
+    mixes.insert(ordinary.clone());
     mixes.insert(rows[choose(rows, study.interval_seed()).chosen].mix.clone());
     let mut sorted: Vec<&Row> = rows.iter().collect();
     sorted.sort_by(|a, b| a.burden().total_cmp(&b.burden()));
@@ -213,8 +272,10 @@ pub(super) fn settle(
                 again = true;
             } else if !choice.clear && repeats[link] < most {
                 repeats[link] = (2 * repeats[link]).min(most);
-                let open =
-                    |at: &usize| *at == choice.chosen || choice.as_good.contains(at) || keep.contains(&rows[*at].mix);
+                let open = |at: &usize| {
+                    let row = &rows[*at];
+                    *at == choice.chosen || choice.as_good.contains(at) || row.is_ordinary || keep.contains(&row.mix)
+                };
                 finalists[link] = (0..rows.len()).filter(open).map(|at| rows[at].mix.clone()).collect();
                 again = true;
             }
@@ -233,6 +294,32 @@ pub(super) fn settle(
     }
 }
 
+/// Replays each chosen mix without each of its settings, as often as itself, so that what a setting saves can be told. Where the page is
+/// faster without one, the choice changes, until it stays.
+pub(super) fn settle_without(
+    replays: &mut Replays<'_>,
+    study: &PreparedReplay<'_>,
+    mut choices: Vec<LinkChoice>,
+    keep: &BTreeSet<Mix>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<LinkChoice>, AdviseError> {
+    loop {
+        let chosen: Vec<Mix> = choices.iter().map(|choice| choice.mix().clone()).collect();
+        for (link, choice) in choices.iter().enumerate() {
+            let groups = 0..study.groups.len();
+            let without = groups.filter_map(|group| study.with_today(choice.mix(), group));
+            let wanted: Vec<(usize, Mix)> = without.map(|mix| (link, mix)).collect();
+            replays.ensure(wanted, choice.repeats, Phase::Checking, progress)?;
+        }
+        let repeats = choices.iter().map(|choice| choice.repeats).collect();
+        let finalists = choices.into_iter().map(|choice| choice.finalists).collect();
+        choices = settle(replays, study, finalists, repeats, keep, progress)?;
+        if choices.iter().map(LinkChoice::mix).eq(&chosen) {
+            return Ok(choices);
+        }
+    }
+}
+
 /// The other mixes of a link that are faster than the chosen finalist beyond the noise of the repeats that they have.
 fn beating(
     replays: &Replays<'_>,
@@ -246,7 +333,7 @@ fn beating(
         .filter(|mix| {
             let pair = [finalists[chosen].clone(), (*mix).clone()];
             let rows = replays.paired(link, &pair, u64::MAX).rows(link);
-            rows.is_ok_and(|rows| PairedDifference::of(&rows[0], &rows[1], study.interval_seed()).is_slower())
+            rows.is_ok_and(|rows| PairedDifference::is_beaten(&rows[0], &rows[1], study.interval_seed()))
         })
         .cloned()
         .collect()

@@ -11,43 +11,39 @@
 //!    page slower.
 //! 3. **The simplest.** The rest count as equal. The one with the fewest distinct settings wins, then the one with the fewest unusual ones
 //!    (those that are no server's ordinary setting), then the one with the least CPU time on the server, then the fastest.
+//! 4. **The model's error.** Simulated ratios of page times are off by some per cent, so a mix that is faster by less is no reason for
+//!    one setting here and another one there: it yields to the ordinary mix, one setting for files and one for responses made on request
+//!    (`search::ordinary_mix`), unless leaving everything as it is does as well.
 
 use super::Options;
 use super::candidates::Candidate;
 use super::mix::Mix;
 use super::response_classes::Group;
 use lastmile_codec::content::CodecSpec;
-use lastmile_report::paired_statistics::Runs;
+use lastmile_report::advise::ModelError;
 use lastmile_statistics::interval::interval_95;
 use lastmile_statistics::mean;
 use lastmile_traffic::responses::Origin;
 use lastmile_units::Seed;
 use std::time::Duration;
 
-/// A setting that was replayed on a group over a link.
+/// A setting on a group over a link.
 #[derive(Debug, Clone)]
 pub(super) struct MeasuredCandidate {
     pub(super) candidate: Candidate,
     /// A response's mean time in seconds on an idle link.
     pub(super) isolated_time: f64,
-    /// Transfer times in seconds, in replays of the page.
-    pub(super) times: Runs,
 }
 
 impl MeasuredCandidate {
-    /// The mean transfer time of a response in replays of the page, in seconds.
-    fn time_mean(&self) -> f64 {
-        mean(&self.times.concat()).unwrap_or_default()
-    }
-
-    /// Whether `self` is at least as good as `other` in mean transfer time, size and CPU time on either side, and better in one.
+    /// Whether `self` is at least as good as `other` in isolated time, size and CPU time on either side, and better in one.
     pub(super) fn dominates(&self, other: &Self) -> bool {
         let key = |tried: &Self| {
             let Candidate {
                 size, server, client, ..
             } = tried.candidate;
             [
-                tried.time_mean(),
+                tried.isolated_time,
                 size.as_f64(),
                 server.as_secs_f64(),
                 client.as_secs_f64(),
@@ -92,6 +88,8 @@ pub(super) struct Row {
     /// The seconds that a page delays other requests.
     pub(super) delay_of_others: f64,
     pub(super) simplicity: Simplicity,
+    /// Whether it is the link's ordinary mix.
+    pub(super) is_ordinary: bool,
 }
 
 /// Differences below this share of the page's time count as none, once repeats tell them so closely: our own choice.
@@ -101,6 +99,17 @@ impl Row {
     /// The mean page time.
     pub(super) fn mean(&self) -> f64 {
         mean(&self.times).unwrap_or(f64::INFINITY)
+    }
+
+    /// Whether it is slower than another one by no more than the model's error, with the delay of others and without.
+    fn is_within_model_error(&self, of: &Self) -> bool {
+        let error = ModelError::OF_RATIOS * of.mean();
+        self.mean() <= of.mean() + error && self.burden() <= of.burden() + error
+    }
+
+    /// Whether it leaves everything as it is, or uncompressed.
+    const fn changes_nothing(&self) -> bool {
+        self.simplicity.settings == 0
     }
 
     /// The mean page time and the delay of others.
@@ -136,6 +145,11 @@ impl PairedDifference {
         self.interval[0] > 0.0
     }
 
+    /// Whether a row is beaten by another one, beyond the noise and, where it is the ordinary mix, the model's error.
+    pub(super) fn is_beaten(own: &Row, by: &Row, seed: Seed) -> bool {
+        Self::of(own, by, seed).is_slower() && !(own.is_ordinary && own.is_within_model_error(by))
+    }
+
     /// Whether more repeats could tell more: it contains 0, and is wider than what counts as no difference.
     fn is_open(&self, time: f64) -> bool {
         let [low, high] = self.interval;
@@ -168,7 +182,18 @@ pub(super) fn choose(rows: &[Row], seed: Seed) -> Choice {
         let (a, b) = (&rows[*a], &rows[*b]);
         a.simplicity.cmp(&b.simplicity).then(a.mean().total_cmp(&b.mean()))
     };
-    let chosen = equals.min_by(simplest).unwrap_or(easiest);
+    let simplest = equals.min_by(simplest).unwrap_or(easiest);
+    let ordinary = (0..rows.len()).find(|row| rows[*row].is_ordinary);
+    let is_worth_it = |row: &usize| {
+        let unchanged = |other: &usize| rows[*other].changes_nothing();
+        !rows[simplest].changes_nothing()
+            && !(0..rows.len())
+                .filter(unchanged)
+                .any(|other| difference(*row, other).is_slower())
+    };
+    let chosen = ordinary
+        .filter(|row| is_worth_it(row) && rows[*row].is_within_model_error(&rows[simplest]))
+        .unwrap_or(simplest);
     let against = |row: &usize| difference(chosen, *row);
     let others: Vec<usize> = (0..rows.len()).filter(|row| *row != chosen).collect();
     let time = rows[chosen].mean();
@@ -216,6 +241,7 @@ mod tests {
                 unusual_settings: 0,
                 server_cpu: Duration::ZERO,
             },
+            is_ordinary: false,
         }
     }
 
@@ -245,6 +271,32 @@ mod tests {
             1,
             "the page would be slower"
         );
+    }
+
+    #[test]
+    fn a_row_that_is_faster_by_less_than_the_models_error_yields_to_the_ordinary_one() {
+        let ordinary = |times| Row {
+            is_ordinary: true,
+            ..row(times, 3, 0.0)
+        };
+        let fast = row(&[10.0, 11.0, 12.0], 1, 0.0);
+        assert_eq!(chosen(&[fast.clone(), ordinary(&[10.8, 11.8, 12.8])]).chosen, 1);
+        assert_eq!(chosen(&[fast.clone(), ordinary(&[11.2, 12.2, 13.2])]).chosen, 0, "11 %");
+        let unchanged = row(&[10.0, 11.0, 12.0], 0, 0.0);
+        assert_eq!(chosen(&[unchanged, ordinary(&[10.0, 11.0, 12.1])]).chosen, 0);
+        let between = row(&[10.4, 11.4, 12.4], 0, 0.0);
+        let choice = chosen(&[fast.clone(), ordinary(&[10.8, 11.8, 12.8]), between]);
+        assert_eq!(choice.chosen, 0, "it would be slower than the page as it is");
+        assert!(!PairedDifference::is_beaten(
+            &ordinary(&[10.8, 11.8, 12.8]),
+            &fast,
+            Seed::new(1)
+        ));
+        assert!(PairedDifference::is_beaten(
+            &ordinary(&[11.2, 12.2, 13.2]),
+            &fast,
+            Seed::new(1)
+        ));
     }
 
     #[test]

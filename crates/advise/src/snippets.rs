@@ -436,9 +436,12 @@ impl SnippetRequest<'_> {
                     let other: Vec<String> = recommended
                         .iter()
                         .filter(|(setting, _)| **setting != codec.to_string())
-                        .map(|(setting, links)| match has_several_links {
-                            true => format!("{setting} on {}", links.iter().copied().collect::<Vec<_>>().join(", ")),
-                            false => setting.clone(),
+                        .map(|(setting, links)| {
+                            if has_several_links {
+                                format!("{setting} on {}", links.iter().copied().collect::<Vec<_>>().join(", "))
+                            } else {
+                                setting.clone()
+                            }
                         })
                         .collect();
                     if recommended.contains_key(&codec.to_string()) && !other.is_empty() {

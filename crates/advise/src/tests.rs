@@ -117,7 +117,15 @@ fn what_is_recommended_is_not_worse_than_no_compression() {
                 link.name
             );
             for kind in &link.kinds {
-                assert!(kind.recommended.buys.mean_s > 0.0, "{} over {}", kind.kind, link.name);
+                if let Some(saves) = &kind.recommended.page_saves {
+                    let is_doubted = kind.doubts.iter().any(|doubt| doubt.kind == DoubtKind::UncertainSaving);
+                    assert!(
+                        saves.mean_s > 0.0 || is_doubted,
+                        "{} over {}: {saves:?}",
+                        kind.kind,
+                        link.name
+                    );
+                }
             }
         }
     }
@@ -201,13 +209,7 @@ fn savings_are_of_pairs() {
     same(identity.recommended_saves.as_ref().unwrap(), identity, recommended);
     assert_eq!(recommended.recommended_saves, None);
     let json = kind(&advice, 0, "json");
-    assert_eq!(json.recommended.buys.pairs, 5, "one response, five repeats");
     assert_eq!(json.today.as_deref(), Some("gzip"));
-    let against_today = json.recommended.buys_against_today.as_ref().unwrap();
-    assert!(
-        against_today.mean_s.abs() < json.recommended.buys.mean_s,
-        "gzip already saves most of it"
-    );
 }
 
 #[test]
@@ -416,7 +418,13 @@ fn what_is_recommended_is_not_slower_than_any_other_row_on_any_link() {
         let screened = link.screened.iter().map(|row| (&row.setting, &row.recommended_saves));
         for (setting, saves) in rows.chain(screened) {
             let [_, high] = saves.mean_ci95_s.unwrap_or([saves.mean_s; 2]);
-            assert!(high >= 0.0, "{} on {}: {saves:?}", setting, link.name);
+            let is_within_model_error = -saves.share < ModelError::OF_RATIOS;
+            assert!(
+                high >= 0.0 || is_within_model_error,
+                "{} on {}: {saves:?}",
+                setting,
+                link.name
+            );
         }
         let names: Vec<&str> = link.page.iter().map(|row| row.setting.as_str()).collect();
         for known in ["today", "identity", "gzip:6", "br:5", "br:11"] {
@@ -649,6 +657,70 @@ fn what_is_compressed_inside_is_left_as_it_is_with_the_evidence() {
         of(lastmile_report::advise::Origin::Dynamic).recommended.setting,
         "identity"
     );
+}
+
+#[test]
+fn files_have_one_setting_whatever_the_seed_and_the_server() {
+    for seed in 1..=5 {
+        for server in [None, Some(Server::Nginx)] {
+            let mut asked = options(&["wpt/3g"]);
+            (asked.seed, asked.server) = (seed, server);
+            asked
+                .levels
+                .extend(["br:10".parse::<CodecSpec>().unwrap(), "zstd:19".parse().unwrap()]);
+            for link in advised(&crowded_page(), &asked).links {
+                let files = link
+                    .kinds
+                    .iter()
+                    .filter(|kind| kind.origin == lastmile_report::advise::Origin::Static);
+                let settings: BTreeSet<&str> = files.map(|kind| &*kind.recommended.setting).collect();
+                // Images are compressed inside.
+                assert_eq!(
+                    settings,
+                    BTreeSet::from(["br:11", "identity"]),
+                    "seed {seed}, {server:?}, {}: {:#?}",
+                    link.name,
+                    link.page
+                        .iter()
+                        .map(|row| (&row.setting, row.page_time.mean))
+                        .collect::<Vec<_>>()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_setting_saves_what_the_page_loses_without_it_and_a_kind_that_stays_as_it_is_has_no_figure() {
+    let asked = options(&["wpt/3g"]);
+    let mut page = crowded_page();
+    for response in &mut page.responses {
+        (response.content_encoding, response.transferred) = (None, None);
+    }
+    let advice = advised(&page, &asked);
+    assert_eq!(kind(&advice, 0, "image").recommended.page_saves, None);
+    let scripts = kind(&advice, 0, "javascript");
+    let saves = scripts.recommended.page_saves.as_ref().unwrap();
+    // The same page with scripts whose bodies are not known: they are replayed uncompressed.
+    for response in &mut page.responses {
+        if let (Some("text/javascript"), Body::Present(bytes)) = (response.media_type.as_deref(), &response.body) {
+            response.body = Body::SizeOnly(Bytes::from(bytes.len()));
+        }
+    }
+    let without = advised(&page, &Options { partial: true, ..asked });
+    let settings = |advice: &Advice| -> Vec<(String, String)> {
+        let kinds = advice.links[0].kinds.iter().filter(|kind| kind.kind != "javascript");
+        kinds
+            .map(|kind| (kind.kind.clone(), kind.recommended.setting.clone()))
+            .collect()
+    };
+    assert_eq!(settings(&advice), settings(&without), "all else is alike");
+    let [with, without] = [&advice, &without].map(|advice| advice.links[0].page[0].page_time.mean);
+    assert!(
+        (saves.mean_s - (without - with)).abs() < 1e-9,
+        "{saves:?}, {without} - {with}"
+    );
+    assert!(saves.mean_s > 0.0);
 }
 
 /// The snippet of a server.

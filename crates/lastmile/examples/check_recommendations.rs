@@ -17,7 +17,7 @@ use lastmile_lab::cpu_cost_model::{Choice, CostTable};
 use lastmile_lab::http::Version;
 use lastmile_link::LinkSpec;
 use lastmile_page::LoadOptions;
-use lastmile_report::advise::{Advice, LinkAdvice, Origin, Saving, Snippet};
+use lastmile_report::advise::{Advice, LinkAdvice, ModelError, Origin, Saving, Snippet};
 use lastmile_report::number::quantity;
 use lastmile_study::cell::{Cell, expand};
 use lastmile_traffic::responses::Traffic;
@@ -96,7 +96,8 @@ fn pages(cells: &[Cell]) -> Result<BTreeMap<String, Traffic>> {
     Ok(pages)
 }
 
-/// Prints a line about a link, and returns the number of rows that are faster than the recommended one beyond the noise.
+/// Prints a line about a link, and returns the number of rows that are faster than the recommended one beyond the noise and the
+/// model's error.
 fn check_rows(page: &str, link: &LinkAdvice, snippets: &[Snippet]) -> usize {
     let rows = link
         .page
@@ -122,7 +123,8 @@ fn check_rows(page: &str, link: &LinkAdvice, snippets: &[Snippet]) -> usize {
         )
     });
     let recommended = &link.page[0].page_time;
-    let faster: Vec<&(&str, &Saving)> = rows.iter().filter(|(_, saves)| bounds(saves)[1] < 0.0).collect();
+    let is_faster = |saves: &Saving| bounds(saves)[1] < 0.0 && -saves.share >= ModelError::OF_RATIOS;
+    let faster: Vec<&(&str, &Saving)> = rows.iter().filter(|(_, saves)| is_faster(saves)).collect();
     println!(
         "{page:<27} {:<20} {:>3} rows, {:>2} repeats, {}, recommended {}, saves least against {nearest}{}",
         link.name,

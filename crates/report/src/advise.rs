@@ -4,7 +4,7 @@
 //! which carry theirs. A *setting* is a content coding with its level, as a study writes it: `identity`, `gzip:6`, `br:11`,
 //! `zstd:3`; `today` is whatever the traffic was recorded with, response by response. A *mix* has a setting for each kind of response.
 
-use crate::number::percent;
+use crate::number::{percent, quantity};
 use crate::record::{Chart, Doubt, Figure, Finding, Table};
 #[cfg(test)]
 use schemars::JsonSchema;
@@ -112,6 +112,10 @@ pub struct ModelError {
 }
 
 impl ModelError {
+    /// Every ratio between page times under two compressed codings is as close as this to a browser's, in the recorded run of
+    /// `fidelity-pages`: of many settings, one that is faster by less is no better.
+    pub const OF_RATIOS: f64 = 0.1;
+
     /// The sentence about it, in an answer about a page that it was not measured with.
     pub fn sentence(&self) -> String {
         format!(
@@ -217,7 +221,8 @@ pub struct LinkAdvice {
     /// Whether every difference to the recommended setting is beyond the noise, or known to be less than a hundredth of the page's time.
     pub clear: bool,
     /// The whole page under each setting that was replayed in every repeat: `recommended` (each kind with its own) first, then `today`, then
-    /// the others, the fastest first; `identity` is among them. None of them is faster than `recommended` beyond the noise.
+    /// the others, the fastest first; `identity` is among them. None of them is faster than `recommended` beyond the noise, or else by less
+    /// than the model's error.
     pub page: Vec<PageOutcome>,
     /// The page in a real browser, beside simulated loads under the same conditions; none where that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -306,6 +311,39 @@ pub struct BrowserComparison {
     pub doubts: Vec<Doubt>,
 }
 
+impl BrowserComparison {
+    /// The sentence about it, in place of the one about pages in general: what the browser takes, and how far the simulation is from that.
+    pub fn sentence(&self, link: &str) -> String {
+        let time = |names: &[&str]| {
+            let outcome = self
+                .outcomes
+                .iter()
+                .find(|outcome| names.contains(&&*outcome.setting))?;
+            Some(quantity(outcome.emulated.mean, &outcome.emulated.unit))
+        };
+        let best = time(&["recommended"]).map(|time| format!(" takes {time} for this page as recommended"));
+        let now = time(&["today", "identity"]).map(|time| format!(", {time} as it is"));
+        let ratios = || self.outcomes.iter().map(|outcome| outcome.ratio);
+        let ends = [
+            ratios().fold(f64::INFINITY, f64::min),
+            ratios().fold(f64::NEG_INFINITY, f64::max),
+        ];
+        let [low, high] = ends.map(|ratio| format!("{ratio:.2}"));
+        let ratio = if low == high { high } else { format!("{low} to {high}") };
+        let doubt = self
+            .doubts
+            .first()
+            .map(|doubt| format!(" (doubt {})", doubt.kind.name()));
+        format!(
+            "On {link}, {}{}{}; its simulated times are {ratio} times as long{}.",
+            self.browser,
+            best.unwrap_or_default(),
+            now.unwrap_or_default(),
+            doubt.unwrap_or_default(),
+        )
+    }
+}
+
 /// The whole page under one setting, in simulation and in a real browser.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]
@@ -360,6 +398,8 @@ pub struct KindAdvice {
     pub identity_bytes: u64,
     /// The content coding they were recorded with, where they all have the same one and the source gives it: `gzip`.
     pub today: Option<String>,
+    /// Their bodies as recorded, summed; none where the source does not say.
+    pub today_bytes: Option<u64>,
     /// Every setting tried, smallest first.
     pub frontier: Vec<Candidate>,
     /// The one to use.
@@ -405,9 +445,10 @@ pub struct Candidate {
     pub server_cpu_s: f64,
     /// CPU time on the client for decompressing all responses of the kind, once per page, with the client's `slow_client` factor.
     pub client_cpu_s: f64,
-    /// From a response's request to its last decoded byte.
-    pub transfer_time: Figure,
-    /// Whether another setting is at least as good in mean transfer time, size, and CPU time on either side, and better in one.
+    /// From a response's request to its last decoded byte, alone on the link, mean over the responses: what the setting does, and no
+    /// neighbour. Without the link's random losses and delays.
+    pub isolated_time_s: f64,
+    /// Whether another setting is at least as good in isolated time, size, and CPU time on either side, and better in one.
     pub dominated: bool,
 }
 
@@ -419,10 +460,12 @@ pub struct Recommendation {
     pub setting: String,
     /// What it does and costs, in words made from the figures.
     pub why: String,
-    /// The transfer time per response that the recommended page saves, compared with the page without compression; 0 for `identity`.
-    pub buys: Saving,
-    /// The same compared with the traffic as recorded; none where the source does not give its coding.
-    pub buys_against_today: Option<Saving>,
+    /// Their bodies under it, summed.
+    pub compressed_bytes: u64,
+    /// What the page takes longer without it: this kind as it is today (as recorded, or uncompressed where the source does not say), all
+    /// others as recommended. None where the setting leaves the responses as they are today. Kinds share the link, so these do not add
+    /// up to what all settings save together.
+    pub page_saves: Option<Saving>,
 }
 
 /// The bandwidth towards the client at which the recommended setting stops being faster than `identity`.

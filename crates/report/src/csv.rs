@@ -78,8 +78,9 @@ pub(crate) fn run(run: &Run) -> Rows {
 
 /// An advice: one row per link and setting for the whole page (scope `page`), and one per link, kind and setting (scope `kind`).
 ///
-/// `bytes` is what the link carried in scope `page`, and the bodies' size in scope `kind`; the statistics are of the page's time
-/// and of a response's. Savings are compared with `identity`: the page's, and those of the setting recommended for a kind.
+/// `bytes` is what the link carried in scope `page`, and the bodies' size in scope `kind`; the statistics are of the page's time. A page's
+/// savings are compared with `identity`; those of the setting recommended for a kind with the page without it. `isolated_time_s` is a
+/// response's mean time alone on the link.
 pub(crate) fn advice(advice: &Advice) -> Rows {
     let fixed = [
         "link",
@@ -94,6 +95,7 @@ pub(crate) fn advice(advice: &Advice) -> Rows {
         "ratio",
         "server_cpu_s",
         "client_cpu_s",
+        "isolated_time_s",
         "saving_mean_s",
         "saving_ci95_low_s",
         "saving_ci95_high_s",
@@ -120,6 +122,7 @@ pub(crate) fn advice(advice: &Advice) -> Rows {
                 String::new(),
                 String::new(),
                 String::new(),
+                String::new(),
             ]);
             row.extend(saving(outcome.saving_against_identity.as_ref()));
             row.push(doubt_kinds(&link.doubts));
@@ -141,12 +144,16 @@ pub(crate) fn advice(advice: &Advice) -> Rows {
                     recommended.to_string(),
                 ]);
                 row.extend([candidate.dominated.to_string(), candidate.compressed_bytes.to_string()]);
-                row.extend(
-                    [candidate.ratio, candidate.server_cpu_s, candidate.client_cpu_s].map(|value| value.to_string()),
-                );
-                row.extend(saving(recommended.then_some(&kind.recommended.buys)));
+                let figures = [
+                    candidate.ratio,
+                    candidate.server_cpu_s,
+                    candidate.client_cpu_s,
+                    candidate.isolated_time_s,
+                ];
+                row.extend(figures.map(|value| value.to_string()));
+                row.extend(saving(kind.recommended.page_saves.as_ref().filter(|_| recommended)));
                 row.push(doubt_kinds(&kind.doubts));
-                row.extend(statistics_of(&candidate.transfer_time));
+                row.extend(STATISTICS.map(|_| String::new()));
                 rows.row(row);
             }
         }

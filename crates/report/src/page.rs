@@ -81,7 +81,7 @@ impl PageRecord for Advice {
         let advice = self;
         use document::advice::{answer, doubts, link_blocks, provenance_text, recommendations, snippets};
         let mut answer = answer(advice);
-        answer.push(recommendations(advice, Detail::All));
+        answer.push(recommendations(advice));
         answer.extend(doubts(advice));
         let findings = advice.findings.iter().cloned().map(Block::Finding).collect();
         let mut sections = vec![

@@ -198,6 +198,25 @@ mod tests {
     }
 
     #[test]
+    fn ratios_between_compressed_codings_are_as_close_to_chromiums_as_recommendations_assume() {
+        let recorded = recorded();
+        let of = |codec: &'static str| recorded.pages.iter().filter(move |page| page.codec == codec);
+        let pairs = of("gzip:6").flat_map(|one| {
+            let same = move |other: &&PageAgreement| {
+                (&other.page, &other.link, &other.delivery) == (&one.page, &one.link, &one.delivery)
+            };
+            of("br:5").filter(same).map(move |other| (one, other))
+        });
+        let differences: Vec<f64> = pairs
+            .map(|(one, other)| ((one.simulated / other.simulated) / (one.chromium / other.chromium) - 1.0).abs())
+            .collect();
+        assert!(differences.len() > 90, "{}", differences.len());
+        let found = differences.into_iter().fold(0.0, f64::max);
+        let assumed = ModelError::OF_RATIOS;
+        assert!(found <= assumed && found > assumed / 2.0, "{found}");
+    }
+
+    #[test]
     fn the_summary_has_the_median_and_the_worst() {
         let page = |simulated: f64| PageAgreement {
             page: "a".to_owned(),

@@ -392,3 +392,241 @@ fn no_answer_is_given_where_bodies_were_cut_off_or_the_server_can_do_nothing_ask
         Some(0)
     );
 }
+
+fn read_har(file: &str) -> serde_json::Value {
+    serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// What Chromium recorded, with what its server was asked for beside it (`record.mjs` there makes them).
+fn recorded(name: &str) -> (String, serde_json::Value) {
+    let file = format!("{}/../traffic/tests/recorded/{name}.har", env!("CARGO_MANIFEST_DIR"));
+    let log = read_har(&file)["log"].clone();
+    (file, log)
+}
+
+#[test]
+fn of_a_recording_by_chromium_exactly_what_its_server_was_asked_for_is_replayed_and_the_rest_is_told() {
+    let place = Place::new();
+    for (name, told) in [
+        ("disk-cache", "1 not replayed: the browser answered"),
+        ("memory-cache", "2 not replayed: the browser answered"),
+        ("service-worker", "2 not replayed: the browser answered"),
+        ("redirect", ""),
+        ("not-modified", "1 were answered by 304"),
+        ("preload", ""),
+        ("in-page", "2 are data: or blob: URLs"),
+    ] {
+        let (file, log) = recorded(name);
+        let mut words = vec!["advise", &file, "--link", "wpt/cable", "--encodings", "gzip"];
+        words.extend(["--repeats", "1", "--no-report", "--format", "json"]);
+        let traffic = place.json(&words)["traffic"].clone();
+        let served = log["_served"].as_array().unwrap();
+        let bytes: u64 = served.iter().map(|body| body["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(
+            (
+                &traffic["responses"],
+                &traffic["today_bytes"],
+                &traffic["identity_bytes"]
+            ),
+            (&served.len().into(), &bytes.into(), &bytes.into()),
+            "{name}: {traffic}"
+        );
+        let notes = traffic["notes"].as_array().unwrap();
+        let is_told = |note: &serde_json::Value| note.as_str().unwrap().starts_with(told);
+        assert!(notes.iter().any(is_told) || told.is_empty(), "{name}: {traffic}");
+        let left_out = log["entries"].as_array().unwrap().len() - served.len();
+        assert_eq!(
+            left_out > 0,
+            told.contains("not replayed") || told.contains("data:"),
+            "{name}"
+        );
+    }
+}
+
+/// Every kind of an advice over its first link.
+fn kinds(advice: &serde_json::Value) -> &Vec<serde_json::Value> {
+    advice["links"][0]["kinds"].as_array().unwrap()
+}
+
+#[test]
+fn a_setting_saves_what_the_page_takes_longer_without_it_and_files_have_one_quality() {
+    let place = Place::new();
+    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop.har");
+    // The same recording without the bodies of its icons: they are replayed as recorded, uncompressed, whatever is recommended.
+    let mut har = read_har(shop);
+    for entry in har["log"]["entries"].as_array_mut().unwrap() {
+        let content = entry["response"]["content"].as_object_mut().unwrap();
+        if content["mimeType"].as_str().unwrap().starts_with("image/svg") {
+            content.remove("text");
+        }
+    }
+    let advised = |file: &str| {
+        let words = "--link wpt/3g --encodings br --repeats 3 --no-report --format json";
+        place.json(&[&["advise", file], &words.split(' ').collect::<Vec<_>>()[..]].concat())
+    };
+    let (advice, without) = (advised(shop), advised(place.file("without.har", har.to_string())));
+    for (kind, of) in [&advice, &without]
+        .into_iter()
+        .flat_map(|advice| kinds(advice).iter().map(move |kind| (kind, advice)))
+    {
+        let setting = kind["recommended"]["setting"].as_str().unwrap();
+        let is_compressed_inside = ["image", "font-woff"].contains(&kind["kind"].as_str().unwrap());
+        assert!(
+            kind["origin"] != "static" || setting == if is_compressed_inside { "identity" } else { "br:11" },
+            "{kind}"
+        );
+        let saves = kind["recommended"]["page_saves"]["mean_s"].as_f64();
+        let is_doubted = kind["doubts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|doubt| doubt["kind"] == "uncertain-saving");
+        assert!(saves.is_none_or(|saves| saves > 0.0 || is_doubted), "{kind}");
+        assert_eq!(saves.is_none(), setting == "identity", "{kind}, of {}", of["answer"]);
+    }
+    let icons = kinds(&advice).iter().find(|kind| kind["kind"] == "svg").unwrap();
+    let page_time = |advice: &serde_json::Value| advice["links"][0]["page"][0]["page_time"]["mean"].as_f64().unwrap();
+    let saves = icons["recommended"]["page_saves"]["mean_s"].as_f64().unwrap();
+    let (with, without) = (page_time(&advice), page_time(&without));
+    assert!(
+        (saves - (without - with)).abs() < 0.001,
+        "{saves} s, of {with} s and {without} s without"
+    );
+    assert!((0.1..0.4).contains(&saves), "{saves}");
+    assert!(icons["today_bytes"].as_u64() > icons["recommended"]["compressed_bytes"].as_u64());
+}
+
+#[test]
+fn a_table_of_an_advice_has_no_interval_without_a_width_and_names_no_report_that_is_not_written() {
+    let place = Place::new();
+    let words = [
+        "advise",
+        site(&place),
+        "--link",
+        "wpt/cable",
+        "--repeats",
+        "5",
+        "--no-report",
+    ];
+    let text = place.data(&words);
+    let mut before: Vec<&str> = Vec::new();
+    for word in text.split_whitespace() {
+        // The interval of a mean stands in parentheses.
+        if let [.., from, "to"] = before[..]
+            && let Some(low) = from.strip_prefix('(')
+        {
+            assert_ne!(low, word.trim_end_matches(')'), "{text}");
+        }
+        before.push(word);
+    }
+    let table = text
+        .split("What to use")
+        .nth(1)
+        .unwrap()
+        .split("wpt/cable\n\n")
+        .next()
+        .unwrap();
+    assert!(!table.contains("µs"), "a page takes more than that: {table}");
+    assert!(!text.contains('±') && !text.contains("in the report"), "{text}");
+}
+
+#[test]
+fn a_recording_of_another_tool_is_read_as_that_tool_means_it() {
+    let place = Place::new();
+    let script = (0..2000)
+        .map(|line| format!("export const value{line} = {};\n", line * line % 977))
+        .collect::<String>();
+    let advised = |har: &serde_json::Value| {
+        let words = "--link wpt/cable --encodings gzip,br --repeats 1 --no-report --format json";
+        let file = place.file("other.har", har.to_string());
+        place.run(&[&["advise", file], &words.split(' ').collect::<Vec<_>>()[..]].concat())
+    };
+    let entry = |fields: serde_json::Value| {
+        let mut entry = serde_json::json!({
+            "request": { "method": "GET", "url": "https://a.example/a.js", "httpVersion": "QUIC" },
+            "response": {
+                "status": 200, "bodySize": script.len(), "content": { "size": script.len(), "mimeType": "text/javascript", "text": script },
+                "headers": [{ "name": "content-encoding", "value": "br" }, { "name": "content-length", "value": "5000" }]
+            }
+        });
+        for (path, value) in fields.as_object().unwrap() {
+            *entry.pointer_mut(path).unwrap() = value.clone();
+        }
+        serde_json::json!({ "log": { "entries": [entry] } })
+    };
+    // The content's size in place of the size on the link, and a name of HTTP/3 that no standard knows.
+    let ended = advised(&entry(serde_json::json!({})));
+    let advice = parsed(&ended.stdout);
+    assert_eq!(
+        (
+            &advice["traffic"]["today_bytes"],
+            &advice["options"]["hosts"][0]["recorded"]
+        ),
+        (&5000.into(), &"HTTP/3".into())
+    );
+    // The size on the link in place of the content's, and a body that was cut off.
+    let mut cut = entry(serde_json::json!({ "/response/bodySize": 5000, "/response/content/size": 5000 }));
+    cut["log"]["entries"][0]["_objectSizeUncompressed"] = (3 * script.len()).into();
+    advised(&cut).refused(2, &["none of 1 responses has its body"]);
+    // Content without a status is a cache's.
+    let cached = advised(&entry(serde_json::json!({ "/response/status": 0 })));
+    cached.refused(2, &["nothing to replay: 1 responses came from caches"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn where_chromium_loaded_this_page_its_times_are_told_in_place_of_those_of_other_pages() {
+    let place = Place::new();
+    let entry = |path: &str, media_type: &str, text: &str| {
+        serde_json::json!({
+            "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 10,
+            "request": { "method": "GET", "url": format!("https://a.example/{path}"), "headers": [] },
+            "response": { "status": 200, "headers": [], "content": { "size": text.len(), "mimeType": media_type, "text": text } }
+        })
+    };
+    let words = "some text of a page, ".repeat(1000);
+    let document = format!("<!doctype html><link rel=icon href='data:,'><script src=/a.js></script><p>{words}");
+    let script = format!("var a = 1; // {words}");
+    let entries = [
+        entry("", "text/html", &document),
+        entry("a.js", "text/javascript", &script),
+    ];
+    let har = serde_json::json!({ "log": { "entries": entries } }).to_string();
+    let ended = place.run(
+        &[
+            &[
+                "advise",
+                place.file("page.har", har),
+                "--link",
+                "wpt/cable",
+                "--encodings",
+                "gzip",
+            ][..],
+            &[
+                "--repeats",
+                "1",
+                "--browser-repeats",
+                "1",
+                "--world",
+                "sim,emu",
+                "--no-report",
+                "--format",
+                "json",
+            ],
+        ]
+        .concat(),
+    );
+    if ended.code == Some(3) {
+        return eprintln!("skipped: {}", ended.stderr);
+    }
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let answer = parsed(&ended.stdout)["answer"].as_str().unwrap().to_owned();
+    assert!(
+        answer.contains("On wpt/cable, Chrom") && answer.contains("for this page as recommended"),
+        "{answer}"
+    );
+    assert!(
+        answer.contains("its simulated times are") && !answer.contains("other pages"),
+        "{answer}"
+    );
+}

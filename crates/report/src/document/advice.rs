@@ -6,8 +6,8 @@ use crate::advise::{
 };
 use crate::advise::{BrowserComparison, Options, PageOutcome, Protocol, ReplayedHost, Server, TrafficKind};
 use crate::csv::{self, Rows};
-use crate::number::{interval, mean_and_spread, percent, quantity, signed_percent};
-use crate::record::{Axis, Chart, Doubt, DoubtKind, Point, Scale, Series, Source};
+use crate::number::{interval, percent, quantity, signed_percent};
+use crate::record::{Axis, Chart, Doubt, DoubtKind, Figure, Point, Scale, Series, Source};
 
 impl Record for Advice {
     fn document(&self, detail: Detail) -> Document {
@@ -22,7 +22,7 @@ impl Record for Advice {
 /// The answer first, then its grounds: on a terminal, as far as they fit on a few screens; else, every setting that no other one dominates.
 fn blocks(advice: &Advice, detail: Detail) -> Vec<Block> {
     let mut blocks = answer(advice);
-    blocks.push(recommendations(advice, detail));
+    blocks.push(recommendations(advice));
     for link in &advice.links {
         blocks.push(Block::Heading(link.name.clone()));
         blocks.extend(link_blocks(advice, link, detail));
@@ -32,8 +32,7 @@ fn blocks(advice: &Advice, detail: Detail) -> Vec<Block> {
     blocks.push(Block::Text(provenance_text(advice)));
     if detail == Detail::Short {
         blocks.push(Block::Text(
-            "The reasons for each kind, with every setting tried, are in the report, and in the formats json, csv and md."
-                .to_owned(),
+            "The reasons for each kind, with every setting tried: --format md, json or csv.".to_owned(),
         ));
     }
     blocks.extend(doubts(advice));
@@ -53,7 +52,9 @@ pub(crate) fn answer(advice: &Advice) -> Vec<Block> {
         blocks.push(Block::Doubts(voiding));
     }
     let links = advice.links.iter();
-    blocks.extend(links.map(|link| Block::Answer(link.summary.clone())));
+    blocks.extend(links.clone().map(|link| Block::Answer(link.summary.clone())));
+    let in_browser = links.filter_map(|link| Some(link.browser.as_ref()?.sentence(&link.name)));
+    blocks.extend(in_browser.map(Block::Text));
     blocks.extend(advice.model_error.iter().map(|error| Block::Text(error.sentence())));
     blocks
 }
@@ -66,36 +67,82 @@ fn voids(doubt: &Doubt) -> bool {
 /// The settings for which a short answer shows the page: the recommended one, the recorded one, and servers' defaults.
 const KNOWN_SETTINGS: [&str; 7] = ["recommended", "today", "identity", "gzip:6", "br:5", "br:11", "zstd:3"];
 
-/// One line per link and kind: the setting to use, and what it saves; with intervals where there is room.
-pub(crate) fn recommendations(advice: &Advice, detail: Detail) -> Block {
-    let saved = |seconds: f64, ci95: Option<[f64; 2]>| match detail {
-        Detail::Short | Detail::Long => quantity(seconds, "s"),
-        Detail::All => with_interval(seconds, ci95),
-    };
+/// For each link, a line per kind that changes: the setting to use, what it does to the bytes, and what the page would lose without it; then
+/// the other kinds, and all together.
+pub(crate) fn recommendations(advice: &Advice) -> Block {
     let mut grid = Grid::new(
         "What to use",
-        "Savings are in transfer time per response, compared with no compression.",
+        "Bytes are those of the bodies, today and as recommended. A setting saves what the page would take longer without it: its kind as it \
+         is today, all others as recommended, in paired loads, with the 95 % interval. Kinds share the link, so they do not add up to all.",
     )
     .word_columns(["link", "kind", "origin", "use"])
-    .figure_columns(["share saved", "median saved", "p95 saved"])
+    .figure_columns(["bytes today", "with it", "the page saves"])
     .word_columns(["stops paying above"]);
     for link in &advice.links {
-        for kind in &link.kinds {
-            let buys = &kind.recommended.buys;
-            let cells = vec![
-                link.name.clone(),
+        let changes = |kind: &&KindAdvice| kind.recommended.page_saves.is_some();
+        let (changed, same): (Vec<&KindAdvice>, Vec<&KindAdvice>) = link.kinds.iter().partition(changes);
+        let mut row = |kind: String, origin: &str, setting: &str, figures: [String; 4], doubts: &[Doubt]| {
+            let mut cells = vec![link.name.clone(), kind, origin.to_owned(), setting.to_owned()];
+            cells.extend(figures);
+            grid.row(cells, RowEmphasis::Plain, doubts);
+        };
+        for kind in &changed {
+            let recommended = &kind.recommended;
+            let [before, after] = bytes_text(&[*kind]);
+            let saves = recommended
+                .page_saves
+                .as_ref()
+                .map_or_else(String::new, page_saves_text);
+            let until = kind.break_even.as_ref().map_or_else(String::new, break_even_text);
+            let figures = [before, after, saves, until];
+            row(
                 kind.kind.clone(),
-                kind.origin.name().to_owned(),
-                kind.recommended.setting.clone(),
-                percent(buys.share),
-                saved(buys.median_s, buys.median_ci95_s),
-                saved(buys.p95_s, buys.p95_ci95_s),
-                kind.break_even.as_ref().map_or_else(String::new, break_even_text),
-            ];
-            grid.row(cells, RowEmphasis::Plain, &kind.doubts);
+                kind.origin.name(),
+                &recommended.setting,
+                figures,
+                &kind.doubts,
+            );
+        }
+        if !same.is_empty() {
+            let mut names: Vec<&str> = same.iter().map(|kind| kind.kind.as_str()).collect();
+            names.dedup();
+            row(names.join(", "), "", "as today", Default::default(), &[]);
+        }
+        let saves = link.page.first().and_then(|page| {
+            let of_today = page.saving_against_today.as_ref();
+            of_today.or(page.saving_against_identity.as_ref())
+        });
+        if let (2.., Some(saves)) = (changed.len(), saves) {
+            let [before, after] = bytes_text(&changed);
+            let figures = [before, after, page_saves_text(saves), String::new()];
+            row("all".to_owned(), "", "", figures, &link.doubts);
         }
     }
     Block::Grid(grid)
+}
+
+/// The bytes of kinds today and as recommended.
+fn bytes_text(kinds: &[&KindAdvice]) -> [String; 2] {
+    let today = kinds.iter().map(|kind| kind.today_bytes.unwrap_or(kind.identity_bytes));
+    let recommended = kinds.iter().map(|kind| kind.recommended.compressed_bytes);
+    [today.sum::<u64>(), recommended.sum()].map(|bytes| quantity(bytes as f64, "B"))
+}
+
+/// A page's saving below this share of its time is a detail: our own choice.
+const DETAIL: f64 = 0.001;
+
+/// `204 ms (190 to 218 ms)`; or a bound, where it may be nothing: the mean would be noise.
+fn page_saves_text(saving: &Saving) -> String {
+    let [low, high] = saving.mean_ci95_s.unwrap_or([saving.mean_s; 2]);
+    if high <= 0.0 {
+        "nothing".to_owned()
+    } else if saving.share.abs() < DETAIL {
+        format!("less than {}", percent(DETAIL))
+    } else if low <= 0.0 {
+        format!("less than {}", quantity(high, "s"))
+    } else {
+        with_interval(saving.mean_s, saving.mean_ci95_s, "s").replace('\n', " ")
+    }
 }
 
 /// A link: the page under each setting, then kind by kind.
@@ -264,8 +311,8 @@ pub(super) fn describe(link: &LinkDescription) -> String {
 
 fn page_grid(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Grid {
     let note = format!(
-        "From the first request to the last response decoded: mean ± population deviation of {} repeats. Savings compare paired pages, with \
-         95 % intervals; a setting is as good as the recommended one where the interval includes 0.",
+        "From the first request to the last response decoded, mean of {} repeats. Savings compare paired pages; a setting is as good as the \
+         recommended one where the interval includes 0. All intervals are of the mean, 95 %.",
         link.repeats
     );
     let mut grid = Grid::new("The whole page", note)
@@ -303,7 +350,7 @@ fn page_grid(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Grid {
                 .map_or_else(String::new, |value| quantity(*value, &time.unit))
         };
         let saving = |saving: &Option<Saving>| saving.as_ref().map_or_else(String::new, saving_text);
-        let mut cells = vec![name, mean_and_spread(time)];
+        let mut cells = vec![name, figure_text(time)];
         cells.extend(quantiles.iter().map(quantile));
         cells.extend([
             quantity(outcome.bytes_down.mean, &outcome.bytes_down.unit),
@@ -330,7 +377,7 @@ fn page_grid(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Grid {
 /// Each setting in simulation and in the browser.
 fn browser_grid(comparison: &BrowserComparison) -> Grid {
     let note = format!(
-        "Page times in {}, behind the same link in the emulated world, and in simulations of it: mean ± population deviation. In both, \
+        "Page times in {}, behind the same link in the emulated world, and in simulations of it, with 95 % intervals of the mean. In both, \
          client and servers compute at full speed. A ratio above 1 means that the simulation is slower.",
         comparison.browser
     );
@@ -344,8 +391,8 @@ fn browser_grid(comparison: &BrowserComparison) -> Grid {
         };
         let cells = vec![
             outcome.setting.clone(),
-            mean_and_spread(&outcome.simulated),
-            mean_and_spread(&outcome.emulated),
+            figure_text(&outcome.simulated),
+            figure_text(&outcome.emulated),
             ratio,
         ];
         grid.row(cells, RowEmphasis::Plain, &comparison.doubts);
@@ -365,7 +412,7 @@ fn screened_grid(link: &LinkAdvice) -> Grid {
         let cells = vec![
             screened.setting.clone(),
             screened.page_time.n.to_string(),
-            mean_and_spread(&screened.page_time),
+            figure_text(&screened.page_time),
             recommended_saves_text(&screened.recommended_saves),
         ];
         grid.row(cells, RowEmphasis::Plain, &[]);
@@ -376,10 +423,12 @@ fn screened_grid(link: &LinkAdvice) -> Grid {
 /// The saving, or that the two are equally good as far as one can tell.
 fn recommended_saves_text(saving: &Saving) -> String {
     let [low, high] = saving.mean_ci95_s.unwrap_or([saving.mean_s; 2]);
-    match saving.mean_ci95_s {
-        Some(_) if low <= 0.0 && high >= 0.0 => format!("as good\n({})", interval([low, high], "s")),
-        None if low == 0.0 => "as good".to_owned(),
-        _ => saving_text(saving),
+    if saving.share.abs() < DETAIL {
+        "as good".to_owned()
+    } else if low <= 0.0 && high >= 0.0 {
+        format!("as good\n({})", interval([low, high], "s"))
+    } else {
+        saving_text(saving)
     }
 }
 
@@ -402,7 +451,8 @@ fn frontier(kind: &KindAdvice, detail: Detail) -> Grid {
         format!(" {left_out} dominated settings are left out.")
     };
     let note = format!(
-        "{} responses, {} uncompressed. {computing}{left_out}",
+        "{} responses, {} uncompressed. {computing} The last column is the mean time from a response's request to its last decoded byte, each \
+         alone on the link.{left_out}",
         kind.responses,
         quantity(kind.identity_bytes as f64, "B")
     );
@@ -411,29 +461,19 @@ fn frontier(kind: &KindAdvice, detail: Detail) -> Grid {
         "of identity",
         "server CPU time",
         "client CPU time",
-        "transfer time",
-        "median",
-        "p95",
+        "a response alone",
     ]);
     if detail == Detail::All {
         grid = grid.word_columns(["dominated"]);
     }
     for candidate in kind.frontier.iter().filter(shown) {
-        let time = &candidate.transfer_time;
-        let quantile = |p: &str| {
-            time.quantiles
-                .get(p)
-                .map_or_else(String::new, |value| quantity(*value, &time.unit))
-        };
         let mut cells = vec![
             candidate.setting.clone(),
             quantity(candidate.compressed_bytes as f64, "B"),
             percent(candidate.ratio),
             quantity(candidate.server_cpu_s, "s"),
             quantity(candidate.client_cpu_s, "s"),
-            mean_and_spread(time),
-            quantile("0.5"),
-            quantile("0.95"),
+            quantity(candidate.isolated_time_s, "s"),
         ];
         if detail == Detail::All {
             cells.push(if candidate.dominated { "yes" } else { "" }.to_owned());
@@ -458,17 +498,11 @@ fn is_baseline(kind: &KindAdvice, candidate: &Candidate) -> bool {
 
 fn reason_text(kind: &KindAdvice) -> String {
     let recommended = &kind.recommended;
-    let mut text = format!(
-        "Use {}. {} Compared with no compression, a response saves {} at the median and {} at the 95th percentile, {} on average.",
-        recommended.setting,
-        recommended.why,
-        with_interval(recommended.buys.median_s, recommended.buys.median_ci95_s),
-        with_interval(recommended.buys.p95_s, recommended.buys.p95_ci95_s),
-        percent(recommended.buys.share),
-    );
-    if let Some(today) = &recommended.buys_against_today {
-        text += &format!(" Compared with today, it saves {}.", saving_text(today));
-    }
+    let mut text = format!("Use {}. {}", recommended.setting, recommended.why);
+    text += &match &recommended.page_saves {
+        Some(saving) => format!(" With it, the page saves {}.", page_saves_text(saving)),
+        None => " That leaves them as they are today.".to_owned(),
+    };
     if let Some(break_even) = &kind.break_even {
         text += &format!(
             " Break-even: {}; by formula: {}. {}",
@@ -500,14 +534,23 @@ fn by_formula(break_even: &BreakEven) -> String {
 /// `5.58 s, +62 %`, and on a line of its own `(5.19 to 5.97 s)`.
 fn saving_text(saving: &Saving) -> String {
     let time = format!("{}, {}", quantity(saving.mean_s, "s"), signed_percent(saving.share));
-    saving
-        .mean_ci95_s
-        .map_or(time.clone(), |ci| format!("{time}\n({})", interval(ci, "s")))
+    time + &interval_text(saving.mean_ci95_s, "s")
 }
 
-fn with_interval(seconds: f64, ci95: Option<[f64; 2]>) -> String {
-    let time = quantity(seconds, "s");
-    ci95.map_or(time.clone(), |ci| format!("{time}\n({})", interval(ci, "s")))
+/// The mean of a figure, with its interval.
+fn figure_text(figure: &Figure) -> String {
+    with_interval(figure.mean, figure.ci95, &figure.unit)
+}
+
+fn with_interval(mean: f64, ci95: Option<[f64; 2]>, unit: &str) -> String {
+    quantity(mean, unit) + &interval_text(ci95, unit)
+}
+
+/// An interval on a line of its own; nothing where its ends read alike.
+fn interval_text(ci95: Option<[f64; 2]>, unit: &str) -> String {
+    let has_width = |[low, high]: &[f64; 2]| quantity(*low, unit) != quantity(*high, unit);
+    ci95.filter(has_width)
+        .map_or_else(String::new, |ci| format!("\n({})", interval(ci, unit)))
 }
 
 fn server(server: Server) -> &'static str {
@@ -557,8 +600,8 @@ fn frontier_chart(kind: &KindAdvice) -> Chart {
             .filter(|candidate| wanted(candidate))
             .map(|candidate| Point {
                 x: candidate.compressed_bytes as f64,
-                y: candidate.transfer_time.mean,
-                spread: candidate.transfer_time.ci95,
+                y: candidate.isolated_time_s,
+                spread: None,
                 label: Some(candidate.setting.clone()),
             })
             .collect();
@@ -580,14 +623,14 @@ fn frontier_chart(kind: &KindAdvice) -> Chart {
     ];
     Chart {
         title: format!("Size and time of {}", kind.kind),
-        note: "Bars are 95 % intervals of the mean; lower and further left is better.".to_owned(),
+        note: "Each response alone on the link, mean over the responses; lower and further left is better.".to_owned(),
         x: Axis {
             label: "Total size".to_owned(),
             unit: "B".to_owned(),
             scale: Scale::Log,
         },
         y: Axis {
-            label: "Transfer time of a response".to_owned(),
+            label: "Time of a response alone".to_owned(),
             unit: "s".to_owned(),
             scale: Scale::Log,
         },
