@@ -5,6 +5,7 @@ mod broken;
 use super::*;
 use broken::{Fault, receive_head};
 use lastmile_codec::message::{Deflate, WindowBits};
+use lastmile_units::Bytes;
 use lastmile_websocket::{
     Agreement, ClientRequest, CompressorParameters, Event, MESSAGE_LIMIT, Response, Role, SendOptions, ServerDeflate,
     ServerSettings, Session,
@@ -260,6 +261,23 @@ fn a_server_that_reads_nothing_is_not_written_to_for_ever() {
         std::thread::park();
     });
     broken(&found);
+}
+
+#[test]
+fn a_server_that_refuses_two_megabytes_as_too_large_keeps_the_rule() {
+    let found = asked("two-megabytes", TIMEOUT, |stream| {
+        let session = Session::server(ServerSettings {
+            deflate: Some(ServerDeflate::default()),
+            protocols: Vec::new(),
+            message_limit: Bytes::new(1_000_000),
+        });
+        let mut rest = stream.try_clone().unwrap();
+        echo(stream, session);
+        // What is not read would reset the connection, and the refusal with it.
+        let _ = rest.read_to_end(&mut Vec::new());
+    });
+    assert_eq!(found.standing, RuleStatus::Held, "{found:?}");
+    assert!(found.found.contains("1009"), "{found:?}");
 }
 
 #[test]

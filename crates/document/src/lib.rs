@@ -201,6 +201,18 @@ impl Encoder {
         written.map_err(|problem| self.error(problem))
     }
 
+    /// A document as bytes, from its text. Encodings that describe themselves, XML excepted, keep the order of the keys; JSON is the text itself.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`], and when the text is no JSON.
+    pub fn encode_text(&self, text: &str) -> Result<Vec<u8>, DocumentError> {
+        if let WriterKind::SelfDescribing = &self.writer {
+            return self_describing::encode_text(self.encoding, text).map_err(|problem| self.error(problem));
+        }
+        let document = serde_json::from_str(text).map_err(|error| self.error(error.to_string()))?;
+        self.encode(&document)
+    }
+
     /// A document from its bytes, which may come from anybody.
     ///
     /// # Errors

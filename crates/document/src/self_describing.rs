@@ -1,8 +1,9 @@
 //! JSON, MessagePack and CBOR: encodings that carry the names and types of what they hold.
 
 use crate::Encoding;
-use serde::Serialize as _;
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
@@ -12,7 +13,7 @@ const DEPTH_MAX: usize = 128;
 /// The most elements that memory is set aside for before they are read: our own choice.
 const RESERVED_MAX: usize = 1024;
 
-pub(crate) fn encode(encoding: Encoding, document: &Value) -> Result<Vec<u8>, String> {
+pub(crate) fn encode(encoding: Encoding, document: &impl Serialize) -> Result<Vec<u8>, String> {
     match encoding {
         Encoding::Json => serde_json::to_vec(document).map_err(|error| error.to_string()),
         Encoding::Cbor => {
@@ -23,6 +24,66 @@ pub(crate) fn encode(encoding: Encoding, document: &Value) -> Result<Vec<u8>, St
             Ok(writer.into_encoder().into_writer())
         }
         _ => rmp_serde::to_vec_named(document).map_err(|error| error.to_string()),
+    }
+}
+
+/// The text of a document, with the keys of its objects in the order in which they stand there.
+pub(crate) fn encode_text(encoding: Encoding, text: &str) -> Result<Vec<u8>, String> {
+    let document: &RawValue = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    match encoding {
+        Encoding::Json => Ok(text.as_bytes().to_vec()),
+        _ => encode(encoding, &JsonText(document)),
+    }
+}
+
+/// The text of a value.
+struct JsonText<'a>(&'a RawValue);
+
+impl Serialize for JsonText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.0.get();
+        let unreadable = |error: serde_json::Error| S::Error::custom(error);
+        match text.as_bytes().first() {
+            Some(b'{') => {
+                let Members(members) = serde_json::from_str(text).map_err(unreadable)?;
+                serializer.collect_map(members.into_iter().map(|(key, value)| (key, JsonText(value))))
+            }
+            Some(b'[') => {
+                let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(unreadable)?;
+                serializer.collect_seq(elements.into_iter().map(JsonText))
+            }
+            _ => {
+                let scalar: Value = serde_json::from_str(text).map_err(unreadable)?;
+                scalar.serialize(serializer)
+            }
+        }
+    }
+}
+
+/// The members of an object, in their order.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        reader.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = entries.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
     }
 }
 

@@ -75,11 +75,13 @@ fn trade(link: &EncodingDelivery) -> Chart {
             .outcomes
             .iter()
             .filter(|outcome| outcome.framing == "length-prefix" && wanted(outcome))
-            .map(|outcome| Point {
-                x: outcome.link_bytes_per_message,
-                y: outcome.batch_delay_s + outcome.delivery_time.mean,
-                spread: None,
-                label: labelled.then(|| format!("{}, {}, {}", outcome.encoding, outcome.codec, outcome.batch)),
+            .filter_map(|outcome| {
+                Some(Point {
+                    x: outcome.link_bytes_per_message,
+                    y: outcome.delay_s()?,
+                    spread: None,
+                    label: labelled.then(|| format!("{}, {}, {}", outcome.encoding, outcome.codec, outcome.batch)),
+                })
             })
             .collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
@@ -103,7 +105,7 @@ fn trade(link: &EncodingDelivery) -> Chart {
     ];
     Chart {
         title: format!("Bytes against delay on {}", link.name),
-        note: "The delay is that of a message from arising to arrival, with the wait for its batch. Left and low is better.".to_owned(),
+        note: "The delay is that of a message from arising to arrival, with the wait for its batch; what does not fit the link is left out. Left and low is better.".to_owned(),
         x: Axis {
             label: "Bytes of the link for each message".to_owned(),
             unit: "B".to_owned(),

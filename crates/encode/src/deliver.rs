@@ -1,14 +1,15 @@
-//! Delivers batches over a link in the simulated world, one after another on a connection that stays open.
+//! Delivers batches over a link in the simulated world, on a connection that stays open.
 
 use lastmile_lab::failure::Failure;
 use lastmile_lab::testbed::{TwoHostSpec, TwoHostTestbed};
 use lastmile_link::{Capacity, LinkSpec};
-use lastmile_units::Seed;
+use lastmile_units::{Seed, random};
 use lastmile_world::sim;
 use lastmile_world::{Host as _, Listener as _};
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
@@ -22,35 +23,56 @@ const SEGMENT_PAYLOAD: usize = 1_448;
 /// What a delivery of several batches took.
 #[derive(Debug, Clone)]
 pub(crate) struct Delivered {
-    /// For each batch, from when it was sent until its last byte had arrived, in seconds.
+    /// For each batch, from when it was to be sent until its last byte had arrived, in seconds.
     pub(crate) times: Vec<f64>,
     /// The bytes that the link carried towards the receiver, with the headers of every layer, in bytes.
     pub(crate) link_bytes: u64,
 }
 
-/// Sends batches of these sizes; each once the one before it has arrived.
+/// When batches are sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pace<'a> {
+    /// Each once the one before it has arrived.
+    OneByOne,
+    /// Each at its time since the connection was opened, whatever is still under way.
+    At(&'a [Duration]),
+}
+
+/// Sends batches of these sizes.
 ///
 /// # Errors
 /// When the link does not deliver them.
-pub(crate) fn deliver(link: &LinkSpec, sizes: &[usize], seed: Seed) -> Result<Delivered, Failure> {
+pub(crate) fn deliver(link: &LinkSpec, sizes: &[usize], pace: Pace<'_>, seed: Seed) -> Result<Delivered, Failure> {
     let testbed = TwoHostTestbed::<sim::World>::build(&TwoHostSpec::with_nodelay(link.clone()), seed)?;
     let (arrived, mut arrivals) = mpsc::unbounded_channel::<()>();
     let sent = Rc::new(RefCell::new(Vec::new()));
     let server = testbed.server.clone();
     let mut listener = server.listen(PORT).map_err(|error| Failure::new(error.to_string()))?;
     let (sizes_sent, sent_times) = (sizes.to_vec(), Rc::clone(&sent));
+    let times = match pace {
+        Pace::OneByOne => None,
+        Pace::At(times) => Some(times.to_vec()),
+    };
     let sender = server.clone();
     server.spawn(async move {
         // A failure shows at the receiver, whose connection ends.
         let _ = async {
             let mut stream = listener.accept().await?;
-            for size in sizes_sent {
-                sent_times.borrow_mut().push(sender.now());
+            let opened = sender.now();
+            for (index, size) in sizes_sent.into_iter().enumerate() {
+                let due = match &times {
+                    Some(times) => opened + times[index],
+                    None => {
+                        if index > 0 && arrivals.recv().await.is_none() {
+                            break;
+                        }
+                        sender.now()
+                    }
+                };
+                sender.sleep_until(due).await;
+                sent_times.borrow_mut().push(due);
                 stream.write_all(&vec![0x55; size]).await?;
                 stream.flush().await?;
-                if arrivals.recv().await.is_none() {
-                    break;
-                }
             }
             io::Result::Ok(())
         }
@@ -78,6 +100,19 @@ pub(crate) fn deliver(link: &LinkSpec, sizes: &[usize], seed: Seed) -> Result<De
         times: times.collect(),
         link_bytes: testbed.counters().since(before).bytes_down,
     })
+}
+
+/// When messages arise: independently of each other, so that the time between two has an exponential
+/// distribution. In units of the mean time between two.
+pub(crate) fn arrivals(count: usize, seed: Seed) -> Vec<f64> {
+    let mut rng = seed.derive("arrivals").rng();
+    let mut elapsed = 0.0;
+    let next = |_| {
+        // The inverse of its distribution function.
+        elapsed -= libm::log(random::positive_unit_fraction(&mut rng));
+        elapsed
+    };
+    (0..count).map(next).collect()
 }
 
 /// The mean time that a link's rate and delay imply for batches of these sizes: 8 (B + headers of each packet) / rate, and the delay; in

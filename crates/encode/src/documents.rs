@@ -1,13 +1,14 @@
-//! Reads documents: JSON lines, one document each, or the messages of a transcript whose payloads are JSON.
+//! Reads documents: messages of a file that are JSON.
 
 use crate::exactness;
+use lastmile_traffic::messages::Location;
 use serde_json::Value;
 
 /// A document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The line that it is from, from 1.
-    pub line: usize,
+    /// Where it stands in the file.
+    pub location: Location,
     /// Its text, as it stands there: the order of keys and white space are the user's own.
     pub text: String,
     /// What the text says.
@@ -21,20 +22,21 @@ impl Document {
     ///
     /// # Errors
     /// When it is no JSON.
-    pub fn parse(line: usize, text: &str) -> Result<Self, serde_json::Error> {
+    pub fn parse(location: Location, text: &str) -> Result<Self, DocumentsError> {
+        let value = serde_json::from_str(text).map_err(|error| DocumentsError::syntax(location, &error))?;
         Ok(Self {
-            line,
-            value: serde_json::from_str(text)?,
+            location,
+            value,
             loss: exactness::loss(text),
             text: text.to_owned(),
         })
     }
 }
 
-/// Documents with the lines that they are from.
+/// Documents, and how they were read.
 #[derive(Debug, Clone, Default)]
 pub struct Documents {
-    /// In the order of their lines.
+    /// In the order of the file.
     pub documents: Vec<Document>,
     /// Remarks on how they were read.
     pub notes: Vec<String>,
@@ -44,10 +46,10 @@ pub struct Documents {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentsError {
     /// A line is no JSON.
-    #[error("line {line}, column {column}: {problem}; each line must be one JSON document")]
+    #[error("{location}, column {column}: {problem}; each line must be one JSON document: `jq -c .` writes such lines")]
     Syntax {
-        /// The line, from 1.
-        line: usize,
+        /// Where the document stands.
+        location: Location,
         /// The column, from 1.
         column: usize,
         /// What is wrong.
@@ -56,91 +58,98 @@ pub enum DocumentsError {
     /// There is nothing to encode.
     #[error("there is no document in it: each line must be one JSON document, such as {{\"id\": 7}}")]
     Empty,
-    /// It is a recording, which is no document of an application.
-    #[error(
-        "this is a HAR recording, and no document: lastmile tune reads its WebSocket messages, lastmile advise its pages"
-    )]
-    Recording,
 }
 
-/// The keys by which a line of a transcript holds a message.
-const PAYLOAD: &str = "payload";
-const BINARY_PAYLOAD: &str = "payload_base64";
+impl DocumentsError {
+    fn syntax(location: Location, error: &serde_json::Error) -> Self {
+        let problem = error.to_string();
+        let position = format!(" at line {} column {}", error.line(), error.column());
+        Self::Syntax {
+            location,
+            column: error.column(),
+            problem: problem.strip_suffix(&position).unwrap_or(&problem).to_owned(),
+        }
+    }
+}
 
-impl Documents {
-    /// Reads at most `limit` documents. Empty lines are skipped.
-    ///
-    /// Where every line has `direction` and a payload, as in the transcripts that `tune` reads, the documents are the payloads that are JSON;
-    /// a note counts the others.
+/// Takes the documents among the messages of a file.
+#[derive(Debug)]
+pub struct DocumentReader {
+    /// Whether each message is a line that must be a document.
+    are_lines: bool,
+    limit: usize,
+    documents: Vec<Document>,
+    found: usize,
+    others: usize,
+    /// The first line that is no document. What comes after it may say more: that the file is a log, or a table.
+    broken: Option<DocumentsError>,
+}
+
+impl DocumentReader {
+    /// A reader of at most `limit` documents. Where messages are lines, one that is neither empty nor JSON is an error; of other messages,
+    /// those that are no JSON object or array are counted.
+    pub fn new(are_lines: bool, limit: usize) -> Self {
+        Self {
+            are_lines,
+            limit,
+            documents: Vec::new(),
+            found: 0,
+            others: 0,
+            broken: None,
+        }
+    }
+
+    /// Reads the next message.
+    pub fn push(&mut self, location: Location, message: &[u8]) {
+        let text = String::from_utf8_lossy(message);
+        if self.broken.is_some() || self.are_lines && text.trim().is_empty() {
+            return;
+        }
+        match Document::parse(location, &text) {
+            Ok(document) if self.are_lines || document.value.is_object() || document.value.is_array() => {
+                self.found += 1;
+                if self.found <= self.limit {
+                    self.documents.push(document);
+                }
+            }
+            Err(error) if self.are_lines => self.broken = Some(error),
+            _ => self.others += 1,
+        }
+    }
+
+    /// The documents, after the last message.
     ///
     /// # Errors
-    /// When a line is no JSON, or there is no document.
-    pub fn read(text: &str, limit: usize) -> Result<Self, DocumentsError> {
-        let mut lines = Vec::new();
-        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-            let document = Document::parse(line, text).map_err(|error| DocumentsError::Syntax {
-                line,
-                column: error.column(),
-                problem: error.to_string(),
-            })?;
-            lines.push(document);
+    /// When there is none, or a line was none.
+    pub fn finish(self) -> Result<Documents, DocumentsError> {
+        if let Some(broken) = self.broken {
+            return Err(broken);
         }
-        if let [document] = &lines[..]
-            && document.value.pointer("/log/entries").is_some_and(Value::is_array)
-        {
-            return Err(DocumentsError::Recording);
-        }
-        let has_payload =
-            |value: &Value| value.get(PAYLOAD).is_some_and(Value::is_string) || value.get(BINARY_PAYLOAD).is_some();
-        let is_message = |Document { value, .. }: &Document| value.get("direction").is_some() && has_payload(value);
-        let mut documents = if !lines.is_empty() && lines.iter().all(is_message) {
-            Self::payloads(&lines)
-        } else {
-            Self {
-                notes: array_note(&lines).into_iter().collect(),
-                documents: lines,
-            }
-        };
-        if documents.documents.is_empty() {
+        if self.documents.is_empty() {
             return Err(DocumentsError::Empty);
         }
-        let all = documents.documents.len();
-        if all > limit {
-            documents.documents.truncate(limit);
-            documents.notes.push(format!(
-                "only the first {limit} of {all} documents are encoded: --documents takes more"
-            ));
+        let mut notes = Vec::new();
+        if !self.are_lines {
+            notes.push("the documents are the messages of the file, whatever their direction".to_owned());
         }
-        Ok(documents)
-    }
-
-    fn payloads(lines: &[Document]) -> Self {
-        let parse = |Document { line, value, .. }: &Document| {
-            let payload = value.get(PAYLOAD)?.as_str()?;
-            let document = Document::parse(*line, payload).ok()?;
-            (document.value.is_object() || document.value.is_array()).then_some(document)
-        };
-        let documents: Vec<Document> = lines.iter().filter_map(parse).collect();
-        let mut notes = vec!["the file is a transcript: the documents are the payloads of its messages".to_owned()];
-        let others = lines.len() - documents.len();
-        if others > 0 {
+        if self.others > 0 {
             notes.push(format!(
-                "{others} of {} messages are no JSON documents, and are left out",
-                lines.len()
+                "{} of {} messages are no JSON documents, and are left out",
+                self.others,
+                self.found + self.others
             ));
         }
-        Self { documents, notes }
+        if self.found > self.limit {
+            notes.push(format!(
+                "only the first {} of {} documents are encoded: --documents takes more",
+                self.limit, self.found
+            ));
+        }
+        Ok(Documents {
+            documents: self.documents,
+            notes,
+        })
     }
-}
-
-/// A hint where the only document is an array, which may hold the documents that were meant.
-fn array_note(lines: &[Document]) -> Option<String> {
-    let [document] = lines else { return None };
-    let elements = document.value.as_array().filter(|elements| elements.len() > 1)?;
-    Some(format!(
-        "the only document is an array of {} elements; if each is a message, write one a line: jq -c '.[]' FILE",
-        elements.len()
-    ))
 }
 
 #[cfg(test)]
@@ -148,36 +157,48 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn values(documents: &Documents) -> Vec<(usize, Value)> {
-        let pair = |document: &Document| (document.line, document.value.clone());
+    fn read(are_lines: bool, messages: &[&str], limit: usize) -> Result<Documents, DocumentsError> {
+        let mut reader = DocumentReader::new(are_lines, limit);
+        for (number, message) in (1..).zip(messages) {
+            reader.push(Location::Line(number), message.as_bytes());
+        }
+        reader.finish()
+    }
+
+    fn values(documents: &Documents) -> Vec<(Location, Value)> {
+        let pair = |document: &Document| (document.location, document.value.clone());
         documents.documents.iter().map(pair).collect()
     }
 
     #[test]
     fn each_line_is_a_document_and_a_broken_one_is_named() {
-        let read = Documents::read("{\"a\":1}\n\n[2]\n", 10).unwrap();
-        assert_eq!(values(&read), [(1, json!({"a": 1})), (3, json!([2]))]);
-        let error = Documents::read("{\"a\":1}\n{\"a\":\n", 10).unwrap_err().to_string();
-        assert!(error.starts_with("line 2, column 5: "), "{error}");
-        assert_eq!(Documents::read("\n", 10).unwrap_err(), DocumentsError::Empty);
-        let recording = Documents::read(r#"{"log":{"entries":[]}}"#, 10).unwrap_err();
-        assert_eq!(recording, DocumentsError::Recording);
-        assert!(Documents::read("[1,2]", 10).unwrap().notes[0].contains("array of 2"));
+        let lines = read(true, &["{\"a\":1}", "", "[2]"], 10).unwrap();
+        assert_eq!(
+            values(&lines),
+            [(Location::Line(1), json!({"a": 1})), (Location::Line(3), json!([2]))]
+        );
+        let error = read(true, &["{\"a\":1}", "{\"a\":"], 10).unwrap_err().to_string();
+        assert!(
+            error.starts_with("line 2, column 5: EOF while parsing a value; "),
+            "{error}"
+        );
+        assert_eq!(read(true, &[""], 10).unwrap_err(), DocumentsError::Empty);
     }
 
     #[test]
-    fn the_documents_of_a_transcript_are_its_payloads() {
-        let text = r#"{"direction":"sent","payload":"{\"a\":1}"}
-{"direction":"sent","payload":"hello"}
-{"direction":"received","payload_base64":"AA=="}"#;
-        let read = Documents::read(text, 10).unwrap();
-        assert_eq!(values(&read), [(1, json!({"a": 1}))]);
-        assert!(read.notes[1].starts_with("2 of 3 messages"), "{:?}", read.notes);
+    fn messages_that_are_no_documents_are_counted() {
+        let messages = read(false, &["{\"a\":1}", "hello", "2"], 10).unwrap();
+        assert_eq!(values(&messages), [(Location::Line(1), json!({"a": 1}))]);
+        assert!(messages.notes[1].starts_with("2 of 3 messages"), "{:?}", messages.notes);
     }
 
     #[test]
-    fn what_is_beyond_the_limit_is_said() {
-        let read = Documents::read("1\n2\n3\n", 2).unwrap();
-        assert_eq!((read.documents.len(), read.notes.len()), (2, 1));
+    fn documents_beyond_the_limit_are_counted() {
+        let lines = read(true, &["1", "2", "3"], 2).unwrap();
+        assert_eq!(lines.documents.len(), 2);
+        assert_eq!(
+            lines.notes,
+            ["only the first 2 of 3 documents are encoded: --documents takes more"]
+        );
     }
 }

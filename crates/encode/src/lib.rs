@@ -1,6 +1,6 @@
 //! Which encoding, compression and batch size suit a user's documents, on the links that they name.
 //!
-//! [`Documents`] are read from JSON lines; [`compare`] infers their schema, encodes them in every encoding of `lastmile-document`, compresses
+//! [`DocumentReader`] takes [`Documents`] from the messages of a file; [`compare`] infers their schema, encodes them in every encoding of `lastmile-document`, compresses
 //! them in every way and batch size, delivers samples of the batches over each link in the simulated world, and writes the record with its answer.
 //! Schemas and encodings are left to `lastmile-document`, what a record looks like to `lastmile-report`.
 
@@ -12,10 +12,12 @@ mod documents;
 mod exactness;
 mod findings;
 mod framing;
+mod link_run;
 mod sizes;
+mod summary;
 
 pub use codecs::{COMPRESSIONS, Compression};
-pub use documents::{Document, Documents, DocumentsError};
+pub use documents::{Document, DocumentReader, Documents, DocumentsError};
 pub use framing::Framing;
 
 use lastmile_document::{Encoder, Encoding, Misfit, Schema, UserSchema, infer, proto_text};
@@ -24,6 +26,7 @@ use lastmile_lab::failure::Failure;
 use lastmile_link::LinkSpec;
 use lastmile_report::encode::{EncodingComparison, Refusal};
 use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_traffic::messages::Location;
 use lastmile_units::Seed;
 use lastmile_units::workers::{Interrupted, Workers};
 use sizes::Sized;
@@ -82,11 +85,11 @@ pub enum EncodeError {
     Nothing(String),
     /// A document does not fit the user's schema.
     #[error(
-        "line {line}: {misfit}; correct the document or {file}, or name another message than {message} with --message"
+        "{location}: {misfit}; correct the document or {file}, or name another message than {message} with --message"
     )]
     Misfit {
-        /// The line of the document, from 1.
-        line: usize,
+        /// Where the document stands.
+        location: Location,
         /// What does not fit.
         misfit: Box<Misfit>,
         /// The schema's file.
@@ -136,12 +139,19 @@ pub fn compare(
     };
     let links = options.links.len();
     let steps = (options.encodings.len() * (1 + links)) as f64;
+    let measure = |encoding: Encoding, compressions: &[Compression], batches: &[usize]| {
+        let encoded = sizes::encode(&encoder(encoding, &schema, options), documents, options.timed)?;
+        Ok(sizes::compress(
+            encoding,
+            &encoded,
+            compressions,
+            batches,
+            options.timed,
+        ))
+    };
     let measured = workers.run(
         &options.encodings,
-        |encoding| {
-            let encoded = sizes::encode(&encoder(*encoding, &schema, options), documents, options.timed)?;
-            Ok(sizes::compress(*encoding, &encoded, &batches, options.timed))
-        },
+        |encoding| measure(*encoding, &COMPRESSIONS, &batches),
         &mut |done| on_done(done as f64 / steps),
     )?;
     let (mut settings, mut refusals) = (Vec::new(), Vec::new());
@@ -157,6 +167,11 @@ pub fn compare(
             .map_or_else(String::new, |refusal: &Refusal| refusal.problem.clone());
         return Err(EncodeError::Nothing(problem));
     }
+    if !settings.iter().any(Sized::is_plain_json) {
+        // What every answer is compared with.
+        let plain = measure(Encoding::Json, &[Compression::None], &[1]);
+        settings.splice(0..0, plain.unwrap_or_default());
+    }
     let mut deliveries = Vec::new();
     for (at, (name, link)) in options.links.iter().enumerate() {
         let began = options.encodings.len() * (1 + at);
@@ -165,9 +180,15 @@ pub fn compare(
     }
     let mut doubts = Vec::new();
     if count < DOCUMENTS_FEW {
+        let there_are = match count {
+            1 => "there is 1 document".to_owned(),
+            count => format!("there are {count} documents"),
+        };
         doubts.push(Doubt::new(
             DoubtKind::FewMessages,
-            format!("there are {count} documents: with more, dictionaries and streams would compress better, and the schema would be surer"),
+            format!(
+                "{there_are}: with more, dictionaries and streams would compress better, and the schema would be surer"
+            ),
         ));
     }
     Ok(EncodingComparison {
@@ -180,7 +201,7 @@ pub fn compare(
         seed: options.seed.get(),
         cpu_machine: options.timed.then(this_machine),
         inferred_schema: proto_text(&schema),
-        answer: choose::answer(&settings, &deliveries) + &schema_used(&settings, options),
+        answer: summary::answer(&settings, &deliveries) + &schema_used(&settings, options),
         findings: findings::findings(&settings),
         charts: charts::charts(&settings, &deliveries),
         settings: settings.iter().map(Sized::setting).collect(),
@@ -194,7 +215,7 @@ pub fn compare(
 fn fits(schema: &UserSchema, documents: &Documents) -> Result<(), EncodeError> {
     for document in &documents.documents {
         schema.encode(&document.value).map_err(|misfit| EncodeError::Misfit {
-            line: document.line,
+            location: document.location,
             misfit: Box::new(misfit),
             file: schema.file().to_owned(),
             message: schema.message().to_owned(),

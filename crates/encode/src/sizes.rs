@@ -1,6 +1,6 @@
 //! Encodes every document in every encoding, checks that it comes back, and measures sizes and CPU time for every codec and batch size.
 
-use crate::codecs::{COMPRESSIONS, Compression, Compressor, dictionaries};
+use crate::codecs::{Compression, Compressor, dictionaries};
 use crate::documents::{Document, Documents};
 use lastmile_document::{Encoder, Encoding};
 use lastmile_lab::cpu_clock::Stopwatch;
@@ -28,6 +28,11 @@ pub(crate) struct Sized {
 impl Sized {
     pub(crate) fn bytes_per_message(&self) -> f64 {
         self.bytes / self.messages as f64
+    }
+
+    /// Whether each document is sent alone, as it stands in the file.
+    pub(crate) fn is_plain_json(&self) -> bool {
+        self.encoding == Encoding::Json && self.compression == Compression::None && self.batch == 1
     }
 
     pub(crate) fn setting(&self) -> EncodingSetting {
@@ -72,7 +77,7 @@ pub(crate) fn encode(encoder: &Encoder, documents: &Documents, timed: bool) -> R
                 None => {
                     refusal = Some(Refusal {
                         encoding: encoder.encoding().name().to_owned(),
-                        line: document.line as u64,
+                        location: document.location.to_string(),
                         problem,
                         documents: 1,
                     });
@@ -102,17 +107,17 @@ pub(crate) fn encode(encoder: &Encoder, documents: &Documents, timed: bool) -> R
 }
 
 /// A document in an encoding. In JSON it is the user's own text, byte for byte; in others what is decoded again says the same as the text.
-fn encode_and_check(encoder: &Encoder, document: &Document) -> Result<Vec<u8>, String> {
-    if encoder.encoding() == Encoding::Json {
-        return Ok(document.text.clone().into_bytes());
-    }
-    if let Some(loss) = &document.loss {
+pub(crate) fn encode_and_check(encoder: &Encoder, document: &Document) -> Result<Vec<u8>, String> {
+    let is_json = encoder.encoding() == Encoding::Json;
+    if let Some(loss) = document.loss.as_ref().filter(|_| !is_json) {
         return Err(loss.clone());
     }
-    let message = encoder.encode(&document.value).map_err(|error| error.problem)?;
-    encoder
-        .check(&document.value, &message)
-        .map_err(|error| error.problem)?;
+    let message = encoder.encode_text(&document.text).map_err(|error| error.problem)?;
+    if !is_json {
+        encoder
+            .check(&document.value, &message)
+            .map_err(|error| error.problem)?;
+    }
     Ok(message)
 }
 
@@ -128,7 +133,13 @@ const STREAM_BYTES_ENOUGH: usize = 500_000;
 const BATCHES_FEW: usize = 10;
 
 /// Compresses the messages in every way and batch size; of many batches, a sample.
-pub(crate) fn compress(encoding: Encoding, encoded: &EncodedDocuments, batches: &[usize], timed: bool) -> Vec<Sized> {
+pub(crate) fn compress(
+    encoding: Encoding,
+    encoded: &EncodedDocuments,
+    compressions: &[Compression],
+    batches: &[usize],
+    timed: bool,
+) -> Vec<Sized> {
     let messages = &encoded.messages;
     let trained = dictionaries(messages);
     let mut by_batch: Vec<Vec<Sized>> = Vec::new();
@@ -176,12 +187,12 @@ pub(crate) fn compress(encoding: Encoding, encoded: &EncodedDocuments, batches: 
                 },
             })
         };
-        by_batch.push(COMPRESSIONS.into_iter().filter_map(size).collect());
+        by_batch.push(compressions.iter().copied().filter_map(size).collect());
     }
     // In the order of codecs, then batches.
     let mut all: Vec<Sized> = by_batch.into_iter().flatten().collect();
     all.sort_by_key(|sized| {
-        COMPRESSIONS
+        compressions
             .iter()
             .position(|compression| *compression == sized.compression)
     });

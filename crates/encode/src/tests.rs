@@ -1,14 +1,18 @@
 //! Comparisons of whole document sets.
 
+mod round_trip;
+
 use super::*;
+use crate::deliver::{Pace, arrivals, deliver, predicted};
 use lastmile_document::same;
+use lastmile_report::encode::{EncodingDelivery, EncodingOutcome};
 use lastmile_workload::access_log;
 use serde_json::{Value, json};
 
 fn log(count: usize) -> Documents {
     let line = |(at, line)| {
         let text = serde_json::to_string(line).expect("a log line is JSON");
-        Document::parse(at, &text).expect("it is JSON")
+        Document::parse(Location::Line(at), &text).expect("it is JSON")
     };
     Documents {
         documents: (1..).zip(&access_log::lines(count, Seed::new(1))).map(line).collect(),
@@ -17,7 +21,7 @@ fn log(count: usize) -> Documents {
 }
 
 fn document(line: usize, value: &Value) -> Document {
-    Document::parse(line, &value.to_string()).unwrap()
+    Document::parse(Location::Line(line), &value.to_string()).unwrap()
 }
 
 fn options() -> Options {
@@ -86,28 +90,116 @@ fn the_same_documents_give_the_same_record_with_an_answer_for_each_link() {
     let link = &comparison.links[0];
     assert_eq!(link.outcomes.iter().filter(|outcome| outcome.to_use).count(), 1);
     assert!(
-        comparison
-            .answer
-            .starts_with("On published/dialup-56k: A message of plain JSON takes"),
+        comparison.answer.starts_with("On published/dialup-56k: "),
         "{}",
         comparison.answer
     );
 }
 
+fn modem() -> LinkSpec {
+    lastmile_link::resolve("published/dialup-56k").unwrap()
+}
+
 #[test]
 fn deliveries_take_what_the_rate_and_the_delay_of_the_link_imply() {
-    let comparison = compare("log", &log(60), &options(), &mut |_| ()).unwrap();
-    for outcome in comparison.links[0].outcomes.iter().filter(|outcome| outcome.batch == 1) {
-        let predicted = outcome.predicted_s.unwrap();
-        let off = outcome.delivery_time.mean / predicted - 1.0;
-        assert!(
-            off.abs() < 0.01,
-            "{} {}: {} for {predicted}",
-            outcome.encoding,
-            outcome.codec,
-            outcome.delivery_time.mean
-        );
+    for size in [20, 150, 900] {
+        let delivered = deliver(&modem(), &[size; 12], Pace::OneByOne, Seed::new(1)).unwrap();
+        let mean = delivered.times.iter().sum::<f64>() / 12.0;
+        let predicted = predicted(&modem(), &[size]).unwrap();
+        assert!((mean / predicted - 1.0).abs() < 0.01, "{size}: {mean} for {predicted}");
     }
+}
+
+/// Lindley's recursion: a batch begins to be sent when it is full, or when the one before it has been sent.
+#[test]
+fn batches_wait_for_those_before_them_as_in_a_queue() {
+    let link = modem();
+    let sizes: Vec<usize> = (0..300).map(|n| 60 + n * 7919 % 400).collect();
+    // The headers of IPv4, of TCP with timestamps, and of the link.
+    let bytes = |size: usize| size + 20 + 32 + link.down.framing_overhead.get() as usize;
+    let seconds = |size: usize| 8.0 * bytes(size) as f64 / 56_000.0;
+    let service = sizes.iter().map(|size| seconds(*size)).sum::<f64>() / 300.0;
+    let arrivals = arrivals(300, Seed::new(1));
+    let mut means = Vec::new();
+    for load in [0.2, 0.5, 0.8] {
+        let due: Vec<Duration> = arrivals
+            .iter()
+            .map(|at| Duration::from_secs_f64(at * service / load))
+            .collect();
+        let mut free = 0.0;
+        let waiting = due.iter().zip(&sizes).map(|(due, size)| {
+            free = due.as_secs_f64().max(free) + seconds(*size);
+            free - due.as_secs_f64() + link.down.one_way_delay.as_secs_f64()
+        });
+        let expected = waiting.sum::<f64>() / 300.0;
+        let delivered = deliver(&link, &sizes, Pace::At(&due), Seed::new(1)).unwrap();
+        let mean = delivered.times.iter().sum::<f64>() / 300.0;
+        assert!((mean / expected - 1.0).abs() < 0.03, "{load}: {mean} for {expected}");
+        means.push(mean);
+    }
+    assert!(1.1 * means[0] < means[1] && 1.1 * means[1] < means[2], "{means:?}");
+}
+
+fn plain_json(link: &EncodingDelivery) -> &EncodingOutcome {
+    let is_plain = |outcome: &&EncodingOutcome| {
+        outcome.encoding == "json"
+            && outcome.codec == "none"
+            && outcome.batch == 1
+            && outcome.framing == "length-prefix"
+    };
+    link.outcomes.iter().find(is_plain).unwrap()
+}
+
+#[test]
+fn messages_take_longer_the_fuller_the_link_is_and_no_time_is_told_where_they_do_not_fit() {
+    let mut before = 0.0;
+    for rate in [1.0, 10.0, 20.0] {
+        let comparison = at_rate(rate, "published/dialup-56k");
+        let plain = plain_json(&comparison.links[0]);
+        let (mean, idle) = (plain.delivery_time.as_ref().unwrap().mean, plain.predicted_s.unwrap());
+        assert!(mean > before && mean > idle, "{rate}: {mean}, where idle {idle}");
+        before = mean;
+    }
+    let full = at_rate(1000.0, "published/dialup-56k");
+    let plain = plain_json(&full.links[0]);
+    assert!(plain.link_load > Some(1.0) && plain.delivery_time.is_none() && !plain.frontier);
+}
+
+#[test]
+fn where_nothing_is_gained_the_answer_says_so_and_from_which_rate_on_it_would_be() {
+    let summary = |rate| at_rate(rate, "wpt/cable").links[0].summary.clone();
+    let quiet = summary(10.0);
+    let rate = quiet
+        .strip_prefix("Nothing is gained below about ")
+        .and_then(|rest| rest.split_once(" messages a second: plain JSON takes "))
+        .unwrap_or_else(|| panic!("{quiet}"));
+    let rate: f64 = rate.0.replace(',', "").parse().unwrap();
+    assert!(summary(rate / 2.0).starts_with("Nothing is gained below"), "{rate}");
+    let busy = summary(rate * 2.0);
+    assert!(!busy.contains("Nothing is gained"), "{rate}: {busy}");
+}
+
+#[test]
+fn every_answer_is_compared_with_plain_json_and_one_document_is_one() {
+    let options = Options {
+        encodings: vec![Encoding::Protobuf],
+        batches: vec![10],
+        ..options()
+    };
+    let comparison = compare("log", &log(60), &options, &mut |_| ()).unwrap();
+    assert!(
+        comparison.links[0].summary.contains("plain JSON takes"),
+        "{}",
+        comparison.links[0].summary
+    );
+    let encodings: Vec<&str> = comparison.settings.iter().map(|setting| &*setting.encoding).collect();
+    assert_eq!(encodings.iter().filter(|encoding| **encoding == "json").count(), 1);
+    let one = compare("log", &log(1), &options, &mut |_| ()).unwrap();
+    assert!(
+        one.doubts[0].text.starts_with("there is 1 document: "),
+        "{:?}",
+        one.doubts
+    );
 }
 
 #[test]
@@ -122,8 +214,8 @@ fn an_encoding_that_cannot_hold_a_document_is_named_with_its_line() {
         panic!("{:?}", comparison.refusals)
     };
     assert_eq!(
-        (refusal.encoding.as_str(), refusal.line, refusal.documents),
-        ("xml", 5, 1)
+        (refusal.encoding.as_str(), refusal.location.as_str(), refusal.documents),
+        ("xml", "line 5", 1)
     );
     assert!(comparison.settings.iter().all(|setting| setting.encoding != "xml"));
 }
@@ -186,7 +278,13 @@ fn a_document_that_does_not_fit_the_users_schema_is_an_error() {
 #[test]
 fn json_is_the_users_own_text_and_what_others_cannot_hold_is_refused_with_its_line_field_and_value() {
     let text = "{\"b\": 1,  \"a\": 1e3}\n{\"b\": 2, \"a\": 107260880497441314860971833778156290045}\n";
-    let documents = Documents::read(text, 10).unwrap();
+    let lines = (1..).zip(text.lines());
+    let documents = Documents {
+        documents: lines
+            .map(|(line, text)| Document::parse(Location::Line(line), text).unwrap())
+            .collect(),
+        notes: Vec::new(),
+    };
     let options = Options {
         encodings: vec![Encoding::Json, Encoding::Protobuf, Encoding::MessagePack],
         links: Vec::new(),
@@ -206,7 +304,7 @@ fn json_is_the_users_own_text_and_what_others_cannot_hold_is_refused_with_its_li
         .collect();
     assert_eq!(refused, ["protobuf", "msgpack"]);
     for refusal in &comparison.refusals {
-        assert_eq!(refusal.line, 2);
+        assert_eq!(refusal.location, "line 2");
         assert!(
             refusal
                 .problem
@@ -217,7 +315,7 @@ fn json_is_the_users_own_text_and_what_others_cannot_hold_is_refused_with_its_li
     }
 }
 
-fn at_rate(rate: f64, link: &str) -> lastmile_report::encode::EncodingComparison {
+fn at_rate(rate: f64, link: &str) -> EncodingComparison {
     let options = Options {
         links: vec![(link.to_owned(), lastmile_link::resolve(link).unwrap())],
         rate,
@@ -230,8 +328,7 @@ fn at_rate(rate: f64, link: &str) -> lastmile_report::encode::EncodingComparison
 fn what_the_link_cannot_carry_is_said_and_not_recommended() {
     for rate in [10.0, 100.0, 1000.0] {
         let link = &at_rate(rate, "published/dialup-56k").links[0];
-        let load =
-            |outcome: &lastmile_report::encode::EncodingOutcome| 8.0 * outcome.link_bytes_per_message * rate / 56_000.0;
+        let load = |outcome: &EncodingOutcome| 8.0 * outcome.link_bytes_per_message * rate / 56_000.0;
         for outcome in &link.outcomes {
             let own = outcome.link_load.unwrap();
             assert!((own / load(outcome) - 1.0).abs() < 0.1, "{own} of {}", load(outcome));
@@ -242,11 +339,7 @@ fn what_the_link_cannot_carry_is_said_and_not_recommended() {
             .iter()
             .any(|outcome| outcome.link_load <= Some(1.0) && outcome.batch_delay_s <= 1.0);
         assert_eq!(used.link_load <= Some(1.0), fits, "{rate}");
-        let plain = link
-            .outcomes
-            .iter()
-            .find(|outcome| outcome.encoding == "json" && outcome.codec == "none")
-            .unwrap();
+        let plain = plain_json(link);
         assert_eq!(
             link.summary.contains("and does not fit"),
             plain.link_load > Some(1.0),
@@ -271,7 +364,7 @@ fn of_nearly_equal_settings_the_smallest_change_is_recommended() {
             && outcome.batch_delay_s <= 1.0
             && outcome.link_bytes_per_message <= used.link_bytes_per_message
     });
-    let is_json = |outcome: &&lastmile_report::encode::EncodingOutcome| outcome.encoding == "json";
+    let is_json = |outcome: &&EncodingOutcome| outcome.encoding == "json";
     assert!(near.clone().any(|outcome| is_json(&outcome)) <= is_json(&used));
     let least = near
         .map(|outcome| outcome.link_bytes_per_message)

@@ -16,6 +16,7 @@ pub(crate) mod report;
 pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod studies;
+pub(crate) mod transcript;
 pub(crate) mod tune;
 
 use crate::output::Format;

@@ -13,6 +13,7 @@ mod privileges;
 mod progress;
 mod registry;
 mod run_store;
+mod transcript;
 mod verbs;
 
 fn main() -> std::process::ExitCode {

@@ -22,9 +22,9 @@ pub struct EncodingComparison {
     pub source: String,
     /// How many there are.
     pub documents: u64,
-    /// Their size as JSON without spaces.
+    /// Their size as JSON, as they stand in the file.
     pub json_bytes: u64,
-    /// The rate at which messages were taken to arise, in messages a second: it gives the delay that a batch adds.
+    /// The rate at which messages were taken to arise, in messages a second.
     pub rate: f64,
     /// The root of every random choice.
     pub seed: u64,
@@ -83,8 +83,8 @@ pub struct EncodingSetting {
 pub struct Refusal {
     /// The encoding.
     pub encoding: String,
-    /// The line of the document, from 1.
-    pub line: u64,
+    /// Where the first such document stands: `line 3`, in a JSON list `element 3`, in a file without lines `message 3`.
+    pub location: String,
     /// Why.
     pub problem: String,
     /// How many documents it cannot hold.
@@ -117,18 +117,26 @@ pub struct EncodingOutcome {
     pub batch: u64,
     /// `length-prefix`, `http/1.1` or `http/2`.
     pub framing: String,
-    /// From when a batch is sent until its last byte has arrived, in seconds.
-    pub delivery_time: Figure,
+    /// From when a batch is full until its last byte has arrived, in seconds, while messages arise at the rate; none where they do not fit the link.
+    pub delivery_time: Option<Figure>,
     /// What the link carried for each message, with the headers of every layer, in bytes.
     pub link_bytes_per_message: f64,
     /// The share of the link's rate that the messages take at the rate at which they arise; above 1 they do not fit. None where the link has no rate.
     pub link_load: Option<f64>,
     /// How long a message waits for its batch to fill, in seconds: the mean over its messages.
     pub batch_delay_s: f64,
-    /// The delivery time that the link's rate and delay imply for batches of the mean size; none where the rate varies.
+    /// The delivery time that the rate and delay of the link imply where it is idle; none where the rate varies.
     pub predicted_s: Option<f64>,
     /// Whether nothing else tried on this link has both fewer bytes and less delay.
     pub frontier: bool,
     /// Whether it is the one to use.
     pub to_use: bool,
+}
+
+impl EncodingOutcome {
+    /// From when a message arises until it has arrived, in seconds, the mean; none where messages do not fit the link.
+    pub fn delay_s(&self) -> Option<f64> {
+        let delivery = self.delivery_time.as_ref()?;
+        Some(self.batch_delay_s + delivery.mean)
+    }
 }

@@ -6,7 +6,7 @@
 )]
 
 use lastmile_rpc::batch::BatchLimits;
-use lastmile_rpc::ice::{CompressionPolicy, Encapsulation, Identity, Invocation, Message, Reader};
+use lastmile_rpc::ice::{CompressionPolicy, Encapsulation, Identity, Invocation, Message, Reader, ReplyStatus};
 use lastmile_rpc::router::server::Server;
 use lastmile_rpc::router::{AllowList, Settings};
 use lastmile_units::Bytes;
@@ -94,6 +94,35 @@ impl Peer {
         let number = |call: &Invocation| u32::from_le_bytes(call.parameters.content[..].try_into().unwrap());
         Some(calls.iter().map(number).collect())
     }
+}
+
+#[test]
+fn a_back_end_without_a_name_is_refused_and_told_where_to_write_it() {
+    let server = start();
+    let mut back_end = Peer {
+        stream: TcpStream::connect(server.back_ends).unwrap(),
+        reader: Reader::default(),
+    };
+    back_end.stream.write_all(&two_way("", "register")).unwrap();
+    assert_eq!(back_end.next(), Some(Message::Validate));
+    let reply = back_end.next();
+    let Some(Message::Reply {
+        status: ReplyStatus::Unknown { reason, .. },
+        ..
+    }) = &reply
+    else {
+        panic!("{reply:?}")
+    };
+    assert!(reason.contains("call register of the object NAME/router"), "{reason}");
+    // With its name it is let in on the same connection.
+    back_end.stream.write_all(&two_way("prices", "register")).unwrap();
+    assert!(matches!(
+        back_end.next(),
+        Some(Message::Reply {
+            status: ReplyStatus::Success(_),
+            ..
+        })
+    ));
 }
 
 #[test]

@@ -10,6 +10,8 @@
 //! The lines of other logs are read by a [`LogMapping`]: [`Transcript::read_log`]. Where lines are detected to be those of a log, they are
 //! refused, and [`Transcript::proposal`] says where the parts of messages seem to be.
 //!
+//! A file that is one JSON list of objects is read as if each object had a line of its own.
+//!
 //! Any of these may be compressed with gzip or zstd. A reader holds one message in memory, however long the transcript is, and of
 //! one above the size limit no more than the limit. Packet captures are read elsewhere.
 
@@ -29,18 +31,18 @@ mod store;
 pub mod text;
 
 pub use detect_log::Proposal;
-pub use format::{Format, UnknownFormat};
+pub use format::{Format, LINES_AS_THEY_STAND, UnknownFormat};
 pub use log_mapping::{FieldMapping, LogMapping, ParsePatternError, Pattern};
 pub use store::{Connection, ContentHash, Directions, Messages};
 
-pub use crate::reading::{Position, SourceError as TranscriptError};
+pub use crate::reading::{Note, Position, SourceError as TranscriptError};
 pub use lastmile_codec::message::Kind;
 
-use crate::reading::Note;
 use crate::reading::note::NoteCounter;
 use crate::reading::sniff::OpenedFile;
 use bytes::Bytes as Octets;
 use chronology::Order;
+use format::Detected;
 use lastmile_units::Bytes;
 use std::fmt;
 use std::io::{self, Read};
@@ -133,6 +135,27 @@ pub fn decompressed<'a>(from: impl Read + Send + 'a, name: &str) -> Result<impl 
     Ok(format::decompressed(opened, name)?.content())
 }
 
+/// Where a message stands in its file, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Location {
+    /// In a line.
+    Line(usize),
+    /// In an element of the JSON list that the file is.
+    Element(usize),
+    /// Among the messages of a file that has no lines.
+    Message(usize),
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(number) => write!(f, "line {number}"),
+            Self::Element(number) => write!(f, "element {number}"),
+            Self::Message(number) => write!(f, "message {number}"),
+        }
+    }
+}
+
 /// An iterator over the messages of a file.
 ///
 /// An error in a single message does not end the iteration: the message after it follows. Any other error ends it. A file without
@@ -145,7 +168,10 @@ pub struct Transcript<'a> {
     remedy: &'static str,
     notes: NoteCounter,
     order: Order,
-    found: bool,
+    /// Whether the file is a JSON list, whose elements are read as lines.
+    is_list: bool,
+    /// How many messages were found, those that cannot be read included.
+    found: usize,
     ended: bool,
 }
 
@@ -153,6 +179,11 @@ pub struct Transcript<'a> {
 trait Reader {
     /// The next message; none at the end. Counts notes on it in `remarks`.
     fn next(&mut self, remarks: &mut NoteCounter) -> Result<Option<Message>, ReadError>;
+
+    /// The number of the line read last, from 1; none where messages have no lines.
+    fn line(&self) -> Option<usize> {
+        None
+    }
 
     /// Where the parts of messages seem to be, after lines were refused.
     fn proposal(&self) -> Option<&Proposal> {
@@ -187,14 +218,21 @@ impl<'a> Transcript<'a> {
     /// As [`Transcript::open`].
     pub fn read(from: impl Read + Send + 'a, name: &str, reading: Reading) -> Result<Self, TranscriptError> {
         let mut remarks = NoteCounter::default();
-        let (format, opened) = format::detect(Box::new(from), name, reading.format, &mut remarks)?;
+        let Detected {
+            format,
+            opened,
+            is_list,
+        } = format::detect(Box::new(from), name, reading, &mut remarks)?;
         let reader: Box<dyn Reader + Send + 'a> = match format {
             Format::Text => Box::new(text::Text::new(opened.without_mark().content(), name, reading)),
             Format::JsonLines => Box::new(jsonl::JsonLines::new(opened.without_mark().content(), name, reading)),
             Format::LengthPrefixed => Box::new(length_prefixed::Frames::new(opened.content(), name, reading)),
             Format::Har => Box::new(har::Entries::new(opened.without_mark().content(), name, reading)),
         };
-        Ok(Self::of(reader, name, format, format.remedy(), remarks))
+        Ok(Self {
+            is_list,
+            ..Self::of(reader, name, format, format.remedy(), remarks)
+        })
     }
 
     /// Reads the lines of a log from any source, as `mapping` says where the parts of messages are; the format of `reading` does not count.
@@ -213,11 +251,22 @@ impl<'a> Transcript<'a> {
             LogMapping::Fields(_) => Format::JsonLines,
             LogMapping::Pattern(_) => Format::Text,
         };
+        let stated = Reading {
+            format: Some(format),
+            ..reading
+        };
         let mut notes = NoteCounter::default();
-        let (_, opened) = format::detect(Box::new(from), name, Some(format), &mut notes)?;
+        let mut opened = format::detect(Box::new(from), name, stated, &mut notes)?.opened;
+        let mut is_list = false;
+        if format == Format::JsonLines {
+            (opened, is_list) = format::with_elements_as_lines(opened, name, reading.largest_message, &mut notes)?;
+        }
         let remedy = mapping.remedy();
         let lines = log_lines::LogLines::new(opened.without_mark().content(), name, reading, mapping, server_sends);
-        Ok(Self::of(Box::new(lines), name, format, remedy, notes))
+        Ok(Self {
+            is_list,
+            ..Self::of(Box::new(lines), name, format, remedy, notes)
+        })
     }
 
     fn of(
@@ -234,7 +283,8 @@ impl<'a> Transcript<'a> {
             remedy,
             notes,
             order: Order::default(),
-            found: false,
+            is_list: false,
+            found: 0,
             ended: false,
         }
     }
@@ -242,6 +292,15 @@ impl<'a> Transcript<'a> {
     /// Where the parts of messages seem to be in the lines of a log, after an error that refuses them.
     pub fn proposal(&self) -> Option<&Proposal> {
         self.reader.proposal()
+    }
+
+    /// Where the message that was read last stands in the file.
+    pub fn location(&self) -> Location {
+        match self.reader.line() {
+            Some(number) if self.is_list => Location::Element(number),
+            Some(number) => Location::Line(number),
+            None => Location::Message(self.found),
+        }
     }
 
     /// The format of the file.
@@ -276,7 +335,7 @@ impl Iterator for Transcript<'_> {
         let read = self.reader.next(&mut self.notes);
         self.ended = matches!(read, Ok(None) | Err(ReadError::Rest(_)));
         match read {
-            Ok(None) if self.found => None,
+            Ok(None) if self.found > 0 => None,
             Ok(None) => {
                 let left_out: Vec<String> = self.notes().iter().map(ToString::to_string).collect();
                 let problem = match left_out.as_slice() {
@@ -287,12 +346,12 @@ impl Iterator for Transcript<'_> {
                 Some(Err(error))
             }
             Ok(Some(message)) => {
-                self.found = true;
+                self.found += 1;
                 self.order.push(&message);
                 Some(Ok(message))
             }
             Err(ReadError::Message(error)) => {
-                self.found = true;
+                self.found += 1;
                 Some(Err(error))
             }
             Err(ReadError::Rest(error)) => Some(Err(error)),

@@ -1,29 +1,31 @@
 //! The arguments of `lastmile encode`.
 
 use super::FormatArg;
+use super::transcript::TranscriptArgs;
 use clap::Args;
 use lastmile_document::Encoding;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Compare encodings, compression and batches for your own messages
 ///
-/// Your JSON documents are written in every encoding by a schema that is inferred and shown, or in protobuf by your own (--proto), compressed one by one, over the whole connection and
+/// Your JSON documents, one a line or the messages of any transcript that `tune` reads, are written in every encoding by a schema that is inferred and shown, or in protobuf by your own (--proto), compressed one by one, over the whole connection and
 /// with a dictionary, alone and in batches, and delivered over the links in a simulated network. The answer says what to do first on each link.
 /// Every encoded document is decoded again, and must be equal to the original.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile encode events.jsonl                           over three links
   lastmile encode events.jsonl --link wpt/3g             over one link
+  lastmile encode page.har --link wpt/3g                 saved by a browser
+  lastmile encode app.jsonl --field data                 a field of a log
   lastmile encode events.jsonl --rate 2 --wait 10s       batches may take 10 s
   lastmile encode events.jsonl --encodings json,protobuf some encodings
   lastmile encode orders.jsonl --proto shop.proto        your own schema
   lastmile encode events.jsonl --format json             for a program")]
 pub(crate) struct EncodeArgs {
-    /// The documents: a file of JSON lines, or a transcript whose payloads are JSON; - reads stdin
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) documents: TranscriptArgs,
 
     /// The links, separated by commas [default: published/dialup-56k,wpt/3g,wpt/cable]
     #[arg(long, value_name = "LINKS")]
@@ -56,8 +58,8 @@ pub(crate) struct EncodeArgs {
     pub(crate) wait: Duration,
 
     /// The most documents that are encoded, from the beginning of the file
-    #[arg(long, value_name = "COUNT", default_value = "10000")]
-    pub(crate) documents: NonZeroU64,
+    #[arg(long = "documents", value_name = "COUNT", default_value = "10000")]
+    pub(crate) documents_max: NonZeroUsize,
 
     /// Measure no CPU time: the same documents then give the same record
     #[arg(long)]

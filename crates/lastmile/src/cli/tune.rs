@@ -1,11 +1,11 @@
 //! The command line of `lastmile tune`.
 
+use super::transcript::TranscriptArgs;
 use super::{FormatArg, WORLDS, one_of, parse_from_one};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lastmile_codec::message::Strategy;
 use lastmile_lab::settings::World;
 use lastmile_report::tune::Sampling;
-use lastmile_traffic::messages::Pattern;
 use lastmile_tune::rules::Rule;
 use lastmile_tune::{End, Pace};
 use lastmile_units::{Bytes, ParseQuantityError, duration};
@@ -35,26 +35,18 @@ Rules of --fail-on: ratio, memory, computing (CPU time) of the advised setting,
 or of another, 'ratio(deflate:6/w15/m8)>0.31'; memory_total; mean, p50,
 p95(delivery_time) ...")]
 pub(crate) struct TuneArgs {
-    /// The messages: text with one message per line, JSON lines, length-prefixed binary, a HAR, or a capture; - is standard input
-    #[arg(value_name = "TRANSCRIPT")]
-    pub(crate) transcript: PathBuf,
-
-    /// The transcript's format [default: by its name or its first bytes]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) input: Option<Input>,
-
-    /// Read messages out of the JSON lines of a log: the field that holds the payload, as a dotted path, like data or ws.data
-    ///
-    /// A text is the message itself; of any other value, an object for instance, its JSON is, as it stands in the line. Lines without the field
-    /// are left out and counted, and so are lines without a direction or connection where their fields are named.
-    #[arg(long, value_name = "FIELD", conflicts_with = "extract")]
-    pub(crate) field: Option<String>,
+    #[command(flatten)]
+    pub(crate) messages: TranscriptArgs,
 
     /// The field that holds a message's direction: sent or received, out or in, send or recv, tx or rx, s2c or c2s [default: all are sent]
+    ///
+    /// Lines without it are left out and counted.
     #[arg(long, value_name = "FIELD", requires = "field")]
     pub(crate) direction_field: Option<String>,
 
     /// The field that holds a message's connection, any text or number [default: all are of one]
+    ///
+    /// Lines without it are left out and counted.
     #[arg(long, value_name = "FIELD", requires = "field")]
     pub(crate) connection_field: Option<String>,
 
@@ -64,13 +56,6 @@ pub(crate) struct TuneArgs {
     /// be more than 126 years.
     #[arg(long, value_name = "FIELD", requires = "field")]
     pub(crate) time_field: Option<String>,
-
-    /// Read messages out of the lines of a text log: a regular expression whose one group is the payload, like 'payload=(.*)$'
-    ///
-    /// Groups named payload, direction, connection and time capture the other parts too: `(?<direction>send|recv) (?<payload>.*)$`. Lines that
-    /// do not match are left out and counted.
-    #[arg(long, value_name = "REGEX", value_parser = |text: &str| text.parse::<Pattern>())]
-    pub(crate) extract: Option<Pattern>,
 
     /// Which end recorded it; messages of that end count as sent [default: the server; for a HAR or a capture, the client]
     #[arg(long, value_name = "END", value_parser = one_of(ENDS))]
@@ -183,21 +168,6 @@ pub(crate) struct TuneArgs {
     /// broken if nothing has its figure.
     #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
     pub(crate) fail_on: Vec<Rule>,
-}
-
-/// The format of a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Input {
-    /// One message per line
-    Text,
-    /// One JSON object per line
-    Jsonl,
-    /// Each message after its length in four bytes, big-endian
-    Binary,
-    /// An HTTP archive with WebSocket messages
-    Har,
-    /// A packet capture, pcap or pcapng
-    Pcap,
 }
 
 /// The ends of a connection.

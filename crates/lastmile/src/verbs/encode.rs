@@ -3,21 +3,21 @@
 use crate::cli::encode::{EncodeArgs, LINKS};
 use crate::clock::Utc;
 use crate::exit::Exit;
+use crate::transcript::{self, Purpose, Request};
 use crate::{interrupt, links, output, progress, run_store};
 use anyhow::Context as _;
 use lastmile_document::{Encoding, PROTO_BYTES_MAX, UserSchema};
-use lastmile_encode::{self as encode, Documents, EncodeError, Options};
+use lastmile_encode::{self as encode, DocumentReader, Documents, EncodeError, Options};
 use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_report::page::{self, Provenance};
+use lastmile_report::tune::TranscriptFormat;
+use lastmile_traffic::messages::Direction;
 use lastmile_units::Seed;
 use std::io::Read as _;
 use std::path::Path;
 
 /// The resolution of the progress bar.
 const STEPS: f64 = 1000.0;
-
-/// The largest file that is read, against one that never ends: our own choice.
-const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Compares encodings of documents, and prints the result.
 ///
@@ -30,10 +30,7 @@ pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
     } else {
         links::list(&[LINKS.to_owned()])?
     };
-    let source = args.file.display().to_string();
-    let text = read(&args.file)?;
-    let limit = usize::try_from(args.documents.get()).unwrap_or(usize::MAX);
-    let documents = Documents::read(&text, limit).with_context(|| source.clone())?;
+    let (source, documents) = documents(args)?;
     let user_schema = args.proto.as_deref().map(|path| user_schema(path, args)).transpose()?;
     let report = args
         .report
@@ -100,6 +97,32 @@ pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Reads the documents, with the name of their file.
+fn documents(args: &EncodeArgs) -> anyhow::Result<(String, Documents)> {
+    let mapping = args.documents.log_mapping()?;
+    let is_mapped = mapping.is_some();
+    let request = Request {
+        args: &args.documents,
+        mapping,
+        server_sends: Direction::Sent,
+        purpose: Purpose::Document,
+    };
+    let content = transcript::read(request, |format, messages| {
+        let are_lines = format == TranscriptFormat::Text && !is_mapped;
+        let mut reader = DocumentReader::new(are_lines, args.documents_max.get());
+        for located in messages {
+            let (location, message) = located?;
+            reader.push(location, &message.payload);
+        }
+        reader
+            .finish()
+            .with_context(|| args.documents.transcript.display().to_string())
+    })?;
+    let mut documents = content.messages;
+    documents.notes.extend(content.notes);
+    Ok((content.source, documents))
+}
+
 /// Compiles the user's schema, whose imports are read from its folder.
 fn user_schema(path: &Path, args: &EncodeArgs) -> anyhow::Result<UserSchema> {
     anyhow::ensure!(
@@ -117,20 +140,4 @@ fn user_schema(path: &Path, args: &EncodeArgs) -> anyhow::Result<UserSchema> {
     };
     UserSchema::compile(name, read_proto, args.message.as_deref())
         .with_context(|| format!("--proto {}", path.display()))
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    let mut text = String::new();
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().take(FILE_BYTES_MAX).read_to_string(&mut text)
-    } else {
-        std::fs::File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text))
-    };
-    let length = read.with_context(|| format!("{} cannot be read: give a file of JSON lines", path.display()))?;
-    anyhow::ensure!(
-        (length as u64) < FILE_BYTES_MAX,
-        "{} is larger than 1 GiB: give its beginning",
-        path.display()
-    );
-    Ok(text)
 }

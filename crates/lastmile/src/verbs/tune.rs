@@ -1,18 +1,19 @@
 //! `lastmile tune`: finds the compression setting for a stream of messages.
 
 mod output_folder;
-mod recording;
 
 use crate::cli::tune::TuneArgs;
 use crate::clock::Utc;
 use crate::exit::Exit;
+use crate::transcript::{self, Content, Purpose, Request};
 use crate::{fail_on, interrupt, links, output, privileges, progress, run_store};
 use lastmile_lab::cpu_cost_model::this_machine;
 use lastmile_lab::settings::World;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::tune::Tuning;
 use lastmile_sweep::Grid;
-use lastmile_tune::{self as tune, Options, Phase, Progress, ServerProfile, TuneError, rules};
+use lastmile_traffic::messages::{Direction, LogMapping};
+use lastmile_tune::{self as tune, End, Options, Phase, Progress, Recording, ServerProfile, TuneError, rules};
 use output_folder::TuneOutput;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -26,7 +27,7 @@ const STEPS: f64 = 1000.0;
 /// When the transcript, a link or an option is not understood, there is nothing to compress, or the report cannot be written.
 pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
     let links = links::list(&args.link)?;
-    let recording = recording::read(args)?;
+    let recording = recording(args)?;
     if args.world.contains(&World::Emulated) {
         // Before any thread is started.
         privileges::acquire("the delivery over links", "use --world sim")?;
@@ -72,6 +73,39 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
     }
     page?;
     Ok(fail_on::tuning_exit(&args.fail_on, &tuning))
+}
+
+/// Reads the transcript whole.
+fn recording(args: &TuneArgs) -> anyhow::Result<Recording> {
+    let mut mapping = args.messages.log_mapping()?;
+    if let Some(LogMapping::Fields(fields)) = &mut mapping {
+        fields.direction.clone_from(&args.direction_field);
+        fields.connection.clone_from(&args.connection_field);
+        fields.time.clone_from(&args.time_field);
+    }
+    let request = Request {
+        args: &args.messages,
+        mapping,
+        server_sends: match args.recorded_at {
+            None | Some(End::Server) => Direction::Sent,
+            Some(End::Client) => Direction::Received,
+        },
+        purpose: Purpose::Message,
+    };
+    let Content {
+        source,
+        format,
+        notes,
+        recorded_at,
+        messages,
+    } = transcript::read(request, |_, messages| messages.map(|located| Ok(located?.1)).collect())?;
+    Ok(Recording {
+        source,
+        format,
+        notes,
+        recorded_at: args.recorded_at.unwrap_or(recorded_at),
+        messages,
+    })
 }
 
 /// The options of the command line; those not given have the engine's defaults.

@@ -8,6 +8,7 @@ mod compare;
 mod doubts;
 #[cfg(target_os = "linux")]
 mod emulated;
+mod encode;
 mod environment;
 #[cfg(target_os = "linux")]
 mod event_systems;

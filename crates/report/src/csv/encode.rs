@@ -47,7 +47,7 @@ pub(crate) fn encoding(comparison: &EncodingComparison) -> Rows {
                 String::new(),
                 String::new(),
                 number(Some(outcome.link_bytes_per_message)),
-                number(Some(outcome.delivery_time.mean)),
+                number(outcome.delivery_time.as_ref().map(|time| time.mean)),
                 number(outcome.predicted_s),
                 number(outcome.link_load),
                 number(Some(outcome.batch_delay_s)),

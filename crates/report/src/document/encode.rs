@@ -3,7 +3,7 @@
 use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
 use crate::csv::{self, Rows};
 use crate::encode::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
-use crate::number::{mean_and_spread, percent, quantity, with_decimals};
+use crate::number::{mean_and_spread, mean_bytes, percent, quantity, with_decimals};
 
 impl Record for EncodingComparison {
     fn document(&self, detail: Detail) -> Document {
@@ -94,7 +94,7 @@ pub(crate) fn sizes(comparison: &EncodingComparison, detail: Detail) -> Grid {
                 setting.encoding == encoding && setting.batch == batch && setting.codec == *codec
             };
             let setting = comparison.settings.iter().find(is_it);
-            setting.map_or_else(String::new, |setting| with_decimals(setting.bytes_per_message, 1))
+            setting.map_or_else(String::new, |setting| mean_bytes(setting.bytes_per_message))
         }));
         grid.row(cells, RowEmphasis::Plain, &[]);
     }
@@ -123,14 +123,14 @@ pub(crate) fn computing(comparison: &EncodingComparison) -> Option<Grid> {
 
 /// A link: its description, what to do there, and its frontier.
 pub(crate) fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
-    let note = "Delivery runs from when a batch is sent until its last byte has arrived, over a connection that stays open; the wait is the mean time of a \
-                message until its batch is full. Link bytes include the headers of every layer; above 100 % of the link the messages do not fit, and the delivery \
-                is that of a link that is idle. Shown is what nothing else beats in both bytes and delay.";
+    let note = "Delivery runs from when a batch is full until its last byte has arrived, over a connection that stays open, while messages arise at the rate, \
+                independently of each other; beside it stands what the rate and delay of the link imply where it is idle. The wait is the mean time of a message \
+                until its batch is full. Link bytes include the headers of every layer. Shown is what nothing else beats in both bytes and delay.";
     let mut grid = Grid::new(format!("Delivery over {}", link.name), note)
         .word_columns(["encoding", "codec"])
         .figure_columns(["batch"])
         .word_columns(["framing"])
-        .figure_columns(["link bytes a message", "of the link", "delivery", "predicted", "wait"]);
+        .figure_columns(["link bytes a message", "of the link", "delivery", "where idle", "wait"]);
     for outcome in &link.outcomes {
         let is_shown =
             detail == Detail::All || outcome.frontier || outcome.to_use || outcome.framing != "length-prefix";
@@ -160,9 +160,12 @@ fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
         outcome.codec.clone(),
         outcome.batch.to_string(),
         outcome.framing.clone(),
-        with_decimals(outcome.link_bytes_per_message, 1),
+        mean_bytes(outcome.link_bytes_per_message),
         outcome.link_load.map_or_else(String::new, percent),
-        mean_and_spread(&outcome.delivery_time),
+        outcome
+            .delivery_time
+            .as_ref()
+            .map_or_else(|| "does not fit".to_owned(), mean_and_spread),
         outcome
             .predicted_s
             .map_or_else(String::new, |seconds| quantity(seconds, "s")),
@@ -179,8 +182,8 @@ pub(crate) fn doubts(comparison: &EncodingComparison) -> Option<Block> {
     let refusals = comparison.refusals.iter().map(|refusal| Note {
         name: "left out",
         text: format!(
-            "{} cannot hold {} of the documents, and is left out; the first is that of line {}: {}",
-            refusal.encoding, refusal.documents, refusal.line, refusal.problem
+            "{} cannot hold {} of the documents, and is left out; the first is {}: {}",
+            refusal.encoding, refusal.documents, refusal.location, refusal.problem
         ),
     });
     let all: Vec<Note> = comparison
@@ -206,10 +209,13 @@ pub(crate) fn provenance_text(comparison: &EncodingComparison) -> String {
         Some(machine) => format!(" CPU time was measured on {machine}."),
         None => String::new(),
     };
+    let count = match documents {
+        1 => "1 document".to_owned(),
+        count => format!("{} documents", with_decimals(*count as f64, 0)),
+    };
     format!(
-        "Encoded {} documents, {} of JSON, from {source}; every one was decoded again and is equal to the original. Messages arise at {} a second.{timed} \
+        "Encoded {count}, {} of JSON, from {source}; each was decoded again and is equal to the original. Messages arise at {} a second.{timed} \
          Simulated. Seed {seed}, lastmile {version}.",
-        with_decimals(*documents as f64, 0),
         quantity(comparison.json_bytes as f64, "B"),
         comparison.rate,
     )

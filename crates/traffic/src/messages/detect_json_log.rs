@@ -7,7 +7,7 @@
 //! | its first key is `log` | a HAR |
 //! | its first key is one of [`KEYS`] | JSON Lines |
 //! | its `payload` or `payload_base64` is a text, and it has another of [`KEYS`] | JSON Lines |
-//! | a list of such objects, or an object over several lines | nothing: one JSON value is refused |
+//! | a list over several lines, or an object over several | nothing: one JSON value is refused |
 //! | anything else | text, with a note where it has a payload and no other of [`KEYS`] |
 //!
 //! JSON Lines are read strictly, so that an error names any key that is not a transcript's. Whether text is that of a log is decided line by
@@ -20,7 +20,10 @@ use crate::reading::note::Plural;
 
 /// The file is one JSON value, and its lines are no messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OneValue;
+pub(super) enum OneValue {
+    List,
+    Object,
+}
 
 /// The format of a file with this head, as far as the head shows it, and a note where it is ambiguous.
 pub(super) fn detect(first_key: Option<&[u8]>, head: &[u8]) -> Result<(Format, Option<Plural>), OneValue> {
@@ -38,10 +41,11 @@ pub(super) fn detect(first_key: Option<&[u8]>, head: &[u8]) -> Result<(Format, O
         });
     }
     let listed = head.strip_prefix(b"[").map(self::members).unwrap_or_default();
-    if has_payload(&listed) || is_spread(head) {
-        return Err(OneValue);
+    match head.first() {
+        Some(b'[') if has_payload(&listed) || is_spread(head) => Err(OneValue::List),
+        Some(b'{') if is_spread(head) => Err(OneValue::Object),
+        _ => Ok((Format::Text, None)),
     }
-    Ok((Format::Text, None))
 }
 
 const ONLY_A_PAYLOAD: &str = "file has a payload in its first object but, as far as its start shows, no other key of a transcript, so \
@@ -146,12 +150,15 @@ mod tests {
 
     #[test]
     fn one_json_value_is_no_lines_of_messages() {
-        for head in [
-            "[\n {\n  \"direction\": \"sent\",\n  \"payload\": \"x\"\n }\n]",
-            r#"[{"direction":"sent","payload":"x"}]"#,
-            "{\r\n  \"type\": \"msg\"\r\n}",
+        for (head, value) in [
+            (
+                "[\n {\n  \"direction\": \"sent\",\n  \"payload\": \"x\"\n }\n]",
+                OneValue::List,
+            ),
+            (r#"[{"direction":"sent","payload":"x"}]"#, OneValue::List),
+            ("{\r\n  \"type\": \"msg\"\r\n}", OneValue::Object),
         ] {
-            assert_eq!(detected(head), Err(OneValue), "{head}");
+            assert_eq!(detected(head), Err(value), "{head}");
         }
     }
 }

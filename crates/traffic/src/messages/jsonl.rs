@@ -83,6 +83,10 @@ impl<R: BufRead> Reader for JsonLines<R> {
         Ok(None)
     }
 
+    fn line(&self) -> Option<usize> {
+        Some(self.lines.number)
+    }
+
     fn proposal(&self) -> Option<&Proposal> {
         self.proposal.as_ref()
     }

@@ -57,6 +57,47 @@ fn a_line_is_a_message_however_it_ends() {
 }
 
 #[test]
+fn the_elements_of_a_list_of_objects_are_messages_and_the_file_says_where_each_stands() {
+    let list = b"\xef\xbb\xbf [{\"a\": 1} ,\n {\"b\":[2]}\n]\n";
+    assert_eq!(payloads(list), [b"{\"a\": 1}".as_slice(), b"{\"b\":[2]}"]);
+    let mut transcript = Transcript::read(&list[..], "talk", Reading::default()).unwrap();
+    assert_eq!(transcript.by_ref().count(), 2);
+    let notes: Vec<String> = transcript.notes().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        notes,
+        ["1 file is a JSON list, and each of its elements is read as a line (first: talk)"]
+    );
+    let own = br#"[{"direction":"received","payload":"x"},{"direction":"sent","payload":"y"}]"#;
+    assert_eq!(all_shown(&read(own)), ["Received None Text 0 x", "Sent None Text 0 y"]);
+    for line in ["[[1],[2]]", "[{\"a\":1}]\n[{\"a\":2}]", "[{\"a\":1},2]", "[{\"a\":1}"] {
+        assert_eq!(
+            payloads(line.as_bytes()),
+            line.split('\n').map(str::as_bytes).collect::<Vec<_>>(),
+            "{line}"
+        );
+    }
+    let stated = Reading {
+        format: Some(Format::Text),
+        ..Reading::default()
+    };
+    assert_eq!(read_as(br#"[{"a":1}]"#, "talk", stated).len(), 1);
+    let mut second = Transcript::read(&b"[{\"a\":1},{\"b\":2}]"[..], "talk", Reading::default()).unwrap();
+    second.nth(1).unwrap().unwrap();
+    assert_eq!(second.location(), Location::Element(2));
+}
+
+#[test]
+fn a_value_over_several_lines_is_refused_with_the_command_that_writes_it_on_one() {
+    for (content, command) in [
+        ("{\n \"a\": 1\n}\n", "`jq -c .`"),
+        ("[\n {\n  \"a\": 1\n }\n]\n", "`jq -c '.[]'`"),
+    ] {
+        let error = read(content.as_bytes()).remove(0).unwrap_err();
+        assert!(error.contains(command), "{error}");
+    }
+}
+
+#[test]
 fn a_line_that_is_not_utf_8_is_a_binary_message_and_is_counted() {
     let mut transcript = Transcript::read(b"caf\xc3\xa9\ncaf\xe9\n".as_slice(), "talk", Reading::default()).unwrap();
     let kinds: Vec<Kind> = transcript.by_ref().map(|read| read.unwrap().kind).collect();

@@ -75,6 +75,10 @@ impl<R: BufRead> Reader for Text<R> {
         }))
     }
 
+    fn line(&self) -> Option<usize> {
+        Some(self.lines.number)
+    }
+
     fn proposal(&self) -> Option<&Proposal> {
         self.proposal.as_ref()
     }

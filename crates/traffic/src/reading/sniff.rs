@@ -10,7 +10,7 @@ const HEAD: u64 = 4096;
 const BUFFER: usize = 1 << 16;
 
 /// The byte order mark that UTF-8 text may begin with.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// An open file whose first bytes have been read.
 pub(crate) struct OpenedFile<R> {

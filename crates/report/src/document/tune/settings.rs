@@ -183,8 +183,13 @@ pub(crate) fn beyond(tuning: &Tuning, direction: Direction, detail: Detail) -> V
 
 fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
     let (messages, bytes) = points.first().map_or((0, 0), |point| (point.messages, point.bytes));
+    let brotli = if points.iter().any(|point| point.codec.starts_with("brotli")) {
+        " Sizes and CPU time of brotli are those of rust-brotli, its memory that which the encoder in C requests."
+    } else {
+        ""
+    };
     let note = format!(
-        "Measured on {part}: {}, {}. Memory does not include the dictionary, which all connections share.{left_out}",
+        "Measured on {part}: {}, {}. Memory does not include the dictionary, which all connections share.{brotli}{left_out}",
         counted(messages, "message"),
         quantity(bytes as f64, "B"),
     );
