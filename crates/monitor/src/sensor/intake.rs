@@ -62,8 +62,7 @@ where
     loop {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
         if let Some(whole) = whole {
-            let text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
-            let refusals = lines.take(&text, &mut account).await;
+            let refusals = lines.take(&bytes[..whole], &mut account).await;
             bytes.drain(..whole);
             stream.write_all(refusals.as_bytes()).await?;
         }
@@ -76,8 +75,7 @@ where
         }
     }
     if !bytes.is_empty() {
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let refusals = lines.take(&text, &mut account).await;
+        let refusals = lines.take(&bytes, &mut account).await;
         stream.write_all(refusals.as_bytes()).await?;
     }
     let Lines {

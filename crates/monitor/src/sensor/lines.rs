@@ -42,18 +42,19 @@ impl LineSource {
     }
 
     /// Keeps the events of lines; returns a message for each that is refused.
-    pub(super) async fn take(&self, text: &str, account: &mut Lines) -> String {
+    pub(super) async fn take(&self, text: &[u8], account: &mut Lines) -> String {
         let mut state = self.state.lock().await;
         let now = Timestamp::now();
         let mut builder = self.begin(&state, now);
         let mut refusals = String::new();
         let mut waiting = 0;
-        for line in text.lines() {
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
             account.read += 1;
-            if line.trim_ascii().is_empty() {
+            let line = line.trim_ascii_end();
+            if line.is_empty() {
                 continue;
             }
-            let parsed = Line::parse(line);
+            let parsed = Line::from_bytes(line);
             loop {
                 let pushed = match &parsed {
                     Ok(line) => {
