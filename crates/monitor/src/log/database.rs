@@ -125,7 +125,11 @@ impl Database {
         if matches!(lock.map(|lock| lock.try_lock()), Ok(Err(TryLockError::WouldBlock))) {
             return Err(LogError::Taken { path });
         }
-        Self::open_to_read(folder, false)
+        let old = Self::open_to_read(folder, false)?;
+        // Where a part of the schema cannot be read, SQLite leaves it out, in place of refusing all tables.
+        let tolerated = old.connection.pragma_update(None, "writable_schema", true);
+        tolerated.map_err(|error| old.failed(error))?;
+        Ok(old)
     }
 
     pub(super) const fn connection(&self) -> &Connection {
