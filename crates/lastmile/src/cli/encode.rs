@@ -17,7 +17,7 @@ use std::time::Duration;
   lastmile encode events.jsonl                           over three links
   lastmile encode events.jsonl --link wpt/3g             over one link
   lastmile encode events.jsonl --rate 2 --wait 10s       batches may take 10 s
-  lastmile encode events.jsonl --encodings json,protobuf some encodings
+  lastmile encode events.jsonl --encodings json,protobuf  some encodings
   lastmile encode orders.jsonl --proto shop.proto        your own schema
   lastmile encode events.jsonl --format json             for a program")]
 pub(crate) struct EncodeArgs {

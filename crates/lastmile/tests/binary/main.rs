@@ -12,6 +12,8 @@ mod environment;
 #[cfg(target_os = "linux")]
 mod event_systems;
 mod events;
+#[cfg(target_os = "linux")]
+mod examples;
 mod inspect;
 #[cfg(target_os = "linux")]
 mod link;
