@@ -2,7 +2,7 @@
 //!
 //! `[@NANOSECONDS ]SUBJECT[ NAME=VALUE]...`, for example `run.done cell=3 rate=2.5 ok=true text="a \"word\""`. A value is a whole number, a
 //! number with a point or an exponent, `true`, `false`, a quoted text with `\"`, `\\`, `\n` and `\t`, or bare text without spaces and quotes. A
-//! number that would not be printed as it was written is text: `0123`, `+49`, `1.10`.
+//! number that would not be printed as it was written is text: `0123`, `+49`, `1.10`, `1e16`.
 
 use crate::event::{LONGEST_NAME, LONGEST_TEXT, MOST_FIELDS};
 use crate::subject::SubjectError;
@@ -140,7 +140,7 @@ pub fn write<T: AsRef<str>>(time: Option<Timestamp>, subject: &Subject, fields: 
     for (name, value) in fields {
         let _ = match value {
             Value::Integer(number) => write!(line, " {name}={number}"),
-            Value::Float(number) => write!(line, " {name}={number:?}"),
+            Value::Float(number) => write!(line, " {name}={}", float_text(*number)),
             Value::Boolean(truth) => write!(line, " {name}={truth}"),
             Value::Text(text) => write!(line, " {name}=\"{}\"", escape(text.as_ref())),
         };
@@ -157,9 +157,18 @@ pub fn bare_value(text: &str) -> Value {
         _ if !number_like => Value::Text(text.to_owned()),
         _ => match (text.parse::<i64>(), text.parse::<f64>()) {
             (Ok(whole), _) if whole.to_string() == text => Value::Integer(whole),
-            (_, Ok(number)) if format!("{number:?}") == text => Value::Float(number),
+            (_, Ok(number)) if float_text(number) == text => Value::Float(number),
             _ => Value::Text(text.to_owned()),
         },
+    }
+}
+
+/// A number as a query prints it in JSON.
+fn float_text(number: f64) -> String {
+    match number.abs() {
+        size if size >= 1e16 => format!("{number:e}").replace('e', "e+"),
+        size if (1e-5..1e-4).contains(&size) => format!("{number}"),
+        _ => format!("{number:?}"),
     }
 }
 
@@ -226,6 +235,8 @@ mod tests {
             "+491234",
             "1.10",
             "1e5",
+            "1e16",
+            "5e-5",
             "18446744073709551615",
             "-0",
             ".5",
@@ -236,6 +247,7 @@ mod tests {
         }
         assert_eq!(bare_value("-12"), Value::Integer(-12));
         assert_eq!(bare_value("0.5"), Value::Float(0.5));
+        assert_eq!(bare_value("1e+16"), Value::Float(1e16));
     }
 
     #[test]

@@ -61,7 +61,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
     0    success
     2    wrong usage, configuration or input: the message names the file, the position and the remedy
-    3    not possible on this machine or in this build: the message names what is missing
+    3    not possible on this machine or in this build, or a monitor does not answer: the message names what is missing
     4    some cells failed; the results of the others are kept
    99    a threshold or a --fail-on rule was broken (even where cells failed too)
   130    stopped by Ctrl-C; a run prints how to resume it

@@ -1,6 +1,7 @@
 //! The exit codes, and the mapping of errors to them.
 
 use crate::output;
+use lastmile_monitor::client::ClientError;
 use lastmile_study::runner::RunError;
 use std::process::ExitCode;
 
@@ -37,7 +38,7 @@ impl Exit {
 
 /// Wrong usage, configuration or input.
 const USAGE: u8 = 2;
-/// Not possible on this machine or in this build.
+/// Not possible on this machine or in this build, or a monitor that does not answer.
 const UNABLE: u8 = 3;
 
 /// An error of this machine or this build: what it cannot do, and what is missing.
@@ -59,7 +60,8 @@ pub(crate) fn report_result(ended: anyhow::Result<Exit>) -> ExitCode {
 fn code_of(error: &anyhow::Error) -> u8 {
     let unable = error.chain().any(|cause| {
         let run = cause.downcast_ref::<RunError>();
-        cause.is::<UnavailableError>() || matches!(run, Some(RunError::Journal(_)))
+        let has_no_answer = cause.downcast_ref().is_some_and(ClientError::has_no_answer);
+        cause.is::<UnavailableError>() || has_no_answer || matches!(run, Some(RunError::Journal(_)))
     });
     if unable { UNABLE } else { USAGE }
 }

@@ -69,6 +69,16 @@ pub enum ClientError {
     },
 }
 
+impl ClientError {
+    /// Whether no answer came, or the connection broke before the answer's end: asking again may help.
+    pub const fn has_no_answer(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable { .. } | Self::Broken { .. } | Self::Timeout { .. }
+        )
+    }
+}
+
 impl FromStr for MonitorUrl {
     type Err = ClientError;
 

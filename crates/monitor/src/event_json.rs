@@ -95,6 +95,7 @@ fn value_to_json(value: &Value) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lastmile_events::line::bare_value;
     use lastmile_events::{ChunkBuilder, Source, Timestamp};
     use proptest::prelude::*;
 
@@ -108,6 +109,19 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_bare_number_is_printed_as_it_was_written(number: f64, exponent in -30..30) {
+            for number in [number, 10_f64.powi(exponent), 1.5 * 10_f64.powi(exponent)] {
+                for text in [format!("{number:?}"), number.to_string(), format!("{number:e}"), Json::from(number).to_string()] {
+                    match bare_value(&text) {
+                        Value::Text(kept) => prop_assert_eq!(kept, text),
+                        value if number.is_finite() => prop_assert_eq!(value_to_json(&value).to_string(), text),
+                        _ => {}
+                    }
+                }
+            }
+        }
+
         #[test]
         fn what_is_written_is_the_json_of_the_event(time: i64, position: u64, fields in prop::collection::vec(("[a-c]{1,2}|.{1,5}", value()), 0..6)) {
             let mut builder = ChunkBuilder::new(Source::new("a\"b", 7).unwrap(), 3);

@@ -143,7 +143,7 @@ impl Predicate {
             _ => None,
         });
         let order = value.and_then(|value| match value {
-            Value::Text(text) => Some(text.cmp(&self.text)).filter(|_| !matches!(self.value, Value::Boolean(_))),
+            Value::Text(text) => self.compare_text(text),
             value => compare(value, self.value.borrowed()),
         });
         let Some(order) = order else { return false };
@@ -154,6 +154,21 @@ impl Predicate {
             Operator::AtMost => order.is_le(),
             Operator::Above => order.is_gt(),
             Operator::AtLeast => order.is_ge(),
+        }
+    }
+}
+
+impl Predicate {
+    /// A text that reads as a number, like `12.50`, is larger or smaller as a number is; it equals only what is written like it, since it may be an
+    /// identifier.
+    fn compare_text(&self, text: &str) -> Option<Ordering> {
+        let asks_for_equality = matches!(self.operator, Operator::Equal | Operator::Unequal);
+        match (&self.value, number(text)) {
+            (Value::Boolean(_), _) => None,
+            (Value::Integer(_) | Value::Float(_), Some(number)) if !asks_for_equality => {
+                compare(number.borrowed(), self.value.borrowed())
+            }
+            _ => Some(text.cmp(&self.text)),
         }
     }
 }
@@ -199,6 +214,7 @@ mod tests {
             ("cell", Value::Integer(3)),
             ("name", Value::Text("b")),
             ("version", Value::Text("1.10")),
+            ("price", Value::Text("12.50")),
         ];
         builder.push(Timestamp::default(), "x", fields).unwrap();
         let event = builder.finish().unwrap().events().next().unwrap();
@@ -213,6 +229,9 @@ mod tests {
             ("absent!=3", false),
             ("version=1.10", true),
             ("version=1.1", false),
+            ("price > 9", true),
+            ("price > \"9\"", false),
+            ("price <= 12.5", true),
             ("cell=3.0", true),
             ("subject=x", true),
             ("source=a", true),

@@ -59,8 +59,11 @@ pub async fn serve(monitor: Arc<Monitor>, listener: std::net::TcpListener, stop:
         let Ok(accepted) = tokio::time::timeout(STOP_POLL, listener.accept()).await else {
             continue;
         };
-        let (Ok((stream, peer)), Some(place)) = (accepted, connections.open()) else {
-            // Too many connections that are being answered, or too many files: those that are open go on.
+        if accepted.as_ref().is_err_and(has_no_descriptor) {
+            connections.close_idlest();
+        }
+        let Some(((stream, peer), place)) = accepted.ok().zip(connections.open()) else {
+            // Too many connections that are being answered: those that are open go on.
             tokio::time::sleep(Duration::from_millis(1)).await;
             continue;
         };
@@ -84,6 +87,11 @@ pub async fn serve(monitor: Arc<Monitor>, listener: std::net::TcpListener, stop:
     }
     ticking.abort();
     Ok(())
+}
+
+/// Whether a process, or all of them, may have no further descriptor (EMFILE, ENFILE).
+fn has_no_descriptor(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 async fn respond(

@@ -20,7 +20,7 @@ use std::time::Duration;
   lastmile encode page.har --link wpt/3g                 saved by a browser
   lastmile encode app.jsonl --field data                 a field of a log
   lastmile encode events.jsonl --rate 2 --wait 10s       batches may take 10 s
-  lastmile encode events.jsonl --encodings json,protobuf some encodings
+  lastmile encode events.jsonl --encodings json,protobuf  some encodings
   lastmile encode orders.jsonl --proto shop.proto        your own schema
   lastmile encode events.jsonl --format json             for a program")]
 pub(crate) struct EncodeArgs {

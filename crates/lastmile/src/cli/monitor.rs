@@ -90,9 +90,8 @@ pub(crate) struct MonitorArgs {
 /// loses nothing. When DIR is full, emitters are told to wait, and lines are dropped and counted.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  lastmile sensor spool --monitor http://127.0.0.1:7878 --socket /tmp/events
-  lastmile sensor spool --monitor http://hub:7878 --socket s --budget 64kbit/s
-  echo 'build.done seconds=12.5 ok=true' | nc -UN /run/user/1000/events")]
+  lastmile sensor spool --monitor http://127.0.0.1:7878 --socket events.sock
+  lastmile sensor spool --monitor http://hub:7878 --socket s --budget 64kbit/s")]
 pub(crate) struct SensorArgs {
     /// The folder of the events that wait
     #[arg(value_name = "DIR")]
@@ -140,7 +139,7 @@ pub(crate) struct SensorArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile emit build.done seconds=12.5 ok=true
-  tail -f app.events | lastmile emit --socket /run/user/1000/events")]
+  tail -f app.events | lastmile emit --socket events.sock")]
 pub(crate) struct EmitArgs {
     /// The subject, and the fields as NAME=VALUE; without any, lines are read from stdin
     #[arg(value_name = "SUBJECT")]
@@ -171,7 +170,7 @@ pub(crate) struct EmitArgs {
 /// Each line is one event as JSON; the last line says where and whether the answer ended whole.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exits with 99 where the answer is not whole: events are damaged or deleted, or the monitor went away.
+    after_help = "Exits with 99 where the answer is not whole: events are damaged, deleted, or lost since the cursor was given; with 3 where the monitor goes away.
 
 Examples:
   lastmile query 'run.*' --where 'seconds > 2' --since 5m
@@ -199,7 +198,9 @@ pub(crate) struct QueryArgs {
 ///
 /// Each line has a cursor: with --from CURSOR a later subscription goes on after that line, without a gap or a duplicate.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_help = "Exits with 3 where the monitor does not answer, or goes away.
+
+Examples:
   lastmile subscribe 'run.>'                          from the first event on
   lastmile subscribe 'run.>' --from now --latest      skips what it cannot take")]
 pub(crate) struct SubscribeArgs {
@@ -288,7 +289,7 @@ pub(crate) struct MonitorArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct TokenArg {
-    /// The file that holds the monitor's token
+    /// The file that holds the monitor's token; nobody but its owner may read it
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
 }

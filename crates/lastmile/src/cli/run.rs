@@ -18,7 +18,7 @@ use std::path::PathBuf;
   lastmile run bulk                                       a built-in study
   lastmile run mine.toml --format json > mine.json        a study of your own
   lastmile run mine.toml --dry-run                        which cells, how long
-  lastmile run permessage-deflate --set workload=chat.txt your own messages
+  lastmile run permessage-deflate --set workload=chat.txt  your own messages
   lastmile run bulk --fail-on 'p95(transfer_time)>20s'    exit 99 where slower
   lastmile run --resume runs/bulk-20260131-142359         continue a run
 

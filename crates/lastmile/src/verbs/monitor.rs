@@ -21,9 +21,11 @@ use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use lastmile_units::Bytes;
 use parquet::ParquetOutput;
-use std::io::{self, Write as _};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -148,13 +150,13 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
             return Ok(());
         }
         let Some(fields) = &args.csv else {
-            return writeln!(out, "{line}");
+            return write_line(out, line);
         };
         if !std::mem::replace(&mut printed, true) {
-            writeln!(out, "{}", csv::head(fields))?;
+            write_line(out, &csv::head(fields))?;
         }
         match csv::row(line, fields) {
-            Some(row) => writeln!(out, "{row}"),
+            Some(row) => write_line(out, &row),
             None => Ok(()),
         }
     })?;
@@ -173,7 +175,7 @@ pub(crate) fn subscribe(args: &SubscribeArgs) -> anyhow::Result<Exit> {
     let mode = if args.latest { "latest" } else { "lossless" };
     let path = format!("/v1/subscribe?{}&mode={mode}", parameters(&args.filter));
     print_lines(&args.monitor, args.filter.compress, &path, |line, out| {
-        writeln!(out, "{line}").and_then(|()| out.flush())
+        write_line(out, line).and_then(|()| out.flush())
     })?;
     Ok(Exit::Done)
 }
@@ -192,8 +194,7 @@ pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<Exit> {
         answer => answer?,
     };
     let audit: serde_json::Value = serde_json::from_slice(&text).context("the monitor's answer is no JSON")?;
-    let mut out = io::stdout().lock();
-    writeln!(out, "{}", serde_json::to_string_pretty(&audit)?)?;
+    output::print_data(&format!("{}\n", serde_json::to_string_pretty(&audit)?))?;
     let whole = audit["problems"].as_array().is_some_and(Vec::is_empty);
     Ok(if whole { Exit::Done } else { Exit::Broken })
 }
@@ -252,6 +253,30 @@ fn print_lines(
     }
 }
 
+/// Writes a line. On a terminal, control characters are escaped as in JSON, since it would obey them; a file or a program gets them as they are.
+fn write_line(out: &mut io::StdoutLock<'_>, line: &str) -> io::Result<()> {
+    if out.is_terminal() {
+        writeln!(out, "{}", escape_controls(line))
+    } else {
+        writeln!(out, "{line}")
+    }
+}
+
+fn escape_controls(line: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !line.contains(is_obeyed) {
+        return line.into();
+    }
+    let escaped = line.chars().map(|c| {
+        if is_obeyed(c) {
+            format!("\\u{:04x}", u32::from(c))
+        } else {
+            c.to_string()
+        }
+    });
+    escaped.collect()
+}
+
 fn parameters(filter: &FilterArgs) -> String {
     let now = Timestamp::now();
     let time = |ago: Duration| now.saturating_sub(ago).unix_nanoseconds().to_string();
@@ -291,7 +316,9 @@ pub(crate) fn allow_address(option: &str, address: &SocketAddr, token: Option<&s
 /// When the file cannot be read, or its token is too short.
 pub(crate) fn read_token(token: &TokenArg) -> anyhow::Result<Option<String>> {
     let Some(path) = &token.token_file else { return Ok(None) };
-    let text = std::fs::read_to_string(path).with_context(|| format!("--token-file {}", path.display()))?;
+    let named = || format!("--token-file {}", path.display());
+    check_owner_alone(path).with_context(named)?;
+    let text = std::fs::read_to_string(path).with_context(named)?;
     let token = text.trim().to_owned();
     if token.len() < SHORTEST_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         bail!(
@@ -302,10 +329,44 @@ pub(crate) fn read_token(token: &TokenArg) -> anyhow::Result<Option<String>> {
     Ok(Some(token))
 }
 
+/// Refuses a secret of this user that others may read, as ssh does with its keys.
+#[cfg(unix)]
+fn check_owner_alone(path: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let file = std::fs::metadata(path)?;
+    if file.uid() == nix::unistd::getuid().as_raw() && file.is_file() && file.mode() & 0o077 != 0 {
+        let path = path.display();
+        bail!(
+            "others can read this file (mode {:04o}); take it for yourself: chmod 600 {path}",
+            file.mode() & 0o7777
+        );
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_owner_alone(_: &Path) -> anyhow::Result<()> {
+    Ok(())
+}
+
 /// The fewest characters of a token: our own choice.
 const SHORTEST_TOKEN: usize = 16;
 
 /// The source of this name in this process's life.
 fn new_source(name: &str) -> anyhow::Result<Source> {
     Ok(Source::new(name, Timestamp::now().unix_nanoseconds() as u64)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_character_that_it_would_obey() {
+        assert_eq!(
+            escape_controls("a\tb \u{1b}[31mred\u{9b}0m\r"),
+            "a\tb \\u001b[31mred\\u009b0m\\u000d"
+        );
+        assert_eq!(escape_controls("größer"), "größer");
+    }
 }

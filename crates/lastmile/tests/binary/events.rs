@@ -2,6 +2,10 @@
 //!
 //! What needs a Chromium, OpenTelemetry's SDK or Arrow for Python is skipped by name where it is missing (`make peers` installs them).
 
+#[cfg(target_os = "linux")]
+mod answers;
+#[cfg(target_os = "linux")]
+mod flipped_bits;
 mod parquet;
 mod patience;
 #[cfg(target_os = "linux")]
@@ -12,7 +16,9 @@ mod spool;
 use crate::browser::chromium;
 use crate::place::Place;
 use serde_json::Value;
+use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -36,6 +42,14 @@ impl Running {
     fn monitor(place: &Place, more: &[&str]) -> Self {
         let words = [&["monitor", "kept", "--listen", "127.0.0.1:0"], more].concat();
         Self::start(place, &words, 1)
+    }
+
+    /// Ends it in good order.
+    #[cfg(unix)]
+    fn terminate(mut self) {
+        let process = nix::unistd::Pid::from_raw(self.child.id() as i32);
+        nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGTERM).unwrap();
+        self.child.wait().unwrap();
     }
 
     /// The web address that a note ends with.
@@ -150,6 +164,19 @@ fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
         .run(&["run", "bulk", "--live", "0.0.0.0:0", "--repeats", "1"])
         .refused(2, &["--live 0.0.0.0:0", "--token-file"]);
     place.file("token", "a-token-of-this-test\n");
+    let may = |mode| fs::set_permissions(place.path().join("token"), fs::Permissions::from_mode(mode)).unwrap();
+    may(0o644);
+    place
+        .run(&["monitor", "kept", "--listen", "127.0.0.1:0", "--token-file", "token"])
+        .refused(
+            2,
+            &[
+                "--token-file token",
+                "others can read this file (mode 0644)",
+                "chmod 600 token",
+            ],
+        );
+    may(0o600);
     let monitor = Running::monitor(&place, &["--token-file", "token"]);
     let url = monitor.url();
     let without = place.run(&["query", "--monitor", &url]);

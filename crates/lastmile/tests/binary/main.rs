@@ -14,6 +14,8 @@ mod environment;
 mod event_systems;
 mod events;
 #[cfg(target_os = "linux")]
+mod examples;
+#[cfg(target_os = "linux")]
 mod faults;
 mod inspect;
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! Tests of `lastmile tune`: the answer, every point, its report, rules, and the errors on unusable transcripts.
 
-mod capture;
+pub(crate) mod capture;
 mod log;
 
 use crate::place::{Place, parsed};

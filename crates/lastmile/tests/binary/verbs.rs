@@ -136,7 +136,7 @@ fn the_manual_page_has_a_section_a_verb_with_its_examples() {
 }
 
 /// The verbs that the help lists, each with its purpose in one line, except `help` itself.
-fn verbs(place: &Place) -> Vec<String> {
+pub(crate) fn verbs(place: &Place) -> Vec<String> {
     let help = place.data(&["--help"]);
     let list = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);

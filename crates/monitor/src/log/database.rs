@@ -153,10 +153,13 @@ impl Database {
         let connection = Connection::open_with_flags(format!("file:{escaped}?{how}"), flags)
             .map_err(|error| Self::failure(&path, error))?;
         let database = Self::reading(connection, path, false);
-        database
-            .connection
-            .pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))
-            .map_err(|error| database.failed(error))?;
+        // Where a part of the schema cannot be read, SQLite leaves it out, in place of refusing all tables.
+        let tolerated = database.connection.pragma_update(None, "writable_schema", true);
+        let alone = tolerated.and_then(|()| {
+            let connection = &database.connection;
+            connection.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))
+        });
+        alone.map_err(|error| database.failed(error))?;
         Ok(database)
     }
 

@@ -558,6 +558,18 @@ fn what_is_whole_in_a_refused_log_is_salvaged_and_the_rest_is_stated() {
         Err(LogError::NotEmpty { .. })
     ));
 
+    let broken = folder.path().join("broken");
+    two_subjects(&broken);
+    let file = broken.join("events.sqlite");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let table = b"CREATE TABLE damage";
+    let at = bytes.windows(table.len()).position(|window| window == table).unwrap();
+    bytes[at] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    assert!(Log::open(&broken, settings()).is_err());
+    let found = block_on(salvage(&broken, &folder.path().join("mended"), settings())).unwrap();
+    assert_eq!((found.events, found.damaged.len()), (200, 0));
+
     change(&old, "DELETE FROM chunk WHERE position = 40");
     change(&old, "UPDATE chunk SET bytes = zeroblob(80) WHERE position = 80");
     let new = folder.path().join("newer");

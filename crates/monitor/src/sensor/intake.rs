@@ -63,8 +63,7 @@ where
     loop {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
         if let Some(whole) = whole {
-            let text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
-            let refusals = lines::take(source, &text, &mut account).await;
+            let refusals = lines::take(source, &bytes[..whole], &mut account).await;
             bytes.drain(..whole);
             stream.write_all(refusals.as_bytes()).await?;
         }
@@ -77,8 +76,7 @@ where
         }
     }
     if !bytes.is_empty() {
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let refusals = lines::take(source, &text, &mut account).await;
+        let refusals = lines::take(source, &bytes, &mut account).await;
         stream.write_all(refusals.as_bytes()).await?;
     }
     let Lines {

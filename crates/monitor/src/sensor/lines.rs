@@ -16,18 +16,19 @@ pub(super) struct Lines {
 }
 
 /// Keeps the events of lines; returns a message for each that is refused.
-pub(super) async fn take(source: &OwnSource, text: &str, account: &mut Lines) -> String {
+pub(super) async fn take(source: &OwnSource, text: &[u8], account: &mut Lines) -> String {
     let mut turn = source.turn().await;
     let now = Timestamp::now();
     let mut builder = turn.begin(now);
     let mut refusals = String::new();
     let mut waiting = 0;
-    for line in text.lines() {
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
         account.read += 1;
-        if line.trim_ascii().is_empty() {
+        let line = line.trim_ascii_end();
+        if line.is_empty() {
             continue;
         }
-        let parsed = Line::parse(line);
+        let parsed = Line::from_bytes(line);
         loop {
             let pushed = match &parsed {
                 Ok(line) => {

@@ -59,12 +59,7 @@ impl Connections {
     pub(super) fn open(self: &Arc<Self>) -> Option<Place> {
         let mut open = self.open.lock().expect("no thread panics with it");
         if open.by_number.len() >= self.most {
-            let idle = open.by_number.iter().filter(|(_, connection)| connection.requests == 0);
-            let (number, _) = idle.min_by_key(|(number, connection)| (connection.idle_since, **number))?;
-            let number = *number;
-            if let Some(abort) = open.by_number.remove(&number).and_then(|connection| connection.abort) {
-                abort.abort();
-            }
+            open.close_idlest()?;
         }
         let number = open.next;
         open.next += 1;
@@ -80,6 +75,11 @@ impl Connections {
         })
     }
 
+    /// Closes the connection that has been idle for longest, where the system has no room for another.
+    pub(super) fn close_idlest(&self) {
+        self.open.lock().expect("no thread panics with it").close_idlest();
+    }
+
     fn change(&self, number: u64, change: impl FnOnce(&mut Connection)) {
         let mut open = self.open.lock().expect("no thread panics with it");
         if let Some(connection) = open.by_number.get_mut(&number) {
@@ -90,6 +90,19 @@ impl Connections {
     /// The task that serves the connection of this number.
     pub(super) fn set_task(&self, number: u64, abort: AbortHandle) {
         self.change(number, |connection| connection.abort = Some(abort));
+    }
+}
+
+impl Open {
+    /// `None` where each is being answered.
+    fn close_idlest(&mut self) -> Option<()> {
+        let idle = self.by_number.iter().filter(|(_, connection)| connection.requests == 0);
+        let (number, _) = idle.min_by_key(|(number, connection)| (connection.idle_since, **number))?;
+        let number = *number;
+        if let Some(abort) = self.by_number.remove(&number).and_then(|connection| connection.abort) {
+            abort.abort();
+        }
+        Some(())
     }
 }
 

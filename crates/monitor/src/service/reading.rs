@@ -55,12 +55,13 @@ impl Reading {
     ) -> Result<Self, LogError> {
         let committed = monitor.log.end();
         let end = *committed.borrow();
-        let mut notice = None;
+        let (mut notice, mut lost) = (None, 0);
         let position = match parameters.from {
             From::Start => 0,
             From::Now => end,
             From::At(cursor) => {
                 let resumption = monitor.log.resume(cursor)?;
+                lost = resumption.lost_since;
                 if resumption.lost_since > 0 {
                     notice = Some(
                         json!({"lost_since": resumption.lost_since, "cursor": monitor.log.cursor(resumption.position).to_string()}),
@@ -81,7 +82,7 @@ impl Reading {
             end: (!live).then_some(end),
             committed,
             delivered: 0,
-            damaged: 0,
+            damaged: lost,
             server_sent,
             notice,
             ended: false,

@@ -108,10 +108,11 @@ fn read_stdin(emitter: &Emitter, counts: &Mutex<LineCounts>) -> io::Result<()> {
         if emitter.has_given_up() {
             break;
         }
-        if line.trim_ascii().is_empty() {
+        let line = line.trim_ascii_end();
+        if line.is_empty() {
             continue;
         }
-        let line = Line::from_bytes(line.strip_suffix(b"\r").unwrap_or(&line));
+        let line = Line::from_bytes(line);
         match &line {
             Ok(line) => put(emitter, line),
             Err(error) => output::note(&format!("line {} of stdin: {error}", at + 1)),

@@ -17,7 +17,7 @@ pub(super) fn empty() -> Vec<u8> {
 }
 
 /// This many text messages in each direction, in turns.
-pub(super) fn of_messages(count: u32) -> Vec<u8> {
+pub(crate) fn of_messages(count: u32) -> Vec<u8> {
     without_question(count, None)
 }
 
