@@ -21,7 +21,9 @@ pub enum LogError {
         source: io::Error,
     },
     /// A file in it cannot be opened to write.
-    #[error("{path}: the file cannot be written; see that this user owns it and that the disk has room, or name another folder")]
+    #[error(
+        "{path}: the file cannot be written; see that this user owns it and that the disk has room, or name another folder"
+    )]
     File {
         /// Which.
         path: PathBuf,
