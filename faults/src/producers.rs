@@ -36,7 +36,7 @@ fn emit_source(numbers: &Range<u64>) -> String {
     format!("batch-{}", numbers.start)
 }
 
-/// Submits all batches.
+/// Submits batches, until too many failed.
 ///
 /// # Errors
 /// When an answer is none, or a program hangs.
@@ -47,23 +47,30 @@ pub(crate) fn submit(
     patience: &str,
 ) -> io::Result<Vec<Receipt>> {
     let way = submission.way;
-    let receipts = submission.batches.iter().map(|numbers| {
-        let numbers = numbers.clone();
+    let (mut receipts, mut failures) = (Vec::new(), 0);
+    for numbers in submission.batches.iter().cloned() {
         let (acknowledged, dropped) = match way {
             Way::EmitToMonitor | Way::EmitToSensor => (emit(place, events, way, &numbers, patience)?, 0),
             // A sensor that is killed answers nothing: nothing is acknowledged.
             Way::Lines => lines(place, events, numbers.clone()).unwrap_or_default(),
             Way::Otlp => records(place, events, numbers.clone()).unwrap_or_default(),
         };
-        Ok(Receipt {
+        failures += u32::from(acknowledged < numbers.end - numbers.start);
+        receipts.push(Receipt {
             way,
             numbers,
             acknowledged,
             dropped,
-        })
-    });
-    receipts.collect()
+        });
+        if failures == MOST_FAILURES {
+            break;
+        }
+    }
+    Ok(receipts)
 }
+
+/// A producer ends after so many batches of which something was not acknowledged.
+const MOST_FAILURES: u32 = 5;
 
 /// How many `lastmile emit` says are acknowledged.
 fn emit(place: &Place, events: Events, way: Way, numbers: &Range<u64>, patience: &str) -> io::Result<u64> {

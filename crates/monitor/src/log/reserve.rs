@@ -14,6 +14,8 @@ const PIECE: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Reserve {
     path: PathBuf,
+    /// The most bytes of the log.
+    most_bytes: u64,
     bytes: u64,
     is_held: bool,
 }
@@ -25,10 +27,11 @@ impl Reserve {
         let bytes = if present > 0 {
             present
         } else {
-            (free_bytes(&path)?.min(most_bytes) / SHARE).min(MOST)
+            share(free_bytes(&path)?, most_bytes)
         };
         Ok(Self {
             path,
+            most_bytes,
             bytes,
             is_held: present > 0,
         })
@@ -38,20 +41,27 @@ impl Reserve {
         self.bytes
     }
 
-    /// Takes all of the room, or nothing; whether it is held.
+    /// Takes all of the room, or nothing; whether it is held. It becomes larger where there is more room than before: a commit that needs more than
+    /// the reserve would never fit.
     pub(super) fn take(&mut self) -> bool {
-        if !self.is_held {
-            self.is_held = self.fill().is_ok();
-            if !self.is_held {
-                self.release();
+        let held = if self.is_held { self.bytes } else { 0 };
+        let wanted = free_bytes(&self.path).map_or(0, |free| share(free.saturating_add(held), self.most_bytes));
+        let before = self.bytes;
+        self.bytes = before.max(wanted);
+        if held < self.bytes {
+            if self.fill(held).is_ok() {
+                self.is_held = true;
+            } else {
+                self.bytes = before;
+                self.cut(held);
             }
         }
         self.is_held
     }
 
-    fn fill(&self) -> io::Result<()> {
+    fn fill(&self, from: u64) -> io::Result<()> {
         let file = private::create_file(&self.path)?;
-        let mut at = 0;
+        let mut at = from;
         while at < self.bytes {
             let piece = (self.bytes - at).min(PIECE as u64);
             private::write_at(&file, at, &[0; PIECE][..piece as usize])?;
@@ -60,16 +70,26 @@ impl Reserve {
         Ok(())
     }
 
-    /// Gives the room away. A file that cannot be cut stays as it is, which costs nothing but the room.
+    /// Gives the room away.
     pub(super) fn release(&mut self) {
-        let cut = private::create_file(&self.path).and_then(|file| file.set_len(0));
-        self.is_held = cut.is_err();
+        self.cut(0);
+    }
+
+    /// Holds no more than so many bytes. A file that cannot be cut stays as it is, which costs nothing but the room.
+    fn cut(&mut self, bytes: u64) {
+        let cut = private::create_file(&self.path).and_then(|file| file.set_len(bytes));
+        self.is_held = bytes > 0 || cut.is_err();
     }
 
     /// Whether the disk has less room than the log keeps.
     pub(super) fn is_scarce(&self) -> bool {
         free_bytes(&self.path).is_ok_and(|free| free < self.bytes)
     }
+}
+
+/// What a log keeps where so many bytes are free.
+fn share(free: u64, most_bytes: u64) -> u64 {
+    (free.min(most_bytes) / SHARE).min(MOST)
 }
 
 /// What an ordinary user may still write to a file's disk.
