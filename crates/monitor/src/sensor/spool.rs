@@ -2,9 +2,11 @@
 
 use super::promises::Promises;
 use super::spent::Spent;
+use crate::ledger::SourceAccount;
 use crate::log::{Log, LogError, LogSettings, PROMISES, private};
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Loss, Source, Timestamp};
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -84,7 +86,8 @@ impl Spool {
     /// The losses that are not stated yet, and how many numbers of them were acknowledged.
     fn find_losses(&self, promises: &Promises) -> (Vec<Chunk>, u64) {
         let (mut losses, mut damaged) = (Vec::new(), 0);
-        let (accounts, now) = (self.log.accounts(), Timestamp::now());
+        let accounts: BTreeMap<Source, SourceAccount> = self.log.accounts().into_iter().collect();
+        let now = Timestamp::now();
         let mut lose = |source: &Source, first: u64, end: u64, cause: &str| {
             if first < end {
                 losses.push(loss(source, first, end, cause, now));
@@ -92,9 +95,9 @@ impl Spool {
             end.saturating_sub(first)
         };
         for promise in promises.iter() {
-            let account = accounts.iter().find(|(source, _)| *source == promise.source);
-            let next = account.map_or(1, |(_, account)| account.next);
-            if account.is_none_or(|(_, account)| !account.ended) {
+            let account = accounts.get(&promise.source);
+            let next = account.map_or(1, |account| account.next);
+            if account.is_none_or(|account| !account.ended) {
                 damaged += lose(&promise.source, next, promise.acknowledged, SPOOL_DAMAGED);
                 lose(
                     &promise.source,
@@ -146,13 +149,11 @@ impl Spool {
         }
         let replies = self.log.append(chunks, Durability::Process).await;
         for (reply, source) in replies.iter().zip(&sources) {
-            match reply {
+            if let Reply::Acknowledged { next, .. } = reply {
                 // The log has it. Where this cannot be noted, only a later damage cannot be told.
-                Reply::Acknowledged { next, .. } => drop(self.promise(source, *next, *next)),
-                _ => self
-                    .files()
-                    .into_iter()
-                    .for_each(|mut files| files.promises.forget(source)),
+                let _ = self.promise(source, *next, *next);
+            } else if let Some(mut files) = self.files() {
+                files.promises.forget(source);
             }
         }
         replies

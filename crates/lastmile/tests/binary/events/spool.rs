@@ -142,8 +142,20 @@ fn what_a_damaged_spool_has_lost_is_told_and_audit_adds_up() {
         Sensor::start(place, NOBODY).end_in_good_order();
         flip(place, "events.sqlite", "reading 1999");
     };
-    let (last, first, gone) = (lost_by(last), lost_by(first), lost_by(gone));
-    for (said, lost) in [&last, &first, &gone] {
+    // A sensor refuses what is left, and starts with what is salvaged of it.
+    let cut = |place: &Place| {
+        Sensor::start(place, NOBODY).end_in_good_order();
+        let spool = place.path().join("spool");
+        let database = File::options().write(true).open(spool.join("events.sqlite")).unwrap();
+        database.set_len(database.metadata().unwrap().len() / 2).unwrap();
+        let words = ["sensor", "spool", "--monitor", NOBODY, "--socket", "s"];
+        place.run(&words).refused(2, &["damaged", "lastmile salvage"]);
+        assert_eq!(place.run(&["salvage", "spool", "whole"]).code, Some(99));
+        fs::remove_dir_all(&spool).unwrap();
+        fs::rename(place.path().join("whole"), spool).unwrap();
+    };
+    let (last, first, gone, cut) = (lost_by(last), lost_by(first), lost_by(gone), lost_by(cut));
+    for (said, lost) in [&last, &first, &gone, &cut] {
         let told = format!("spool: the spool is damaged: {lost} events that were acknowledged are lost");
         let lines = said.lines().filter(|line| line.contains("the spool is damaged"));
         let lines: Vec<&str> = lines.collect();
