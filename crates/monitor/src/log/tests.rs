@@ -133,6 +133,26 @@ fn a_full_log_acknowledges_nothing_and_loses_nothing() {
     );
 }
 
+#[test]
+fn a_full_log_that_may_have_more_bytes_takes_what_did_not_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = LogSettings {
+        most_bytes: 256 << 10,
+        reserves_room: true,
+        ..settings()
+    };
+    let log = Log::open(folder.path(), small).unwrap();
+    let large = chunk(&source("a"), 1, 10_000);
+    assert_eq!(append(&log, large.clone()), Reply::Full);
+    drop(log);
+    let more = LogSettings {
+        reserves_room: true,
+        ..settings()
+    };
+    let log = Log::open(folder.path(), more).unwrap();
+    assert!(matches!(append(&log, large), Reply::Acknowledged { next: 10_001, .. }));
+}
+
 const DATABASE: &str = "events.sqlite";
 const WRITE_AHEAD: &str = "events.sqlite-wal";
 
