@@ -237,7 +237,7 @@ fn a_rate_that_the_link_cannot_carry_gets_no_time_and_no_setting() {
     let modem = ["--link", "published/dialup-56k", "--format", "json"];
     let at = |rate: &str| place.json(&words("orders.jsonl", &[&modem[..], &["--rate", rate]].concat()));
     let plain = |comparison: &Value| comparison["links"][0]["outcomes"][0].clone();
-    let [slow, busy, full] = ["1", "40", "1000"].map(|rate| at(rate));
+    let [slow, busy, full] = ["1", "40", "1000"].map(at);
     assert_eq!(
         (&plain(&full)["codec"], &plain(&full)["batch"]),
         (&"none".into(), &1.into())
