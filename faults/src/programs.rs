@@ -27,16 +27,19 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Takes ports of an address that no other case has, so that a program that starts again finds its port free.
+    /// Takes ports of an address that no other case has, below those that systems give away, so that a program that starts again finds its port free.
     pub(crate) fn new(binary: &Path, folder: &Path, case: u64) -> io::Result<Self> {
         let [.., high, low] = case.to_be_bytes();
         let address = Ipv4Addr::new(127, 1 + (std::process::id() % 250) as u8, high, low);
-        let free_port = || TcpListener::bind((address, 0))?.local_addr();
+        let free_port = |first: u16| {
+            let mut free = (first..).filter_map(|port| TcpListener::bind((address, port)).ok());
+            free.next().ok_or(io::ErrorKind::AddrInUse)?.local_addr()
+        };
         Ok(Self {
             binary: binary.to_owned(),
             folder: folder.to_owned(),
-            monitor: free_port()?,
-            otlp: free_port()?,
+            monitor: free_port(20_000)?,
+            otlp: free_port(21_000)?,
             namespace: None,
         })
     }
