@@ -52,7 +52,7 @@ pub struct HighestRate {
 pub type Judged = Result<(), String>;
 
 impl SearchOptions {
-    /// The number of runs that a search takes where nothing varies, and the highest rate is [`EXPECTED_FACTOR`] times the first.
+    /// The number of runs that a search takes where nothing varies, and the highest rate is a hundred times the first.
     pub fn expected_runs(&self) -> u32 {
         let highest = self.start.per_second() * EXPECTED_FACTOR;
         let mut runs = 0;
