@@ -58,6 +58,11 @@ pub enum DocumentsError {
     /// There is nothing to encode.
     #[error("there is no document in it: each line must be one JSON document, such as {{\"id\": 7}}")]
     Empty,
+    /// None of the messages can be encoded.
+    #[error(
+        "none of its {0} messages is a JSON document, such as {{\"id\": 7}}; `lastmile tune` compresses messages of any form"
+    )]
+    NoJson(usize),
 }
 
 impl DocumentsError {
@@ -126,7 +131,10 @@ impl DocumentReader {
             return Err(broken);
         }
         if self.documents.is_empty() {
-            return Err(DocumentsError::Empty);
+            return Err(match self.others {
+                0 => DocumentsError::Empty,
+                others => DocumentsError::NoJson(others),
+            });
         }
         let mut notes = Vec::new();
         if !self.are_lines {
@@ -190,6 +198,7 @@ mod tests {
         let messages = read(false, &["{\"a\":1}", "hello", "2"], 10).unwrap();
         assert_eq!(values(&messages), [(Location::Line(1), json!({"a": 1}))]);
         assert!(messages.notes[1].starts_with("2 of 3 messages"), "{:?}", messages.notes);
+        assert_eq!(read(false, &["hello", "2"], 10).unwrap_err(), DocumentsError::NoJson(2));
     }
 
     #[test]

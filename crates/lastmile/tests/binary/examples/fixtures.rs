@@ -56,10 +56,7 @@ pub(super) fn write(place: &Place) {
         "chat.jsonl",
         numbered("{\"direction\":\"sent\",\"payload\":\"message N of the chat\"}\n"),
     );
-    place.file(
-        "app.jsonl",
-        numbered("{\"dir\":\"out\",\"data\":\"message N of the chat\"}\n"),
-    );
+    place.file("app.jsonl", numbered("{\"dir\":\"out\",\"data\":\"{\\\"id\\\":N}\"}\n"));
     place.file(
         "app.log",
         numbered("12:00:00 INFO sent payload=message N of the chat\n"),
@@ -112,7 +109,7 @@ fn page() -> Value {
         })
     };
     let messages: Vec<Value> = (0..60)
-        .map(|n| json!({"type": "send", "time": 1_700_000_000.0 + f64::from(n), "opcode": 1, "data": format!("message {n} of the chat")}))
+        .map(|n| json!({"type": "send", "time": 1_700_000_000.0 + f64::from(n), "opcode": 1, "data": format!("{{\"id\":{n}}}")}))
         .collect();
     let html = format!("<script src=app.js></script>{}", "<p>one of the list</p>\n".repeat(60));
     let mut socket = entry("chat", "", String::new());
