@@ -180,12 +180,16 @@ impl Database {
 
     fn failure(path: &Path, error: rusqlite::Error) -> LogError {
         let path = path.to_owned();
+        // A row that has not what its table holds.
+        let is_foreign = matches!(error, rusqlite::Error::InvalidColumnType(..));
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LogError::Taken { path },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => LogError::Damaged {
-                path,
-                what: error.to_string(),
-            },
+            code if is_foreign || matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) => {
+                LogError::Damaged {
+                    path,
+                    what: error.to_string(),
+                }
+            }
             _ => LogError::Database { path, error },
         }
     }

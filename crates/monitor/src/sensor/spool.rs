@@ -57,6 +57,11 @@ impl Spool {
     /// When the folder cannot be used, another process has the spool, or it is no spool or one that is too damaged.
     pub async fn open(folder: &Path, settings: LogSettings, note: fn(&str)) -> Result<Self, LogError> {
         let log = Log::open(folder, settings)?;
+        // A spool that cannot be forwarded must not take more events.
+        let (mut position, committed) = (log.start().await, *log.end().borrow());
+        while position < committed {
+            position = log.read(position).await?.next.max(position + 1);
+        }
         let cannot = |source| LogError::Folder {
             path: folder.to_owned(),
             source,

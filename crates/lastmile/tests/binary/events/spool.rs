@@ -168,6 +168,21 @@ fn what_a_damaged_spool_has_lost_is_told_and_audit_adds_up() {
     assert!(lost > 0 && lost < 2000);
 }
 
+#[test]
+fn a_spool_of_which_a_part_cannot_be_read_takes_no_more_events() {
+    let place = Place::new();
+    let sensor = Sensor::start(&place, NOBODY);
+    sensor.fill();
+    sensor.end_in_good_order();
+    // What the write-ahead log of this life has says that the database is whole.
+    Sensor::start(&place, NOBODY).send_lines(["dev.x n=1\n".to_owned()].into_iter());
+    let database = place.path().join("spool/events.sqlite");
+    let database = File::options().write(true).open(database).unwrap();
+    database.set_len(database.metadata().unwrap().len() * 8 / 10).unwrap();
+    let words = ["sensor", "spool", "--monitor", NOBODY, "--socket", "s"];
+    place.run(&words).refused(2, &["damaged", "lastmile salvage"]);
+}
+
 /// A sensor on a disk of 4 MB, in a mount namespace of its own: once it is killed it is started again, with a monitor.
 #[cfg(target_os = "linux")]
 const SMALL_DISK: &str = r#"mount -t tmpfs -o size=4m none spool || exit 77
