@@ -59,13 +59,13 @@ examples:        ## Regenerate examples/
 
 fidelity:        ## Compare the simulated world with this machine's kernel, and record the result (some ten minutes)
 	cargo run -q -- run fidelity --no-report --format json >fidelity.json
-	cargo run -q -p lastmile-builtin --example record_fidelity <fidelity.json >recorded.toml
-	mv recorded.toml crates/builtin/src/fidelity/recorded.toml && rm fidelity.json
+	cargo run -q -p lastmile-builtin-studies --example record_fidelity <fidelity.json >recorded.toml
+	mv recorded.toml crates/studies/builtin_studies/src/fidelity/recorded.toml && rm fidelity.json
 
 fidelity-pages:  ## Compare simulated page loads with Chromium's on this machine, and record the result (over an hour; nothing else may run)
 	cargo run -q -- run fidelity-pages --no-report --format json >fidelity-pages.json
-	cargo run -q -p lastmile-builtin --example record_fidelity <fidelity-pages.json >recorded.toml
-	mv recorded.toml crates/builtin/src/fidelity/recorded_pages.toml && rm fidelity-pages.json
+	cargo run -q -p lastmile-builtin-studies --example record_fidelity <fidelity-pages.json >recorded.toml
+	mv recorded.toml crates/studies/builtin_studies/src/fidelity/recorded_pages.toml && rm fidelity-pages.json
 
 recommendations: ## Check on every page and link of fidelity-pages that no setting tried is faster than the recommended one (some minutes)
 	cargo run -q -p lastmile --example check_recommendations
@@ -76,9 +76,9 @@ gates:           ## Check on 20 pairs of equal runs of every study that few gate
 traces:          ## Record the segments that this machine's kernel sends (twice, in two minutes; as root, or where namespaces are allowed)
 	UPDATE_TRACES=1 cargo test -q -p lastmile --test binary traces -- --nocapture
 
-recordings:      ## Record calls of Ice 3.7 and omniORB 4.2, which hold the protocols of crates/rpc byte for byte (after make peers)
+recordings:      ## Record calls of Ice 3.7 and omniORB 4.2, which hold the protocols of crates/protocols/rpc byte for byte (after make peers)
 	cargo run -q -p lastmile-rpc --example call_values -- target/call-values
-	peers/record-calls target/call-values crates/rpc/tests/recorded
+	peers/record-calls target/call-values crates/protocols/rpc/tests/recorded
 
 schemas:         ## Regenerate schemas/ from the types
 	UPDATE_SCHEMAS=1 cargo test -q -p lastmile-report schemas

@@ -4,8 +4,8 @@
 //! the own encoding; entries a second compare formats of different sizes. Each prints a line for people, then one for machines.
 
 use lastmile_bench::spread::Spread;
-use lastmile_encoding::{cdr, ice};
 use lastmile_units::Seed;
+use lastmile_wire_formats::{cdr, ice};
 use lastmile_workload::bibliography::{self, Entry};
 use prost::Message as _;
 use std::hint::black_box;

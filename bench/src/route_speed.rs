@@ -6,8 +6,8 @@
 //! compress nothing.
 use anyhow::{Context as _, Result, bail};
 use lastmile_bench::spread::Spread;
-use lastmile_encoding::ice as encoding;
 use lastmile_rpc::ice::{Encapsulation, Identity, Invocation, Message, Mode, Reader, ReplyStatus};
+use lastmile_wire_formats::ice as encoding;
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Times web clients and bulk transfers over a simulated radio, on one core: the radio, TCP, HTTP and their programs together.
 
-use lastmile_lab::failure::Failure;
-use lastmile_lab::testbed::{HostSetup, Testbed};
 use lastmile_link::radio::RadioSpec;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::on_testbed::{LEAD_TIME, RunningLoads};
@@ -11,6 +9,8 @@ use lastmile_load::rate::RequestRate;
 use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::server_model::ServerModel;
+use lastmile_testbed::failure::Failure;
+use lastmile_testbed::testbed::{HostSetup, Testbed};
 use lastmile_units::Seed;
 use lastmile_world::sim::World;
 use lastmile_world::topology::Topology;

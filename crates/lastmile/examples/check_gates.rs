@@ -13,8 +13,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use clap::Parser;
-use lastmile_builtin::STUDIES;
-use lastmile_lab::cpu_cost_model::{Choice, CostTable};
+use lastmile_builtin_studies::STUDIES;
 use lastmile_report::compare::compare;
 use lastmile_report::compare::rule::Rule;
 use lastmile_report::number::percent;
@@ -24,10 +23,11 @@ use lastmile_study::file::{Fresh, Study};
 use lastmile_study::journal::Journal;
 use lastmile_study::runner;
 use lastmile_study::summary::{RunInfo, summarise};
+use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
 
-const DELIVERIES: Deliveries = Deliveries::new(&[lastmile_experiments::DELIVERIES]);
+const DELIVERIES: Deliveries = Deliveries::new(&[lastmile_deliveries::DELIVERIES]);
 
 /// The share of gates that may break: what docs/studies.md promises.
 const SHARE_MAX: f64 = 0.03;

@@ -11,15 +11,15 @@
 
 use anyhow::{Context as _, Result, bail, ensure};
 use lastmile_advise::{Options, advise};
-use lastmile_builtin::STUDIES;
-use lastmile_builtin::fidelity::pages::STUDY;
-use lastmile_lab::cpu_cost_model::{Choice, CostTable};
-use lastmile_lab::http::Version;
+use lastmile_builtin_studies::STUDIES;
+use lastmile_builtin_studies::fidelity::pages::STUDY;
 use lastmile_link::LinkSpec;
 use lastmile_page::LoadOptions;
 use lastmile_report::advise::{Advice, LinkAdvice, ModelError, Origin, Saving, Snippet};
 use lastmile_report::number::quantity;
 use lastmile_study::cell::{Cell, expand};
+use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
+use lastmile_testbed::http::Version;
 use lastmile_traffic::responses::Traffic;
 use lastmile_workload::WorkloadSpec;
 use std::collections::BTreeMap;

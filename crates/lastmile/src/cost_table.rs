@@ -2,7 +2,7 @@
 
 use crate::cli::CpuArg;
 use crate::output;
-use lastmile_lab::cpu_cost_model::{Choice, CostError, CostTable};
+use lastmile_testbed::cpu_cost_model::{Choice, CostError, CostTable};
 
 /// Loads the table; measuring one takes time, which a note announces.
 ///

@@ -4,7 +4,7 @@ use crate::clock::Utc;
 use crate::output;
 use crate::registry::CATALOGUE;
 use anyhow::{Context as _, bail};
-use lastmile_builtin::fidelity;
+use lastmile_builtin_studies::fidelity;
 use lastmile_report::load::Load;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::record::Run;

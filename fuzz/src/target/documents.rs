@@ -1,8 +1,8 @@
 //! The fuzz targets of Ice and CDR, and of documents in every encoding.
 
-use lastmile_document::{Encoder, Encoding, Schema, infer, same};
-use lastmile_encoding::positional::{self, ByteOrder, Format};
-use lastmile_encoding::{cdr, ice};
+use lastmile_document_formats::{Encoder, Encoding, Schema, infer, same};
+use lastmile_wire_formats::positional::{self, ByteOrder, Format};
+use lastmile_wire_formats::{cdr, ice};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

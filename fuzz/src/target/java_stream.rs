@@ -1,7 +1,7 @@
 //! The fuzz target of Java object streams, as a foreign server might send them.
 
 use super::portions;
-use lastmile_encoding::java::{ObjectStreamReader, ObjectStreamWriter, ReadError, Value};
+use lastmile_wire_formats::java::{ObjectStreamReader, ObjectStreamWriter, ReadError, Value};
 
 pub(super) const WORDS: &[&str] = &[
     "\u{0}",

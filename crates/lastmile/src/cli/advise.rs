@@ -3,9 +3,9 @@
 use super::{CpuArg, FormatArg, WORLDS, one_of, parse_from_one};
 use clap::Args;
 use lastmile_codec::content::Coding;
-use lastmile_lab::http::Version;
-use lastmile_lab::settings::World;
 use lastmile_report::advise::Server;
+use lastmile_testbed::http::Version;
+use lastmile_testbed::settings::World;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 

@@ -3,7 +3,7 @@
 use super::FormatArg;
 use super::transcript::TranscriptArgs;
 use clap::Args;
-use lastmile_document::Encoding;
+use lastmile_document_formats::Encoding;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,12 +2,12 @@
 
 use super::{FormatArg, WORLDS, one_of, parse_from_one};
 use clap::{Args, ValueEnum};
-use lastmile_lab::settings::World;
 use lastmile_load::plan::{HttpVersion, STREAMS};
 use lastmile_load::rate::{RateSweep, RequestRate};
 use lastmile_load::server_model::ServiceTime;
 use lastmile_load::slo::Limit;
 use lastmile_load::target::Target;
+use lastmile_testbed::settings::World;
 use lastmile_units::{Bytes, ParseQuantityError};
 use std::num::NonZeroU32;
 use std::path::PathBuf;

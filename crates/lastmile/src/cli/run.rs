@@ -3,8 +3,8 @@
 use super::monitor::TokenArg;
 use super::{CpuArg, FormatArg, WORLDS, one_of, parse_from_one};
 use clap::Args;
-use lastmile_lab::settings::World;
 use lastmile_study::file::SettingOverride;
+use lastmile_testbed::settings::World;
 use std::net::SocketAddr;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! The world on view: what its media and its clients do, as events. Of worlds that run side by side one is on view at a time.
 
 use lastmile_events::{Emitter, Subject, Value};
-use lastmile_lab::testbed::{Reading, TestbedObserver};
 use lastmile_study::cell::Cell;
+use lastmile_testbed::testbed::{Reading, TestbedObserver};
 use lastmile_units::Instant as WorldInstant;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

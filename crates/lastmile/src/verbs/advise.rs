@@ -7,10 +7,8 @@ use crate::exit::Exit;
 use crate::exit::UnavailableError;
 use crate::{cost_table, interrupt, links, output, privileges, progress, run_store};
 use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress};
-use lastmile_builtin::fidelity;
+use lastmile_builtin_studies::fidelity;
 use lastmile_codec::content::CodecSpec;
-use lastmile_lab::cpu_cost_model::this_machine;
-use lastmile_lab::settings::World;
 use lastmile_page::LoadOptions;
 #[cfg(target_os = "linux")]
 use lastmile_page::chromium::{self, BrowserError, BrowserOptions};
@@ -19,6 +17,8 @@ use lastmile_page::{Page, playback::Playback};
 use lastmile_report::advise::{Advice, Connections};
 use lastmile_report::page::{self, Provenance};
 use lastmile_study::run_folder::RunFolder;
+use lastmile_testbed::cpu_cost_model::this_machine;
+use lastmile_testbed::settings::World;
 use lastmile_traffic::responses::Traffic;
 use std::path::{Path, PathBuf};
 

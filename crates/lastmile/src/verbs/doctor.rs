@@ -22,8 +22,8 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
 #[cfg(target_os = "linux")]
 mod here {
     use super::Check;
-    use lastmile_lab::peer::{self, PeerSpec};
     use lastmile_report::doctor::CheckStatus;
+    use lastmile_testbed::peer::{self, PeerSpec};
     use lastmile_world::emu;
 
     pub(super) fn machine() -> Vec<Check> {

@@ -6,7 +6,7 @@ use crate::live::{self, Live};
 use crate::registry::{CATALOGUE, DELIVERIES};
 use crate::{cost_table, fail_on, interrupt, output, privileges, progress, run_store};
 use anyhow::{Context as _, anyhow, bail};
-use lastmile_experiments::missing_servers;
+use lastmile_deliveries::missing_servers;
 use lastmile_study::file::{self, Rule, Study, StudyError};
 use lastmile_study::journal::{Journal, Outcomes};
 use lastmile_study::observer::Observer;

@@ -399,7 +399,10 @@ fn read_har(file: &str) -> serde_json::Value {
 
 /// What Chromium recorded, with what its server was asked for beside it (`record.mjs` there makes them).
 fn recorded(name: &str) -> (String, serde_json::Value) {
-    let file = format!("{}/../traffic/tests/recorded/{name}.har", env!("CARGO_MANIFEST_DIR"));
+    let file = format!(
+        "{}/../content/traffic/tests/recorded/{name}.har",
+        env!("CARGO_MANIFEST_DIR")
+    );
     let log = read_har(&file)["log"].clone();
     (file, log)
 }

@@ -2,7 +2,6 @@
 //! where it is installed.
 
 use crate::place::Place;
-use lastmile_lab::testbed::{HostSetup, Testbed};
 use lastmile_link::radio::{Beacons, FrameCounters, RadioCounters, RadioSpec};
 use lastmile_load::measurement::Measurement;
 use lastmile_load::on_testbed::measure;
@@ -11,6 +10,7 @@ use lastmile_load::rate::RequestRate;
 use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::server_model::ServerModel;
+use lastmile_testbed::testbed::{HostSetup, Testbed};
 use lastmile_units::{Metres, Seed};
 use lastmile_world::Host as _;
 use lastmile_world::sim::World;

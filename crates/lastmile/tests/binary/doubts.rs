@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 #[test]
 fn every_kind_of_doubt_is_raised_by_some_crate() {
     let raised = [
-        lastmile_lab::doubt::DOUBTS,
+        lastmile_testbed::doubt::DOUBTS,
         lastmile_study::doubt::DOUBTS,
-        lastmile_experiments::DOUBTS,
+        lastmile_deliveries::DOUBTS,
         lastmile_report::compare::DOUBTS,
         lastmile_report::link_summary::DOUBTS,
         lastmile_advise::DOUBTS,

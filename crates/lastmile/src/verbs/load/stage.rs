@@ -3,7 +3,6 @@
 use crate::cli::load::LoadArgs;
 #[cfg(not(target_os = "linux"))]
 use crate::exit::UnavailableError;
-use lastmile_lab::failure::Failure;
 use lastmile_link::LinkSpec;
 use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::Measurement;
@@ -12,6 +11,7 @@ use lastmile_load::plan::Plan;
 use lastmile_load::self_check::GeneratorCost;
 use lastmile_load::server_model::ServerModel;
 use lastmile_report::load::CapturedSchedule;
+use lastmile_testbed::failure::Failure;
 use lastmile_units::{Bytes, Seed};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,0 +1,420 @@
+//! Makes the published record from what was measured.
+
+use super::candidates::{Candidate, recorded_delivery};
+use super::measure::{LinkMeasurement, Measurement};
+use super::mix::Mix;
+use super::response_classes::Group;
+use super::select::MeasuredCandidate;
+use super::{PreparedReplay, doubts, extra_tables, prose, snippets};
+use lastmile_codec::content::CodecSpec;
+use lastmile_link::{Jitter, LinkSpec, Reordering};
+use lastmile_page::replay::PageLoad;
+use lastmile_page::{PageHost, connections_per_host};
+use lastmile_report::advise as record;
+use lastmile_report::paired_statistics::{Figures, Runs};
+use lastmile_testbed::http::Version;
+use lastmile_testbed::link_description::description;
+use lastmile_traffic::responses::Origin;
+use lastmile_units::Bytes;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The advice.
+pub(super) fn advice(study: &PreparedReplay<'_>, measured: &Measurement) -> record::Advice {
+    let links: Vec<record::LinkAdvice> = measured
+        .links
+        .iter()
+        .enumerate()
+        .map(|(place, link)| link_advice(study, place, link))
+        .collect();
+    let model_error = study.options.model_error.clone();
+    record::Advice {
+        schema: record::Advice::SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: study.options.seed,
+        cpu: study.costs.name().to_owned(),
+        cpu_machine: study.costs.machine().to_owned(),
+        traffic: traffic(study),
+        options: options(study),
+        sizes: sizes(study),
+        answer: prose::answer(&links, model_error.as_ref()),
+        model_error,
+        snippets: snippets::snippets(study, measured),
+        findings: prose::findings(study),
+        charts: extra_tables::charts(study, &measured.links),
+        exhibits: extra_tables::tables(study, &options(study).hosts),
+        doubts: doubts::traffic_doubts(study),
+        links,
+    }
+}
+
+fn sizes(study: &PreparedReplay<'_>) -> record::CompressedSizes {
+    let estimated = study.estimated_settings();
+    let names = |estimates: bool| {
+        let levels = study.options.levels.iter();
+        let wanted = levels.filter(|codec| estimated.contains(codec) == estimates);
+        wanted.map(ToString::to_string).collect()
+    };
+    record::CompressedSizes {
+        exact: names(false),
+        estimated: names(true),
+    }
+}
+
+fn traffic(study: &PreparedReplay<'_>) -> record::Traffic {
+    let items = || study.page.items.iter().enumerate();
+    let today = || {
+        items()
+            .map(|(place, _)| recorded_delivery(place, study.traffic, &study.page, &study.sizes).size)
+            .sum::<Bytes>()
+    };
+    let remarks = study.traffic.notes.iter().chain(&study.traffic.skipped);
+    record::Traffic {
+        source: study.traffic.source.clone(),
+        kind: kind(study),
+        responses: study.page.items.len() as u64,
+        identity_bytes: items().map(|(_, item)| item.plain).sum::<Bytes>().get(),
+        today_bytes: study.has_recorded_encoding().then(|| today().get()),
+        hosts: study.page.hosts.len() as u64,
+        notes: remarks
+            .map(ToString::to_string)
+            .chain(study.page.remarks(study.traffic))
+            .collect(),
+    }
+}
+
+fn kind(study: &PreparedReplay<'_>) -> record::TrafficKind {
+    let source = &study.traffic.source;
+    let source = Path::new(source.strip_suffix(".gz").unwrap_or(source));
+    let timed = study
+        .traffic
+        .responses
+        .iter()
+        .any(|response| response.total.is_some() || response.http_version.is_some());
+    match source.extension().and_then(|extension| extension.to_str()) {
+        Some("jsonl" | "ndjson") => record::TrafficKind::Jsonl,
+        Some("har") => record::TrafficKind::Har,
+        _ if source.is_dir() => record::TrafficKind::Folder,
+        _ if timed => record::TrafficKind::Har,
+        _ => record::TrafficKind::Jsonl,
+    }
+}
+
+fn options(study: &PreparedReplay<'_>) -> record::Options {
+    let options = study.options;
+    record::Options {
+        protocol: options.load.protocol.map(protocol_record),
+        hosts: hosts(study),
+        tls: options.load.tls,
+        connections: options.load.connections,
+        repeats: options.repeats.get(),
+        repeats_max: options.repeats_max.get(),
+        encodings: study.encodings(),
+        server: options.server,
+        slow_client: options.load.slow_client,
+    }
+}
+
+const fn protocol_record(version: Version) -> record::Protocol {
+    match version {
+        Version::Http11 => record::Protocol::Http11,
+        Version::H2 => record::Protocol::H2,
+    }
+}
+
+/// The hosts, and the protocol that each was replayed with.
+fn hosts(study: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
+    let versions = study.page.versions(study.options.load.protocol);
+    let hosts = study.page.hosts.iter().zip(versions).enumerate();
+    let of_host = |(number, (host, version)): (usize, (&PageHost, Version))| {
+        let items = study.page.items.iter().filter(|item| item.host == number);
+        record::ReplayedHost {
+            host: host.address.clone(),
+            responses: items.count() as u64,
+            recorded: host.recorded().map(|version| version.to_string()),
+            protocol: protocol_record(version),
+            connections: connections_per_host(version) as u64,
+        }
+    };
+    hosts.map(of_host).collect()
+}
+
+fn link_advice(study: &PreparedReplay<'_>, place: usize, measured: &LinkMeasurement) -> record::LinkAdvice {
+    let (name, link) = &study.options.links[place];
+    let figures = Figures {
+        varied: varied(study, link),
+        seed: study.interval_seed(),
+    };
+    let kinds: Vec<record::KindAdvice> = (0..study.groups.len())
+        .map(|group| kind_advice(study, &figures, measured, group))
+        .collect();
+    let mut link = record::LinkAdvice {
+        name: name.clone(),
+        description: description(link),
+        summary: String::new(),
+        ladder: ladder(study, &figures, measured),
+        as_good_as: measured
+            .as_good
+            .iter()
+            .map(|row| prose::mix_name(study, &measured.pages[*row].0))
+            .collect(),
+        repeats: measured.repeats,
+        clear: measured.clear,
+        doubts: doubts::link_doubts(measured, !figures.varied.is_empty()),
+        page: pages(study, &figures, measured),
+        screened: screened(study, &figures, measured),
+        browser: None,
+        kinds,
+    };
+    link.summary = prose::link_summary(&link);
+    link
+}
+
+/// What is random in each repeat.
+pub(super) fn varied(study: &PreparedReplay<'_>, link: &LinkSpec) -> Vec<String> {
+    let directions = [&link.down, &link.up];
+    let loses = directions.iter().any(|direction| direction.loss.rate().get() > 0.0);
+    let jitters = directions.iter().any(|direction| direction.jitter != Jitter::None);
+    let reorders = directions
+        .iter()
+        .any(|direction| direction.reordering != Reordering::None);
+    let all = [
+        (true, "request start times"),
+        (!study.costs.is_free(), "CPU times"),
+        (loses, "random loss"),
+        (jitters, "jitter"),
+        (reorders, "reordering"),
+    ];
+    all.iter()
+        .filter(|(does, _)| *does)
+        .map(|(_, name)| (*name).to_owned())
+        .collect()
+}
+
+/// The page under every setting: the recommended mix first, then as recorded, then the others, the fastest first.
+fn pages(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::PageOutcome> {
+    let (recommended, best) = measured.recommended();
+    let mut rows: Vec<record::PageOutcome> = measured
+        .pages
+        .iter()
+        // The recommended mix has a row of its own, and another one only where it has another name.
+        .filter(|(mix, _)| mix != recommended || prose::known_name(study, mix).is_some())
+        .map(|(mix, loads)| outcome(study, figures, measured, prose::mix_name(study, mix), loads))
+        .collect();
+    let rank = |row: &record::PageOutcome| (row.setting != prose::TODAY, row.page_time.mean);
+    rows.sort_by(|a, b| {
+        let ((a_other, a_time), (b_other, b_time)) = (rank(a), rank(b));
+        a_other
+            .cmp(&b_other)
+            .then(a_time.total_cmp(&b_time))
+            .then(a.setting.cmp(&b.setting))
+    });
+    rows.insert(
+        0,
+        record::PageOutcome {
+            recommended_saves: None,
+            ..outcome(study, figures, measured, prose::RECOMMENDED.to_owned(), best)
+        },
+    );
+    rows
+}
+
+/// A row of the page's table.
+fn outcome(
+    study: &PreparedReplay<'_>,
+    figures: &Figures,
+    measured: &LinkMeasurement,
+    setting: String,
+    loads: &[PageLoad],
+) -> record::PageOutcome {
+    let own = page_times(loads);
+    let of = |mix: &Mix| measured.loads(mix).map(page_times);
+    let identity = of(&study.uniform(CodecSpec::IDENTITY));
+    let today = study.as_recorded().and_then(|mix| of(&mix));
+    let against = |baseline: Option<Runs>, name: &str| {
+        let baseline = baseline.filter(|_| setting != name);
+        baseline.map(|baseline| figures.saving(&baseline, &own))
+    };
+    record::PageOutcome {
+        page_time: figures.figure("s", "page", &own),
+        bytes_down: figures.figure("B", "page", &one_each(loads, |page| page.bytes_down.as_f64())),
+        saving_against_identity: against(identity, prose::IDENTITY),
+        saving_against_today: against(today, prose::TODAY),
+        recommended_saves: Some(figures.saving(&own, &page_times(&measured.recommended().1))),
+        setting,
+    }
+}
+
+/// The page with a snippet's mix over a link.
+pub(super) fn snippet_replay(
+    study: &PreparedReplay<'_>,
+    figures: &Figures,
+    link: &str,
+    measured: &LinkMeasurement,
+    server: &str,
+    mix: &Mix,
+) -> Option<record::SnippetReplay> {
+    let loads = measured.loads(mix)?;
+    Some(record::SnippetReplay {
+        link: link.to_owned(),
+        page: outcome(study, figures, measured, server.to_owned(), loads),
+    })
+}
+
+/// The settings replayed in the first repeats only, the fastest first.
+fn screened(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::ScreenedSetting> {
+    let rows = measured.screened.iter().filter(|(_, [own, _])| !own.is_empty());
+    let mut rows: Vec<record::ScreenedSetting> = rows
+        .map(|(mix, [own, best])| record::ScreenedSetting {
+            setting: prose::mix_name(study, mix),
+            page_time: figures.figure("s", "page", &page_times(own)),
+            recommended_saves: figures.saving(&page_times(own), &page_times(best)),
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        a.page_time
+            .mean
+            .total_cmp(&b.page_time.mean)
+            .then(a.setting.cmp(&b.setting))
+    });
+    rows
+}
+
+/// The settings that a ladder's middle rung may have: the first of them that was replayed. Servers' ordinary ones, the most usual first.
+const ORDINARY: [&str; 3] = ["gzip:6", "br:5", "zstd:3"];
+
+/// The page as it is, with an ordinary setting for everything, and as recommended.
+fn ladder(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::Rung> {
+    let (recommended, best) = measured.recommended();
+    let identity = study.uniform(CodecSpec::IDENTITY);
+    let first = study
+        .as_recorded()
+        .filter(|mix| measured.loads(mix).is_some())
+        .map_or((prose::IDENTITY, identity), |mix| (prose::TODAY, mix));
+    let ordinary = ORDINARY.into_iter().filter_map(|name| {
+        let codec = name.parse().ok().filter(|codec| study.settings.contains(codec))?;
+        let mix = study.uniform(codec);
+        (measured.loads(&mix).is_some() && mix != *recommended && mix != first.1).then_some((name, mix))
+    });
+    let mut rungs: Vec<(&str, &[PageLoad])> = Vec::new();
+    rungs.push((first.0, measured.loads(&first.1).unwrap_or_default()));
+    let middle: Vec<(&str, Mix)> = ordinary.take(1).collect();
+    rungs.extend(
+        middle
+            .iter()
+            .map(|(name, mix)| (*name, measured.loads(mix).unwrap_or_default())),
+    );
+    rungs.push((prose::RECOMMENDED, best));
+    let start = page_times(rungs[0].1);
+    let saved = |loads: &[PageLoad]| figures.saving(&start, &page_times(loads));
+    let at_best = saved(best);
+    let rung = |(setting, loads): &(&str, &[PageLoad])| {
+        let saving = saved(loads);
+        let start_mean = lastmile_statistics::mean(&start.concat()).unwrap_or_default();
+        record::Rung {
+            setting: (*setting).to_owned(),
+            page_time: figures.figure("s", "page", &page_times(loads)),
+            saved_share: saving.share,
+            saved_share_ci95: saving
+                .mean_ci95_s
+                .filter(|_| start_mean > 0.0)
+                .map(|interval| interval.map(|bound| bound / start_mean)),
+            share_of_saving: (at_best.mean_s > 0.0).then(|| saving.mean_s / at_best.mean_s),
+        }
+    };
+    rungs.iter().map(rung).collect()
+}
+
+fn page_times(loads: &[PageLoad]) -> Runs {
+    one_each(loads, |page| page.page_time.as_secs_f64())
+}
+
+fn one_each(pages: &[PageLoad], figure: impl Fn(&PageLoad) -> f64) -> Runs {
+    pages.iter().map(|page| vec![figure(page)]).collect()
+}
+
+/// As in the record.
+pub(super) const fn origin_record(origin: Origin) -> record::Origin {
+    match origin {
+        Origin::Static => record::Origin::Static,
+        Origin::Dynamic => record::Origin::Dynamic,
+    }
+}
+
+fn kind_advice(
+    study: &PreparedReplay<'_>,
+    figures: &Figures,
+    measured: &LinkMeasurement,
+    place: usize,
+) -> record::KindAdvice {
+    let group = &study.groups[place];
+    let (tried, chosen) = (&measured.tried[place], &measured.chosen[place]);
+    let page_saves = measured.without[place]
+        .as_ref()
+        .map(|[without, with]| figures.saving(&page_times(without), &page_times(with)));
+    let mut frontier: Vec<record::Candidate> = tried.iter().map(|one| candidate_record(group, one, tried)).collect();
+    frontier.sort_by_key(|candidate| candidate.compressed_bytes);
+    record::KindAdvice {
+        kind: group.kind.name().to_owned(),
+        origin: origin_record(group.origin),
+        responses: group.items.len() as u64,
+        identity_bytes: group.plain.get(),
+        today: study.recorded_encoding(group),
+        today_bytes: study.as_recorded().map(|mix| study.group_bytes(&mix, place).get()),
+        frontier,
+        break_even: measured.break_even[place].as_ref().map(|search| search.record.clone()),
+        doubts: doubts::kind_doubts(study, place, page_saves.as_ref()),
+        recommended: record::Recommendation {
+            setting: prose::kind_setting(chosen.setting),
+            why: chosen.why.clone(),
+            compressed_bytes: study.group_bytes(&measured.recommended().0, place).get(),
+            page_saves,
+        },
+    }
+}
+
+fn candidate_record(group: &Group, tried: &MeasuredCandidate, all: &[MeasuredCandidate]) -> record::Candidate {
+    let Candidate {
+        codec,
+        size,
+        server,
+        client,
+        ..
+    } = tried.candidate;
+    record::Candidate {
+        setting: codec.to_string(),
+        compressed_bytes: size.get(),
+        ratio: size.as_f64() / group.plain.as_f64(),
+        server_cpu_s: server.as_secs_f64(),
+        client_cpu_s: client.as_secs_f64(),
+        isolated_time_s: tried.isolated_time,
+        dominated: all.iter().any(|other| other.dominates(tried)),
+    }
+}
+
+impl PreparedReplay<'_> {
+    /// The levels whose sizes are not exact for every body.
+    pub(super) fn estimated_settings(&self) -> BTreeSet<CodecSpec> {
+        let estimated = self.candidates.iter().flatten().filter(|candidate| candidate.estimated);
+        estimated.map(|candidate| candidate.codec).collect()
+    }
+
+    /// The codings considered, by their tokens.
+    fn encodings(&self) -> Vec<String> {
+        let codings: BTreeSet<_> = self.options.levels.iter().map(|codec| codec.coding()).collect();
+        codings.into_iter().map(|coding| coding.token().to_owned()).collect()
+    }
+
+    /// The encoding that a group was recorded with, where the source says and all responses agree.
+    fn recorded_encoding(&self, group: &Group) -> Option<String> {
+        let coding = |item: &usize| {
+            let response = &self.traffic.responses[self.page.items[*item].response];
+            response
+                .content_encoding
+                .clone()
+                .unwrap_or_else(|| "identity".to_owned())
+        };
+        let first = coding(group.items.first()?);
+        (self.has_recorded_encoding() && group.items.iter().all(|item| coding(item) == first)).then_some(first)
+    }
+}

@@ -1,0 +1,154 @@
+//! The time of each response on an idle link: one after the other, each over its own connection.
+//!
+//! Replays of a page include coincidences: which response finds the link idle, and which waits behind a large one. The time of each
+//! response in isolation is free of them, so it tells the search which settings are worth trying on the page. Costs are medians of the table's samples, connections are cold, and encryption and random impairments of the link, which add
+//! the same to every setting, are left out.
+
+use super::candidates::{compressed_per_request, median_cost};
+use super::measure::without_impairments;
+use super::{AdviseError, Phase, PreparedReplay, Progress, candidates};
+use lastmile_codec::content::CodecSpec;
+use lastmile_page::dependencies::{Extent, Prerequisite, Priority};
+use lastmile_page::scripted_response::{EncodedResponse, ExchangeCost, ScriptedResponse};
+use lastmile_page::{LoadOptions, replay};
+use lastmile_report::advise::Connections;
+use lastmile_testbed::cpu_cost_model::Operation;
+use lastmile_testbed::http::Version;
+use lastmile_units::workers::Workers;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// For each link, setting and item that can be compressed: its time in seconds.
+pub(super) struct IsolatedTransferTimes(Vec<BTreeMap<CodecSpec, BTreeMap<usize, f64>>>);
+
+impl IsolatedTransferTimes {
+    /// The mean time of a response among `items`, over a link under a setting.
+    pub(super) fn mean(&self, link: usize, codec: CodecSpec, items: &[usize]) -> Option<f64> {
+        let times = self.0[link].get(&codec)?;
+        let sum: Option<f64> = items.iter().map(|item| times.get(item).copied()).sum();
+        Some(sum? / items.len() as f64)
+    }
+
+    /// Measures every setting that is replayed.
+    pub(super) fn measure(
+        study: &PreparedReplay<'_>,
+        workers: &Workers<'_>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Self, AdviseError> {
+        let items: Vec<usize> = study
+            .groups
+            .iter()
+            .flat_map(|group| group.items.iter().copied())
+            .collect();
+        let links = 0..study.options.links.len();
+        let jobs: Vec<(usize, CodecSpec)> = links
+            .clone()
+            .flat_map(|link| study.settings.iter().map(move |codec| (link, *codec)))
+            .collect();
+        let options = study.options;
+        let versions: Vec<Version> = items.iter().map(|item| study.version(*item)).collect();
+        let load = LoadOptions {
+            connections: Connections::Cold,
+            tls: false,
+            ..options.load.clone()
+        };
+        let mut on_done = |done| {
+            progress(Progress {
+                phase: Phase::Choosing,
+                done,
+                total: jobs.len(),
+            });
+        };
+        let one = |&(link, codec): &(usize, CodecSpec)| {
+            let orders: Vec<ScriptedResponse> = items
+                .iter()
+                .enumerate()
+                .map(|(place, item)| study.order(place, *item, codec))
+                .collect();
+            let chained = chained(orders);
+            replay::run(
+                &load,
+                &without_impairments(&options.links[link].1),
+                &versions,
+                chained.into(),
+                replay::HandshakeCost::default(),
+                options.root(),
+            )
+            .map_err(|error| AdviseError::Link {
+                link: options.links[link].0.clone(),
+                why: error.to_string(),
+            })
+        };
+        let mut measured = workers.run(&jobs, one, &mut on_done)?.into_iter();
+        let mut of_links = Vec::new();
+        for _ in links {
+            let mut of_settings = BTreeMap::new();
+            for (codec, replayed) in study.settings.iter().zip(measured.by_ref()) {
+                let times = replayed?.transfer_times;
+                of_settings.insert(
+                    *codec,
+                    items
+                        .iter()
+                        .copied()
+                        .zip(times.iter().map(Duration::as_secs_f64))
+                        .collect(),
+                );
+            }
+            of_links.push(of_settings);
+        }
+        Ok(Self(of_links))
+    }
+}
+
+/// Makes each response wait for the one before.
+fn chained(mut responses: Vec<ScriptedResponse>) -> Vec<ScriptedResponse> {
+    for (place, response) in responses.iter_mut().enumerate().skip(1) {
+        response.prerequisites = vec![Prerequisite {
+            item: place - 1,
+            extent: Extent::Whole,
+        }];
+    }
+    responses
+}
+
+impl PreparedReplay<'_> {
+    /// The version of HTTP that an item is replayed with.
+    pub(super) fn version(&self, item: usize) -> Version {
+        let host = &self.page.hosts[self.page.items[item].host];
+        self.options.load.protocol.unwrap_or_else(|| host.version())
+    }
+
+    /// An item in isolation, from its own host.
+    fn order(&self, host: usize, item: usize, codec: CodecSpec) -> ScriptedResponse {
+        let (delivery, known): (EncodedResponse, _) = (
+            candidates::delivery(item, codec, &self.page, &self.sizes),
+            &self.page.items[item],
+        );
+        let cost = |operation: fn(CodecSpec) -> Operation| {
+            delivery.codec.map_or(Duration::ZERO, |codec| {
+                median_cost(self.costs, operation(codec), known.plain)
+            })
+        };
+        ScriptedResponse {
+            host,
+            gap: Duration::ZERO,
+            server_think_time: Duration::ZERO,
+            request_head: known.request_head,
+            response_head: known.response_head,
+            size: delivery.size,
+            plain: known.plain,
+            coding: delivery.coding,
+            encoding: if compressed_per_request(known.origin) {
+                cost(Operation::Encode)
+            } else {
+                Duration::ZERO
+            },
+            decoding: cost(Operation::Decode),
+            exchange: ExchangeCost::FREE,
+            prerequisites: Vec::new(),
+            priority: Priority::High,
+            is_throttled: false,
+            commit: Duration::ZERO,
+        }
+    }
+}

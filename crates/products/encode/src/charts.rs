@@ -1,0 +1,122 @@
+//! What is drawn: sizes by encoding, and bytes against delay on each link.
+
+use crate::codecs::Compression;
+use crate::sizes::Sized;
+use lastmile_document_formats::Encoding;
+use lastmile_report::encode::{EncodingDelivery, EncodingOutcome};
+use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source};
+
+/// The codecs whose sizes are drawn.
+const DRAWN: [(Compression, bool); 4] = [
+    (Compression::None, false),
+    (Compression::Alone("zstd:3"), false),
+    (Compression::Stream("zstd:3"), false),
+    (Compression::Alone("zstd:3"), true),
+];
+
+pub(crate) fn charts(settings: &[Sized], links: &[EncodingDelivery]) -> Vec<Chart> {
+    let mut charts: Vec<Chart> = sizes(settings).into_iter().collect();
+    charts.extend(links.iter().map(trade));
+    charts
+}
+
+fn sizes(settings: &[Sized]) -> Option<Chart> {
+    let mut encodings: Vec<Encoding> = settings.iter().map(|setting| setting.encoding).collect();
+    encodings.dedup();
+    let largest = settings.iter().map(|setting| setting.batch).max()?;
+    let smallest = settings.iter().map(|setting| setting.batch).min()?;
+    let series = DRAWN.iter().map(|(compression, batched)| {
+        let batch = if *batched { largest } else { smallest };
+        let point = |(at, encoding): (usize, &Encoding)| {
+            let is_it = |setting: &&Sized| {
+                setting.encoding == *encoding && setting.compression == *compression && setting.batch == batch
+            };
+            let setting = settings.iter().find(is_it)?;
+            Some(Point {
+                x: at as f64,
+                y: setting.bytes_per_message(),
+                spread: None,
+                label: None,
+            })
+        };
+        let alone = if batch == 1 {
+            "one by one".to_owned()
+        } else {
+            format!("batches of {batch}")
+        };
+        Series {
+            name: format!("{compression}, {alone}"),
+            source: Source::Measured,
+            joined: false,
+            points: encodings.iter().enumerate().filter_map(point).collect(),
+        }
+    });
+    Some(Chart {
+        title: "Size of a message".to_owned(),
+        note: "Without framing; less is better.".to_owned(),
+        x: Axis {
+            label: "Encoding".to_owned(),
+            unit: String::new(),
+            scale: Scale::Named(encodings.iter().map(|encoding| encoding.label().to_owned()).collect()),
+        },
+        y: Axis {
+            label: "Bytes a message".to_owned(),
+            unit: "B".to_owned(),
+            scale: Scale::Log,
+        },
+        series: series.filter(|series| !series.points.is_empty()).collect(),
+        marks: Vec::new(),
+    })
+}
+
+fn trade(link: &EncodingDelivery) -> Chart {
+    let series = |name: &str, joined: bool, wanted: &dyn Fn(&EncodingOutcome) -> bool, labelled: bool| {
+        let mut points: Vec<Point> = link
+            .outcomes
+            .iter()
+            .filter(|outcome| outcome.framing == "length-prefix" && wanted(outcome))
+            .filter_map(|outcome| {
+                Some(Point {
+                    x: outcome.link_bytes_per_message,
+                    y: outcome.delay_s()?,
+                    spread: None,
+                    label: labelled.then(|| format!("{}, {}, {}", outcome.encoding, outcome.codec, outcome.batch)),
+                })
+            })
+            .collect();
+        points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        Series {
+            name: name.to_owned(),
+            source: Source::Measured,
+            joined,
+            points,
+        }
+    };
+    let all = [
+        series("to use", false, &|outcome| outcome.to_use, true),
+        series(
+            "plain JSON",
+            false,
+            &|outcome| outcome.encoding == "json" && outcome.codec == "none" && outcome.batch == 1,
+            true,
+        ),
+        series("frontier", true, &|outcome| outcome.frontier, false),
+        series("others", false, &|outcome| !outcome.frontier && !outcome.to_use, false),
+    ];
+    Chart {
+        title: format!("Bytes against delay on {}", link.name),
+        note: "The delay is that of a message from arising to arrival, with the wait for its batch; what does not fit the link is left out. Left and low is better.".to_owned(),
+        x: Axis {
+            label: "Bytes of the link for each message".to_owned(),
+            unit: "B".to_owned(),
+            scale: Scale::Log,
+        },
+        y: Axis {
+            label: "Delay".to_owned(),
+            unit: "s".to_owned(),
+            scale: Scale::Log,
+        },
+        series: all.into_iter().filter(|series| !series.points.is_empty()).collect(),
+        marks: Vec::new(),
+    }
+}

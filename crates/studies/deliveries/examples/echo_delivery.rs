@@ -1,0 +1,151 @@
+//! Adds a delivery of its own to the engine, and runs a small study with it in the simulated world.
+//!
+//! The client of the delivery `echo` sends a number of bytes over TCP, and the server sends them back. One type that implements
+//! [`LinkDelivery`] and one line of registration are all that a new delivery needs: the study language, the runner and the record take
+//! the rest from there. `cargo run -p lastmile-deliveries --example echo_delivery` prints the record.
+
+use lastmile_deliveries::over_link::{LinkDelivery, OverLink, Program, Setup, cpu_time_of_bulk, workload};
+use lastmile_report::Detail;
+use lastmile_report::terminal::{self, TerminalStyle};
+use lastmile_study::delivery::{Deliveries, Refusal};
+use lastmile_study::figure;
+use lastmile_study::file::Study;
+use lastmile_study::journal::Journal;
+use lastmile_study::observation::{Observation, Outcome};
+use lastmile_study::runner::{self, Run};
+use lastmile_study::settings::Settings;
+use lastmile_study::summary::{RunInfo, summarise};
+use lastmile_testbed::cpu_cost_model::CostTable;
+use lastmile_testbed::failure::Failure;
+use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
+use lastmile_units::Bytes;
+use lastmile_workload::WorkloadSpec;
+use lastmile_world::{Host, Listener};
+use std::error::Error;
+use std::io;
+use std::net::SocketAddrV4;
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// The deliveries of this program: those of lastmile, and `echo`.
+const DELIVERIES: Deliveries = Deliveries::new(&[lastmile_deliveries::DELIVERIES, &[&OverLink(Echo)]]);
+
+const STUDY: &str = r#"
+name = "echo"
+question = "How long do bytes take to a server and back?"
+repeats = 3
+[fixed]
+delivery = "echo"
+[factors]
+link = ["wpt/3g", "wpt/cable"]
+workload = [{ kind = "bulk", bytes = "1 kB" }, { kind = "bulk", bytes = "100 kB" }]
+"#;
+
+/// The delivery `echo`.
+struct Echo;
+
+impl LinkDelivery for Echo {
+    const NAME: &'static str = "echo";
+    const CARRIES: &'static str = "echoes of bulk";
+    type Plan = Bytes;
+
+    fn plan(&self, settings: &Settings) -> Result<Bytes, Refusal> {
+        match workload(settings)? {
+            WorkloadSpec::Bulk(bulk) => Ok(bulk.bytes),
+            _ => Err(Refusal::Workload),
+        }
+    }
+
+    fn expected_time(&self, bytes: &Bytes) -> Duration {
+        cpu_time_of_bulk(*bytes + *bytes)
+    }
+
+    fn prepare<'a, W: TestbedWorld>(
+        &'a self,
+        bytes: &'a Bytes,
+        _site: &TwoHostTestbed<W>,
+        _setup: &Setup,
+    ) -> Result<Program<'a, W>, Failure> {
+        Ok(Box::new(|site, _| run(site, *bytes)))
+    }
+}
+
+const PORT: u16 = 7;
+
+/// Runs one repeat.
+fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: Bytes) -> Outcome {
+    let failed = |error: io::Error| Failure::new(format!("the echo failed: {error}"));
+    let before = site.counters();
+    let mut listener = site.server.listen(PORT).map_err(failed)?;
+    site.server.spawn(async move {
+        // The client sees an error here as a stream that ends too soon.
+        if let Ok(mut stream) = listener.accept().await {
+            let _ = serve(&mut stream, bytes).await;
+        }
+    });
+    let client = exchange(site.client.clone(), site.server.address(PORT), bytes);
+    let time = site.run(client)?.map_err(failed)?;
+    let counted = site.counters().since(before);
+    let mut observation = Observation::default();
+    observation.sample(figure::TRANSFER_TIME, time.as_secs_f64());
+    observation.sample(figure::LINK_BYTES, counted.bytes_down as f64);
+    observation.sample(figure::LINK_BYTES_UP, counted.bytes_up as f64);
+    Ok(observation)
+}
+
+/// Reads all bytes, and sends them back.
+async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: Bytes) -> io::Result<()> {
+    let mut content = vec![0; bytes.get() as usize];
+    stream.read_exact(&mut content).await?;
+    stream.write_all(&content).await?;
+    stream.shutdown().await
+}
+
+/// Sends all bytes and reads them back; the time from `connect` to the last byte.
+async fn exchange(host: impl Host, server: SocketAddrV4, bytes: Bytes) -> io::Result<Duration> {
+    let start = host.now();
+    let mut stream = host.connect(server).await?;
+    let sent: Vec<u8> = (0..bytes.get()).map(|index| index as u8).collect();
+    stream.write_all(&sent).await?;
+    let mut received = vec![0; sent.len()];
+    stream.read_exact(&mut received).await?;
+    if received != sent {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(host.now() - start)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let study = Study::parse("echo.toml", STUDY)?;
+    DELIVERIES.check(&study)?;
+    print!("{}", runner::dry_run(&study, &DELIVERIES, NonZeroUsize::MIN)?);
+
+    let folder = tempfile::tempdir()?;
+    let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;
+    let costs = CostTable::free();
+    let run = Run {
+        study: &study,
+        experiment: &DELIVERIES,
+        costs: &costs,
+        captures: None,
+        observer: None,
+        threads: NonZeroUsize::MIN,
+        interrupt: &AtomicBool::new(false),
+    };
+    run.execute(&mut journal, &mut outcomes, &mut |_| ())?;
+    let about = RunInfo {
+        cpu: costs.name().to_owned(),
+        cpu_machine: costs.machine().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        run: "not kept".to_owned(),
+    };
+    let record = summarise(&study, &outcomes, about)?;
+    let style = TerminalStyle {
+        width: 120,
+        colour: false,
+    };
+    print!("\n{}", terminal::render(&record, Detail::Short, style));
+    Ok(())
+}

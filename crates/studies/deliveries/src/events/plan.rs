@@ -1,0 +1,453 @@
+//! Reads the settings of event monitoring: its hosts, what applications do, and what clients ask for.
+
+#[cfg(target_os = "linux")]
+use crate::over_link::kernel;
+use crate::over_link::{check_world, tcp_config};
+use lastmile_codec::content::{CodecSpec, Coding};
+use lastmile_events::uplink;
+use lastmile_link::{DirectionSpec, LinkSpec};
+use lastmile_study::delivery::Refusal;
+use lastmile_study::settings::{
+    Call, Delay, Durability, EventChannel, EventTest, FullBuffer, Nagle, Pace, Persistent, ServerName, Settings,
+};
+use lastmile_tcp as tcp;
+use lastmile_testbed::settings::{Hosts, World};
+use lastmile_testbed::testbed::HostSetup;
+use lastmile_units::{Probability, Seed};
+use lastmile_world::sim::CpuSpec;
+use lastmile_world::topology::{HostName, Topology};
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+/// The settings that event monitoring has.
+const SETTINGS: &[&str] = &[
+    "world",
+    "delivery",
+    "link",
+    "congestion_control",
+    "syn_timeout",
+    "initial_window",
+    "nagle",
+    "receive_window",
+    "delayed_acknowledgement",
+    "hosts",
+    "cpu_slowdown",
+    "background_load",
+    "codec",
+    "message_interval",
+    "call",
+    "batch",
+    "batch_time",
+    "experiment",
+    "clients",
+    "persistent",
+    "test",
+    "channel",
+    "events",
+    "event_size",
+    "sensors",
+    "applications",
+    "event_ratio",
+    "work_time",
+    "event_buffer",
+    "full_buffer",
+    "durability",
+    "write_time",
+    "sync_time",
+    "create_cpu_time",
+    "sensor_cpu_time",
+    "monitor_cpu_time",
+    "event_cpu_time",
+    "client_cpu_time",
+    "server",
+];
+
+/// The names of the hosts: one monitor, and sensors, the hosts of their applications, and clients, which are numbered from 1.
+pub(super) const MONITOR: &str = "monitor";
+const SENSOR: &str = "sensor";
+const APPLICATIONS: &str = "applications";
+const CLIENT: &str = "client";
+
+/// As published.
+const EVENTS: u32 = 1_000;
+/// The linger of an emitter of ours.
+const LINGER: Duration = Duration::from_millis(5);
+/// The bytes of an emitter's chunk, after which it is sent.
+pub(super) const CHUNK_BYTES: usize = 64 << 10;
+/// About the events that an emitter's ring of 1 MiB holds.
+const BUFFER: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not 0");
+/// The most clients, sensors, and applications of a sensor: the 100 that were planned. Our own choice.
+const MOST: u32 = 100;
+
+/// Applications, sensors, a monitor and clients, and what they do.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub(super) test: EventTest,
+    channel: EventChannel,
+    pub(super) steps: Steps,
+    pub(super) submission: Submission,
+    pub(super) sensors: u32,
+    pub(super) applications: u32,
+    pub(super) clients: u32,
+    /// Whether a client's connection stays open for its next query.
+    pub(super) persistent: bool,
+    /// How answers, and what sensors post, are compressed.
+    pub(super) codec: CodecSpec,
+    pub(super) durability: uplink::Durability,
+    pub(super) write_time: Duration,
+    pub(super) sync_time: Duration,
+    pub(super) create_cpu: Duration,
+    pub(super) sensor_cpu: Duration,
+    pub(super) monitor_cpu: Duration,
+    /// For each event, beside what its chunk or its piece of an answer takes.
+    pub(super) event_cpu: Duration,
+    pub(super) client_cpu: Duration,
+    /// The system that takes the place of our sensor, monitor and clients; none where they are ours.
+    pub(super) real: Option<ServerName>,
+    link: Option<LinkSpec>,
+    shares_cpu: bool,
+    tcp: tcp::Config,
+    cpu: CpuSpec,
+    #[cfg(target_os = "linux")]
+    kernel: lastmile_world::emu::HostSpec,
+}
+
+/// What an application does in a repeat.
+#[derive(Debug, Clone)]
+pub(super) struct Steps {
+    pub(super) count: u32,
+    /// From one step being due to the next.
+    pub(super) interval: Duration,
+    /// The pause after each step but every fourth, as in the published test.
+    pub(super) pause: Duration,
+    /// The probability that a step submits an event.
+    pub(super) event_ratio: Probability,
+    /// The CPU time of a step that does not.
+    pub(super) work: Duration,
+    /// The bytes of an event's text.
+    pub(super) text: usize,
+}
+
+/// How events get to the sensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Submission {
+    /// Each event waits for the acknowledgement of the one before.
+    OneByOne,
+    /// Events are gathered, and the application goes on.
+    Gathered(Gathering),
+}
+
+/// How events are gathered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Gathering {
+    /// The most events of a chunk.
+    pub(super) batch: usize,
+    /// How long an event waits for others.
+    pub(super) linger: Duration,
+    /// The events that are kept while the sensor has not acknowledged them.
+    pub(super) buffer: usize,
+    pub(super) drops: bool,
+}
+
+impl Gathering {
+    /// As an emitter of ours does by default.
+    pub(super) const DEFAULT: Self = Self {
+        batch: usize::MAX,
+        linger: LINGER,
+        buffer: BUFFER.get(),
+        drops: false,
+    };
+}
+
+impl Plan {
+    pub(super) fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let levels = settings.levels();
+        if let Some(key) = levels.keys().find(|key| !SETTINGS.contains(&key.as_str())) {
+            return Err(format!("{key} has no effect on events; remove it from this part").into());
+        }
+        check_world(settings)?;
+        let time = |delay: Option<Delay>| delay.map_or(Duration::ZERO, |delay| delay.0);
+        if settings.world.unwrap_or_default() == World::Emulated {
+            check_emulated(settings)?;
+        }
+        let test = settings
+            .test
+            .ok_or("no test is set; add test = \"sustained\" to [fixed] or [factors]")?;
+        let count = |key: &str, number: Option<NonZeroU32>| match number.map_or(1, NonZeroU32::get) {
+            number if number <= MOST => Ok(number),
+            number => Err(format!("{number} {key} are too many; use at most {MOST}")),
+        };
+        let interval = match settings.message_interval {
+            None => Duration::ZERO,
+            Some(Pace::Every(interval)) => interval,
+            Some(other) => {
+                return Err(format!("message_interval = \"{other}\" has no meaning for events; use a time").into());
+            }
+        };
+        let is_delayed = test == EventTest::Delayed;
+        if is_delayed && interval.is_zero() {
+            return Err("delayed submission has no pauses; add message_interval = \"500 ms\"".into());
+        }
+        let has_clients = matches!(test, EventTest::Subscription | EventTest::Query);
+        if !has_clients && settings.clients.is_some_and(|clients| clients.get() > 1) {
+            return Err(format!("test {test} has no clients; remove clients from this part").into());
+        }
+        let nagle = settings.nagle.unwrap_or(Nagle::Off);
+        let real = settings.server.clone().filter(|server| !server.is_ours());
+        if let Some(server) = &real {
+            check_real(server, test, settings)?;
+        }
+        Ok(Self {
+            real,
+            test,
+            channel: settings.channel.unwrap_or(match test {
+                EventTest::Sustained | EventTest::Delayed => EventChannel::ApplicationSensor,
+                EventTest::Subscription => EventChannel::SensorClient,
+                EventTest::Query => EventChannel::ClientMonitor,
+            }),
+            steps: Steps {
+                count: settings.events.map_or(EVENTS, NonZeroU32::get),
+                interval: if is_delayed { Duration::ZERO } else { interval },
+                pause: if is_delayed { interval } else { Duration::ZERO },
+                event_ratio: settings.event_ratio.unwrap_or(Probability::ALWAYS),
+                work: time(settings.work_time),
+                text: settings.event_size.map_or(0, |size| size.get() as usize),
+            },
+            submission: submission(settings)?,
+            sensors: count("sensors", settings.sensors)?,
+            applications: count("applications", settings.applications)?,
+            clients: if has_clients {
+                count("clients", settings.clients)?
+            } else {
+                0
+            },
+            persistent: settings.persistent == Some(Persistent::On),
+            codec: codec(settings)?,
+            durability: match settings.durability.unwrap_or(Durability::Memory) {
+                Durability::Memory => uplink::Durability::Memory,
+                Durability::Process => uplink::Durability::Process,
+                Durability::Power => uplink::Durability::Power,
+            },
+            write_time: time(settings.write_time),
+            sync_time: time(settings.sync_time),
+            create_cpu: time(settings.create_cpu_time),
+            sensor_cpu: time(settings.sensor_cpu_time),
+            monitor_cpu: time(settings.monitor_cpu_time),
+            event_cpu: time(settings.event_cpu_time),
+            client_cpu: time(settings.client_cpu_time),
+            link: settings.link.as_ref().map(|link| link.0.clone()),
+            shares_cpu: settings.hosts == Some(Hosts::One),
+            tcp: tcp_config(settings, nagle),
+            cpu: CpuSpec {
+                slow_down: settings
+                    .cpu_slowdown
+                    .map_or(1.0, lastmile_study::settings::SlowDown::get),
+                background_load: settings.background_load.map_or(0.0, Probability::get),
+                ..CpuSpec::default()
+            },
+            #[cfg(target_os = "linux")]
+            kernel: kernel(settings, nagle),
+        })
+    }
+
+    /// The hosts in a line: applications, their sensor, the monitor, clients. Each has a wire of its own to the next; those of the channel have
+    /// the link. Another system is on the monitor's host, and has no sensor between.
+    pub(super) fn topology(&self) -> Result<Topology, Refusal> {
+        let ideal = LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL);
+        let ideal = ideal.map_err(|error| Refusal::Settings(error.to_string()))?;
+        let link = |is_here: bool| self.link.clone().filter(|_| is_here).unwrap_or_else(|| ideal.clone());
+        let mut builder = Topology::builder().host(MONITOR);
+        if self.real.is_some() {
+            let applications = applications(1);
+            let near = self.channel == EventChannel::ApplicationSensor;
+            builder = builder.host(&applications);
+            builder = builder.wire(format!("of-{applications}"), link(near), [&applications], [MONITOR]);
+        }
+        let sensors = if self.real.is_some() { 0 } else { self.sensors };
+        for number in 1..=sensors {
+            let (sensor, applications) = (sensor(number), applications(number));
+            builder = builder.host(&sensor).host(&applications);
+            let near = self.channel == EventChannel::ApplicationSensor;
+            builder = builder.wire(format!("of-{applications}"), link(near), [&applications], [&sensor]);
+            let far = self.channel == EventChannel::SensorMonitor;
+            builder = builder.wire(format!("of-{sensor}"), link(far), [&sensor], [MONITOR]);
+        }
+        for number in 1..=self.clients {
+            let client = client(number);
+            let here = matches!(self.channel, EventChannel::SensorClient | EventChannel::ClientMonitor);
+            builder = builder.host(&client);
+            builder = builder.wire(format!("of-{client}"), link(here), [&client], [MONITOR]);
+        }
+        let built = builder.allow_unreachable().build();
+        built.map_err(|error| Refusal::Settings(error.to_string()))
+    }
+
+    /// The names of the wires that have the link.
+    pub(super) fn links(&self) -> Vec<String> {
+        match self.channel {
+            EventChannel::ApplicationSensor => (1..=self.sensors)
+                .map(|number| format!("of-{}", applications(number)))
+                .collect(),
+            EventChannel::SensorMonitor => (1..=self.sensors)
+                .map(|number| format!("of-{}", sensor(number)))
+                .collect(),
+            EventChannel::SensorClient | EventChannel::ClientMonitor => (1..=self.clients)
+                .map(|number| format!("of-{}", client(number)))
+                .collect(),
+        }
+    }
+
+    pub(super) fn host_setup(&self, name: &HostName, seed: Seed) -> HostSetup {
+        let shares = self.shares_cpu && name.as_str() != MONITOR;
+        HostSetup {
+            tcp: tcp::Config {
+                seed: seed.derive("tcp"),
+                ..self.tcp.clone()
+            },
+            #[cfg(target_os = "linux")]
+            kernel: self.kernel.clone(),
+            cpu: self.cpu,
+            cpu_of: shares.then(|| HostName::new(MONITOR).expect("it is a name")),
+        }
+    }
+
+    /// Whether applications also run without events, for comparison.
+    pub(super) fn has_control_run(&self) -> bool {
+        self.test == EventTest::Delayed || !self.steps.work.is_zero()
+    }
+
+    /// The steps of all applications.
+    pub(super) fn all_steps(&self) -> u64 {
+        u64::from(self.steps.count) * u64::from(self.sensors) * u64::from(self.applications)
+    }
+
+    /// How long the steps of an application take at least.
+    pub(super) fn least_time(&self) -> Duration {
+        let Steps {
+            count, interval, pause, ..
+        } = self.steps;
+        let once = interval.saturating_mul(count) + pause.saturating_mul(count - count / GROUP);
+        once * if self.has_control_run() { 2 } else { 1 }
+    }
+
+    pub(super) const fn link(&self) -> Option<&LinkSpec> {
+        self.link.as_ref()
+    }
+}
+
+/// The events of a group of delayed submission, as published.
+pub(super) const GROUP: u32 = 4;
+
+/// The name of a sensor's host.
+pub(super) fn sensor(number: u32) -> String {
+    format!("{SENSOR}-{number}")
+}
+
+/// The name of the host of a sensor's applications.
+pub(super) fn applications(number: u32) -> String {
+    format!("{APPLICATIONS}-{number}")
+}
+
+/// The name of a client's host.
+pub(super) fn client(number: u32) -> String {
+    format!("{CLIENT}-{number}")
+}
+
+/// Checks that no time is stated of what takes its own time where programs and disks are real.
+fn check_emulated(settings: &Settings) -> Result<(), Refusal> {
+    let only_simulated = [
+        ("write_time", settings.write_time),
+        ("sync_time", settings.sync_time),
+        ("create_cpu_time", settings.create_cpu_time),
+        ("sensor_cpu_time", settings.sensor_cpu_time),
+        ("monitor_cpu_time", settings.monitor_cpu_time),
+        ("event_cpu_time", settings.event_cpu_time),
+        ("client_cpu_time", settings.client_cpu_time),
+    ];
+    let is_stated = |time: &Option<Delay>| time.is_some_and(|time| !time.0.is_zero());
+    match only_simulated.iter().find(|(_, time)| is_stated(time)) {
+        None => Ok(()),
+        Some((key, _)) => Err(format!(
+            "{key} is possible only in the simulated world: real programs compute, and write to a real disk; set it to \"0 s\", or set world = \"sim\" for this part"
+        )
+        .into()),
+    }
+}
+
+/// Checks that nothing is asked of another system that only ours has.
+fn check_real(server: &ServerName, test: EventTest, settings: &Settings) -> Result<(), Refusal> {
+    if settings.world.unwrap_or_default() != World::Emulated {
+        return Err(
+            format!("server {server} runs only in the emulated world: set world = \"emu\" for this part").into(),
+        );
+    }
+    if test == EventTest::Delayed {
+        return Err(format!("server {server} has no test {test}; use sustained, subscription or query").into());
+    }
+    let several = |number: Option<NonZeroU32>| number.is_some_and(|number| number.get() > 1);
+    let only_ours = [
+        (
+            "codec",
+            settings
+                .codec
+                .is_some_and(|codec| codec.content().is_ok_and(|codec| !codec.is_identity())),
+        ),
+        ("call", settings.call.is_some_and(|call| call != Call::TwoWay)),
+        ("sensors", several(settings.sensors)),
+        ("applications", several(settings.applications)),
+        ("clients", several(settings.clients)),
+        (
+            "event_ratio",
+            settings.event_ratio.is_some_and(|ratio| ratio != Probability::ALWAYS),
+        ),
+        ("work_time", settings.work_time.is_some_and(|time| !time.0.is_zero())),
+        ("channel", settings.channel == Some(EventChannel::SensorMonitor)),
+    ];
+    match only_ours.iter().find(|(_, is_set)| *is_set) {
+        None => Ok(()),
+        Some((key, _)) => {
+            Err(format!("server {server} has one application, one client, and no such {key}; leave {key} out").into())
+        }
+    }
+}
+
+fn submission(settings: &Settings) -> Result<Submission, Refusal> {
+    let gathers = [
+        ("batch", settings.batch.is_some()),
+        ("batch_time", settings.batch_time.is_some()),
+        ("event_buffer", settings.event_buffer.is_some()),
+        ("full_buffer", settings.full_buffer.is_some()),
+    ];
+    match settings.call.unwrap_or(Call::TwoWay) {
+        Call::TwoWay => match gathers.iter().find(|(_, is_set)| *is_set) {
+            Some((key, _)) => Err(format!(
+                "{key} has no effect where each event waits; add call = \"pipelined\", or remove it"
+            )
+            .into()),
+            None => Ok(Submission::OneByOne),
+        },
+        Call::Pipelined => {
+            let number = |number: NonZeroU32| NonZeroUsize::try_from(number).unwrap_or(NonZeroUsize::MAX);
+            Ok(Submission::Gathered(Gathering {
+                batch: settings.batch.map_or(NonZeroUsize::MAX, number).get(),
+                linger: settings.batch_time.map_or(LINGER, |time| time.0),
+                buffer: settings.event_buffer.map_or(BUFFER, number).get(),
+                drops: settings.full_buffer == Some(FullBuffer::Drop),
+            }))
+        }
+        Call::OneWay => Err("every event is acknowledged; use call = \"two-way\" or \"pipelined\"".into()),
+    }
+}
+
+/// The content codings that a monitor has.
+fn codec(settings: &Settings) -> Result<CodecSpec, Refusal> {
+    let Some(codec) = settings.codec else {
+        return Ok(CodecSpec::IDENTITY);
+    };
+    let codec = codec.content()?;
+    if codec.is_identity() || matches!(codec.to_string().as_str(), "zstd:1" | "gzip:1") {
+        return Ok(codec);
+    }
+    let coding: Coding = codec.coding();
+    Err(format!("a monitor does not compress by {coding} at this level; use identity, gzip:1 or zstd:1").into())
+}

@@ -1,0 +1,123 @@
+//! The client of objects: requests them in one HTTP/1.1 request, and decodes them as they arrive.
+
+use super::plan::Plan;
+use crate::cpu_charge::CpuCharge;
+use bytes::Bytes as Octets;
+use http::Request;
+use http::header::{ACCEPT_ENCODING, HOST, USER_AGENT};
+use http_body::{Body, Frame};
+use http_body_util::{BodyExt, Empty};
+use hyper_util::rt::TokioIo;
+use lastmile_filter::decode;
+use lastmile_testbed::cpu_cost_model::Operation;
+use lastmile_units::{Bytes, Instant};
+use lastmile_world::Host;
+use std::cell::Cell;
+use std::error::Error;
+use std::net::SocketAddrV4;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// Larger than any response of these workloads: a larger one is damaged.
+const LARGEST_RESPONSE: Bytes = Bytes::new(1 << 30);
+
+/// The path of the objects.
+pub(super) const PATH: &str = "/objects";
+
+/// The result of one request.
+pub(super) struct Download {
+    /// When the client began to connect.
+    pub(super) start: Instant,
+    pub(super) connected: Instant,
+    pub(super) first_byte: Instant,
+    pub(super) last_object: Instant,
+    /// The size of the content as transferred, before decompression.
+    pub(super) response_bytes: u64,
+    pub(super) objects: usize,
+}
+
+/// Requests the objects and decodes them.
+pub(super) async fn extract<H: Host>(
+    host: H,
+    from: SocketAddrV4,
+    objects: Plan,
+    computing: CpuCharge<H>,
+) -> Result<Download, Box<dyn Error>> {
+    let start = host.now();
+    let stream = host.connect(from).await?;
+    let connected = host.now();
+    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+    host.spawn(async move {
+        // The request sees an error here.
+        let _ = connection.await;
+    });
+    let mut request = Request::get(PATH)
+        .header(HOST, "server")
+        .header(USER_AGENT, "Mozilla(MSIE)");
+    if !objects.codec.is_identity() {
+        request = request.header(ACCEPT_ENCODING, objects.codec.content_coding());
+    }
+    let response = sender.send_request(request.body(Empty::<Octets>::new())?).await?;
+    let first_byte = host.now();
+    let carried = Rc::new(Cell::new(0));
+    let counted = response.map(|body| CountingBody {
+        body,
+        carried: Rc::clone(&carried),
+    });
+    let mut body = decode(counted, LARGEST_RESPONSE, computing.clone())?.into_body();
+    let decoder = objects.workload.decoder();
+    let mut decoder = decoder.expect("a plan of objects names no messages");
+    let mut last_object = start;
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            let completed = decoder.feed(&data)?;
+            let each = Bytes::new(data.len() as u64 / completed.max(1) as u64);
+            for _ in 0..completed {
+                computing.charge_operation(Operation::ReadObject, each).await;
+                last_object = host.now();
+            }
+        }
+    }
+    decoder.finish()?;
+    Ok(Download {
+        start,
+        connected,
+        first_byte,
+        last_object,
+        response_bytes: carried.get(),
+        objects: decoder.completed(),
+    })
+}
+
+/// Counts the bytes of the content as transferred, before decompression.
+struct CountingBody {
+    body: hyper::body::Incoming,
+    carried: Rc<Cell<u64>>,
+}
+
+impl Body for CountingBody {
+    type Data = Octets;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Octets>, hyper::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(data) = frame.data_ref()
+        {
+            self.carried.set(self.carried.get() + data.len() as u64);
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.body.size_hint()
+    }
+}

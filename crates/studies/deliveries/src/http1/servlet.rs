@@ -1,0 +1,157 @@
+//! Our own server of objects: a servlet that writes and flushes one after another, behind the compression filter.
+
+use super::OBJECT_STREAM;
+use super::plan::Plan;
+use crate::cpu_charge::CpuCharge;
+use bytes::Bytes as Octets;
+use http::header::CONTENT_TYPE;
+use http::{Request, Response};
+use http_body::{Body, Frame};
+use hyper_util::rt::TokioIo;
+use lastmile_filter::{Buffering, CompressionLayer, Flush, MediaTypes, Policy};
+use lastmile_testbed::cpu_cost_model::Operation;
+use lastmile_units::Bytes;
+use lastmile_workload::ObjectStream;
+use lastmile_world::{Host, Listener};
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tower_layer::Layer;
+use tower_service::Service;
+
+/// Serves one connection.
+pub(super) async fn serve<H: Host>(
+    mut listener: H::Listener,
+    objects: Plan,
+    stream: ObjectStream,
+    computing: CpuCharge<H>,
+) -> Result<(), Box<dyn Error>> {
+    let connection = listener.accept().await?;
+    drop(listener);
+    let policy = Policy {
+        offered: vec![objects.codec],
+        minimum_size: Bytes::ZERO,
+        media_types: MediaTypes::matching([OBJECT_STREAM]),
+        flush: if objects.whole { Flush::AtEnd } else { Flush::EachChunk },
+        buffering: if objects.whole {
+            Buffering::WholeResponse
+        } else {
+            Buffering::Stream
+        },
+    };
+    let servlet = Servlet {
+        objects: stream.objects.into(),
+        object_time: objects.object_time,
+        computing: computing.clone(),
+    };
+    let filtered = CompressionLayer::new(policy).with_compute(computing).layer(servlet);
+    let service = hyper::service::service_fn(move |request| filtered.clone().call(request));
+    hyper::server::conn::http1::Builder::new()
+        .auto_date_header(false)
+        .serve_connection(TokioIo::new(connection), service)
+        .await?;
+    Ok(())
+}
+
+/// Answers every request with the objects.
+#[derive(Clone)]
+struct Servlet<H> {
+    objects: Rc<[Octets]>,
+    object_time: Duration,
+    computing: CpuCharge<H>,
+}
+
+impl<H: Host> Servlet<H> {
+    /// Makes the object at `index`.
+    fn make(&self, index: usize) -> PendingObject {
+        let size = self.objects.get(index).map_or(0, Octets::len);
+        let writing = self.computing.charge_operation(Operation::WriteObject, size.into());
+        let working = self.computing.charge_time(self.object_time);
+        Box::pin(async move {
+            working.await;
+            writing.await;
+        })
+    }
+}
+
+/// An object being made.
+type PendingObject = Pin<Box<dyn Future<Output = ()>>>;
+
+impl<H: Host> Service<Request<hyper::body::Incoming>> for Servlet<H> {
+    type Response = Response<ObjectBody<H>>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// The head is sent with the first object, as by a servlet container, which holds it until the first flush.
+    fn call(&mut self, _: Request<hyper::body::Incoming>) -> Self::Future {
+        let servlet = self.clone();
+        Box::pin(async move {
+            servlet.make(0).await;
+            let mut response = Response::new(ObjectBody {
+                servlet,
+                next: 0,
+                turn: BodyState::Made,
+            });
+            response
+                .headers_mut()
+                .insert(CONTENT_TYPE, http::HeaderValue::from_static(OBJECT_STREAM));
+            Ok(response)
+        })
+    }
+}
+
+/// The objects, each made when it is polled for, and flushed before the next is begun.
+struct ObjectBody<H> {
+    servlet: Servlet<H>,
+    next: usize,
+    turn: BodyState,
+}
+
+/// The state of the next object.
+enum BodyState {
+    /// The one before it is yet to be flushed.
+    Flush,
+    /// It is being made.
+    Make(PendingObject),
+    /// It is ready.
+    Made,
+}
+
+// The object that is being made is pinned in its box.
+impl<H> Unpin for ObjectBody<H> {}
+
+impl<H: Host> Body for ObjectBody<H> {
+    type Data = Octets;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Octets>, Infallible>>> {
+        let this = &mut *self;
+        let Some(object) = this.servlet.objects.get(this.next) else {
+            return Poll::Ready(None);
+        };
+        if let BodyState::Flush = this.turn {
+            // A body that is not ready makes the server write out what it holds.
+            this.turn = BodyState::Make(this.servlet.make(this.next));
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if let BodyState::Make(making) = &mut this.turn {
+            std::task::ready!(making.as_mut().poll(context));
+        }
+        let object = object.clone();
+        this.turn = BodyState::Flush;
+        this.next += 1;
+        Poll::Ready(Some(Ok(Frame::data(object))))
+    }
+}

@@ -1,0 +1,87 @@
+//! Reads a cell's settings into the specification of its site, so that missing or contradictory settings are reported before
+//! anything runs.
+
+#[cfg(target_os = "linux")]
+use super::emulated;
+use lastmile_study::settings::{CongestionControl, Nagle, RoundTrip, Settings, SlowDown};
+use lastmile_tcp as tcp;
+use lastmile_testbed::settings::{Hosts, World};
+use lastmile_testbed::testbed::TwoHostSpec;
+use lastmile_units::Probability;
+use lastmile_world::sim::CpuSpec;
+
+/// The site that `settings` describe; the error is a message for the author of the study. `nagle` is how the delivery's programs set
+/// Nagle's algorithm unless the settings say.
+pub(super) fn site_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHostSpec, String> {
+    let nagle = settings.nagle.unwrap_or(nagle);
+    let link = settings
+        .link
+        .as_ref()
+        .ok_or("no link is set; add link = \"wpt/3g\" to [fixed] or [factors]")?
+        .0
+        .clone();
+    let link = match settings.round_trip {
+        Some(RoundTrip::Of(round_trip)) => link.with_round_trip(round_trip),
+        Some(RoundTrip::OfLink) | None => link,
+    };
+    check_world(settings)?;
+    let slow_down = settings.cpu_slowdown.unwrap_or(SlowDown::NONE);
+    let cpu = |slow_down: SlowDown| CpuSpec {
+        slow_down: slow_down.get(),
+        background_load: settings.background_load.map_or(0.0, Probability::get),
+        ..CpuSpec::default()
+    };
+    Ok(TwoHostSpec {
+        link,
+        tcp: tcp_config(settings, nagle),
+        #[cfg(target_os = "linux")]
+        kernel: emulated::kernel(settings, nagle),
+        server_cpu: cpu(slow_down),
+        client_cpu: cpu(settings.cpu_slowdown_client.unwrap_or(slow_down)),
+        hosts: settings.hosts.unwrap_or(Hosts::Two),
+    })
+}
+
+/// Checks that the cell's world supports its settings.
+pub(crate) fn check_world(settings: &Settings) -> Result<(), String> {
+    match settings.world.unwrap_or_default() {
+        World::Simulated => match settings.server.as_ref().filter(|server| !server.is_ours()) {
+            Some(server) => Err(format!(
+                "server {server} is a real program, which runs only in the emulated world; set world = \"emu\" for this part"
+            )),
+            None => Ok(()),
+        },
+        #[cfg(target_os = "linux")]
+        World::Emulated => emulated::check(settings),
+        #[cfg(not(target_os = "linux"))]
+        World::Emulated => Err("the emulated world needs Linux; set world = \"sim\"".to_owned()),
+    }
+}
+
+/// The settings of our TCP that a cell's settings ask for, with Nagle's algorithm as given.
+pub(crate) fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
+    let mut config = tcp::Config::default();
+    if let Some(segments) = settings.initial_window {
+        config.initial_window = segments.get();
+    }
+    config.nagle = match nagle {
+        Nagle::Off => tcp::Nagle::Off,
+        Nagle::Classic => tcp::Nagle::Classic,
+        Nagle::On => tcp::Nagle::Minshall,
+    };
+    if let Some(window) = settings.receive_window {
+        (config.receive_window, config.receive_window_maximum) = (window, window);
+    }
+    if let Some(delay) = settings.delayed_acknowledgement {
+        (config.delayed_acknowledgement, config.quick_acknowledgements) = (delay.0, 0);
+    }
+    if let Some(timeout) = settings.syn_timeout {
+        (config.syn_timeout, config.syn_linear_repetitions) = (timeout.0, 0);
+    }
+    config.congestion_control = match settings.congestion_control {
+        Some(CongestionControl::Reno) => tcp::CongestionControl::Reno,
+        Some(CongestionControl::Bbr) => tcp::CongestionControl::Bbr,
+        Some(CongestionControl::Cubic) | None => tcp::CongestionControl::Cubic,
+    };
+    config
+}

@@ -1,0 +1,66 @@
+//! The delivery `tcp`: bulk data, or requests and responses, over one bare TCP connection.
+
+mod bulk;
+mod request_response;
+
+use crate::over_link::{LinkDelivery, Program, Setup, cpu_time_of_bulk, workload};
+use lastmile_study::delivery::Refusal;
+use lastmile_study::figure::Figure;
+use lastmile_study::settings::Settings;
+use lastmile_testbed::failure::Failure;
+use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
+use lastmile_units::Bytes;
+use lastmile_workload::{RequestResponse, WorkloadSpec};
+use std::time::Duration;
+
+/// The delivery `tcp`.
+pub(crate) struct Tcp;
+
+/// What is delivered.
+#[derive(Debug, Clone)]
+pub(crate) enum Plan {
+    /// This number of bytes.
+    Bulk(Bytes),
+    /// Requests and responses, one after another.
+    Exchanges(RequestResponse),
+}
+
+impl LinkDelivery for Tcp {
+    const NAME: &'static str = "tcp";
+    const CARRIES: &'static str = "bulk and request-response";
+    type Plan = Plan;
+
+    fn plan(&self, settings: &Settings) -> Result<Plan, Refusal> {
+        match workload(settings)? {
+            WorkloadSpec::Bulk(bulk) => Ok(Plan::Bulk(bulk.bytes)),
+            WorkloadSpec::RequestResponse(exchanges) => Ok(Plan::Exchanges(exchanges.clone())),
+            _ => Err(Refusal::Workload),
+        }
+    }
+
+    fn expected_time(&self, plan: &Plan) -> Duration {
+        cpu_time_of_bulk(match plan {
+            Plan::Bulk(bytes) => *bytes,
+            Plan::Exchanges(exchanges) => exchanges.total(),
+        })
+    }
+
+    fn figures(&self, plan: &Plan) -> &'static [&'static Figure] {
+        match plan {
+            Plan::Bulk(_) => bulk::FIGURES,
+            Plan::Exchanges(_) => request_response::FIGURES,
+        }
+    }
+
+    fn prepare<'a, W: TestbedWorld>(
+        &'a self,
+        plan: &'a Plan,
+        _site: &TwoHostTestbed<W>,
+        _setup: &Setup,
+    ) -> Result<Program<'a, W>, Failure> {
+        Ok(match plan {
+            Plan::Bulk(bytes) => Box::new(|site, _| bulk::run(site, *bytes)),
+            Plan::Exchanges(exchanges) => Box::new(|site, _| request_response::run(site, exchanges)),
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! The delivery of many small requests and responses over one persistent TCP connection.
+//!
+//! The client sends a request and waits for the whole response before it sends the next, after a pause if one is set.
+
+use lastmile_study::figure::{self, Figure};
+use lastmile_study::observation::Observation;
+use lastmile_testbed::failure::Failure;
+use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
+use lastmile_units::Instant;
+use lastmile_workload::RequestResponse;
+use lastmile_world::{Host, Listener};
+use std::io;
+use std::net::SocketAddrV4;
+use std::ops::Range;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+const PORT: u16 = 80;
+
+/// The figures of the exchanges.
+pub(super) const FIGURES: &[&Figure] = &[
+    figure::HANDSHAKE_TIME,
+    figure::RESPONSE_TIME,
+    figure::TRANSFER_TIME,
+    figure::LINK_BYTES,
+    figure::RETRANSMISSIONS,
+    figure::QUEUE_DROPS,
+    figure::LINK_LOSSES,
+];
+
+/// When the client began to connect, and what came after it.
+struct Times {
+    start: Instant,
+    connected: Instant,
+    /// From each request to its response.
+    responses: Vec<Range<Instant>>,
+    complete: Instant,
+}
+
+pub(super) fn run<W: TestbedWorld>(
+    site: &TwoHostTestbed<W>,
+    exchanges: &RequestResponse,
+) -> Result<Observation, Failure> {
+    let before = site.counters();
+    let failed = |error: io::Error| Failure::new(format!("the exchanges failed: {error}"));
+    let mut listener = site.server.listen(PORT).map_err(failed)?;
+    let asked = exchanges.clone();
+    site.server.spawn(async move {
+        // The client sees an error here as a stream that ends too soon.
+        if let Ok(mut stream) = listener.accept().await {
+            let _ = serve(&mut stream, &asked).await;
+        }
+    });
+    let client = exchange(site.client.clone(), site.server.address(PORT), exchanges.clone());
+    let times = site.run(client)?.map_err(failed)?;
+    let done = site.counters().since(before);
+    let mut observation = Observation::default();
+    observation.sample_time(figure::HANDSHAKE_TIME, times.start..times.connected);
+    for response in times.responses {
+        observation.sample_time(figure::RESPONSE_TIME, response);
+    }
+    observation.sample_time(figure::TRANSFER_TIME, times.start..times.complete);
+    observation.sample(figure::LINK_BYTES, done.bytes_down as f64);
+    observation.sample(figure::RETRANSMISSIONS, done.retransmissions as f64);
+    observation.sample(figure::QUEUE_DROPS, done.queue_drops as f64);
+    observation.sample(figure::LINK_LOSSES, done.link_losses as f64);
+    Ok(observation)
+}
+
+async fn serve(
+    stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin),
+    exchanges: &RequestResponse,
+) -> io::Result<()> {
+    let mut request = vec![0; exchanges.request.get() as usize];
+    let response = vec![0; exchanges.response.get() as usize];
+    for _ in 0..exchanges.requests.get() {
+        stream.read_exact(&mut request).await?;
+        stream.write_all(&response).await?;
+    }
+    stream.shutdown().await
+}
+
+async fn exchange(host: impl Host, with: SocketAddrV4, exchanges: RequestResponse) -> io::Result<Times> {
+    let start = host.now();
+    let mut stream = host.connect(with).await?;
+    let connected = host.now();
+    let request = vec![0; exchanges.request.get() as usize];
+    let mut response = vec![0; exchanges.response.get() as usize];
+    let mut responses = Vec::new();
+    for index in 0..exchanges.requests.get() {
+        if index > 0 && !exchanges.pause.is_zero() {
+            host.sleep_until(host.now() + exchanges.pause).await;
+        }
+        let asked = host.now();
+        stream.write_all(&request).await?;
+        stream.read_exact(&mut response).await?;
+        responses.push(asked..host.now());
+    }
+    Ok(Times {
+        start,
+        connected,
+        responses,
+        complete: host.now(),
+    })
+}
