@@ -1,89 +1,88 @@
-//! The graph of crates in ARCHITECTURE.md is the one that the manifests have, and no crate has grown beyond what one reader can hold.
+//! Crates know only the floors below them, as paths and manifests say, and no crate has grown beyond what one reader can hold.
 
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The heading that the graph stands under.
-const HEADING: &str = "## Who may know whom";
-
 /// The most lines of code that a crate has, without its tests. Our own choice.
 const LINES_MAX: usize = 11_000;
+
+/// The folder whose crates do not know each other.
+const PRODUCTS: &str = "products";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The crates of the graph in the order of its lines, each with the crates it may know.
-fn drawn_graph() -> Vec<(String, BTreeSet<String>)> {
-    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let section = text
-        .split(HEADING)
-        .nth(1)
-        .expect("the heading stands in ARCHITECTURE.md");
-    let block = section.split("```").nth(1).expect("a block follows the heading");
-    let lines = block.lines().skip(1).filter(|line| !line.trim().is_empty());
-    lines
-        .map(|line| {
-            let (name, known) = line.split_once(':').unwrap_or_else(|| panic!("{line:?} has no colon"));
-            let known = known.split_whitespace().map(str::to_owned).collect();
-            (name.trim().to_owned(), known)
-        })
-        .collect()
+/// The folders of `crates/`, lowest first, as the workspace's manifest lists them.
+fn floors() -> Vec<String> {
+    let manifest: toml::Table = std::fs::read_to_string(root().join("Cargo.toml"))
+        .unwrap()
+        .parse()
+        .unwrap();
+    let members = manifest["workspace"]["default-members"].as_array().unwrap();
+    let folder = |member: &toml::Value| {
+        member
+            .as_str()?
+            .strip_prefix("crates/")?
+            .split('/')
+            .next()
+            .map(str::to_owned)
+    };
+    members.iter().filter_map(folder).collect()
 }
 
-/// Our crates under `crates/` and what each depends on, tests and build scripts aside.
-fn built_graph() -> BTreeMap<String, BTreeSet<String>> {
+/// A crate under `crates/`: its floor, and the crates of ours that it depends on, tests and build scripts aside.
+struct Crate {
+    name: String,
+    folder: PathBuf,
+    floor: usize,
+    known: Vec<String>,
+}
+
+/// Our crates, by cargo's own reading of their manifests.
+fn crates() -> Vec<Crate> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
         .current_dir(root())
         .output()
         .unwrap();
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let short = |name: &str| name.strip_prefix("lastmile-").unwrap_or(name).to_owned();
-    let is_ours = |name: &str| name.starts_with("lastmile");
-    let crates = metadata["packages"].as_array().unwrap().iter().filter(|package| {
-        let manifest = package["manifest_path"].as_str().unwrap();
-        manifest.contains("/crates/")
-    });
-    crates
-        .map(|package| {
-            let known = package["dependencies"].as_array().unwrap().iter();
-            let known = known
-                .filter(|dependency| dependency["kind"].is_null())
-                .filter_map(|dependency| dependency["name"].as_str())
-                .filter(|name| is_ours(name))
-                .map(short);
-            (short(package["name"].as_str().unwrap()), known.collect())
+    let floors = floors();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    packages
+        .filter_map(|package| {
+            let manifest = package["manifest_path"].as_str().unwrap();
+            let floor = manifest.split("/crates/").nth(1)?.split('/').next()?;
+            let dependencies = package["dependencies"].as_array().unwrap().iter();
+            let known = dependencies
+                .filter(|dependency| dependency["kind"].is_null() && !dependency["path"].is_null())
+                .map(|dependency| dependency["name"].as_str().unwrap().to_owned());
+            Some(Crate {
+                name: package["name"].as_str().unwrap().to_owned(),
+                folder: Path::new(manifest).parent().unwrap().to_owned(),
+                floor: floors.iter().position(|name| name == floor).unwrap(),
+                known: known.collect(),
+            })
         })
         .collect()
 }
 
 #[test]
-fn the_graph_of_crates_is_that_of_the_manifests() {
-    let drawn = drawn_graph();
-    let as_map: BTreeMap<_, _> = drawn.iter().cloned().collect();
-    assert_eq!(as_map.len(), drawn.len(), "a crate stands twice in the graph");
-    let built = built_graph();
-    for (name, known) in &built {
-        let expected = as_map
-            .get(name)
-            .unwrap_or_else(|| panic!("{name} is not in the graph of ARCHITECTURE.md"));
-        assert_eq!(
-            known, expected,
-            "the dependencies of {name}: manifest (left), ARCHITECTURE.md (right)"
-        );
-    }
-    assert_eq!(built.len(), drawn.len(), "the graph names a crate that is not there");
-}
-
-#[test]
-fn each_crate_knows_only_crates_that_stand_above_it() {
-    let mut above = BTreeSet::new();
-    for (name, known) in drawn_graph() {
-        assert!(known.is_subset(&above), "{name} knows a crate that stands below it");
-        above.insert(name);
+fn a_crate_knows_its_own_floor_and_those_below_and_products_do_not_know_each_other() {
+    let crates = crates();
+    let products = floors().iter().position(|name| name == PRODUCTS);
+    for user in &crates {
+        for name in &user.known {
+            let known = crates.iter().find(|known| known.name == *name).unwrap();
+            assert!(
+                known.floor <= user.floor,
+                "{} knows {name}, which stands above it",
+                user.name
+            );
+            let both_products = Some(user.floor) == products && known.floor == user.floor;
+            assert!(!both_products, "{} knows {name}: both are products", user.name);
+        }
     }
 }
 
@@ -119,25 +118,19 @@ fn lines_in(folder: &Path) -> usize {
 
 #[test]
 fn no_crate_is_too_large_for_one_reader() {
-    let crates = std::fs::read_dir(root().join("crates")).unwrap();
-    for folder in crates.map(|entry| entry.unwrap().path()) {
-        let lines = lines_in(&folder.join("src"));
-        assert!(
-            lines <= LINES_MAX,
-            "{} has {lines} lines of code: split it",
-            folder.display()
-        );
+    for one in crates() {
+        let lines = lines_in(&one.folder.join("src"));
+        assert!(lines <= LINES_MAX, "{} has {lines} lines of code: split it", one.name);
     }
 }
 
 /// Every crate but those that drive real programs bans clocks and sockets.
 #[test]
 fn every_crate_without_a_clock_has_lints_that_say_so() {
-    let with_a_clock = ["conform", "encode", "events", "lab", "lastmile", "monitor", "tune"];
-    let crates = std::fs::read_dir(root().join("crates")).unwrap();
-    for folder in crates.map(|entry| entry.unwrap().path()) {
-        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        let lints = folder.join("clippy.toml").exists();
-        assert_eq!(lints, !with_a_clock.contains(&name.as_str()), "{name}");
+    let with_a_clock = ["conform", "encode", "events", "lastmile", "monitor", "testbed", "tune"];
+    for one in crates() {
+        let name = one.name.strip_prefix("lastmile-").unwrap_or(&one.name);
+        let lints = one.folder.join("clippy.toml").exists();
+        assert_eq!(lints, !with_a_clock.contains(&name), "{name}");
     }
 }
