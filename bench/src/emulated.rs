@@ -12,7 +12,7 @@ use crate::{Aim, Figure, Measurements};
 use anyhow::Result;
 use lastmile_bench::spread::Spread;
 use lastmile_link::{Capacity, DirectionSpec, Queue};
-use lastmile_units::{BitRate, Bytes};
+use lastmile_units::{BitRate, ByteCount};
 use lastmile_world::emu;
 use path::{Conduct, Path};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ const LATE: [(f64, &str, f64); 2] = [(0.5, "p50", 50.0), (0.99, "p99", 150.0)];
 const CARRIED: f64 = 2.0;
 
 /// Ethernet's header. TBF counts it: it sees packets as the interface gets them.
-const ETHERNET: Bytes = Bytes::new(14);
+const ETHERNET: ByteCount = ByteCount::new(14);
 /// How often per second a kernel fills TBF's bucket at least: the bytes due in between must fit into it (tc-tbf(8), `burst`).
 const FILLINGS: u64 = 250;
 
@@ -105,10 +105,10 @@ impl Measured {
             ..DirectionSpec::IDEAL
         };
         let ours = self.emulated(&direction, |path| {
-            probe::rate_error(path, rate, frames, Bytes::ZERO, Bytes::ZERO)
+            probe::rate_error(path, rate, frames, ByteCount::ZERO, ByteCount::ZERO)
         });
         let bits = rate.bits_per_second();
-        let burst = Bytes::new((bits / 8 / FILLINGS).max(1540));
+        let burst = ByteCount::new((bits / 8 / FILLINGS).max(1540));
         let theirs = kernel(
             &format!("tbf rate {bits}bit burst {} limit 100mb", burst.get()),
             |path| probe::rate_error(path, rate, frames, ETHERNET, burst),

@@ -2,7 +2,7 @@
 
 use lastmile_link::radio::{Radio, RadioSpec};
 use lastmile_link::{Event, Frame, Medium, Station};
-use lastmile_units::{Bytes, Instant, Seed};
+use lastmile_units::{ByteCount, Instant, Seed};
 use std::time::Duration;
 
 /// The numbers of stations that are timed.
@@ -30,7 +30,7 @@ pub fn run(stations: u16, packets: u64) -> RadioRun {
     let packet = |from: u16| Frame {
         from: Station(from),
         to: Station((from + 1) % stations),
-        size: Bytes::new(1500),
+        size: ByteCount::new(1500),
         payload: (),
     };
     let started = std::time::Instant::now();

@@ -36,7 +36,7 @@ use lastmile_codec::content::{Coding, Decoder, decode};
 use lastmile_filter::{AcceptEncoding, Choice};
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// A reader, and the function that feeds it.
 #[derive(Debug, Clone, Copy)]
@@ -281,7 +281,7 @@ pub fn accept_encoding(input: &[u8]) {
 }
 
 /// Enough for the content of small inputs, and little enough that a decompression bomb costs no time.
-const DECODED_MAX: Bytes = Bytes::new(256 << 10);
+const DECODED_MAX: ByteCount = ByteCount::new(256 << 10);
 
 /// A body with a content coding, decoded by each coding in turn. A body that decodes as a whole decodes to the same in portions, and neither
 /// exceeds the limit.
@@ -295,7 +295,7 @@ pub fn coded(input: &[u8]) {
         let ended = portions::of(input)
             .try_for_each(|portion| decoder.write(portion, &mut in_portions))
             .and_then(|()| decoder.finish());
-        assert!(Bytes::from(in_portions.len()) <= DECODED_MAX);
+        assert!(ByteCount::from(in_portions.len()) <= DECODED_MAX);
         if let Ok(whole) = decode(coding, input, DECODED_MAX) {
             assert_eq!(ended, Ok(()), "{coding:?}");
             assert!(whole == in_portions, "{coding:?}");

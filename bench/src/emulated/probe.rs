@@ -3,7 +3,7 @@
 use super::path::Path;
 use super::train::{self, Arrival};
 use anyhow::{Context as _, Result};
-use lastmile_units::{BitRate, Bytes, Seed};
+use lastmile_units::{BitRate, ByteCount, Seed};
 use std::time::Duration;
 
 /// IP bytes of a packet that fills a frame.
@@ -21,9 +21,15 @@ const PRESSURE: f64 = 1.25;
 ///
 /// # Errors
 /// When packets are lost.
-pub(crate) fn rate_error(path: &Path, rate: BitRate, frames: usize, header: Bytes, burst: Bytes) -> Result<f64> {
-    let gap = (Bytes::new(FULL) / rate).div_f64(PRESSURE);
-    let size = Bytes::new(FULL) + header;
+pub(crate) fn rate_error(
+    path: &Path,
+    rate: BitRate,
+    frames: usize,
+    header: ByteCount,
+    burst: ByteCount,
+) -> Result<f64> {
+    let gap = (ByteCount::new(FULL) / rate).div_f64(PRESSURE);
+    let size = ByteCount::new(FULL) + header;
     let skipped = (burst.get() / size.get()) as usize;
     let due: Vec<_> = (0..(frames + skipped) as u32).map(|index| gap * index).collect();
     let arrivals = train::send(path, FULL as usize, &due)?;

@@ -1,7 +1,7 @@
 //! The fuzz target of compressed messages, in every message codec.
 
 use lastmile_codec::message::{DecodeError, MessageCodec, MessageDecoder, MessageEncoder};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 pub(super) const WORDS: &[&str] = &[
     "\u{0}",
@@ -29,7 +29,7 @@ const CODECS: [&str; 12] = [
 ];
 
 /// Enough for the content of small inputs, and little enough that a decompression bomb costs no time.
-const MESSAGE_MAX: Bytes = Bytes::new(64 << 10);
+const MESSAGE_MAX: ByteCount = ByteCount::new(64 << 10);
 
 /// Compressed messages, each behind its length in two bytes, the high one first. A message that does not decompress yields nothing and ends
 /// the connection; no message exceeds the limit; a message that does can be compressed and decompressed again to the same.
@@ -47,7 +47,7 @@ pub fn coded_messages(input: &[u8]) {
         let decoded = decoder.decode(coded, MESSAGE_MAX, &mut message);
         assert!(message.starts_with(b"before"));
         message.drain(..b"before".len());
-        assert!(Bytes::from(message.len()) <= MESSAGE_MAX);
+        assert!(ByteCount::from(message.len()) <= MESSAGE_MAX);
         if decoded.is_err() {
             assert!(message.is_empty());
             let again = decoder.decode(coded, MESSAGE_MAX, &mut message);

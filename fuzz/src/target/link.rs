@@ -1,7 +1,7 @@
 //! The fuzz targets of links as a user writes them, and of the recorded traces that links follow.
 
 use lastmile_link::{DeliveryTrace, Frame, Link, LinkRequest, LinkSpec, Medium, Station, parse_list};
-use lastmile_units::{Bytes, Instant, Seed};
+use lastmile_units::{ByteCount, Instant, Seed};
 
 pub(super) const LINK_WORDS: &[&str] = &[
     "wpt/3g",
@@ -102,7 +102,7 @@ fn carry(mut link: Link<usize>) {
         let frame = Frame {
             from: Station(0),
             to: Station(1),
-            size: Bytes::new(size),
+            size: ByteCount::new(size),
             payload,
         };
         let _ = link.offer(Instant::START, frame);

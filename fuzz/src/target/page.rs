@@ -1,6 +1,6 @@
 //! Feeds what finds the resources that documents, style sheets and modules name.
 
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use lastmile_page::Page;
 use lastmile_page::dependencies::Extent;
 use lastmile_page::testing::{response, traffic};
@@ -39,7 +39,7 @@ pub(super) const WORDS: &[&str] = &[
 /// A document, a style sheet and two scripts, with `%%` between them. What a request waits for are parts, which exist, of earlier ones.
 pub fn page(input: &[u8]) {
     let mut parts = input.split(|byte| *byte == b'%').filter(|part| !part.is_empty());
-    let mut next = || Octets::copy_from_slice(parts.next().unwrap_or_default());
+    let mut next = || Bytes::copy_from_slice(parts.next().unwrap_or_default());
     let resources = [
         ("/", "text/html"),
         ("/a.css", "text/css"),

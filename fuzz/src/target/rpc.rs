@@ -4,7 +4,7 @@ use super::portions;
 use lastmile_codec::message::MessageCodec;
 use lastmile_rpc::frame::{FrameCompression, FrameReader};
 use lastmile_rpc::{giop, ice};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Words of the Ice protocol.
 pub(super) const ICE_WORDS: &[&str] = &["IceP\u{1}\0\u{1}\0", "BZh1", "\u{1}\u{1}", "\u{6}\0\0\0"];
@@ -12,7 +12,7 @@ pub(super) const ICE_WORDS: &[&str] = &["IceP\u{1}\0\u{1}\0", "BZh1", "\u{1}\u{1
 pub(super) const GIOP_WORDS: &[&str] = &["GIOP\u{1}\u{2}\u{1}\0", "GIOP\u{1}\u{2}\u{1}\u{7}", "\0\0\0\0"];
 
 /// A small limit, which inputs reach.
-const LIMIT: Bytes = Bytes::new(1 << 16);
+const LIMIT: ByteCount = ByteCount::new(1 << 16);
 
 /// However the bytes arrive, the messages are the same; each is below the limit, and is read again as it was written.
 pub fn ice(input: &[u8]) {
@@ -32,7 +32,7 @@ pub fn ice(input: &[u8]) {
     assert_eq!(whole, read(&mut portions::of(input)));
     for message in whole {
         let written = message.encode();
-        assert!(Bytes::from(written.len()) <= LIMIT);
+        assert!(ByteCount::from(written.len()) <= LIMIT);
         assert_eq!(ice::decode(&written, limits), Ok(message));
     }
 }
@@ -61,7 +61,7 @@ pub fn giop(input: &[u8]) {
     assert_eq!(whole, read(&mut portions::of(input)));
     for message in &whole {
         if let giop::Message::Request(request) = message {
-            assert!(Bytes::from(request.parameters.content.len()) <= LIMIT);
+            assert!(ByteCount::from(request.parameters.content.len()) <= LIMIT);
         }
     }
 }
@@ -77,7 +77,7 @@ pub fn frames(input: &[u8]) {
         let mut reader = FrameReader::new(&compression, LIMIT).expect("its settings are within their ranges");
         reader.push(input);
         while let Ok(Some(content)) = reader.next_frame() {
-            assert!(Bytes::from(content.len()) <= LIMIT);
+            assert!(ByteCount::from(content.len()) <= LIMIT);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::portions::Portions;
 use lastmile_traffic::messages::{
     Direction, FieldMapping, Format, LogMapping, Message, Reading, Transcript, TranscriptError, jsonl,
 };
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::io::Read;
 
 pub(super) const WORDS: &[&str] = &[
@@ -69,7 +69,7 @@ pub(super) const LOG_WORDS: &[&str] = &[
 ];
 
 /// The largest message that is read here, small so that small inputs exceed it too.
-const LARGEST: Bytes = Bytes::new(200);
+const LARGEST: ByteCount = ByteCount::new(200);
 
 /// A file whose format is detected.
 pub fn transcript(input: &[u8]) {
@@ -115,7 +115,7 @@ pub fn transcript_log(input: &[u8]) {
         assert_eq!(whole, read_log(Portions::new(input), mapping));
         assert!(!whole.is_empty());
         for message in whole.iter().flatten() {
-            assert!(Bytes::from(message.payload.len()) <= LARGEST);
+            assert!(ByteCount::from(message.payload.len()) <= LARGEST);
         }
     }
 }
@@ -138,7 +138,7 @@ fn check(input: &[u8], format: Option<Format>) {
         match read {
             Err(error) => assert!(error.to_string().starts_with("input: "), "{error}"),
             Ok(message) => {
-                assert!(Bytes::from(message.payload.len()) <= LARGEST);
+                assert!(ByteCount::from(message.payload.len()) <= LARGEST);
                 messages.push(message);
             }
         }

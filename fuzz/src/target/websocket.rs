@@ -4,7 +4,7 @@ use super::portions::{self, Portions};
 use lastmile_capture::websocket::{Conversation, Messages};
 use lastmile_codec::message::{Deflate, DeflateLibrary, WindowBits};
 use lastmile_traffic::messages::Message;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_websocket::{
     Agreement, ClientRequest, ClientSettings, CompressorParameters, Event, Offer, PERMESSAGE_DEFLATE, Received,
     Receiver, Request, ServerDeflate, ServerSettings, Session, Violation, accept_offer, accept_response,
@@ -36,7 +36,7 @@ pub(super) const FRAME_WORDS: &[&str] = &[
 ];
 
 /// Enough for the content of small inputs, and little enough that a decompression bomb costs no time.
-const MESSAGE_MAX: Bytes = Bytes::new(64 << 10);
+const MESSAGE_MAX: ByteCount = ByteCount::new(64 << 10);
 
 const ANY: CompressorParameters = CompressorParameters {
     takeover: true,
@@ -116,7 +116,7 @@ pub fn websocket_frames(input: &[u8]) {
     assert_eq!(whole, received(receiver(), portions::of(frames)));
     for received in &whole.0 {
         if let Received::Message(message) = received {
-            assert!(Bytes::from(message.payload.len()) <= MESSAGE_MAX);
+            assert!(ByteCount::from(message.payload.len()) <= MESSAGE_MAX);
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::record::Figure;
 use lastmile_statistics::{Distribution, mean, quantile};
-use lastmile_units::{BitRate, Bytes, duration};
+use lastmile_units::{BitRate, ByteCount, duration};
 use std::fmt;
 
 /// A rule, split into its parts: `p95(transfer_time) > 20 s`.
@@ -202,7 +202,9 @@ pub fn in_base_unit(unit: &str, text: &str) -> Result<f64, String> {
         "s" => duration::parse(text)
             .map(|time| time.as_secs_f64())
             .map_err(|error| error.to_string()),
-        "B" => Bytes::parse(text).map(Bytes::as_f64).map_err(|error| error.to_string()),
+        "B" => ByteCount::parse(text)
+            .map(ByteCount::as_f64)
+            .map_err(|error| error.to_string()),
         "bit/s" => BitRate::parse(text)
             .map(|rate| rate.bits_per_second() as f64)
             .map_err(|error| error.to_string()),

@@ -11,7 +11,7 @@ use crate::streaming_summary::StreamingSummary;
 use crate::tcp::{self, Connection, TcpFlow};
 use crate::udp::UdpFlow;
 use crate::wireless::Wireless;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::net::SocketAddr;
@@ -23,13 +23,13 @@ pub struct Analysis {
     /// The file format.
     pub format: Format,
     /// The file's length, as far as it was read.
-    pub file: Bytes,
+    pub file: ByteCount,
     /// Where packets were captured.
     pub interfaces: Vec<Interface>,
     /// The number of packets.
     pub packets: u64,
     /// Their bytes on the wire, including what precedes the IP packets.
-    pub bytes: Bytes,
+    pub bytes: ByteCount,
     /// When the first packet passed.
     pub first: Instant,
     /// When the last packet passed.
@@ -98,7 +98,7 @@ pub(crate) type FlowKey = (SocketAddr, SocketAddr);
 #[derive(Debug, Default)]
 struct Flows {
     packets: u64,
-    bytes: Bytes,
+    bytes: ByteCount,
     span: Option<(Instant, Instant)>,
     snapped: u64,
     out_of_time: u64,
@@ -116,7 +116,7 @@ struct Flows {
 impl Flows {
     fn push(&mut self, packet: &Packet<'_>) {
         self.packets += 1;
-        self.bytes += Bytes::new(packet.length.into());
+        self.bytes += ByteCount::new(packet.length.into());
         self.snapped += u64::from((packet.bytes.len() as u64) < u64::from(packet.length));
         let (first, last) = self.span.unwrap_or((packet.at, packet.at));
         self.out_of_time += u64::from(packet.at < last);
@@ -181,7 +181,7 @@ impl Flows {
             .sort_by_key(|(place, transaction)| (transaction.began, *place));
         Ok(Analysis {
             format: packets.format(),
-            file: Bytes::new(packets.bytes_read()),
+            file: ByteCount::new(packets.bytes_read()),
             interfaces: packets.interfaces().to_vec(),
             packets: self.packets,
             bytes: self.bytes,

@@ -11,7 +11,7 @@ mod tests;
 use crate::datagram::Segment;
 use crate::stream::{Arrival, Stream};
 use crate::tcp::{Side, StreamObserver};
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use message::{Event, Framing, Reader};
 use std::collections::VecDeque;
 
@@ -25,9 +25,9 @@ pub struct Transaction {
     /// The final response's status; none where none was captured.
     pub status: Option<u16>,
     /// Bytes of the request's content, without its head and framing.
-    pub request_bytes: Bytes,
+    pub request_bytes: ByteCount,
     /// Bytes of the response's content as transferred (content codings stay), without its head and framing.
-    pub response_bytes: Bytes,
+    pub response_bytes: ByteCount,
     /// When the request's first byte passed.
     pub began: Instant,
     /// When the final response's first byte passed, in stream order.
@@ -253,8 +253,8 @@ fn on_request_event(event: Event, reader: &mut Reader, open: &mut VecDeque<Trans
                 method: request.method.unwrap_or_default().to_owned(),
                 target: request.path.unwrap_or_default().chars().take(TARGET_MAX).collect(),
                 status: None,
-                request_bytes: Bytes::ZERO,
-                response_bytes: Bytes::ZERO,
+                request_bytes: ByteCount::ZERO,
+                response_bytes: ByteCount::ZERO,
                 began: reader.began,
                 first_byte: None,
                 ended: None,
@@ -268,7 +268,7 @@ fn on_request_event(event: Event, reader: &mut Reader, open: &mut VecDeque<Trans
         }
         Event::Content(count) => {
             if let Some(transaction) = open.back_mut() {
-                transaction.request_bytes += Bytes::new(count);
+                transaction.request_bytes += ByteCount::new(count);
             }
             Continue::On
         }
@@ -314,7 +314,7 @@ fn on_response_event(
         }
         Event::Content(count) => {
             if let Some(transaction) = open.front_mut() {
-                transaction.response_bytes += Bytes::new(count);
+                transaction.response_bytes += ByteCount::new(count);
             }
             Continue::On
         }

@@ -1,7 +1,7 @@
 //! Counts the packets between two UDP ports.
 
 use crate::datagram::Datagram;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -28,9 +28,9 @@ pub struct UdpSent {
     /// The number of packets.
     pub packets: u64,
     /// Bytes of IP packets, headers included.
-    pub bytes: Bytes,
+    pub bytes: ByteCount,
     /// Bytes of their IP and UDP headers.
-    pub headers: Bytes,
+    pub headers: ByteCount,
 }
 
 impl UdpFlow {
@@ -53,8 +53,8 @@ impl UdpFlow {
             &mut self.down
         };
         sent.packets += 1;
-        sent.bytes += Bytes::new(datagram.length.into());
-        sent.headers += Bytes::new(datagram.header_length.into());
+        sent.bytes += ByteCount::new(datagram.length.into());
+        sent.headers += ByteCount::new(datagram.header_length.into());
     }
 
     /// From its first packet to its last.

@@ -18,7 +18,7 @@ use crate::tcp::Connection;
 use connection_tracker::{TrackerEvent, WebSocketTracker};
 use coverage_notes::UnreadPackets;
 use lastmile_traffic::messages::{Direction, Message};
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use lastmile_websocket::{Agreement, Close, HandshakeError, Violation};
 use std::collections::{HashMap, VecDeque};
 use std::io::Read;
@@ -47,7 +47,7 @@ pub struct DirectionStats {
     /// Messages that were read.
     pub messages: u64,
     /// Bytes of payload in their frames, compressed or not.
-    pub frame_payload: Bytes,
+    pub frame_payload: ByteCount,
     /// Messages that passed and could not be read: a part of them, or of the data that they refer to, was not captured.
     pub lost: u64,
     /// Why reading stopped; none where the capture or the connection just ends.
@@ -76,7 +76,7 @@ pub struct Messages<R> {
     name: String,
     packets: Packets<R>,
     reader: PacketReader,
-    limit: Bytes,
+    limit: ByteCount,
     began: Option<Instant>,
     now: Instant,
     flows: Vec<Flow>,
@@ -95,7 +95,7 @@ impl<R: Read> Messages<R> {
     ///
     /// # Errors
     /// When it is empty, not a capture, or cannot be read.
-    pub fn open(from: R, name: &str, limit: Bytes) -> Result<Self, CaptureError> {
+    pub fn open(from: R, name: &str, limit: ByteCount) -> Result<Self, CaptureError> {
         Ok(Self {
             name: name.to_owned(),
             packets: Packets::open(from, name)?,
@@ -270,7 +270,7 @@ fn push(
     reader: &mut PacketReader,
     flows: &mut Vec<Flow>,
     by_ends: &mut HashMap<FlowKey, usize>,
-    limit: Bytes,
+    limit: ByteCount,
 ) -> Result<Option<usize>, SkipReason> {
     let datagram = reader.read(packet)?;
     let Transport::Tcp(segment) = &datagram.transport else {

@@ -3,7 +3,7 @@
 //! Radiotap is that of radiotap.org, frames are those of IEEE Std 802.11-2007, clause 7. A monitor hears a frame each time that it is
 //! sent: what the MAC sends again is counted here, and is no packet of its own for IP and TCP.
 
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub struct FrameCounts {
     /// Those that are sent again.
     pub retries: u64,
     /// Bytes from the 802.11 header to the frame check sequence.
-    pub bytes: Bytes,
+    pub bytes: ByteCount,
     /// Time on the air, preambles included, of those whose rate was captured.
     pub airtime: Duration,
 }
@@ -153,7 +153,7 @@ impl FrameCounts {
     fn add(&mut self, frame: &MacFrame<'_>) {
         self.frames += 1;
         self.retries += u64::from(frame.is_retry);
-        self.bytes += Bytes::new(frame.bytes.into());
+        self.bytes += ByteCount::new(frame.bytes.into());
         self.airtime += frame.airtime;
     }
 }

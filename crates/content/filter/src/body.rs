@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes};
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use lastmile_codec::content::{CodecSpec, Encoder};
-use lastmile_units::Bytes as Length;
+use lastmile_units::ByteCount;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -148,8 +148,8 @@ impl StreamCompressor {
         let operation = Operation::Encode(self.codec);
         Work {
             operation,
-            input: Length::from(input),
-            output: Length::from(output),
+            input: ByteCount::from(input),
+            output: ByteCount::from(output),
             first,
             last,
         }

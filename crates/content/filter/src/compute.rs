@@ -5,7 +5,7 @@
 //! is forwarded. The implementation decides what a piece costs.
 
 use lastmile_codec::content::{CodecSpec, Coding};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::future::{Future, Ready, ready};
 
 /// The operation on a piece of a body.
@@ -23,9 +23,9 @@ pub struct Work {
     /// The operation.
     pub operation: Operation,
     /// Bytes of input.
-    pub input: Bytes,
+    pub input: ByteCount,
     /// Bytes of output; not necessarily from this input, since a codec may hold output back.
-    pub output: Bytes,
+    pub output: ByteCount,
     /// Whether it is the first piece of its body, which is charged the cost of starting a stream.
     pub first: bool,
     /// Whether it is the last piece of its body. A short body has one piece, or one with its input and one that ends it.

@@ -9,7 +9,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, Response};
 use http_body::{Body, Frame, SizeHint};
 use lastmile_codec::content::{Coding, DecodeError, Decoder};
-use lastmile_units::Bytes as Length;
+use lastmile_units::ByteCount;
 use pin_project_lite::pin_project;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -29,7 +29,7 @@ const CODINGS_MAX: usize = 4;
 /// When a coding is unknown, or there are more than four. Damage in the content is an error of the body.
 pub fn decode<B: Body, C: Compute>(
     response: Response<B>,
-    limit: Length,
+    limit: ByteCount,
     compute: C,
 ) -> Result<Response<DecodedBody<B, C>>, UnsupportedCoding> {
     let (mut head, body) = response.into_parts();
@@ -174,7 +174,7 @@ impl Stage {
             }
         }
         if self.coding != Coding::Identity && self.begun && (last || !input.is_empty()) {
-            let (input, output) = (Length::from(input.len()), Length::from(output.len() - before));
+            let (input, output) = (ByteCount::from(input.len()), ByteCount::from(output.len() - before));
             account.push_back(Work {
                 operation: Operation::Decode(self.coding),
                 input,

@@ -6,7 +6,7 @@ use crate::headers::{content_length, forbids_transformation, has_content_coding}
 use crate::media_types::MediaTypes;
 use http::header::{CONTENT_RANGE, CONTENT_TYPE};
 use http::{Method, StatusCode, response};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// How far content coding applies to a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Verdict {
 pub(crate) fn verdict(
     method: &Method,
     response: &response::Parts,
-    length: Option<Bytes>,
+    length: Option<ByteCount>,
     media_types: &MediaTypes,
 ) -> Verdict {
     let (status, headers) = (response.status, &response.headers);
@@ -50,7 +50,7 @@ pub(crate) fn verdict(
         return Verdict::VariesOnly;
     }
     // Compressing empty content would enlarge it: to 20 bytes of gzip.
-    if headers.contains_key(CONTENT_RANGE) || length == Some(Bytes::ZERO) {
+    if headers.contains_key(CONTENT_RANGE) || length == Some(ByteCount::ZERO) {
         return Verdict::Passthrough;
     }
     Verdict::Negotiated
@@ -58,21 +58,21 @@ pub(crate) fn verdict(
 
 /// Whether content of this length is long enough to be compressed. Content of unknown length is: its first chunk says nothing about
 /// the rest, and waiting for more would delay a handler that writes little and seldom.
-pub(crate) fn is_worth_compressing(length: Option<Bytes>, minimum: Bytes) -> bool {
+pub(crate) fn is_worth_compressing(length: Option<ByteCount>, minimum: ByteCount) -> bool {
     length.is_none_or(|length| length >= minimum)
 }
 
 /// The length of the content, if known; `exact` is the body's exact size hint. The body of a response to HEAD is empty and says
 /// nothing about the content of a GET; its `Content-Length` does (RFC 9110, section 8.6). A handler that leaves it out of a short
 /// HEAD response gets the head of a long one.
-pub(crate) fn known_length(method: &Method, response: &response::Parts, exact: Option<u64>) -> Option<Bytes> {
+pub(crate) fn known_length(method: &Method, response: &response::Parts, exact: Option<u64>) -> Option<ByteCount> {
     let stated = content_length(&response.headers);
     let length = if method == Method::HEAD {
         stated.or(exact.filter(|&length| length > 0))
     } else {
         exact.or(stated)
     };
-    length.map(Bytes::new)
+    length.map(ByteCount::new)
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
             response = response.header(*name, *value);
         }
         let (parts, ()) = response.body(()).unwrap().into_parts();
-        verdict(&Method::GET, &parts, Some(Bytes::new(1000)), &MediaTypes::default())
+        verdict(&Method::GET, &parts, Some(ByteCount::new(1000)), &MediaTypes::default())
     }
 
     const TEXT: (&str, &str) = ("content-type", "text/plain");
@@ -140,11 +140,11 @@ mod tests {
             .unwrap()
             .into_parts();
         let verdict = |length| verdict(&Method::GET, &parts, length, &MediaTypes::default());
-        assert_eq!(verdict(Some(Bytes::ZERO)), Verdict::Passthrough);
+        assert_eq!(verdict(Some(ByteCount::ZERO)), Verdict::Passthrough);
         assert_eq!(verdict(None), Verdict::Negotiated);
-        assert!(is_worth_compressing(None, Bytes::new(256)));
-        assert!(is_worth_compressing(Some(Bytes::new(256)), Bytes::new(256)));
-        assert!(!is_worth_compressing(Some(Bytes::new(255)), Bytes::new(256)));
+        assert!(is_worth_compressing(None, ByteCount::new(256)));
+        assert!(is_worth_compressing(Some(ByteCount::new(256)), ByteCount::new(256)));
+        assert!(!is_worth_compressing(Some(ByteCount::new(255)), ByteCount::new(256)));
     }
 
     #[test]
@@ -155,10 +155,10 @@ mod tests {
             .unwrap()
             .into_parts();
         let (silent, ()) = Response::new(()).into_parts();
-        assert_eq!(known_length(&Method::HEAD, &stated, Some(0)), Some(Bytes::new(700)));
+        assert_eq!(known_length(&Method::HEAD, &stated, Some(0)), Some(ByteCount::new(700)));
         assert_eq!(known_length(&Method::HEAD, &silent, Some(0)), None);
-        assert_eq!(known_length(&Method::HEAD, &silent, Some(9)), Some(Bytes::new(9)));
-        assert_eq!(known_length(&Method::GET, &stated, Some(9)), Some(Bytes::new(9)));
+        assert_eq!(known_length(&Method::HEAD, &silent, Some(9)), Some(ByteCount::new(9)));
+        assert_eq!(known_length(&Method::GET, &stated, Some(9)), Some(ByteCount::new(9)));
         assert_eq!(known_length(&Method::GET, &silent, None), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::media_types::MediaTypes;
 use lastmile_codec::content::{CodecSpec, Coding};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// A server's choices, made before any request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Policy {
     /// offer and comes last, so listing it here changes nothing. If a coding is listed at two levels, the first counts.
     pub offered: Vec<CodecSpec>,
     /// Shorter content is not compressed, unless the client refuses `identity`. Content of unknown length is compressed.
-    pub minimum_size: Bytes,
+    pub minimum_size: ByteCount,
     /// The media types to compress.
     pub media_types: MediaTypes,
     /// When compressed bytes must leave the codec.
@@ -52,7 +52,7 @@ impl Default for Policy {
                 .map(|(coding, level)| CodecSpec::new(coding, level).expect("these levels exist"))
                 .to_vec(),
             // Our own choice: below this, compression adds to head and content about as much as it saves.
-            minimum_size: Bytes::new(256),
+            minimum_size: ByteCount::new(256),
             media_types: MediaTypes::default(),
             flush: Flush::AtEnd,
             buffering: Buffering::Stream,

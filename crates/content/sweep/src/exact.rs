@@ -7,7 +7,7 @@ use super::work_unit::PiecePlan;
 use super::workers::{Pool, ProgressShare};
 use super::{Connection, Interrupted, Observer, grid};
 use lastmile_codec::message::{Deflate, MessageCodec};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
@@ -80,7 +80,7 @@ pub fn exact(
         let compressed = totals.get(&representative(setting)).copied().unwrap_or(0);
         Point {
             setting,
-            compressed: Bytes::new(compressed),
+            compressed: ByteCount::new(compressed),
             ratio: if raw == 0 { 1.0 } else { compressed as f64 / raw as f64 },
             ratio_ci95: None,
             memory: memory.at(setting),

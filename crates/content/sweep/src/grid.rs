@@ -2,7 +2,7 @@
 
 use super::estimate::Interval;
 use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder, Strategy, WindowBits};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 
 /// The settings of a sweep: the product of all axes.
@@ -62,13 +62,13 @@ pub struct Point {
     /// The setting as requested; [`WindowBits::runs_as`] says what it runs as.
     pub setting: Deflate,
     /// Compressed size of all messages, without frame headers; from a sample, the estimate for the whole.
-    pub compressed: Bytes,
+    pub compressed: ByteCount,
     /// The compression ratio: compressed size by original size of all messages; 1 where there are none.
     pub ratio: f64,
     /// The 95 % confidence interval of the whole's ratio. None where the ratio is exact.
     pub ratio_ci95: Option<Interval>,
     /// Memory that an encoder uses, per direction of a connection.
-    pub memory: Bytes,
+    pub memory: ByteCount,
 }
 
 /// The result of a sweep.
@@ -77,14 +77,14 @@ pub struct SweepResult {
     /// Every point, in the order of [`Grid::settings`].
     pub points: Vec<Point>,
     /// The payload that was compressed, where points are estimates.
-    pub sampled: Option<Bytes>,
+    pub sampled: Option<ByteCount>,
     /// The number of different streams that the points stand for, as far as streams are known to be equal without comparing bytes. In a
     /// sample, counted over the shards that were compressed at every setting.
     pub distinct_streams: usize,
 }
 
 /// Memory of encoders by window bits and mem level: level and strategy do not change what `deflateInit2` allocates.
-pub(super) struct Memory(BTreeMap<(WindowBits, u8), Bytes>);
+pub(super) struct Memory(BTreeMap<(WindowBits, u8), ByteCount>);
 
 impl Memory {
     pub(super) fn new(settings: &[Deflate]) -> Self {
@@ -97,7 +97,7 @@ impl Memory {
         Self(memory)
     }
 
-    pub(super) fn at(&self, setting: Deflate) -> Bytes {
+    pub(super) fn at(&self, setting: Deflate) -> ByteCount {
         self.0[&(setting.window_bits.runs_as(), setting.mem_level)]
     }
 }

@@ -38,7 +38,7 @@ use super::shard::Shard;
 use super::workers::{Pool, ProgressShare};
 use super::{Connection, Interrupted, Observer, exact};
 use lastmile_codec::message::Deflate;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 
@@ -48,7 +48,7 @@ pub struct Sampling {
     /// Determines which shards are drawn.
     pub seed: Seed,
     /// The approximate length of a shard, without the history before it.
-    pub shard: Bytes,
+    pub shard: ByteCount,
     /// The number of parts of which one shard each is drawn for every setting: at least 6, for the approximation of Student's t.
     pub first: usize,
     /// How many times the number of parts is doubled for settings that may be on the frontier.
@@ -61,7 +61,7 @@ impl Default for Sampling {
     fn default() -> Self {
         Self {
             seed: Seed::new(1),
-            shard: Bytes::new(64 * 1024),
+            shard: ByteCount::new(64 * 1024),
             first: 12,
             doublings: 1,
         }
@@ -160,7 +160,7 @@ pub fn sampled(
         };
         Point {
             setting,
-            compressed: Bytes::new(compressed.round() as u64),
+            compressed: ByteCount::new(compressed.round() as u64),
             ratio: compressed / raw,
             ratio_ci95,
             memory: memory.at(setting),
@@ -168,7 +168,7 @@ pub fn sampled(
     };
     Ok(SweepResult {
         points: settings.into_iter().map(point).collect(),
-        sampled: Some(Bytes::from(octets)),
+        sampled: Some(ByteCount::from(octets)),
         distinct_streams: counted.len() + streams.count(),
     })
 }

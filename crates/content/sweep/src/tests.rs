@@ -5,7 +5,7 @@ use super::work_unit::PiecePlan;
 use super::workers::{Pool, ProgressShare};
 use super::*;
 use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder, Strategy, WindowBits};
-use lastmile_units::{Bytes, Rng, Seed};
+use lastmile_units::{ByteCount, Rng, Seed};
 use rand_core::Rng as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -329,7 +329,7 @@ fn memory_is_what_zlib_allocates() {
         let (window, memory) = (point.setting.window_bits.runs_as().get(), point.setting.mem_level);
         assert_eq!(
             point.memory,
-            Bytes::new((1 << (window + 2)) + (1 << (memory + 9)) + 5968)
+            ByteCount::new((1 << (window + 2)) + (1 << (memory + 9)) + 5968)
         );
     }
 }

@@ -40,10 +40,10 @@ pub use lastmile_codec::message::Kind;
 
 use crate::reading::note::NoteCounter;
 use crate::reading::sniff::OpenedFile;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use chronology::Order;
 use format::Detected;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
@@ -61,7 +61,7 @@ pub struct Message {
     /// The number of its connection, unique within a transcript.
     pub connection: u32,
     /// Its content.
-    pub payload: Octets,
+    pub payload: Bytes,
 }
 
 /// The direction of a message, seen from the end that recorded the transcript.
@@ -96,7 +96,7 @@ pub struct Reading {
     pub direction: Direction,
     /// The largest message that is read. A larger one is refused without holding more than this in memory. In JSON, the written form
     /// of a message may have twice this size.
-    pub largest_message: Bytes,
+    pub largest_message: ByteCount,
 }
 
 impl Default for Reading {
@@ -105,7 +105,7 @@ impl Default for Reading {
         Self {
             format: None,
             direction: Direction::Sent,
-            largest_message: Bytes::new(64 << 20),
+            largest_message: ByteCount::new(64 << 20),
         }
     }
 }

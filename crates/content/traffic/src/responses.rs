@@ -19,9 +19,9 @@ pub use static_or_dynamic::Origin;
 
 use crate::reading::note::NoteCounter;
 use crate::responses::detect_format::Format;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
@@ -61,9 +61,9 @@ pub struct Response {
     /// The essence of its media type, in lower case: `text/html`. None where the source does not state it.
     pub media_type: Option<String>,
     /// The size of the request line and headers in HTTP/1.1 (HTTP/2 compresses them). None where the source does not state it.
-    pub request_header_bytes: Option<Bytes>,
+    pub request_header_bytes: Option<ByteCount>,
     /// The size of the status line and headers, likewise.
-    pub response_header_bytes: Option<Bytes>,
+    pub response_header_bytes: Option<ByteCount>,
     /// Its content, without any content coding.
     pub body: Body,
     /// The HTTP version it was sent with.
@@ -87,7 +87,7 @@ pub struct Response {
     /// Its content coding, in lower case as the header wrote it; none for identity.
     pub content_encoding: Option<String>,
     /// The size of its body on the link, with content coding; `bodySize` in a HAR, or else Content-Length. 0 where it can have none.
-    pub transferred: Option<Bytes>,
+    pub transferred: Option<ByteCount>,
     /// The fields of its head that change what a browser does next, by name in lower case: `location`, `link`, `cache-control` and
     /// `content-range`, where it has them.
     pub fields: BTreeMap<&'static str, String>,
@@ -109,18 +109,18 @@ impl Response {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// The whole content. Text is in UTF-8, as in HAR and JSON, whatever its original character set.
-    Present(Octets),
+    Present(Bytes),
     /// Only its size.
-    SizeOnly(Bytes),
+    SizeOnly(ByteCount),
     /// Nothing.
     Missing,
 }
 
 impl Body {
     /// Its size, where that is known.
-    pub fn size(&self) -> Option<Bytes> {
+    pub fn size(&self) -> Option<ByteCount> {
         match self {
-            Self::Present(bytes) => Some(Bytes::from(bytes.len())),
+            Self::Present(bytes) => Some(ByteCount::from(bytes.len())),
             Self::SizeOnly(size) => Some(*size),
             Self::Missing => None,
         }

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use lastmile_traffic::messages::{Format, Reading, Transcript};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::io::{self, Read};
 
 /// More bytes than any reader should allocate.
@@ -26,7 +26,7 @@ fn a_message_of_a_gigabyte_is_refused_in_the_memory_of_the_largest_that_is_read(
     ] {
         let reading = Reading {
             format: Some(format),
-            largest_message: Bytes::new(LARGEST),
+            largest_message: ByteCount::new(LARGEST),
             ..Reading::default()
         };
         let content = start.chain(io::repeat(b'x').take(HUGE)).chain(end);

@@ -1,6 +1,6 @@
 //! A model of the GZIPFilter report's faulty size meter.
 
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The size that the report's meter prints for a stream of `true_size`: half of it, rounded up.
 ///
@@ -13,10 +13,10 @@ use lastmile_units::Bytes;
 ///
 /// ```
 /// use lastmile_workload::faulty_meter;
-/// use lastmile_units::Bytes;
-/// assert_eq!(faulty_meter(Bytes::new(55_538)), Bytes::new(27_769));
-/// assert_eq!(faulty_meter(Bytes::new(3)), Bytes::new(2));
+/// use lastmile_units::ByteCount;
+/// assert_eq!(faulty_meter(ByteCount::new(55_538)), ByteCount::new(27_769));
+/// assert_eq!(faulty_meter(ByteCount::new(3)), ByteCount::new(2));
 /// ```
-pub const fn faulty_meter(true_size: Bytes) -> Bytes {
-    Bytes::new(true_size.get().div_ceil(2))
+pub const fn faulty_meter(true_size: ByteCount) -> ByteCount {
+    ByteCount::new(true_size.get().div_ceil(2))
 }

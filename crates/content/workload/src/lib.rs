@@ -25,7 +25,7 @@ pub use request_response::RequestResponse;
 
 use bytes::Bytes;
 use lastmile_traffic::messages::{Message, TranscriptError};
-use lastmile_units::{Bytes as ByteCount, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_wire_formats::ccsds::{PacketError, SequenceCheck, SequenceGap};
 use lastmile_wire_formats::java::{CastError, ObjectStreamReader, ReadError, Value};
 use messages::{Chat, Documents, Media, Mix, Recorded, Telemetry, Ticker};

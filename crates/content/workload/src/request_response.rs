@@ -2,7 +2,7 @@
 
 use super::{ObjectStream, STREAM_BYTES_MAX, WorkloadError};
 use bytes::Bytes;
-use lastmile_units::{Bytes as ByteCount, Seed};
+use lastmile_units::{ByteCount, Seed};
 use rand_core::Rng as _;
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -15,14 +15,14 @@ pub use plan::{Case, TestExecutions, Variation};
 
 use super::ObjectStream;
 use super::report_text::ReportText;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_wire_formats::java::{
     CastError, ClassData, ClassDescriptor, Field, FieldType, Object, ObjectStreamWriter, Value,
 };
 use std::sync::Arc;
 
 /// The size of a stream of [`TestExecution`]s without its objects: the header and the class descriptors, sent once.
-pub const HEADER_AND_CLASSES: Bytes = Bytes::new(538);
+pub const HEADER_AND_CLASSES: ByteCount = ByteCount::new(538);
 
 /// An execution of a test procedure.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::{OBJECTS_MAX, ObjectError, ObjectStream, WorkloadError};
 pub use housekeeping::{HousekeepingError, HousekeepingReport};
 use housekeeping::{SERVICE, WITHOUT_PARAMETERS};
 use lastmile_units::random::{below, shuffle};
-use lastmile_units::{Bytes, Probability, Rng, Seed};
+use lastmile_units::{ByteCount, Probability, Rng, Seed};
 use lastmile_wire_formats::ccsds::{PRIMARY_HEADER, SpacePacket};
 use lastmile_wire_formats::java::{
     Array, ClassDescriptor, Elements, Field, FieldType, Object, ObjectStreamWriter, Value,
@@ -24,7 +24,7 @@ use lastmile_wire_formats::java::{
 use std::sync::Arc;
 
 /// The size of a stream without its objects: the header and the class descriptors, sent once.
-pub const HEADER_AND_CLASSES: Bytes = Bytes::new(348);
+pub const HEADER_AND_CLASSES: ByteCount = ByteCount::new(348);
 
 /// Bytes that an object adds to the stream, and how many of 100 objects add them.
 const MIX: [(usize, usize); 3] = [(300, 70), (420, 20), (1_000, 10)];

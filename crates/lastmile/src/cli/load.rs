@@ -8,7 +8,7 @@ use lastmile_load::server_model::ServiceTime;
 use lastmile_load::slo::Limit;
 use lastmile_load::target::Target;
 use lastmile_testbed::settings::World;
-use lastmile_units::{Bytes, ParseQuantityError};
+use lastmile_units::{ByteCount, ParseQuantityError};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -161,7 +161,7 @@ pub(crate) struct LoadArgs {
 
     /// The size of the modelled server's response bodies
     #[arg(long, value_name = "SIZE", default_value = "1kB")]
-    pub(crate) body: Bytes,
+    pub(crate) body: ByteCount,
 
     /// The generator's threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_from_one::<NonZeroU32>(text, Some(1024)))]
@@ -250,12 +250,12 @@ fn time(text: &str) -> Result<Duration, String> {
 
 /// Sizes of responses, ascending where they are a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sizes(pub(crate) Vec<Bytes>);
+pub(crate) struct Sizes(pub(crate) Vec<ByteCount>);
 
 /// `1kB..64kB`, from the first by doubling up to the last, or `1kB,5kB`.
 fn sizes(text: &str) -> Result<Sizes, String> {
     let size = |text: &str| {
-        let size = Bytes::parse(text.trim()).map_err(|error| error.to_string())?;
+        let size = ByteCount::parse(text.trim()).map_err(|error| error.to_string())?;
         if size.get() == 0 {
             Err("a size must be above 0".to_owned())
         } else {
@@ -267,7 +267,10 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     };
     let (first, last) = (size(first)?, size(last)?);
     let doubled = std::iter::successors(Some(first.get()), |size| size.checked_mul(2));
-    let sizes: Vec<Bytes> = doubled.take_while(|size| *size <= last.get()).map(Bytes::new).collect();
+    let sizes: Vec<ByteCount> = doubled
+        .take_while(|size| *size <= last.get())
+        .map(ByteCount::new)
+        .collect();
     if sizes.is_empty() {
         return Err("it ends below its beginning; write it like 1kB..64kB".to_owned());
     }

@@ -5,7 +5,7 @@ use clap::Args;
 use lastmile_events::uplink::Durability;
 use lastmile_monitor::client::MonitorUrl;
 use lastmile_monitor::log::StoreUrl;
-use lastmile_units::{BitRate, Bytes};
+use lastmile_units::{BitRate, ByteCount};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,7 +62,7 @@ pub(crate) struct MonitorArgs {
 
     /// The most bytes on the disk; a full monitor acknowledges nothing
     #[arg(long, value_name = "BYTES", default_value = "16GB", value_parser = parse_size)]
-    pub(crate) most: Bytes,
+    pub(crate) most: ByteCount,
 
     /// Keep the events with a NATS server that has JetStream (2.10 or later), as nats://HOST:PORT/STREAM; DIR then holds how far was acknowledged
     #[arg(long, value_name = "URL")]
@@ -78,7 +78,7 @@ pub(crate) struct MonitorArgs {
 
     /// Delete the oldest events where there are more bytes of them; `audit` says how many were
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
-    pub(crate) keep_bytes: Option<Bytes>,
+    pub(crate) keep_bytes: Option<ByteCount>,
 
     #[command(flatten)]
     pub(crate) token: TokenArg,
@@ -119,7 +119,7 @@ pub(crate) struct SensorArgs {
 
     /// The most bytes on the disk
     #[arg(long, value_name = "BYTES", default_value = "1GB", value_parser = parse_size)]
-    pub(crate) most: Bytes,
+    pub(crate) most: ByteCount,
 
     /// The most that is sent to the monitor in any 10 seconds, compressed and with all headers; what is dropped is counted by subject
     #[arg(long, value_name = "RATE", value_parser = parse_rate)]
@@ -302,6 +302,6 @@ fn parse_rate(text: &str) -> Result<BitRate, String> {
     BitRate::parse(text).map_err(|error| error.to_string())
 }
 
-fn parse_size(text: &str) -> Result<Bytes, String> {
-    Bytes::parse(text).map_err(|error| error.to_string())
+fn parse_size(text: &str) -> Result<ByteCount, String> {
+    ByteCount::parse(text).map_err(|error| error.to_string())
 }

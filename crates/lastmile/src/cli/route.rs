@@ -1,7 +1,7 @@
 //! The arguments of `lastmile route`.
 
 use clap::{Args, ValueEnum};
-use lastmile_units::{Bytes, duration};
+use lastmile_units::{ByteCount, duration};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -46,8 +46,8 @@ pub(crate) struct RouteArgs {
     pub(crate) batch_time: Duration,
 
     /// The bytes of calls that may wait for one client
-    #[arg(long, value_name = "SIZE", default_value = "256kB", value_parser = |text: &str| text.parse::<Bytes>())]
-    pub(crate) queue: Bytes,
+    #[arg(long, value_name = "SIZE", default_value = "256kB", value_parser = |text: &str| text.parse::<ByteCount>())]
+    pub(crate) queue: ByteCount,
 
     /// Whether batches are compressed by bzip2
     #[arg(long, value_enum, default_value_t)]

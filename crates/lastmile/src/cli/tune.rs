@@ -8,7 +8,7 @@ use lastmile_report::tune::Sampling;
 use lastmile_testbed::settings::World;
 use lastmile_tune::rules::Rule;
 use lastmile_tune::{End, Pace};
-use lastmile_units::{Bytes, ParseQuantityError, duration};
+use lastmile_units::{ByteCount, ParseQuantityError, duration};
 use std::num::{NonZeroU16, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,7 +71,7 @@ pub(crate) struct TuneArgs {
 
     /// Limit on the memory of all connections' contexts together, like 8GiB [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub(crate) memory: Option<Bytes>,
+    pub(crate) memory: Option<ByteCount>,
 
     /// Limit on the CPU time to compress a message, like 20us [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -215,10 +215,10 @@ fn connections(text: &str) -> Result<NonZeroU64, String> {
 }
 
 /// A size with its unit; the `B` may be left out: `8G` is `8GB`, and `8Gi` is `8GiB`.
-fn size(text: &str) -> Result<Bytes, ParseQuantityError> {
-    Bytes::parse(text).or_else(|refused| {
+fn size(text: &str) -> Result<ByteCount, ParseQuantityError> {
+    ByteCount::parse(text).or_else(|refused| {
         let has_prefix = text.ends_with(|last: char| last.is_ascii_alphabetic());
-        let whole = has_prefix.then(|| Bytes::parse(&format!("{text}B")).ok()).flatten();
+        let whole = has_prefix.then(|| ByteCount::parse(&format!("{text}B")).ok()).flatten();
         whole.ok_or(refused)
     })
 }
@@ -273,9 +273,9 @@ mod tests {
         for text in ["0", "k", "1e9", "-1", "5 k", "2000M", "1.5k", ""] {
             assert!(connections(text).is_err(), "{text}");
         }
-        assert_eq!(size("8G"), Bytes::parse("8GB"));
-        assert_eq!(size("8Gi"), Bytes::parse("8GiB"));
-        assert_eq!(size("64 KiB"), Bytes::parse("64KiB"));
+        assert_eq!(size("8G"), ByteCount::parse("8GB"));
+        assert_eq!(size("8Gi"), ByteCount::parse("8GiB"));
+        assert_eq!(size("64 KiB"), ByteCount::parse("64KiB"));
         assert!(size("8").is_err() && size("8x").is_err());
     }
 }

@@ -29,7 +29,7 @@ use lastmile_report::load::{Load, LoadRun, RateLimit, RunPurpose};
 use lastmile_report::page::{self, Provenance};
 use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::settings::World;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use live_view::LiveView;
 use stage::{Stage, StageRun};
 use std::fs;
@@ -169,7 +169,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// The plan at each rate of a sweep or for each size, or the one plan.
-    fn variants(&self, stage: &Stage) -> anyhow::Result<Vec<(Plan, Option<Bytes>)>> {
+    fn variants(&self, stage: &Stage) -> anyhow::Result<Vec<(Plan, Option<ByteCount>)>> {
         if let Some(sweep) = &self.args.sweep {
             return Ok(sweep.0.iter().map(|rate| (self.plan_at(*rate), None)).collect());
         }
@@ -180,7 +180,7 @@ impl<'a> Campaign<'a> {
         if stage.name() != stage::SIM && !path.contains(SIZE) {
             bail!("--sizes needs {SIZE} in the URL, where the number of bytes goes: http://127.0.0.1:8000/{SIZE}.bin");
         }
-        let sized = |size: &Bytes| {
+        let sized = |size: &ByteCount| {
             let request = request(self.args, &path.replace(SIZE, &size.get().to_string()));
             let plan = Plan {
                 request,
@@ -263,7 +263,7 @@ impl<'a> Campaign<'a> {
         &mut self,
         stage: &Stage,
         plan: &Plan,
-        size: Option<Bytes>,
+        size: Option<ByteCount>,
         seed: Seed,
         purpose: RunPurpose,
     ) -> anyhow::Result<&(LoadRun, Measurement)> {
@@ -281,7 +281,7 @@ impl<'a> Campaign<'a> {
             captured,
         } = ran?;
         let mut run = record::run(stage.name(), plan, seed, purpose, &measured, cost);
-        run.size = size.map(Bytes::get);
+        run.size = size.map(ByteCount::get);
         match captured {
             Some(Ok(schedule)) => run.self_check.capture = Some(schedule),
             Some(Err(why)) => output::note(&why),

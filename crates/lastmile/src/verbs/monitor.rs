@@ -19,7 +19,7 @@ use lastmile_monitor::log::{Log, LogSettings, Retention, StoreUrl, salvage as sa
 use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings, Spool};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use parquet::ParquetOutput;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -41,7 +41,7 @@ pub(crate) fn monitor(args: &MonitorArgs) -> anyhow::Result<Exit> {
         most_bytes: args.most.get(),
         retention: Retention {
             age: args.keep,
-            bytes: args.keep_bytes.map(Bytes::get),
+            bytes: args.keep_bytes.map(ByteCount::get),
         },
         reserves_room: true,
         ..LogSettings::default()

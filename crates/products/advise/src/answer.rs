@@ -15,7 +15,7 @@ use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_testbed::http::Version;
 use lastmile_testbed::link_description::description;
 use lastmile_traffic::responses::Origin;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -66,14 +66,14 @@ fn traffic(study: &PreparedReplay<'_>) -> record::Traffic {
     let today = || {
         items()
             .map(|(place, _)| recorded_delivery(place, study.traffic, &study.page, &study.sizes).size)
-            .sum::<Bytes>()
+            .sum::<ByteCount>()
     };
     let remarks = study.traffic.notes.iter().chain(&study.traffic.skipped);
     record::Traffic {
         source: study.traffic.source.clone(),
         kind: kind(study),
         responses: study.page.items.len() as u64,
-        identity_bytes: items().map(|(_, item)| item.plain).sum::<Bytes>().get(),
+        identity_bytes: items().map(|(_, item)| item.plain).sum::<ByteCount>().get(),
         today_bytes: study.has_recorded_encoding().then(|| today().get()),
         hosts: study.page.hosts.len() as u64,
         notes: remarks

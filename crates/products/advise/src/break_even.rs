@@ -26,7 +26,7 @@ use lastmile_report::advise::{BreakEven, BreakEvenSearch};
 use lastmile_testbed::cpu_cost_model::Operation;
 use lastmile_testbed::http::Version;
 use lastmile_units::workers::Workers;
-use lastmile_units::{BitRate, Bytes};
+use lastmile_units::{BitRate, ByteCount};
 use std::time::Duration;
 
 /// Bandwidths searched, in bit/s: our own choice, from below any modem to above any access link.
@@ -40,7 +40,7 @@ const TRIED_A_DECADE: u32 = 2;
 const CLOSE_ENOUGH: f64 = 1.25;
 
 /// Larger responses are not replayed: that takes long, and slow start hardly matters, so the formula is enough.
-const REPLAYED_BYTES_MAX: Bytes = Bytes::new(2_000_000);
+const REPLAYED_BYTES_MAX: ByteCount = ByteCount::new(2_000_000);
 
 /// The break-even of one group on one link.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,8 +52,8 @@ pub(super) struct BreakEvenResult {
 
 /// One response of a kind.
 struct MedianResponse {
-    plain: Bytes,
-    compressed: Bytes,
+    plain: ByteCount,
+    compressed: ByteCount,
     codec: CodecSpec,
     /// The version of HTTP that it is replayed with.
     version: Version,
@@ -154,7 +154,7 @@ fn simulate(seen: &mut Vec<(f64, [f64; 2])>, times: impl Fn(f64) -> Option<[f64;
 impl MedianResponse {
     /// A response of the group's median size, with the compression ratio of the whole group.
     fn new(study: &PreparedReplay<'_>, group: &Group, candidate: &Candidate) -> Self {
-        let mut sizes: Vec<(Bytes, usize)> = group
+        let mut sizes: Vec<(ByteCount, usize)> = group
             .items
             .iter()
             .map(|item| (study.page.items[*item].plain, *item))
@@ -168,7 +168,7 @@ impl MedianResponse {
             Duration::ZERO
         };
         let decoding = median_cost(study.costs, Operation::Decode(candidate.codec), plain);
-        let coded = Bytes::new((plain.as_f64() * left).round() as u64);
+        let coded = ByteCount::new((plain.as_f64() * left).round() as u64);
         Self {
             plain,
             compressed: coded,

@@ -10,7 +10,7 @@ use lastmile_page::Page;
 use lastmile_page::scripted_response::EncodedResponse;
 use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
 use lastmile_traffic::responses::{Origin, Response, Traffic};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use std::time::Duration;
 pub(super) struct Candidate {
     pub(super) codec: CodecSpec,
     /// The total size of the group's bodies as carried.
-    pub(super) size: Bytes,
+    pub(super) size: ByteCount,
     /// Whether a part of that is estimated.
     pub(super) estimated: bool,
     /// CPU time of the server, at its speed, for every body of the group once.
@@ -35,7 +35,7 @@ const SAME_COMPUTING: f64 = 0.2;
 
 /// Shorter bodies are not compressed, in replays as in snippets: our own choice. The overhead of the format and a header outweigh what is
 /// saved on them, which fits into the same packet anyway.
-pub(super) const LENGTH_MIN: Bytes = Bytes::new(256);
+pub(super) const LENGTH_MIN: ByteCount = ByteCount::new(256);
 
 impl Candidate {
     /// A codec on all of a group's items, with the medians of the cost table's samples.
@@ -72,7 +72,7 @@ impl Candidate {
     fn nothing(codec: CodecSpec) -> Self {
         Self {
             codec,
-            size: Bytes::ZERO,
+            size: ByteCount::ZERO,
             estimated: false,
             server: Duration::ZERO,
             client: Duration::ZERO,
@@ -114,7 +114,7 @@ pub(super) fn delivery(item: usize, codec: CodecSpec, page: &Page, sizes: &Sizes
 }
 
 /// The median of the cost table's samples.
-pub(super) fn median_cost(costs: &CostTable, operation: Operation, plain: Bytes) -> Duration {
+pub(super) fn median_cost(costs: &CostTable, operation: Operation, plain: ByteCount) -> Duration {
     let mut rng = Seed::new(0).derive("typical").rng();
     let mut draws: Vec<Duration> = (0..TYPICAL_DRAWS)
         .map(|_| costs.draw(&mut rng, operation, plain))

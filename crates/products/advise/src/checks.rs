@@ -7,18 +7,18 @@ use lastmile_page::Page;
 use lastmile_page::page::PageResource;
 use lastmile_report::number::quantity;
 use lastmile_traffic::responses::{Body, Origin, Traffic};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeSet;
 
 /// The bytes of the bodies of kinds that can be compressed: those in the traffic, and those of which it has only the size.
-pub(super) fn body_bytes(page: &Page) -> [Bytes; 2] {
+pub(super) fn body_bytes(page: &Page) -> [ByteCount; 2] {
     split_by_body(page).map(|items| items.iter().map(|item| item.plain).sum())
 }
 
 /// What can be compressed and is not empty: those whose bodies are in the traffic, and those of which it has only the size.
 fn split_by_body(page: &Page) -> [Vec<&PageResource>; 2] {
     let items = page.items.iter();
-    let compressible = items.filter(|item| !item.kind.already_compressed() && item.plain > Bytes::ZERO);
+    let compressible = items.filter(|item| !item.kind.already_compressed() && item.plain > ByteCount::ZERO);
     let (present, missing) = compressible.partition(|item| item.has_body);
     [present, missing]
 }

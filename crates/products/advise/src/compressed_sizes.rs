@@ -9,7 +9,7 @@ use lastmile_page::Page;
 use lastmile_testbed::cpu_cost_model::{Choice, CostTable, Operation};
 use lastmile_traffic::responses::{Body, Traffic};
 use lastmile_units::workers::{Interrupted, Workers};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const BEGINNING_MIN: usize = 64 * 1024;
 /// The size of a body under a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
-    pub(super) bytes: Bytes,
+    pub(super) bytes: ByteCount,
     /// Whether only its beginning was compressed, and the rest assumed to compress alike.
     pub(super) estimated: bool,
 }
@@ -50,7 +50,7 @@ impl Sizes {
     }
 
     /// The codecs that an item was compressed with as a whole, with its sizes.
-    pub(super) fn exact_sizes(&self, item: usize) -> impl Iterator<Item = (CodecSpec, Bytes)> {
+    pub(super) fn exact_sizes(&self, item: usize) -> impl Iterator<Item = (CodecSpec, ByteCount)> {
         let all = (item, CodecSpec::IDENTITY)..(item + 1, CodecSpec::IDENTITY);
         let exact = self.0.range(all).filter(|(_, size)| !size.estimated);
         exact.map(|((_, codec), size)| (*codec, size.bytes))
@@ -136,7 +136,7 @@ impl<'a> Job<'a> {
     fn new(item: usize, body: &'a [u8], codec: CodecSpec, costs: &CostTable) -> Self {
         // Equal seeds, and so equal ranks: only the size matters.
         let mut rng = Seed::new(0).rng();
-        let expected = costs.draw(&mut rng, Operation::Encode(codec), Bytes::from(body.len()));
+        let expected = costs.draw(&mut rng, Operation::Encode(codec), ByteCount::from(body.len()));
         Self {
             item,
             codec,
@@ -165,7 +165,7 @@ impl<'a> Job<'a> {
         }
         let scaled = u128::from(coded.get()) * self.body.len() as u128 / self.beginning.max(1) as u128;
         Size {
-            bytes: Bytes::new(scaled as u64),
+            bytes: ByteCount::new(scaled as u64),
             estimated: true,
         }
     }

@@ -6,7 +6,7 @@ use super::select::{Simplicity, queueing_delay_factor};
 use lastmile_codec::content::CodecSpec;
 use lastmile_page::scripted_response::EncodedResponse;
 use lastmile_traffic::responses::Origin;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ impl PreparedReplay<'_> {
     }
 
     /// The bytes of a group's bodies under a mix.
-    pub(super) fn group_bytes(&self, mix: &Mix, group: usize) -> Bytes {
+    pub(super) fn group_bytes(&self, mix: &Mix, group: usize) -> ByteCount {
         let sent = self.deliveries(mix);
         self.groups[group].items.iter().map(|item| sent[*item].size).sum()
     }

@@ -10,7 +10,7 @@ use lastmile_report::advise::{KindAdvice, LinkAdvice, ModelError, Origin, Rung};
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::Finding;
 use lastmile_traffic::responses;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The names of rows that are no codec.
 pub(super) const RECOMMENDED: &str = "recommended";
@@ -56,7 +56,7 @@ pub(super) fn why(tried: &[MeasuredCandidate], setting: KindSetting, group: &Gro
 }
 
 /// The break-even formula with its figures; `break_even` defines the symbols.
-pub(super) fn formula(pipelined: bool, plain: Bytes, left: f64, computing: f64, decoding: f64) -> String {
+pub(super) fn formula(pipelined: bool, plain: ByteCount, left: f64, computing: f64, decoding: f64) -> String {
     let (name, formula, reason) = if pipelined {
         (
             "Pipelined",

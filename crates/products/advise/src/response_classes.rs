@@ -2,7 +2,7 @@
 
 use lastmile_page::Page;
 use lastmile_traffic::responses::{Origin, ResponseKind};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 
 /// Responses that get one setting.
@@ -13,7 +13,7 @@ pub(super) struct Group {
     /// Items of the page whose bodies can be compressed; at least one.
     pub(super) items: Vec<usize>,
     /// The total size of their bodies without content coding.
-    pub(super) plain: Bytes,
+    pub(super) plain: ByteCount,
     /// Whether their format is already compressed, so that codings are only probed.
     pub(super) already_compressed: bool,
 }

@@ -7,7 +7,7 @@ use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_testbed::cpu_cost_model::Choice;
 use lastmile_testbed::http::Version;
 use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::time::Duration;
 
 /// A document, a script and data, one after the other, as a browser recorded them over a fast link; sent with gzip.
@@ -574,9 +574,9 @@ fn what_has_no_body_is_replayed_as_it_was_seen_or_left_out_and_said() {
         "/unseen.css",
         "text/css",
         Origin::Static,
-        Body::SizeOnly(Bytes::new(50_000)),
+        Body::SizeOnly(ByteCount::new(50_000)),
     );
-    unseen.transferred = Some(Bytes::new(9_000));
+    unseen.transferred = Some(ByteCount::new(9_000));
     let missing = response("/missing.css", "text/css", Origin::Static, Body::Missing);
     let mut cached = response("/cached.css", "text/css", Origin::Static, Body::Present(text(10)));
     cached.from_cache = true;
@@ -626,7 +626,7 @@ fn an_answer_of_304_is_a_request_without_a_body() {
     };
     let (mut without, mut validated) = (of_two(), of_two());
     without.responses.truncate(1);
-    (validated.responses[1].status, validated.responses[1].transferred) = (304, Some(Bytes::ZERO));
+    (validated.responses[1].status, validated.responses[1].transferred) = (304, Some(ByteCount::ZERO));
     validated.responses[1].body = Body::Present(bytes::Bytes::new());
     let (without, validated, whole) = (time(&without), time(&validated), time(&of_two()));
     assert!(
@@ -704,7 +704,7 @@ fn a_setting_saves_what_the_page_loses_without_it_and_a_kind_that_stays_as_it_is
     // The same page with scripts whose bodies are not known: they are replayed uncompressed.
     for response in &mut page.responses {
         if let (Some("text/javascript"), Body::Present(bytes)) = (response.media_type.as_deref(), &response.body) {
-            response.body = Body::SizeOnly(Bytes::from(bytes.len()));
+            response.body = Body::SizeOnly(ByteCount::from(bytes.len()));
         }
     }
     let without = advised(&page, &Options { partial: true, ..asked });
@@ -892,7 +892,7 @@ fn refusals_name_the_option_or_the_file() {
     );
     let mut without = small_page();
     for response in &mut without.responses {
-        response.body = Body::SizeOnly(Bytes::new(50_000));
+        response.body = Body::SizeOnly(ByteCount::new(50_000));
     }
     let nobody = refusal(&without, &options(&["wpt/3g"])).to_string();
     assert!(
@@ -922,9 +922,9 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
     match kind {
         // These two are raised by the page as it is.
         DoubtKind::UnknownLevel | DoubtKind::FewResponses => {}
-        DoubtKind::MissingBodies => responses[2].body = Body::SizeOnly(Bytes::new(60_000)),
+        DoubtKind::MissingBodies => responses[2].body = Body::SizeOnly(ByteCount::new(60_000)),
         DoubtKind::MostBodiesMissing => {
-            responses[1].body = Body::SizeOnly(Bytes::new(120_000));
+            responses[1].body = Body::SizeOnly(ByteCount::new(120_000));
             asked.partial = true;
         }
         DoubtKind::UncertainSaving => return losses_hide_a_saving(),

@@ -5,7 +5,7 @@ use super::server_url::Target;
 use super::timed_socket::{Arrival, Deadline, HandshakeResponse, TimedSocket};
 use lastmile_codec::message::Deflate;
 use lastmile_codec::message::Kind;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_websocket::{
     Agreement, Close, CloseCode, Event, Extension, Failure, FrameHeader, HandshakeError, Key, MESSAGE_LIMIT,
     NegotiationError, Offer, Opcode, PERMESSAGE_DEFLATE, ReceivedMessage, Request, Role, SendOptions, Session,
@@ -286,7 +286,7 @@ impl Connection {
     }
 
     /// The number of bytes that came after the server's close frame.
-    pub(super) fn bytes_after_close(&self) -> Bytes {
+    pub(super) fn bytes_after_close(&self) -> ByteCount {
         self.session.bytes_after_close()
     }
 }
@@ -318,7 +318,7 @@ fn agreement(lines: &[&str], answered: &[Extension]) -> Result<Option<Agreement>
 }
 
 /// Random bytes that no compressor can shorten; the same for the same name.
-pub(super) fn incompressible(name: &str, length: Bytes) -> Vec<u8> {
+pub(super) fn incompressible(name: &str, length: ByteCount) -> Vec<u8> {
     use rand_core::Rng as _;
     let mut octets = vec![0; length.get() as usize];
     Seed::new(1).derive(name).rng().fill_bytes(&mut octets);

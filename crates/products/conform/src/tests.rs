@@ -5,7 +5,7 @@ mod broken;
 use super::*;
 use broken::{Fault, receive_head};
 use lastmile_codec::message::{Deflate, WindowBits};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_websocket::{
     Agreement, ClientRequest, CompressorParameters, Event, MESSAGE_LIMIT, Response, Role, SendOptions, ServerDeflate,
     ServerSettings, Session,
@@ -269,7 +269,7 @@ fn a_server_that_refuses_two_megabytes_as_too_large_keeps_the_rule() {
         let session = Session::server(ServerSettings {
             deflate: Some(ServerDeflate::default()),
             protocols: Vec::new(),
-            message_limit: Bytes::new(1_000_000),
+            message_limit: ByteCount::new(1_000_000),
         });
         let mut rest = stream.try_clone().unwrap();
         echo(stream, session);

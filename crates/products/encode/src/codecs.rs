@@ -3,7 +3,7 @@
 use bzip2::write::BzEncoder;
 use lastmile_codec::content::WholeEncoder;
 use lastmile_codec::message::{Dictionary, MessageCodec, MessageEncoder};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::fmt;
 use std::io::Write as _;
 use std::str::FromStr as _;
@@ -53,7 +53,7 @@ const ICE_THRESHOLD: usize = 100;
 const ICE_HEADER: usize = 14;
 
 /// The size of a dictionary: our own choice, the tool's default of 110 kB being for larger data.
-const DICTIONARY_BYTES: Bytes = Bytes::new(4 << 10);
+const DICTIONARY_BYTES: ByteCount = ByteCount::new(4 << 10);
 
 /// The fewest messages that a dictionary is trained on: our own choice.
 const SAMPLES_MIN: usize = 20;

@@ -42,24 +42,24 @@ fn direction_use(direction: &DirectionSpec, before: &Counters, after: &Counters,
 mod tests {
     use super::*;
     use lastmile_link::Capacity;
-    use lastmile_units::{BitRate, Bytes};
+    use lastmile_units::{BitRate, ByteCount};
 
     #[test]
     fn utilisation_counts_framing_and_what_was_lost() {
         let direction = DirectionSpec {
             capacity: Capacity::Rate(BitRate::new(100_000).unwrap()),
-            framing_overhead: Bytes::new(50),
+            framing_overhead: ByteCount::new(50),
             ..DirectionSpec::IDEAL
         };
         let before = Counters {
             delivered: 5,
-            bytes_delivered: Bytes::new(100),
+            bytes_delivered: ByteCount::new(100),
             dropped_by_full_queue: 1,
             ..Counters::default()
         };
         let after = Counters {
             delivered: 13,
-            bytes_delivered: Bytes::new(7_700),
+            bytes_delivered: ByteCount::new(7_700),
             dropped_by_full_queue: 4,
             dropped_by_random_loss: 2,
             ..Counters::default()

@@ -8,7 +8,7 @@ pub use service_time::{ServiceTime, ServiceTimeError};
 
 use lastmile_testbed::http::Version;
 use lastmile_testbed::http::tls::ServerTls;
-use lastmile_units::{Bytes, Instant, Rng, Seed};
+use lastmile_units::{ByteCount, Instant, Rng, Seed};
 use lastmile_world::{Host, Listener};
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -31,7 +31,7 @@ pub struct ServerModel {
     /// How long a worker serves a request. The workers wait rather than compute: a service time does not depend on the others.
     pub service_time: ServiceTime,
     /// The size of a response's body.
-    pub body: Bytes,
+    pub body: ByteCount,
     /// Whether connections stay open for further requests.
     pub keep_alive: bool,
     /// Which version of HTTP it speaks.
@@ -54,7 +54,7 @@ impl Default for ServerModel {
             workers: NonZeroU32::MIN,
             backlog: None,
             service_time: ServiceTime::Constant(Duration::ZERO),
-            body: Bytes::new(1_000),
+            body: ByteCount::new(1_000),
             keep_alive: true,
             version: Version::Http11,
             tls: false,

@@ -13,7 +13,7 @@ use hyper::client::conn::http1::SendRequest;
 use lastmile_codec::content::{CodecSpec, Coding, Decoder, encode};
 use lastmile_events::Chunk;
 use lastmile_events::uplink::{Durability, Reply, Uplink};
-use lastmile_units::Bytes as ByteCount;
+use lastmile_units::ByteCount;
 use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;

@@ -10,7 +10,7 @@ use super::message_range::MessageRange;
 use super::policy;
 use lastmile_codec::message::{Dictionary, MessageCodec, Policy};
 use lastmile_traffic::messages::Messages;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::sync::Arc;
 
 /// A codec to try, with its dictionary and policy, on a part of the messages.
@@ -44,7 +44,7 @@ const SHORT_CONNECTION: u64 = 32 << 10;
 const CONNECTIONS_MIN: usize = 10;
 
 /// A trained dictionary's size: our own choice, half of deflate's longest window.
-const TRAINED: Bytes = Bytes::new(16 << 10);
+const TRAINED: ByteCount = ByteCount::new(16 << 10);
 
 /// Codecs are tried on at most this many bytes at the beginning of a stream: our own choice, a second for the slowest codec.
 const TRIAL_BYTES_MAX: u64 = 1_000_000;
@@ -166,7 +166,7 @@ fn dictionaries(messages: &Messages, tried: &MessageRange) -> Vec<(String, Dicti
         let dictionary = Dictionary::train(samples, TRAINED).ok()?;
         let words = format!(
             "a dictionary of {} KiB trained on the first half",
-            Bytes::from(dictionary.content().len()).get().div_ceil(1 << 10)
+            ByteCount::from(dictionary.content().len()).get().div_ceil(1 << 10)
         );
         Some((words, dictionary, part))
     };

@@ -17,7 +17,7 @@ use lastmile_report::tune as record;
 use lastmile_sweep::Point;
 use lastmile_testbed::cpu_clock;
 use lastmile_traffic::messages;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 
 /// The record.
@@ -37,7 +37,7 @@ pub(super) fn tuning(
         transcript: transcript(recording),
         options: record::Options {
             connections: options.server.connections.get(),
-            memory_bytes: options.memory.map(Bytes::get),
+            memory_bytes: options.memory.map(ByteCount::get),
             cpu_seconds: options.computing.map(|time| time.as_secs_f64()),
             ratio: options.ratio,
             receivers: options.receivers.map(std::num::NonZeroU64::get),
@@ -163,7 +163,7 @@ impl<'a> DirectionReport<'a> {
             .filter(|(_, unbeaten)| *unbeaten)
             .map(|(candidate, _)| candidate.codec)
             .collect();
-        let mut windows: BTreeMap<u8, Bytes> = BTreeMap::new();
+        let mut windows: BTreeMap<u8, ByteCount> = BTreeMap::new();
         let of_point = |point: &Point| {
             let parameters = deflate(point.setting);
             let runs_as = point.setting.window_bits.runs_as().get();
@@ -330,7 +330,7 @@ fn stream(own: &Direction<'_>) -> record::Stream {
         copied_messages,
         copied_bytes,
         receivers: own.broadcast.as_ref().map(Broadcast::receivers),
-        sampled_bytes: own.sampled.map(lastmile_units::Bytes::get),
+        sampled_bytes: own.sampled.map(lastmile_units::ByteCount::get),
         distinct_streams: Some(own.distinct_streams as u64),
     }
 }

@@ -5,7 +5,7 @@ use super::timing::Timed;
 use lastmile_codec::message::{Deflate, MessageCodec, Policy, Strategy, WindowBits};
 use lastmile_report::number::percent;
 use lastmile_statistics::quantile;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::time::Duration;
 
 /// A setting with its figures.
@@ -38,8 +38,8 @@ impl Candidate {
             ratio_ci95: None,
             contexts: ContextMemory {
                 takeover: false,
-                compressing: Bytes::ZERO,
-                decompressing: Bytes::ZERO,
+                compressing: ByteCount::ZERO,
+                decompressing: ByteCount::ZERO,
             },
             timed: Timed::default(),
         }
@@ -125,7 +125,7 @@ impl Candidate {
     }
 
     /// The memory of all connections' contexts.
-    pub(super) fn memory(&self, holder: ServerProfile) -> Bytes {
+    pub(super) fn memory(&self, holder: ServerProfile) -> ByteCount {
         self.contexts.total(holder, self.compressors)
     }
 

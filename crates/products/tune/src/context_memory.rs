@@ -9,7 +9,7 @@
 //! to many once.
 
 use lastmile_codec::message::{Deflate, MessageCodec, MessageDecoder, MessageEncoder};
-use lastmile_units::{Bytes, Probability};
+use lastmile_units::{ByteCount, Probability};
 use std::num::{NonZeroU16, NonZeroU64};
 
 /// The memory of one connection's contexts.
@@ -18,9 +18,9 @@ pub(super) struct ContextMemory {
     /// Whether they have to be kept between messages.
     pub(super) takeover: bool,
     /// To compress what is sent.
-    pub(super) compressing: Bytes,
+    pub(super) compressing: ByteCount,
     /// To decompress what is received.
-    pub(super) decompressing: Bytes,
+    pub(super) decompressing: ByteCount,
 }
 
 /// How many compressing contexts exist at a time.
@@ -45,7 +45,7 @@ pub struct ServerProfile {
 
 impl ContextMemory {
     /// Both contexts of a connection.
-    pub(super) fn pair(self) -> Bytes {
+    pub(super) fn pair(self) -> ByteCount {
         self.compressing + self.decompressing
     }
 
@@ -60,7 +60,7 @@ impl ContextMemory {
     }
 
     /// The memory of all of them.
-    pub(super) fn total(self, holder: ServerProfile, compressors: CompressorCount) -> Bytes {
+    pub(super) fn total(self, holder: ServerProfile, compressors: CompressorCount) -> ByteCount {
         let pairs = self.pairs(holder);
         let all = self.compressing.get().saturating_mul(pairs);
         let compressing = match compressors {
@@ -69,20 +69,20 @@ impl ContextMemory {
             CompressorCount::Fraction(share) => (all as f64 * share.get()).ceil() as u64,
             CompressorCount::Shared => self.compressing.get(),
         };
-        Bytes::new(compressing.saturating_add(self.decompressing.get().saturating_mul(pairs)))
+        ByteCount::new(compressing.saturating_add(self.decompressing.get().saturating_mul(pairs)))
     }
 }
 
 /// The memory of a context that decompresses messages of this setting. zlib allocates its window with the first byte that it decompresses,
 /// and nothing afterwards.
-pub(super) fn decompressing(setting: Deflate) -> Bytes {
+pub(super) fn decompressing(setting: Deflate) -> ByteCount {
     let codec = MessageCodec::Deflate(setting);
     let known = "zlib supports every setting of the grid";
     let mut coded = Vec::new();
     MessageEncoder::new(&codec, None).expect(known).encode(b"a", &mut coded);
     let mut decoder = MessageDecoder::new(&codec, None).expect(known);
     decoder
-        .decode(&coded, Bytes::new(1), &mut Vec::new())
+        .decode(&coded, ByteCount::new(1), &mut Vec::new())
         .expect("what was compressed can be decompressed");
     decoder.memory()
 }
@@ -100,16 +100,16 @@ mod tests {
         };
         let kept = ContextMemory {
             takeover: true,
-            compressing: Bytes::new(268_112),
-            decompressing: Bytes::new(39_912),
+            compressing: ByteCount::new(268_112),
+            decompressing: ByteCount::new(39_912),
         };
         let all = CompressorCount::PerConnection;
-        assert_eq!(kept.total(holder, all), Bytes::new(50_000 * 308_024));
+        assert_eq!(kept.total(holder, all), ByteCount::new(50_000 * 308_024));
         let shared = ContextMemory {
             takeover: false,
             ..kept
         };
-        assert_eq!(shared.total(holder, all), Bytes::new(4 * 308_024));
+        assert_eq!(shared.total(holder, all), ByteCount::new(4 * 308_024));
         let alone = ServerProfile {
             connections: NonZeroU64::MIN,
             ..holder
@@ -118,12 +118,12 @@ mod tests {
         let share = CompressorCount::Fraction(Probability::new(0.05).unwrap());
         assert_eq!(
             kept.total(holder, share),
-            Bytes::new(2_500 * 268_112 + 50_000 * 39_912),
+            ByteCount::new(2_500 * 268_112 + 50_000 * 39_912),
             "a receiver does not know that it could free its context"
         );
         assert_eq!(
             shared.total(holder, CompressorCount::Shared),
-            Bytes::new(268_112 + 4 * 39_912)
+            ByteCount::new(268_112 + 4 * 39_912)
         );
     }
 
@@ -133,9 +133,9 @@ mod tests {
             window_bits: WindowBits::new(bits).unwrap(),
             ..Deflate::default()
         };
-        let state = decompressing(deflate(15)) - Bytes::new(1 << 15);
+        let state = decompressing(deflate(15)) - ByteCount::new(1 << 15);
         for bits in 8..=15_u8 {
-            assert_eq!(decompressing(deflate(bits)), state + Bytes::new(1 << bits.max(9)));
+            assert_eq!(decompressing(deflate(bits)), state + ByteCount::new(1 << bits.max(9)));
         }
         let other = Deflate {
             takeover: false,

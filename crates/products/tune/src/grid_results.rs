@@ -10,7 +10,7 @@ use lastmile_report::tune::Sampling;
 use lastmile_sweep::{self as sweep, Connection, Interrupted, Interval, Observer, Point, SweepResult, exact, sampled};
 use lastmile_testbed::journal::JournalError;
 use lastmile_traffic::messages::ContentHash;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -179,16 +179,16 @@ impl Observer for SweepObserver<'_> {
 #[derive(Serialize, Deserialize)]
 struct StoredPoints {
     points: Vec<StoredPoint>,
-    sampled: Option<Bytes>,
+    sampled: Option<ByteCount>,
     distinct_streams: usize,
 }
 
 #[derive(Serialize, Deserialize)]
 struct StoredPoint {
-    compressed: Bytes,
+    compressed: ByteCount,
     ratio: f64,
     ratio_ci95: Option<[f64; 2]>,
-    memory: Bytes,
+    memory: ByteCount,
 }
 
 impl StoredPoints {

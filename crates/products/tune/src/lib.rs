@@ -57,7 +57,7 @@ use lastmile_testbed::invalid_option::{InvalidOption, check_slow_down};
 use lastmile_testbed::journal::JournalError;
 use lastmile_testbed::settings::World;
 use lastmile_units::workers::{self, Workers};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use measure_direction::Direction;
 use select::Constraints;
 use std::num::{NonZeroU16, NonZeroU64, NonZeroUsize};
@@ -71,7 +71,7 @@ pub struct Options {
     /// How many connections the server has (memory is multiplied by it, CPU time is measured over as many contexts), and how many cores.
     pub server: ServerProfile,
     /// Limit on the memory of all connections together; none: no limit.
-    pub memory: Option<Bytes>,
+    pub memory: Option<ByteCount>,
     /// Limit on the CPU time to compress a message; none: no limit.
     pub computing: Option<Duration>,
     /// Limit on the ratio, compressed over raw: the cheapest setting within it is chosen. None: about the lowest ratio.

@@ -5,7 +5,7 @@ use lastmile_codec::message::{
     CodecError, DecodeError, Dictionary, MessageCodec, MessageDecoder, Policy, PolicyEncoder, Treatment,
 };
 use lastmile_traffic::messages::Messages;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -49,8 +49,8 @@ pub(super) fn measure(
         coded: 0,
         contexts: ContextMemory {
             takeover: codec.takeover(),
-            compressing: Bytes::ZERO,
-            decompressing: Bytes::ZERO,
+            compressing: ByteCount::ZERO,
+            decompressing: ByteCount::ZERO,
         },
     };
     let (mut coded, mut back, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -65,7 +65,7 @@ pub(super) fn measure(
             let (kind, at) = (messages.kind(message), messages.at(message));
             if encoder.encode(kind, at, plain, &mut coded, &mut ends) == Treatment::Compressed {
                 decoder
-                    .decode(&coded, Bytes::from(plain.len()), &mut back)
+                    .decode(&coded, ByteCount::from(plain.len()), &mut back)
                     .map_err(|problem| RoundTripError::Refused { message, problem })?;
                 if back != plain {
                     return Err(RoundTripError::Changed { message });
@@ -99,6 +99,9 @@ mod tests {
         assert!(together.coded < apart.coded, "{together:?} {apart:?}");
         assert_eq!(together.contexts, apart.contexts);
         // zlib's formula (zconf.h) and its state.
-        assert_eq!(together.contexts.compressing, Bytes::new((1 << 17) + (1 << 17) + 5968));
+        assert_eq!(
+            together.contexts.compressing,
+            ByteCount::new((1 << 17) + (1 << 17) + 5968)
+        );
     }
 }

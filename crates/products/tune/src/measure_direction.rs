@@ -13,7 +13,7 @@ use super::trial_results::TrialResult;
 use super::{Phase, TuneError, Work, grid_results, shortlist};
 use lastmile_codec::message::{Deflate, MessageCodec};
 use lastmile_sweep::{Point, SweepResult};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The measurements of a direction.
@@ -21,7 +21,7 @@ pub(super) struct Direction<'a> {
     pub(super) stream: Stream<'a>,
     pub(super) points: Vec<Point>,
     /// The size of the sample that points rest on; none if they rest on the whole stream.
-    pub(super) sampled: Option<Bytes>,
+    pub(super) sampled: Option<ByteCount>,
     /// How many different compressed streams the points have.
     pub(super) distinct_streams: usize,
     /// Trials of codecs and dictionaries.

@@ -6,20 +6,20 @@
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::Policy;
 use lastmile_traffic::messages::Messages;
-use lastmile_units::{Bytes, Probability};
+use lastmile_units::{ByteCount, Probability};
 use std::ops::Range;
 use std::time::Duration;
 
 /// Thresholds: the default of ws, 1,024 B, and a shorter one; RFC 7692 leaves them to senders. Fragment length and idle time are our own
 /// choices.
-const THRESHOLDS: [Bytes; 2] = [Bytes::new(128), Bytes::new(1024)];
-const FRAGMENT: Bytes = Bytes::new(1000);
+const THRESHOLDS: [ByteCount; 2] = [ByteCount::new(128), ByteCount::new(1024)];
+const FRAGMENT: ByteCount = ByteCount::new(1000);
 const IDLE: Duration = Duration::from_secs(60);
 
 /// The policies that affect some of these messages.
 pub(super) fn applicable_policies(messages: &Messages, among: &Range<usize>) -> Vec<Policy> {
     let all = Policy::default();
-    let length = |message| Bytes::from(messages.payload(message).len());
+    let length = |message| ByteCount::from(messages.payload(message).len());
     let any = |does: &dyn Fn(usize) -> bool| among.clone().any(does);
     let mut policies = Vec::new();
     let is_text = |message| messages.kind(message) == Kind::Text;
@@ -68,7 +68,7 @@ pub(super) fn context_alive_share(policy: &Policy, messages: &Messages, among: &
                     passed.saturating_sub(since.saturating_sub(idle))
                 }
             };
-            let size = Bytes::from(messages.payload(message).len());
+            let size = ByteCount::from(messages.payload(message).len());
             if policy.compresses(messages.kind(message), size) {
                 coded_at = Some(at);
             }
@@ -103,7 +103,7 @@ mod tests {
 
     const ALL: Policy = Policy {
         skip: None,
-        threshold: Bytes::ZERO,
+        threshold: ByteCount::ZERO,
         fragment: None,
         reset_after_idle: None,
     };
@@ -131,7 +131,7 @@ mod tests {
         let mixed = measured(&[text(), noise, text()], text_only);
         assert_eq!(mixed.coded, alone.coded + 200);
         let from_two = Policy {
-            threshold: Bytes::new(2),
+            threshold: ByteCount::new(2),
             ..ALL
         };
         let short = measured(&[message("a"), text()], from_two);
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(kept(&messages, &ALL), Some(1.0));
         // An uncompressed message makes no context: none is allocated before 300 s.
         let long = Policy {
-            threshold: Bytes::new(2),
+            threshold: ByteCount::new(2),
             ..FORGETS
         };
         assert_eq!(kept(&messages, &long), Some(0.0));

@@ -8,7 +8,7 @@ use super::trial_results::TrialResult;
 use lastmile_codec::message::MessageCodec;
 use lastmile_report::number::{count, percent, quantity};
 use lastmile_report::tune::{DeliveryOutcome, Direction, LinkDelivery};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The answer: the setting for each direction, how it compares with others, and what it does on links.
 pub(super) fn answer(told: &[DirectionReport<'_>], links: &[LinkDelivery]) -> String {
@@ -308,7 +308,7 @@ fn dictionary_comparison(told: &DirectionReport<'_>, chosen: &Candidate) -> Stri
     )
 }
 
-fn extra_memory(a: Bytes, b: Bytes) -> String {
+fn extra_memory(a: ByteCount, b: ByteCount) -> String {
     if a > b { bytes(a - b) } else { "no".to_owned() }
 }
 
@@ -351,6 +351,6 @@ pub(super) fn link_summary(name: &str, outcomes: &[DeliveryOutcome], chosen: &[(
     format!("On {name}, {}.", directions.join("; "))
 }
 
-pub(super) fn bytes(bytes: Bytes) -> String {
+pub(super) fn bytes(bytes: ByteCount) -> String {
     quantity(bytes.as_f64(), "B")
 }

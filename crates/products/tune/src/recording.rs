@@ -112,7 +112,7 @@ impl Stream<'_> {
 mod tests {
     use super::*;
     use crate::tests::{message, recording};
-    use lastmile_units::Bytes;
+    use lastmile_units::ByteCount;
 
     #[test]
     fn a_direction_without_payload_is_no_stream_and_the_busiest_connection_is_found() {
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(streams.len(), 1);
         assert_eq!(
             (streams[0].direction, streams[0].messages.total()),
-            (Direction::Sent, Bytes::new(5))
+            (Direction::Sent, ByteCount::new(5))
         );
         assert_eq!(streams[0].busiest(), 1..3);
         assert_eq!((recording.connections(), recording.count()), (2, 4));

@@ -8,7 +8,7 @@
 
 use super::candidate::Candidate;
 use super::context_memory::ServerProfile;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::time::Duration;
 
 /// Settings with a ratio at most this share above the best are equally small: our own choice, about the change between hours of messages.
@@ -22,7 +22,7 @@ const SAME_TIME: f64 = 0.05;
 pub(super) struct Constraints {
     pub(super) holder: ServerProfile,
     /// For all connections together.
-    pub(super) memory: Option<Bytes>,
+    pub(super) memory: Option<ByteCount>,
     /// To compress a message.
     pub(super) computing: Option<Duration>,
     /// Compressed over raw bytes; compared with the estimate where the ratio is one.
@@ -69,7 +69,7 @@ impl Constraints {
             (
                 Constraint::Memory,
                 candidate.memory(self.holder).as_f64(),
-                self.memory.map(Bytes::as_f64),
+                self.memory.map(ByteCount::as_f64),
             ),
             (
                 Constraint::CpuTime,
@@ -138,8 +138,8 @@ mod tests {
             ratio: f64::from(thousandths) / 1000.0,
             contexts: ContextMemory {
                 takeover: true,
-                compressing: Bytes::new(kib << 10),
-                decompressing: Bytes::ZERO,
+                compressing: ByteCount::new(kib << 10),
+                decompressing: ByteCount::ZERO,
             },
             timed: Timed {
                 compressing: vec![f64::from(microseconds) * 1e-6],
@@ -156,7 +156,7 @@ mod tests {
                 connections: NonZeroU64::new(1024).unwrap(),
                 cores: NonZeroU16::MIN,
             },
-            memory: memory.map(|mib| Bytes::new(mib << 20)),
+            memory: memory.map(|mib| ByteCount::new(mib << 20)),
             computing: None,
             ratio: None,
         }
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(candidates[2].compress_seconds(), 8e-6 / 40.0);
         assert_eq!(
             candidates[2].memory(limits(None).holder),
-            Bytes::new(256 << 10),
+            ByteCount::new(256 << 10),
             "one context for all"
         );
         assert_eq!(candidates[2].compressors, CompressorCount::Shared);

@@ -11,7 +11,7 @@ use super::pareto::pareto_front_within;
 use super::select::Constraints;
 use lastmile_codec::message::Deflate;
 use lastmile_sweep::Point;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Our own choice: a quarter of what counts as equally small in the end (see `choose`).
 const SLACK: f64 = 0.005;
@@ -35,7 +35,7 @@ pub(super) fn shortlist(points: &[Point], limits: &Constraints) -> Vec<Deflate> 
         let contexts = ContextMemory {
             takeover: point.setting.takeover,
             compressing: point.memory,
-            decompressing: Bytes::ZERO,
+            decompressing: ByteCount::ZERO,
         };
         contexts.total(limits.holder, CompressorCount::PerConnection)
     };

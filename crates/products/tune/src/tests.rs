@@ -176,7 +176,7 @@ fn a_bound_on_memory_takes_a_setting_that_fits_and_says_what_the_usual_one_would
         tuning.answer.text
     );
     let tight = Options {
-        memory: Some(Bytes::new(1000)),
+        memory: Some(ByteCount::new(1000)),
         ..options
     };
     let tuning = tuned(&made("{ kind = \"chat\", messages = 20 }"), &tight);
@@ -323,7 +323,7 @@ fn a_long_transcript_is_sampled_and_says_so_with_intervals_that_hold_what_is_cou
         beyond: false,
         ..options()
     };
-    assert!(recording.messages.sent.total() > Bytes::new(2_000_000));
+    assert!(recording.messages.sent.total() > ByteCount::new(2_000_000));
     let sampled = tuned(&recording, &options);
     let counted = tuned(
         &recording,

@@ -14,7 +14,7 @@ use lastmile_statistics::quantile;
 use lastmile_testbed::cpu_clock::{Elapsed, Stopwatch};
 use lastmile_traffic::messages::Messages;
 use lastmile_units::workers::Interrupted;
-use lastmile_units::{Bytes, Seed, random};
+use lastmile_units::{ByteCount, Seed, random};
 use rand_core::Rng as _;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The most memory of all contexts together: our own choice, above the size of a server core's private caches.
-pub(super) const CONTEXT_MEMORY_MAX: Bytes = Bytes::new(64 << 20);
+pub(super) const CONTEXT_MEMORY_MAX: ByteCount = ByteCount::new(64 << 20);
 
 /// The least number of rounds, and the most while there is time; our own choice.
 const ROUNDS_MIN: usize = 3;
@@ -49,7 +49,7 @@ pub(super) struct TimedCodec {
     /// Messages that it leaves uncompressed cost no CPU time, but count as messages.
     pub(super) policy: Policy,
     /// The memory of a compressing context.
-    pub(super) context: Bytes,
+    pub(super) context: ByteCount,
     /// The messages to compress.
     pub(super) messages: Range<usize>,
 }
@@ -274,7 +274,7 @@ impl CompressedMessages {
         let start = nth.checked_sub(1).map_or(0, |before| self.ends[before]);
         if self.treatments[nth] == Treatment::Compressed {
             decoder
-                .decode(&self.bytes[start..self.ends[nth]], Bytes::from(length), plain)
+                .decode(&self.bytes[start..self.ends[nth]], ByteCount::from(length), plain)
                 .expect("what was compressed can be decompressed");
         }
     }
@@ -286,7 +286,7 @@ fn history(messages: &Messages, place: usize, among: &Range<usize>, policy: &Pol
     let mut before: Vec<&[u8]> = (among.start..place)
         .rev()
         .map(|message| (messages.kind(message), messages.payload(message)))
-        .filter(|(kind, payload)| policy.compresses(*kind, Bytes::from(payload.len())))
+        .filter(|(kind, payload)| policy.compresses(*kind, ByteCount::from(payload.len())))
         .map(|(_, payload)| payload)
         .take_while(|payload| {
             let within = octets < HISTORY_MAX;
@@ -323,7 +323,7 @@ mod tests {
             takeover,
             dictionary: None,
             policy: Policy::default(),
-            context: Bytes::new(context),
+            context: ByteCount::new(context),
             messages: 0..messages,
         }
     }
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(long.len(), HISTORY_MAX);
         assert!(long.ends_with(messages.payload(39)));
         let long_ones = Policy {
-            threshold: Bytes::new(2000),
+            threshold: ByteCount::new(2000),
             ..all
         };
         assert_eq!(history(&messages, 40, &(0..40), &long_ones), b"");
@@ -380,8 +380,8 @@ mod tests {
             interrupt: &interrupt,
         };
         let policies = ["5 kB", "1 B"].map(|least| Policy {
-            threshold: Bytes::parse(least).unwrap(),
-            fragment: Some(Bytes::new(300)),
+            threshold: ByteCount::parse(least).unwrap(),
+            fragment: Some(ByteCount::new(300)),
             reset_after_idle: Some(Duration::from_secs(1)),
             ..Policy::default()
         });

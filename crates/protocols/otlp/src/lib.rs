@@ -7,7 +7,7 @@ mod record;
 
 use lastmile_codec::content::{Coding, decode};
 use lastmile_events::line::Line;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use opentelemetry_proto::tonic::collector::logs::v1::{
     ExportLogsPartialSuccess, ExportLogsServiceRequest, ExportLogsServiceResponse,
 };
@@ -15,7 +15,7 @@ use prost::Message as _;
 use thiserror::Error;
 
 /// The most bytes of a request once it is decompressed: our own choice.
-pub const LARGEST: Bytes = Bytes::new(8 << 20);
+pub const LARGEST: ByteCount = ByteCount::new(8 << 20);
 
 /// How a request and its response are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

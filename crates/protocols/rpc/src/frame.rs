@@ -5,7 +5,7 @@
 //! a stream, when the codec has context takeover, or each message for itself, when not.
 
 use lastmile_codec::message::{CodecError, DecodeError, Dictionary, MessageCodec, MessageDecoder, MessageEncoder};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// How the contents of a connection's frames are compressed.
 #[derive(Debug, Clone)]
@@ -68,8 +68,8 @@ impl FrameWriter {
     }
 
     /// The memory of the compressor.
-    pub fn memory(&self) -> Bytes {
-        self.encoder.as_ref().map_or(Bytes::ZERO, MessageEncoder::memory)
+    pub fn memory(&self) -> ByteCount {
+        self.encoder.as_ref().map_or(ByteCount::ZERO, MessageEncoder::memory)
     }
 }
 
@@ -114,9 +114,9 @@ pub enum FrameError {
     #[error("a frame of {length} exceeds the limit of {limit}; raise the limit if that is intended")]
     TooLarge {
         /// Its length, as declared.
-        length: Bytes,
+        length: ByteCount,
         /// The limit.
-        limit: Bytes,
+        limit: ByteCount,
     },
     /// A frame is compressed, though no codec was agreed.
     #[error("a frame is compressed, but this connection has no codec")]
@@ -129,7 +129,7 @@ pub enum FrameError {
 /// Reads the frames of one direction of a connection, whoever sent them. After an error it has none any more.
 pub struct FrameReader {
     decoder: Option<MessageDecoder>,
-    limit: Bytes,
+    limit: ByteCount,
     received: Vec<u8>,
     read: usize,
 }
@@ -139,7 +139,7 @@ impl FrameReader {
     ///
     /// # Errors
     /// Where the codec has a setting out of its range.
-    pub fn new(compression: &FrameCompression, limit: Bytes) -> Result<Self, CodecError> {
+    pub fn new(compression: &FrameCompression, limit: ByteCount) -> Result<Self, CodecError> {
         let decoder = match &compression.codec {
             MessageCodec::Identity => None,
             codec => Some(MessageDecoder::new(codec, compression.dictionary.as_ref())?),
@@ -171,9 +171,9 @@ impl FrameReader {
             return Ok(None);
         };
         let (is_compressed, length) = (length & 1 == 1, length >> 1);
-        if Bytes::new(length) > self.limit {
+        if ByteCount::new(length) > self.limit {
             return Err(FrameError::TooLarge {
-                length: Bytes::new(length),
+                length: ByteCount::new(length),
                 limit: self.limit,
             });
         }
@@ -234,7 +234,7 @@ mod tests {
             let mut bytes = Vec::new();
             contents().iter().for_each(|content| writer.write(content, &mut bytes));
             for piece in [1, bytes.len()] {
-                let mut reader = FrameReader::new(&compression, Bytes::new(10_000)).unwrap();
+                let mut reader = FrameReader::new(&compression, ByteCount::new(10_000)).unwrap();
                 let mut read = Vec::new();
                 for bytes in bytes.chunks(piece) {
                     reader.push(bytes);
@@ -264,7 +264,7 @@ mod tests {
     fn hostile_frames_are_refused_before_memory_is_taken() {
         let plain = compression("identity", false);
         let refusal = |compression: &FrameCompression, bytes: &[u8]| {
-            let mut reader = FrameReader::new(compression, Bytes::new(1000)).unwrap();
+            let mut reader = FrameReader::new(compression, ByteCount::new(1000)).unwrap();
             reader.push(bytes);
             reader.next_frame().unwrap_err()
         };

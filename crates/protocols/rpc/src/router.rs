@@ -14,7 +14,7 @@ pub use allow_list::{AllowList, AllowListError};
 
 use crate::batch::BatchLimits;
 use crate::ice::Invocation;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub struct Settings {
     /// When a batch is sent. The delay bounds how long a call waits for others; without one, a batch is sent as soon as the connection is free.
     pub batch: BatchLimits,
     /// The bytes of calls that may wait for one client.
-    pub queue: Bytes,
+    pub queue: ByteCount,
 }
 
 /// What became of the calls of a router, or of one client. Offered calls are those refused, waiting, on the way, written and lost.
@@ -79,14 +79,14 @@ pub struct SessionId(u64);
 struct Session {
     client: String,
     queue: VecDeque<Waiting>,
-    bytes: Bytes,
+    bytes: ByteCount,
     /// The calls of the batch that is being written.
     on_the_way: usize,
 }
 
 struct Waiting {
     call: Invocation,
-    bytes: Bytes,
+    bytes: ByteCount,
     since: Instant,
 }
 
@@ -140,7 +140,7 @@ impl Router {
         let session = Session {
             client: client.to_owned(),
             queue: VecDeque::new(),
-            bytes: Bytes::ZERO,
+            bytes: ByteCount::ZERO,
             on_the_way: 0,
         };
         self.sessions.insert(id, session);
@@ -195,7 +195,7 @@ impl Router {
             self.counters.without_session += 1;
             return Err(Refusal::WithoutSession);
         };
-        let bytes = Bytes::from(call.encoded_length());
+        let bytes = ByteCount::from(call.encoded_length());
         if session.bytes + bytes > self.settings.queue {
             self.counters.queue_full += 1;
             return Err(Refusal::QueueFull);
@@ -217,7 +217,7 @@ impl Router {
         if session.queue.is_empty() || !is_complete(limits, session) && due(limits, session)? > now {
             return None;
         }
-        let mut taken = Bytes::ZERO;
+        let mut taken = ByteCount::ZERO;
         let mut batch = Vec::new();
         while let Some(first) = session.queue.front() {
             let fits = limits.bytes.is_none_or(|limit| taken + first.bytes <= limit);
@@ -258,8 +258,8 @@ impl Router {
     }
 
     /// The bytes of calls that wait for a session.
-    pub fn waiting_bytes(&self, id: SessionId) -> Bytes {
-        self.sessions.get(&id).map_or(Bytes::ZERO, |session| session.bytes)
+    pub fn waiting_bytes(&self, id: SessionId) -> ByteCount {
+        self.sessions.get(&id).map_or(ByteCount::ZERO, |session| session.bytes)
     }
 }
 

@@ -9,7 +9,7 @@ use lastmile_rpc::batch::BatchLimits;
 use lastmile_rpc::ice::{CompressionPolicy, Encapsulation, Identity, Invocation, Message, Reader, ReplyStatus};
 use lastmile_rpc::router::server::Server;
 use lastmile_rpc::router::{AllowList, Settings};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-const QUEUE: Bytes = Bytes::new(64 << 10);
+const QUEUE: ByteCount = ByteCount::new(64 << 10);
 
 fn start() -> Server {
     let settings = Settings {

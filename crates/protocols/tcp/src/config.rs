@@ -1,6 +1,6 @@
 //! The settings of a connection, and their defaults.
 
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::time::Duration;
 
 /// The settings of one end of a connection. The defaults are those of a recent Linux with Cubic.
@@ -26,14 +26,14 @@ pub struct Config {
     /// How many segments are acknowledged at once when data begins to flow (Linux: 16).
     pub quick_acknowledgements: u32,
     /// The receive window before auto-tuning (Linux: 64,240 B, of a buffer of 128 KiB).
-    pub receive_window: Bytes,
+    pub receive_window: ByteCount,
     /// The largest receive window of auto-tuning (Linux: half of a buffer of 6 MiB).
-    pub receive_window_maximum: Bytes,
+    pub receive_window_maximum: ByteCount,
     /// The bytes that may be written before a write has to wait, until the congestion window needs more (Linux: 87,040 B, for
     /// twice an initial window).
-    pub send_buffer: Bytes,
+    pub send_buffer: ByteCount,
     /// The most the send buffer may grow to (Linux: 4 MiB).
-    pub send_buffer_maximum: Bytes,
+    pub send_buffer_maximum: ByteCount,
     /// The timeout of a first SYN, and of a first SYN-ACK (RFC 6298 section 2.1: 1 s; RFC 2988 and Linux 2.4: 3 s).
     pub syn_timeout: Duration,
     /// How often a SYN is repeated before its timeout begins to double (Linux's `tcp_syn_linear_timeouts`: 4 since Linux 6.5, 0 before). A
@@ -82,10 +82,10 @@ impl Default for Config {
             minimum_timeout_variance: Duration::from_millis(200),
             delayed_acknowledgement: Duration::from_millis(40),
             quick_acknowledgements: 16,
-            receive_window: Bytes::new(64_240),
-            receive_window_maximum: Bytes::new(3 << 20),
-            send_buffer: Bytes::new(87_040),
-            send_buffer_maximum: Bytes::new(4 << 20),
+            receive_window: ByteCount::new(64_240),
+            receive_window_maximum: ByteCount::new(3 << 20),
+            send_buffer: ByteCount::new(87_040),
+            send_buffer_maximum: ByteCount::new(4 << 20),
             syn_timeout: Duration::from_secs(1),
             syn_linear_repetitions: 4,
             syn_retries: 6,

@@ -13,7 +13,7 @@ use super::config::{Config, CongestionControl};
 use super::delivery_rate::RateSample;
 use bbr::Bbr;
 use cubic::Cubic;
-use lastmile_units::{BitRate, Bytes, Instant, Seed};
+use lastmile_units::{BitRate, ByteCount, Instant, Seed};
 use reno::Reno;
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ pub(super) enum Phase {
 pub(super) struct ConnectionStart {
     pub(super) now: Instant,
     /// Payload of a full segment.
-    pub(super) segment_size: Bytes,
+    pub(super) segment_size: ByteCount,
     /// The round trip of the handshake, where it is known.
     pub(super) handshake: Option<Duration>,
     /// Specific to this connection.

@@ -3,7 +3,7 @@
 //! The segments of a sender with a pacing rate are spread over time, as Linux does without a queueing discipline.
 //! [`super::congestion`] sets the rate.
 
-use lastmile_units::{BitRate, Bytes, Instant};
+use lastmile_units::{BitRate, ByteCount, Instant};
 use std::time::Duration;
 
 /// The clock of a paced sender (Linux's `tcp_wstamp_ns` and the code that moves it).
@@ -34,10 +34,10 @@ const SINGLE_SEGMENT_RATE: BitRate = BitRate::new(1_200_000).expect("it is not z
 /// A burst lasts 2^-10 s, about a millisecond (Linux's `sk_pacing_shift`).
 const BURSTS_PER_SECOND: u64 = 1 << 10;
 /// The most that Linux hands to a device at once: 64 KiB less room for headers.
-const LARGEST_BURST: Bytes = Bytes::new((64 << 10) - 321);
+const LARGEST_BURST: ByteCount = ByteCount::new((64 << 10) - 321);
 
 /// How many segments leave back to back at that rate: a millisecond's worth, at least two where the rate is not low.
-pub(super) fn segments_per_burst(rate: BitRate, extra: Bytes, segment_size: Bytes) -> u32 {
+pub(super) fn segments_per_burst(rate: BitRate, extra: ByteCount, segment_size: ByteCount) -> u32 {
     let least = if rate < SINGLE_SEGMENT_RATE { 1 } else { 2 };
     let bytes = (bytes_per_second(rate) / BURSTS_PER_SECOND + extra.get()).min(LARGEST_BURST.get());
     ((bytes / segment_size.get()) as u32).max(least)
@@ -45,9 +45,9 @@ pub(super) fn segments_per_burst(rate: BitRate, extra: Bytes, segment_size: Byte
 
 /// How much larger a burst may be on a short path, where feedback comes soon: halved for each 512 us of round trip (Linux's
 /// `tcp_tso_autosize`).
-pub(super) fn short_path_allowance(round_trip_minimum: Duration) -> Bytes {
+pub(super) fn short_path_allowance(round_trip_minimum: Duration) -> ByteCount {
     let halvings = round_trip_minimum.as_micros() >> 9;
-    Bytes::new(LARGEST_BURST.get().checked_shr(halvings as u32).unwrap_or(0))
+    ByteCount::new(LARGEST_BURST.get().checked_shr(halvings as u32).unwrap_or(0))
 }
 
 const fn bytes_per_second(rate: BitRate) -> u64 {
@@ -114,7 +114,7 @@ impl Pacing {
 
     /// A segment of the burst leaves: the next burst waits for the time that its payload needs at `rate`, or for half of that
     /// while the sender is behind its clock.
-    pub(super) fn on_sent(&mut self, payload: Bytes, rate: BitRate) {
+    pub(super) fn on_sent(&mut self, payload: ByteCount, rate: BitRate) {
         self.segments_sent += 1;
         self.burst.segments_left = self.burst.segments_left.saturating_sub(1);
         if self.burst.is_charged {
@@ -136,7 +136,7 @@ impl Pacing {
 mod tests {
     use super::*;
 
-    const SEGMENT: Bytes = Bytes::new(1000);
+    const SEGMENT: ByteCount = ByteCount::new(1000);
 
     fn rate(text: &str) -> BitRate {
         text.parse().unwrap()
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_a_milliseconds_worth_and_at_least_two_segments_at_1_2_mbit_s() {
-        let burst = |text| segments_per_burst(rate(text), Bytes::new(0), Bytes::new(1448));
+        let burst = |text| segments_per_burst(rate(text), ByteCount::new(0), ByteCount::new(1448));
         assert_eq!(
             [burst("1199 kbit/s"), burst("1.2 Mbit/s"), burst("20 Mbit/s")],
             [1, 2, 2]

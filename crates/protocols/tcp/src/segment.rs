@@ -1,7 +1,7 @@
 //! A TCP segment with its addresses, and its size on the wire.
 
 use bytes::Bytes;
-use lastmile_units::{Bytes as ByteCount, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::net::SocketAddrV4;
 use std::time::Duration;
 

@@ -20,7 +20,7 @@ use super::send_buffer::SendBuffer;
 use super::send_window::PeerWindow;
 use super::sequence_space::SequenceSpace;
 use bytes::Bytes;
-use lastmile_units::{Bytes as ByteCount, Instant};
+use lastmile_units::{ByteCount, Instant};
 use rate_based::RateBasedState;
 use std::time::Duration;
 

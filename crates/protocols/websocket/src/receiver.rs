@@ -8,7 +8,7 @@ use super::negotiation::CompressorParameters;
 use super::utf8::Utf8Check;
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{CodecError, DecodeError, Deflate, DeflateLibrary, MessageDecoder};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// A complete item of what a receiver read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct ReceivedMessage {
     /// Whether it arrived compressed (RSV1).
     pub is_compressed: bool,
     /// Bytes of payload in its frames, before decompression.
-    pub encoded_bytes: Bytes,
+    pub encoded_bytes: ByteCount,
     /// The number of its frames.
     pub frames: u64,
 }
@@ -88,7 +88,7 @@ pub enum Violation {
     Close(#[from] CloseError),
     /// A message above the receiver's limit.
     #[error("a message is larger than {0}, the message size limit")]
-    TooLarge(Bytes),
+    TooLarge(ByteCount),
     /// A compressed message that cannot be decompressed.
     #[error("a compressed message cannot be decompressed (RFC 7692 section 7.2.2): {0}")]
     Compressed(DecodeError),
@@ -112,7 +112,7 @@ pub struct Receiver {
     inflate: Option<MessageDecoder>,
     /// Whether compressed messages may refer to those before them.
     has_takeover: bool,
-    limit: Bytes,
+    limit: ByteCount,
     /// The bytes of an incomplete header.
     head: Vec<u8>,
     frame: Option<Frame>,
@@ -124,7 +124,7 @@ pub struct Receiver {
     /// Whether part of the control frame that is being read was not seen.
     is_control_damaged: bool,
     is_over: bool,
-    bytes_after_close: Bytes,
+    bytes_after_close: ByteCount,
 }
 
 /// The frame whose payload is being read.
@@ -152,7 +152,11 @@ impl Receiver {
     ///
     /// # Errors
     /// When there is no memory for the decompressor.
-    pub fn new(is_masked: bool, compressor: Option<CompressorParameters>, limit: Bytes) -> Result<Self, CodecError> {
+    pub fn new(
+        is_masked: bool,
+        compressor: Option<CompressorParameters>,
+        limit: ByteCount,
+    ) -> Result<Self, CodecError> {
         Self::with_library(DeflateLibrary::default(), is_masked, compressor, limit)
     }
 
@@ -164,7 +168,7 @@ impl Receiver {
         library: DeflateLibrary,
         is_masked: bool,
         compressor: Option<CompressorParameters>,
-        limit: Bytes,
+        limit: ByteCount,
     ) -> Result<Self, CodecError> {
         let decoder = |CompressorParameters { takeover, window_bits }| {
             let settings = Deflate {
@@ -186,7 +190,7 @@ impl Receiver {
             is_history_lost: false,
             is_control_damaged: false,
             is_over: false,
-            bytes_after_close: Bytes::ZERO,
+            bytes_after_close: ByteCount::ZERO,
         })
     }
 
@@ -202,11 +206,11 @@ impl Receiver {
             };
             if let Err(violation) = step {
                 self.is_over = true;
-                self.bytes_after_close += Bytes::from(octets.len());
+                self.bytes_after_close += ByteCount::from(octets.len());
                 return Err(violation);
             }
         }
-        self.bytes_after_close += Bytes::from(octets.len());
+        self.bytes_after_close += ByteCount::from(octets.len());
         Ok(())
     }
 
@@ -246,12 +250,12 @@ impl Receiver {
     }
 
     /// Memory of this direction's decompressor.
-    pub fn memory(&self) -> Bytes {
-        self.inflate.as_ref().map_or(Bytes::ZERO, MessageDecoder::memory)
+    pub fn memory(&self) -> ByteCount {
+        self.inflate.as_ref().map_or(ByteCount::ZERO, MessageDecoder::memory)
     }
 
     /// Bytes that arrived after the end.
-    pub fn bytes_after_close(&self) -> Bytes {
+    pub fn bytes_after_close(&self) -> ByteCount {
         self.bytes_after_close
     }
 
@@ -445,7 +449,7 @@ impl Receiver {
             kind: message.kind,
             payload,
             is_compressed: message.is_compressed,
-            encoded_bytes: Bytes::new(message.encoded_bytes),
+            encoded_bytes: ByteCount::new(message.encoded_bytes),
             frames: message.frames,
         })
     }
@@ -453,7 +457,7 @@ impl Receiver {
 
 /// The most bytes that a compressed message may have in its frames: a little more than `limit`, since incompressible data grows (5 bytes
 /// per stored block, RFC 1951 section 3.2.4) and each flush adds 5 more. Our own choice.
-fn compressed_max(limit: Bytes) -> u64 {
+fn compressed_max(limit: ByteCount) -> u64 {
     let limit = limit.get();
     limit.saturating_add(limit / 16).saturating_add(1024)
 }

@@ -4,7 +4,7 @@ use super::frame::{FrameHeader, MaskKey, Opcode};
 use super::negotiation::CompressorParameters;
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{CodecError, Deflate, DeflateLibrary, MessageEncoder};
-use lastmile_units::{Bytes, Rng, Seed};
+use lastmile_units::{ByteCount, Rng, Seed};
 use rand_core::Rng as _;
 
 /// Options for sending one message.
@@ -14,7 +14,7 @@ pub struct SendOptions {
     pub is_compressed: bool,
     /// The size of a fragment before compression; none sends the message in one frame. Each frame is flushed, as if the rest of the message
     /// were not known yet.
-    pub fragment: Option<Bytes>,
+    pub fragment: Option<ByteCount>,
 }
 
 impl Default for SendOptions {
@@ -129,7 +129,7 @@ impl Sender {
     }
 
     /// Memory of this direction's compressor.
-    pub fn memory(&self) -> Bytes {
-        self.deflate.as_ref().map_or(Bytes::ZERO, MessageEncoder::memory)
+    pub fn memory(&self) -> ByteCount {
+        self.deflate.as_ref().map_or(ByteCount::ZERO, MessageEncoder::memory)
     }
 }

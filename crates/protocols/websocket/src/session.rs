@@ -12,7 +12,7 @@ use super::receiver::{Received, ReceivedMessage, Receiver, Violation};
 use super::sender::{SendOptions, Sender};
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{CodecError, Deflate, DeflateLibrary, WindowBits};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::collections::VecDeque;
 
 /// A side of a connection.
@@ -34,7 +34,7 @@ pub struct ClientSettings {
     /// The compression library.
     pub library: DeflateLibrary,
     /// The largest message that it accepts.
-    pub message_limit: Bytes,
+    pub message_limit: ByteCount,
     /// The seed of its nonce and masks.
     pub seed: Seed,
 }
@@ -47,7 +47,7 @@ pub struct ServerSettings {
     /// Supported subprotocols; the server chooses the first of the client's list that is among them.
     pub protocols: Vec<String>,
     /// The largest message that it accepts.
-    pub message_limit: Bytes,
+    pub message_limit: ByteCount,
 }
 
 /// A server's preferences for permessage-deflate.
@@ -77,7 +77,7 @@ impl Default for ServerDeflate {
 }
 
 /// The default for the largest accepted message: our own choice, the default of many servers.
-pub const MESSAGE_LIMIT: Bytes = Bytes::new(64 << 20);
+pub const MESSAGE_LIMIT: ByteCount = ByteCount::new(64 << 20);
 
 /// An event of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +133,7 @@ pub struct Session {
     state: State,
     output: Vec<u8>,
     events: VecDeque<Event>,
-    bytes_after_close: Bytes,
+    bytes_after_close: ByteCount,
 }
 
 enum State {
@@ -178,7 +178,7 @@ impl Session {
         role: Role,
         agreement: Option<Agreement>,
         deflate: &Deflate,
-        message_limit: Bytes,
+        message_limit: ByteCount,
         seed: Seed,
     ) -> Result<Self, CodecError> {
         let open = Open::new(
@@ -197,7 +197,7 @@ impl Session {
             state,
             output,
             events: VecDeque::new(),
-            bytes_after_close: Bytes::ZERO,
+            bytes_after_close: ByteCount::ZERO,
         }
     }
 
@@ -226,7 +226,7 @@ impl Session {
             State::Open(_) | State::Over => octets,
         };
         let State::Open(open) = &mut self.state else {
-            self.bytes_after_close += Bytes::from(octets.len());
+            self.bytes_after_close += ByteCount::from(octets.len());
             return;
         };
         let (events, output) = (&mut self.events, &mut self.output);
@@ -364,15 +364,15 @@ impl Session {
     }
 
     /// Bytes that arrived after the end: after the other side's close frame nothing may follow (RFC 6455 section 5.5.1).
-    pub fn bytes_after_close(&self) -> Bytes {
+    pub fn bytes_after_close(&self) -> ByteCount {
         self.bytes_after_close
     }
 
     /// Memory of this connection's compressor and decompressor.
-    pub fn memory(&self) -> Bytes {
+    pub fn memory(&self) -> ByteCount {
         match &self.state {
             State::Open(open) => open.sender.memory() + open.receiver.memory(),
-            _ => Bytes::ZERO,
+            _ => ByteCount::ZERO,
         }
     }
 
@@ -449,7 +449,7 @@ impl Open {
         role: Role,
         agreement: Option<Agreement>,
         (library, deflate): (DeflateLibrary, &Deflate),
-        limit: Bytes,
+        limit: ByteCount,
         seed: Seed,
     ) -> Result<Self, CodecError> {
         let (own, other) = match role {

@@ -18,7 +18,7 @@ use lastmile_study::summary::{RunInfo, summarise};
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_workload::WorkloadSpec;
 use lastmile_world::{Host, Listener};
 use std::error::Error;
@@ -49,22 +49,22 @@ struct Echo;
 impl LinkDelivery for Echo {
     const NAME: &'static str = "echo";
     const CARRIES: &'static str = "echoes of bulk";
-    type Plan = Bytes;
+    type Plan = ByteCount;
 
-    fn plan(&self, settings: &Settings) -> Result<Bytes, Refusal> {
+    fn plan(&self, settings: &Settings) -> Result<ByteCount, Refusal> {
         match workload(settings)? {
             WorkloadSpec::Bulk(bulk) => Ok(bulk.bytes),
             _ => Err(Refusal::Workload),
         }
     }
 
-    fn expected_time(&self, bytes: &Bytes) -> Duration {
+    fn expected_time(&self, bytes: &ByteCount) -> Duration {
         cpu_time_of_bulk(*bytes + *bytes)
     }
 
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
-        bytes: &'a Bytes,
+        bytes: &'a ByteCount,
         _site: &TwoHostTestbed<W>,
         _setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
@@ -75,7 +75,7 @@ impl LinkDelivery for Echo {
 const PORT: u16 = 7;
 
 /// Runs one repeat.
-fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: Bytes) -> Outcome {
+fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: ByteCount) -> Outcome {
     let failed = |error: io::Error| Failure::new(format!("the echo failed: {error}"));
     let before = site.counters();
     let mut listener = site.server.listen(PORT).map_err(failed)?;
@@ -96,7 +96,7 @@ fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: Bytes) -> Outcome {
 }
 
 /// Reads all bytes, and sends them back.
-async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: Bytes) -> io::Result<()> {
+async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: ByteCount) -> io::Result<()> {
     let mut content = vec![0; bytes.get() as usize];
     stream.read_exact(&mut content).await?;
     stream.write_all(&content).await?;
@@ -104,7 +104,7 @@ async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: 
 }
 
 /// Sends all bytes and reads them back; the time from `connect` to the last byte.
-async fn exchange(host: impl Host, server: SocketAddrV4, bytes: Bytes) -> io::Result<Duration> {
+async fn exchange(host: impl Host, server: SocketAddrV4, bytes: ByteCount) -> io::Result<Duration> {
     let start = host.now();
     let mut stream = host.connect(server).await?;
     let sent: Vec<u8> = (0..bytes.get()).map(|index| index as u8).collect();

@@ -3,7 +3,7 @@
 use lastmile_codec::content::CodecSpec;
 use lastmile_filter::{Compute, Operation as Coding, Work};
 use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
-use lastmile_units::{Bytes, Rng, Seed};
+use lastmile_units::{ByteCount, Rng, Seed};
 use lastmile_world::Host;
 use std::cell::RefCell;
 use std::future::Future;
@@ -30,7 +30,7 @@ struct State {
 /// A stream's cost is a fixed part and a part per byte; each piece is charged what it adds to the total.
 struct Stream {
     rank: f64,
-    bytes: Bytes,
+    bytes: ByteCount,
     charged: Duration,
 }
 
@@ -49,7 +49,11 @@ impl<H: Host> CpuCharge<H> {
     }
 
     /// Charges one operation on `bytes`.
-    pub(super) fn charge_operation(&self, operation: Operation, bytes: Bytes) -> impl Future<Output = ()> + 'static {
+    pub(super) fn charge_operation(
+        &self,
+        operation: Operation,
+        bytes: ByteCount,
+    ) -> impl Future<Output = ()> + 'static {
         let cost = self.costs.draw(&mut self.state.borrow_mut().rng, operation, bytes);
         self.host.compute(cost)
     }
@@ -70,7 +74,7 @@ impl<H: Host> CpuCharge<H> {
         if work.first || stream.is_none() {
             *stream = Some(Stream {
                 rank: CostTable::rank(rng),
-                bytes: Bytes::ZERO,
+                bytes: ByteCount::ZERO,
                 charged: Duration::ZERO,
             });
         }

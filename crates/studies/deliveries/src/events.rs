@@ -32,7 +32,7 @@ use lastmile_study::settings::Settings;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::settings::World;
 use lastmile_testbed::testbed::{Testbed, TestbedWorld};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use plan::{Plan, Submission};
 use session::Session;
 use std::cell::RefCell;
@@ -166,7 +166,7 @@ fn link_bytes<W: TestbedWorld>(testbed: &Testbed<W>, plan: &Plan) -> (u64, u64) 
 fn limit<W: TestbedWorld>(plan: &Plan) -> Duration {
     let ideal = LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL).expect("it is a name");
     let events = plan.all_steps() * u64::from(plan.clients.max(1));
-    let bytes = Bytes::new(events * (EVENT_BYTES + plan.steps.text as u64));
+    let bytes = ByteCount::new(events * (EVENT_BYTES + plan.steps.text as u64));
     let messages = usize::try_from(events).unwrap_or(usize::MAX);
     W::limit(plan.link().unwrap_or(&ideal), messages, bytes).saturating_add(plan.least_time())
 }

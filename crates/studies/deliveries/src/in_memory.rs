@@ -17,7 +17,7 @@ use lastmile_testbed::cpu_cost_model::{CostCoverage, CostTable, Operation};
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::settings::World;
 use lastmile_traffic::messages::{Direction, Message};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::time::Duration;
@@ -110,28 +110,28 @@ fn run(messages: &Messages, cell: &Cell, context: &RunContext<'_>) -> Result<Vec
 struct CompressedTranscript {
     text: Sizes,
     binary: Sizes,
-    encoder_memory: Bytes,
-    decoder_memory: Bytes,
+    encoder_memory: ByteCount,
+    decoder_memory: ByteCount,
     /// For each message, the plain sizes of the pieces compressed at once: its fragments, or itself; empty if it was sent uncompressed.
-    pieces: Vec<Vec<Bytes>>,
+    pieces: Vec<Vec<ByteCount>>,
 }
 
 /// The total sizes of the messages of a kind, before and after compression.
 #[derive(Default)]
 struct Sizes {
-    plain: Bytes,
-    compressed: Bytes,
+    plain: ByteCount,
+    compressed: ByteCount,
 }
 
 impl Sizes {
-    fn add(&mut self, plain: Bytes, carried: Bytes) {
+    fn add(&mut self, plain: ByteCount, carried: ByteCount) {
         self.plain += plain;
         self.compressed += carried;
     }
 
     /// The compression ratio; none where there are no bytes.
     fn ratio(&self) -> Option<f64> {
-        (self.plain > Bytes::ZERO).then(|| self.compressed.as_f64() / self.plain.as_f64())
+        (self.plain > ByteCount::ZERO).then(|| self.compressed.as_f64() / self.plain.as_f64())
     }
 }
 
@@ -158,13 +158,13 @@ impl CompressedTranscript {
         let mut coded = Self {
             text: Sizes::default(),
             binary: Sizes::default(),
-            encoder_memory: Bytes::ZERO,
-            decoder_memory: Bytes::ZERO,
+            encoder_memory: ByteCount::ZERO,
+            decoder_memory: ByteCount::ZERO,
             pieces: Vec::with_capacity(transcript.len()),
         };
         let (mut out, mut back, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for (index, message) in transcript.iter().enumerate() {
-            let size = Bytes::from(message.payload.len());
+            let size = ByteCount::from(message.payload.len());
             let sizes = match message.kind {
                 Kind::Text => &mut coded.text,
                 Kind::Binary => &mut coded.binary,
@@ -184,7 +184,7 @@ impl CompressedTranscript {
             ends.clear();
             let encoder = &mut codecs.encoder;
             encoder.encode(message.kind, message.at, &message.payload, &mut out, &mut ends);
-            sizes.add(size, Bytes::from(out.len()));
+            sizes.add(size, ByteCount::from(out.len()));
             coded.pieces.push(messages.policy.pieces(size));
             let lost = |why: &dyn std::fmt::Display| Failure::new(format!("message {} was lost: {why}", index + 1));
             codecs
@@ -252,7 +252,7 @@ impl CompressedTranscript {
             }
             let mut pass = 0.0;
             for pieces in &self.pieces {
-                let cost = |bytes: &Bytes| costs.at_rank(operation, *bytes, rank).as_secs_f64();
+                let cost = |bytes: &ByteCount| costs.at_rank(operation, *bytes, rank).as_secs_f64();
                 let time = pieces.iter().map(cost).sum::<f64>() * messages.slow_down;
                 observation.sample(of_message, time);
                 pass += time;

@@ -23,7 +23,7 @@ use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::settings::World;
 use lastmile_testbed::testbed::{Testbed, TestbedObserver, TestbedWorld, TwoHostSpec, TwoHostTestbed};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_workload::WorkloadSpec;
 use std::ops::DerefMut;
 use std::rc::Rc;
@@ -206,7 +206,7 @@ pub fn workload(settings: &Settings) -> Result<&WorkloadSpec, Refusal> {
 }
 
 /// The approximate CPU time of one repeat that carries `bytes` in large pieces in the simulated world.
-pub fn cpu_time_of_bulk(bytes: Bytes) -> Duration {
+pub fn cpu_time_of_bulk(bytes: ByteCount) -> Duration {
     CPU_PER_REPEAT + Duration::from_secs_f64(bytes.as_f64() * SECONDS_PER_BULK_BYTE)
 }
 

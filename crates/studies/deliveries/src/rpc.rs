@@ -26,7 +26,7 @@ use lastmile_study::observation::Observation;
 use lastmile_study::settings::{Call, Nagle, Payload, Route, Settings};
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use plan::{Compression, Plan};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -211,7 +211,7 @@ fn dictionary(plan: &Plan) -> Result<Option<Dictionary>, Failure> {
 
 /// Our own choices.
 const DICTIONARY_SAMPLES: usize = 500;
-const DICTIONARY_SIZE: Bytes = Bytes::new(2048);
+const DICTIONARY_SIZE: ByteCount = ByteCount::new(2048);
 
 #[cfg(test)]
 mod tests;

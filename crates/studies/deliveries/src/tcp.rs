@@ -9,7 +9,7 @@ use lastmile_study::figure::Figure;
 use lastmile_study::settings::Settings;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_workload::{RequestResponse, WorkloadSpec};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) struct Tcp;
 #[derive(Debug, Clone)]
 pub(crate) enum Plan {
     /// This number of bytes.
-    Bulk(Bytes),
+    Bulk(ByteCount),
     /// Requests and responses, one after another.
     Exchanges(RequestResponse),
 }

@@ -10,7 +10,7 @@ use lastmile_study::observation::Observation;
 use lastmile_study::runner::{Experiment, RunContext};
 use lastmile_study::settings::Settings;
 use lastmile_testbed::cpu_cost_model::{Choice, CostCoverage, CostTable, Costs, Operation};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::time::Duration;
 
 /// The registry of this crate's deliveries.
@@ -123,7 +123,7 @@ fn the_reference_table_knows_whatever_messages_over_websocket_can_be_set_to() {
     for codec in settings.map(MessageCodec::Deflate) {
         for operation in [Operation::EncodeMessage(codec), Operation::DecodeMessage(codec)] {
             assert_ne!(reference.coverage(operation), CostCoverage::None, "{operation}");
-            let time = reference.at_rank(operation, Bytes::new(132), 0.5);
+            let time = reference.at_rank(operation, ByteCount::new(132), 0.5);
             assert!(time > Duration::ZERO, "{operation}");
             known += 1;
         }

@@ -22,7 +22,7 @@ use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, Conversation, EndpointResult, Server};
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
-use lastmile_units::{Bytes, Instant, Seed};
+use lastmile_units::{ByteCount, Instant, Seed};
 use lastmile_world::Host;
 use plan::Plan;
 use schedule::Schedule;
@@ -139,7 +139,7 @@ fn observe<W: TestbedWorld>(
 ) {
     let mut handshake = start..start;
     let mut last = start;
-    let mut carried = Bytes::ZERO;
+    let mut carried = ByteCount::ZERO;
     for (connection, seen) in conversation.connections.iter().zip(connections) {
         let at_client = seen.client.opening.at;
         if at_client.saturating_since(seen.began) > handshake.end - handshake.start {
@@ -171,7 +171,7 @@ fn observe<W: TestbedWorld>(
     observation.sample(figure::MESSAGES, conversation.messages() as f64);
     observation.sample(figure::MESSAGE_BYTES, plain.as_f64());
     observation.sample(figure::COMPRESSED_BYTES, carried.as_f64());
-    if plain > Bytes::ZERO {
+    if plain > ByteCount::ZERO {
         observation.sample(figure::COMPRESSION_RATIO, carried.as_f64() / plain.as_f64());
     }
 }

@@ -25,7 +25,7 @@ pub use values::{CongestionControl, Delay, DeliveryName, Filter, Nagle, RoundTri
 use lastmile_codec::message::MessageCodec;
 use lastmile_link::radio::{RadioChanges, RadioSpec};
 use lastmile_report::record::Levels;
-use lastmile_units::{Bytes, Metres, Probability};
+use lastmile_units::{ByteCount, Metres, Probability};
 use lastmile_workload::WorkloadSpec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU32;
@@ -133,7 +133,7 @@ settings! {
     /// Whether a small segment waits for the acknowledgement of the one before.
     nagle: Nagle,
     /// The largest window that a receiver offers; it is tuned automatically where this is not set.
-    receive_window: Bytes,
+    receive_window: ByteCount,
     /// The delayed acknowledgement timeout; setting it also disables quick acknowledgements at the start.
     delayed_acknowledgement: Delay,
 
@@ -177,7 +177,7 @@ settings! {
     /// The kind of messages that is sent uncompressed (RSV1 off).
     uncompressed: Uncompressed,
     /// Shorter messages are sent uncompressed.
-    compression_threshold: Bytes,
+    compression_threshold: ByteCount,
     /// The time without a message after which a compressor resets its context, so that its memory can be freed.
     reset_after_idle: ResetAfterIdle,
     /// When messages are due; as recorded where this is not set.
@@ -201,7 +201,7 @@ settings! {
     /// The number of one-way calls that are gathered into a batch; 1 where this is not set.
     batch: NonZeroU32,
     /// The bytes of a batch's calls, after which it is sent.
-    batch_bytes: Bytes,
+    batch_bytes: ByteCount,
     /// The time that the first call of a batch waits for others.
     batch_time: Delay,
     /// Whether calls go to the client directly, or through a router that gathers them.
@@ -232,7 +232,7 @@ settings! {
     /// The maximum number of open connections of each client; 10,000 where this is not set.
     connections: NonZeroU32,
     /// The size of a response's body.
-    transfer_size: Bytes,
+    transfer_size: ByteCount,
     /// The objects of a page besides its document, each requested after the response before it; `rate` is then of pages. Where this is not
     /// set, requests do not depend on each other.
     page_objects: NonZeroU32,
@@ -251,7 +251,7 @@ settings! {
     /// The events of each application in a repeat, dropped ones included; 1,000 where this is not set.
     events: NonZeroU32,
     /// The bytes of an event's text; as short as it can be where this is not set.
-    event_size: Bytes,
+    event_size: ByteCount,
     /// The number of sensors, each on a host of its own; 1 where this is not set.
     sensors: NonZeroU32,
     /// The number of applications of each sensor; 1 where this is not set.

@@ -3,7 +3,7 @@
 //! The queue itself is left to `queue`.
 
 use crate::direction::CoDel;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::time::Duration;
 
 /// What happens to the frame at the head of the queue.
@@ -22,7 +22,7 @@ pub(crate) enum Verdict {
 pub(crate) struct CoDelControl {
     target: Duration,
     interval: Duration,
-    maxpacket: Bytes,
+    maxpacket: ByteCount,
     first_above_time: Option<Instant>,
     dropping: bool,
     drop_next: Instant,
@@ -48,7 +48,7 @@ impl CoDelControl {
         Self {
             target: codel.target,
             interval: codel.interval,
-            maxpacket: Bytes::ZERO,
+            maxpacket: ByteCount::ZERO,
             first_above_time: None,
             dropping: false,
             drop_next: Instant::START,
@@ -59,7 +59,7 @@ impl CoDelControl {
     }
 
     /// Judges the frame at the head at `now`, after it has waited for `sojourn`, with `backlog` bytes behind it.
-    pub(crate) fn judge(&mut self, now: Instant, sojourn: Duration, size: Bytes, backlog: Bytes) -> Verdict {
+    pub(crate) fn judge(&mut self, now: Instant, sojourn: Duration, size: ByteCount, backlog: ByteCount) -> Verdict {
         let ok_to_drop = self.ok_to_drop(now, sojourn, size, backlog);
         let verdict = match self.after {
             After::Served if self.dropping => {
@@ -102,7 +102,7 @@ impl CoDelControl {
     }
 
     /// The RFC's `dodeque`: whether the delay has been above the target for an interval.
-    fn ok_to_drop(&mut self, now: Instant, sojourn: Duration, size: Bytes, backlog: Bytes) -> bool {
+    fn ok_to_drop(&mut self, now: Instant, sojourn: Duration, size: ByteCount, backlog: ByteCount) -> bool {
         self.maxpacket = self.maxpacket.max(size);
         if sojourn < self.target || backlog <= self.maxpacket {
             self.first_above_time = None;

@@ -1,7 +1,7 @@
 //! One direction of a link: the figures that the model works from. How they are written is left to `setting`.
 
 use crate::{DeliveryTrace, Jitter, Loss, Reordering};
-use lastmile_units::{BitRate, Bytes};
+use lastmile_units::{BitRate, ByteCount};
 use std::time::Duration;
 
 /// One direction of a wire, in the order a frame meets its parts: queue, serialisation, loss, delay.
@@ -22,7 +22,7 @@ pub struct DirectionSpec {
     pub loss: Loss,
     /// Bytes that the link adds to each IP packet when it serialises it: Ethernet 18 B, PPP 8 B. The limits of a
     /// queue exclude it.
-    pub framing_overhead: Bytes,
+    pub framing_overhead: ByteCount,
 }
 
 /// How fast frames are serialised.
@@ -47,7 +47,7 @@ pub enum Queue {
     /// Drop-tail: a frame that arrives when this many wait is dropped. `"20 packets"`
     Packets(u64),
     /// Drop-tail: a frame is dropped if the queue would exceed this many IP bytes with it. `"64 kB"`
-    Bytes(Bytes),
+    Bytes(ByteCount),
     /// Controlled delay (CoDel), RFC 8289. `"codel"`, `"codel(target=5 ms, interval=100 ms, limit=1000 packets)"`
     CoDel(CoDel),
 }
@@ -89,7 +89,7 @@ impl DirectionSpec {
         reordering: Reordering::None,
         queue: Queue::Auto,
         loss: Loss::NONE,
-        framing_overhead: Bytes::ZERO,
+        framing_overhead: ByteCount::ZERO,
     };
 
     /// The long-run rate; none where it is unlimited.

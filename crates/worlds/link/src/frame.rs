@@ -1,6 +1,6 @@
 //! Frames, which travel over a medium, and the stations that send and receive them.
 
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// An endpoint of a medium: a number that the medium's owner assigns. A wire has two, a shared radio any number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ pub struct Frame<P> {
     pub to: Station,
     /// Size in IP bytes, IP and transport headers included. A medium adds its own framing overhead when it serialises
     /// the frame.
-    pub size: Bytes,
+    pub size: ByteCount,
     /// The contents.
     pub payload: P,
 }

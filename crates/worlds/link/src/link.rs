@@ -9,7 +9,7 @@ use crate::loss::LossProcess;
 use crate::queue::FrameQueue;
 use crate::transmitter::Transmitter;
 use crate::{DropCause, Event, Frame, Medium, Rejected};
-use lastmile_units::{Bytes, Instant, Seed};
+use lastmile_units::{ByteCount, Instant, Seed};
 use std::collections::VecDeque;
 
 /// One direction of a wire.
@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 ///
 /// ```
 /// use lastmile_link::{DirectionSpec, Event, Frame, Link, Medium, Capacity, Station};
-/// use lastmile_units::{Bytes, Instant, Seed};
+/// use lastmile_units::{ByteCount, Instant, Seed};
 /// use std::time::Duration;
 ///
 /// let modem = DirectionSpec {
@@ -28,7 +28,7 @@ use std::collections::VecDeque;
 ///     ..DirectionSpec::IDEAL
 /// };
 /// let mut link = Link::new(&modem, Seed::new(1));
-/// let frame = Frame { from: Station(0), to: Station(1), size: Bytes::new(700), payload: "hello" };
+/// let frame = Frame { from: Station(0), to: Station(1), size: ByteCount::new(700), payload: "hello" };
 /// link.offer(Instant::START, frame).unwrap();
 /// let at = link.next_at().unwrap();
 /// assert_eq!(at.since_start(), Duration::from_millis(100 + 75)); // 5,600 bits, then the wire
@@ -62,11 +62,11 @@ pub struct Counters {
     /// Frames offered, accepted or not.
     pub offered: u64,
     /// IP bytes of those.
-    pub bytes_offered: Bytes,
+    pub bytes_offered: ByteCount,
     /// Frames delivered.
     pub delivered: u64,
     /// IP bytes of those.
-    pub bytes_delivered: Bytes,
+    pub bytes_delivered: ByteCount,
     /// Frames that found the queue full.
     pub dropped_by_full_queue: u64,
     /// Frames that CoDel dropped.

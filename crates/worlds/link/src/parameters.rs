@@ -2,7 +2,7 @@
 
 use crate::{Capacity, DeliveryTrace, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
 use lastmile_units::suggest::nearest;
-use lastmile_units::{BitRate, Bytes, duration};
+use lastmile_units::{BitRate, ByteCount, duration};
 use std::time::Duration;
 
 /// The directions that a setting applies to.
@@ -130,7 +130,7 @@ enum Value {
     Reordering(Reordering),
     Queue(Queue),
     Loss(Loss),
-    FramingOverhead(Bytes),
+    FramingOverhead(ByteCount),
 }
 
 /// Returns the text of the trace at a path, or the reason why not.
@@ -157,7 +157,7 @@ impl Setting {
             Parameter::Queue => Value::Queue(text.parse::<Queue>().map_err(|error| error.to_string())?),
             Parameter::Loss => Value::Loss(text.parse::<Loss>().map_err(|error| error.to_string())?),
             Parameter::FramingOverhead => {
-                let bytes = text.parse::<Bytes>().map_err(|error| error.to_string())?;
+                let bytes = text.parse::<ByteCount>().map_err(|error| error.to_string())?;
                 if bytes > FRAMING_OVERHEAD_MAX {
                     return Err(format!(
                         "{text:?} per packet is more than {FRAMING_OVERHEAD_MAX}; write it like \"18 B\""
@@ -209,7 +209,7 @@ impl Setting {
 }
 
 /// More than any framing; our own choice, to catch a wrong unit.
-const FRAMING_OVERHEAD_MAX: Bytes = Bytes::new(1500);
+const FRAMING_OVERHEAD_MAX: ByteCount = ByteCount::new(1500);
 
 /// Half a round trip; an odd nanosecond goes down.
 pub(crate) fn half_round_trip(round_trip: Duration, side: Side) -> Duration {

@@ -5,7 +5,7 @@
 
 use crate::toml_table::SettingsTable;
 use crate::{DirectionSpec, LinkError, LinkSpec};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -70,7 +70,7 @@ struct SetFile {
     certainty: Certainty,
     k: u64,
     /// For every profile in the set that does not state its own.
-    framing_overhead: Bytes,
+    framing_overhead: ByteCount,
     /// For every profile in the set.
     note: Option<String>,
     profile: Vec<ProfileEntry>,
@@ -159,7 +159,7 @@ fn parse_set(file: &str, text: &str) -> Result<Vec<Profile>, LinkError> {
 }
 
 impl ProfileEntry {
-    fn spec(&self, id: &str, framing_overhead: Bytes) -> Result<LinkSpec, LinkError> {
+    fn spec(&self, id: &str, framing_overhead: ByteCount) -> Result<LinkSpec, LinkError> {
         let ideal = DirectionSpec {
             framing_overhead,
             ..DirectionSpec::IDEAL

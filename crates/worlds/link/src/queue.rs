@@ -3,7 +3,7 @@
 use crate::Frame;
 use crate::codel::{CoDelControl, Verdict};
 use crate::direction::{DirectionSpec, Queue};
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::collections::VecDeque;
 
 /// First in, first out, within a limit; CoDel may drop frames at the head.
@@ -11,9 +11,9 @@ use std::collections::VecDeque;
 pub(crate) struct FrameQueue<P> {
     waiting: VecDeque<QueuedFrame<P>>,
     /// IP bytes waiting.
-    bytes: Bytes,
+    bytes: ByteCount,
     packets_max: u64,
-    bytes_max: Bytes,
+    bytes_max: ByteCount,
     codel: Option<CoDelControl>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct QueuedFrame<P> {
     pub(crate) frame: Frame<P>,
 }
 
-const NO_LIMIT: Bytes = Bytes::new(u64::MAX);
+const NO_LIMIT: ByteCount = ByteCount::new(u64::MAX);
 
 impl<P> FrameQueue<P> {
     pub(crate) fn new(direction: &DirectionSpec) -> Self {
@@ -41,7 +41,7 @@ impl<P> FrameQueue<P> {
         };
         Self {
             waiting: VecDeque::new(),
-            bytes: Bytes::ZERO,
+            bytes: ByteCount::ZERO,
             packets_max: direction.queue_packets().unwrap_or(u64::MAX),
             bytes_max,
             codel,
@@ -62,7 +62,7 @@ impl<P> FrameQueue<P> {
     }
 
     /// Whether there is room for a frame of `size`.
-    pub(crate) fn has_room(&self, size: Bytes) -> bool {
+    pub(crate) fn has_room(&self, size: ByteCount) -> bool {
         (self.waiting.len() as u64) < self.packets_max && size <= self.bytes_max.saturating_sub(self.bytes)
     }
 

@@ -56,12 +56,12 @@ use transmission::{PendingResponse, Transmission};
 /// ```
 /// use lastmile_link::radio::{Position, Radio, RadioSpec};
 /// use lastmile_link::{Event, Frame, Medium, Station};
-/// use lastmile_units::{Bytes, Instant, Seed};
+/// use lastmile_units::{ByteCount, Instant, Seed};
 /// use std::time::Duration;
 ///
 /// let stations = [(Station(0), Position { x: 0.0, y: 0.0 }), (Station(1), Position { x: 10.0, y: 0.0 })];
 /// let mut radio = Radio::new(&RadioSpec::dot11b(), &stations, Seed::new(1));
-/// let frame = Frame { from: Station(0), to: Station(1), size: Bytes::new(1500), payload: "hello" };
+/// let frame = Frame { from: Station(0), to: Station(1), size: ByteCount::new(1500), payload: "hello" };
 /// radio.offer(Instant::START, frame).unwrap();
 /// let mut delivered_at = None;
 /// while let Some(at) = radio.next_at() {

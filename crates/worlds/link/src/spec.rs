@@ -3,7 +3,7 @@
 use crate::parameters::{Parameter, Side, half_round_trip};
 use crate::profile::{self, Profile};
 use crate::{Capacity, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
-use lastmile_units::{BitRate, Bytes, duration};
+use lastmile_units::{BitRate, ByteCount, duration};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
@@ -134,7 +134,7 @@ impl LinkSpec {
 
     /// The same link with this framing overhead in each direction.
     #[must_use]
-    pub fn with_framing_overhead(self, overhead: Bytes) -> Self {
+    pub fn with_framing_overhead(self, overhead: ByteCount) -> Self {
         self.with_both(|direction| direction.framing_overhead = overhead)
     }
 

@@ -10,12 +10,12 @@
 //! Here an opportunity at 7 ms serves a packet offered at 7.000 ms and not one offered at 7.001 ms.
 
 use crate::LinkError;
-use lastmile_units::{BitRate, Bytes, Instant};
+use lastmile_units::{BitRate, ByteCount, Instant};
 use std::fmt;
 use std::sync::Arc;
 
 /// What one opportunity delivers: an Ethernet-sized IP packet of 1,500 B and the 4 B header of mahimahi's TUN device.
-pub const OPPORTUNITY: Bytes = Bytes::new(1504);
+pub const OPPORTUNITY: ByteCount = ByteCount::new(1504);
 
 /// Delivery opportunities, repeated without end. Cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub(crate) struct TraceCursor {
     trace: DeliveryTrace,
     next: u64,
     /// What remains of opportunity `next`.
-    left: Bytes,
+    left: ByteCount,
 }
 
 impl TraceCursor {
@@ -149,7 +149,7 @@ impl TraceCursor {
     }
 
     /// When a frame of `size` that may start at `start` is delivered; uses up the opportunities that it needs.
-    pub(crate) fn serialise(&mut self, start: Instant, size: Bytes) -> Instant {
+    pub(crate) fn serialise(&mut self, start: Instant, size: ByteCount) -> Instant {
         if self.trace.at(self.next) < start {
             self.next = self.trace.first_from(start);
             self.left = OPPORTUNITY;
@@ -162,7 +162,7 @@ impl TraceCursor {
         }
         let end = self.trace.at(self.next);
         self.left -= wanted;
-        if self.left == Bytes::ZERO {
+        if self.left == ByteCount::ZERO {
             self.next += 1;
             self.left = OPPORTUNITY;
         }

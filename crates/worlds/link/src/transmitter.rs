@@ -2,7 +2,7 @@
 
 use crate::direction::Capacity;
 use crate::trace::TraceCursor;
-use lastmile_units::{BitRate, Bytes, Instant};
+use lastmile_units::{BitRate, ByteCount, Instant};
 
 const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 
@@ -11,7 +11,7 @@ const NANOSECONDS_PER_SECOND: u128 = 1_000_000_000;
 pub(crate) struct Transmitter {
     kind: Kind,
     /// Bytes added to each frame before it is serialised.
-    framing_overhead: Bytes,
+    framing_overhead: ByteCount,
     /// When the last frame's last bit left, rounded up.
     free_at: Instant,
 }
@@ -28,7 +28,7 @@ enum Kind {
 }
 
 impl Transmitter {
-    pub(crate) fn new(capacity: &Capacity, framing_overhead: Bytes) -> Self {
+    pub(crate) fn new(capacity: &Capacity, framing_overhead: ByteCount) -> Self {
         let kind = match capacity {
             Capacity::Unlimited => Kind::Unlimited,
             Capacity::Rate(rate) => Kind::Rate { rate: *rate, early: 0 },
@@ -51,7 +51,7 @@ impl Transmitter {
     ///
     /// A frame that starts in the nanosecond in which the one before ended follows it without a gap: n frames of b bits
     /// back to back end at `ceil(n b / rate)`, whatever n is.
-    pub(crate) fn serialise(&mut self, start: Instant, size: Bytes) -> Instant {
+    pub(crate) fn serialise(&mut self, start: Instant, size: ByteCount) -> Instant {
         assert!(start >= self.free_at, "a frame starts while another is in service");
         let size = size + self.framing_overhead;
         self.free_at = match &mut self.kind {

@@ -16,11 +16,11 @@ use crate::origin_server;
 use crate::prerequisite_tracker::{PrerequisiteTracker, Waiter};
 use crate::request_scheduler::{RequestClass, RequestScheduler};
 use crate::scripted_response::PageScript;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
 use lastmile_testbed::http::tls::ClientTls;
 use lastmile_testbed::http::{Connection, HttpError, Version, handshake};
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use lastmile_world::Host;
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -30,7 +30,7 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-type Link = Connection<Empty<Octets>>;
+type Link = Connection<Empty<Bytes>>;
 
 /// Connections per host over HTTP/1.1.
 const CONNECTIONS_HTTP11: usize = 6;
@@ -131,7 +131,7 @@ impl<H: Host> Browser<H> {
 
     /// Opens every connection that the page can use, one after the other, and fetches `size` bytes over each, so that its congestion
     /// window grows.
-    pub(crate) async fn warm(&self, size: Bytes) -> Result<(), Rc<HttpError>> {
+    pub(crate) async fn warm(&self, size: ByteCount) -> Result<(), Rc<HttpError>> {
         for (host, pool) in self.pools.iter().enumerate() {
             let requests = self.script.responses.iter().filter(|response| response.host == host);
             let server = pool.borrow().server.clone();
@@ -338,7 +338,7 @@ impl<H: Host> Load<H> {
     }
 
     /// Reports the bytes that have been decoded: at once, or, of a document, when the browser has made a page for it.
-    fn report(&self, read_from: Instant, request: usize, decoded: Bytes) {
+    fn report(&self, read_from: Instant, request: usize, decoded: ByteCount) {
         if self.browser.host.now() >= read_from {
             let free = self.tracker.borrow_mut().decoded(request, decoded);
             self.release(free);
@@ -371,12 +371,12 @@ impl<H: Host> Load<H> {
         let size = u128::from(scripted.size.get().max(1));
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| Rc::new(HttpError::from(error)))?;
-            read += frame.data_ref().map_or(0, Octets::len) as u64;
+            read += frame.data_ref().map_or(0, Bytes::len) as u64;
             // Decryption and decompression keep pace with the data received; their parts add up to the whole.
             let due = Duration::from_nanos((u128::from(read) * reading.as_nanos() / size) as u64);
             host.compute(due.saturating_sub(computed)).await;
             computed = due;
-            let decoded = Bytes::new((u128::from(read) * u128::from(scripted.plain.get()) / size) as u64);
+            let decoded = ByteCount::new((u128::from(read) * u128::from(scripted.plain.get()) / size) as u64);
             let read_from = *read_from.get_or_insert(host.now() + scripted.commit);
             self.report(read_from, request, decoded);
         }

@@ -20,7 +20,7 @@
 
 use crate::discovery::{css, html, html::Purpose, modules, url};
 use lastmile_traffic::responses::{Body, Response, ResponseKind};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub struct Prerequisite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     /// This many bytes from its beginning.
-    Beginning(Bytes),
+    Beginning(ByteCount),
     /// All of it.
     Whole,
 }
@@ -375,7 +375,7 @@ impl<'a> PageText<'a> {
 
     fn beginning(&self, item: usize, end: usize) -> Prerequisite {
         let size = self.responses[item].body.size().unwrap_or_default();
-        let end = Bytes::from(end);
+        let end = ByteCount::from(end);
         let extent = if end < size {
             Extent::Beginning(end)
         } else {
@@ -589,7 +589,7 @@ impl<'a> PageText<'a> {
             .iter()
             .map(|prerequisite| self.responses[prerequisite.item]);
         let scripts = scripts.filter(|response| response.kind() == ResponseKind::JavaScript);
-        let bytes: Bytes = scripts.filter_map(|response| response.body.size()).sum();
+        let bytes: ByteCount = scripts.filter_map(|response| response.body.size()).sum();
         let least = SCRIPT + SCRIPT_PER_BYTE.mul_f64(bytes.as_f64());
         met.map_or(least, |met| self.responses[item].started.saturating_sub(met))
             .max(least)

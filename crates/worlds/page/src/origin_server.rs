@@ -1,12 +1,12 @@
 //! The simulated servers: each sends the bytes of an order after its think time and CPU time, behind a head of the recorded size.
 
 use crate::scripted_response::{PageScript, ScriptedResponse};
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, HeaderName, HeaderValue};
 use http::{HeaderMap, Request, Response};
 use http_body::{Body, Frame, SizeHint};
 use lastmile_codec::content::Coding;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_world::Host;
 use std::convert::Infallible;
 use std::future::Future;
@@ -28,7 +28,7 @@ const WARMING: &str = "/warm/";
 static ZEROS: [u8; READY_PIECE as usize] = [0; READY_PIECE as usize];
 
 /// The request for an order, by its index.
-pub(crate) fn request(place: usize, order: &ScriptedResponse) -> Request<http_body_util::Empty<Octets>> {
+pub(crate) fn request(place: usize, order: &ScriptedResponse) -> Request<http_body_util::Empty<Bytes>> {
     let mut request = get(&format!("/{place}"));
     // "GET " path " HTTP/1.1" CRLF, "host: " name CRLF, CRLF.
     let written = 4 + request.uri().path().len() + 11 + 8 + HOST.len() + 2;
@@ -37,14 +37,14 @@ pub(crate) fn request(place: usize, order: &ScriptedResponse) -> Request<http_bo
 }
 
 /// A request for `size` bytes.
-pub(crate) fn warming(size: Bytes) -> Request<http_body_util::Empty<Octets>> {
+pub(crate) fn warming(size: ByteCount) -> Request<http_body_util::Empty<Bytes>> {
     get(&format!("{WARMING}{}", size.get()))
 }
 
 /// The name of every server, so that the name does not change the size of a head.
 const HOST: &str = "server";
 
-fn get(path: &str) -> Request<http_body_util::Empty<Octets>> {
+fn get(path: &str) -> Request<http_body_util::Empty<Bytes>> {
     Request::get(format!("https://{HOST}{path}"))
         .header(http::header::HOST, HOST)
         .body(http_body_util::Empty::new())
@@ -59,7 +59,7 @@ pub(crate) async fn answer<H: Host, B>(
 ) -> Response<SimulatedBody<H>> {
     let path = request.uri().path();
     if let Some(size) = path.strip_prefix(WARMING).and_then(|size| size.parse().ok()) {
-        return Response::new(SimulatedBody::zeros(host, Bytes::new(size)));
+        return Response::new(SimulatedBody::zeros(host, ByteCount::new(size)));
     }
     let place: Option<usize> = path.strip_prefix('/').and_then(|place| place.parse().ok());
     let order = place
@@ -97,7 +97,7 @@ const FIELDS_MAX: usize = 60;
 const HEAD_BYTES_MAX: usize = 12_000;
 
 /// Adds fields until a head of `written` bytes has the size `wanted` in HTTP/1.1; a difference smaller than the shortest field remains.
-pub(crate) fn pad(headers: &mut HeaderMap, wanted: Bytes, written: usize) {
+pub(crate) fn pad(headers: &mut HeaderMap, wanted: ByteCount, written: usize) {
     let mut missing = (wanted.get() as usize).min(HEAD_BYTES_MAX).saturating_sub(written);
     let piece = PIECE_OF_HEAD.max(missing.div_ceil(FIELDS_MAX));
     let mut number = 0;
@@ -135,7 +135,7 @@ const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
 /// compress while they send; output is assumed to be proportional to input.
 pub(crate) struct SimulatedBody<H> {
     host: Rc<H>,
-    size: Bytes,
+    size: ByteCount,
     /// Whether it is compressed while the client waits, so that its size is not known beforehand.
     coding: bool,
     /// The CPU time for compressing it and encrypting it into records.
@@ -162,7 +162,7 @@ impl<H: Host> SimulatedBody<H> {
     }
 
     /// `size` bytes that cost nothing to make.
-    fn zeros(host: Rc<H>, size: Bytes) -> Self {
+    fn zeros(host: Rc<H>, size: ByteCount) -> Self {
         Self {
             host,
             size,
@@ -201,10 +201,10 @@ impl<H: Host> SimulatedBody<H> {
 }
 
 impl<H: Host> Body for SimulatedBody<H> {
-    type Data = Octets;
+    type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Octets>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
         while this.waiting == 0 {
             if this.made == this.size.get() {
@@ -221,7 +221,7 @@ impl<H: Host> Body for SimulatedBody<H> {
         let next = this.waiting.min(READY_PIECE);
         this.waiting -= next;
         this.sent += next;
-        Poll::Ready(Some(Ok(Frame::data(Octets::from_static(&ZEROS[..next as usize])))))
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&ZEROS[..next as usize])))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -254,7 +254,7 @@ mod tests {
     fn a_head_is_brought_to_its_size_exactly() {
         for wanted in [108, 163, 164, 165, 171, 172, 173, 500, 4_000, 11_999] {
             let mut headers = HeaderMap::new();
-            pad(&mut headers, Bytes::new(wanted), 100);
+            pad(&mut headers, ByteCount::new(wanted), 100);
             assert_eq!(100 + written(&headers) as u64, wanted);
             assert!(headers.len() <= FIELDS_MAX);
         }
@@ -264,7 +264,7 @@ mod tests {
     fn a_head_is_never_cut_and_never_too_long() {
         let size = |wanted| {
             let mut headers = HeaderMap::new();
-            pad(&mut headers, Bytes::new(wanted), 100);
+            pad(&mut headers, ByteCount::new(wanted), 100);
             100 + written(&headers)
         };
         assert_eq!((size(0), size(107), size(1_000_000)), (100, 100, HEAD_BYTES_MAX));

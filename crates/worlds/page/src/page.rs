@@ -10,7 +10,7 @@ use crate::dependencies::{self, Cause, Dependency, Prerequisite, Priority};
 use crate::page_host::{PageHost, page_hosts};
 use lastmile_testbed::http::Version;
 use lastmile_traffic::responses::{Body, Origin, Response, ResponseKind, Traffic};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -51,11 +51,11 @@ pub struct PageResource {
     /// How long the server works before it answers.
     pub server_think_time: Duration,
     /// The size of the request's line and headers in HTTP/1.1.
-    pub request_head: Bytes,
+    pub request_head: ByteCount,
     /// The size of the response's line and headers in HTTP/1.1.
-    pub response_head: Bytes,
+    pub response_head: ByteCount,
     /// The size of its body without content coding.
-    pub plain: Bytes,
+    pub plain: ByteCount,
     /// Whether the body itself is known and not empty, so that it can be compressed.
     pub has_body: bool,
 }
@@ -70,9 +70,9 @@ pub struct SkippedResponse {
 }
 
 /// The size of a head where the traffic does not give it: our own choice, within the range that browsers and servers send.
-pub const REQUEST_HEAD: Bytes = Bytes::new(500);
+pub const REQUEST_HEAD: ByteCount = ByteCount::new(500);
 /// The same of a response.
-pub const RESPONSE_HEAD: Bytes = Bytes::new(350);
+pub const RESPONSE_HEAD: ByteCount = ByteCount::new(350);
 
 impl Page {
     /// The page that was recorded as `traffic`.

@@ -10,7 +10,7 @@
 use crate::origin_server::pad;
 use crate::page::{Page, PageResource};
 use crate::scripted_response::EncodedResponse;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -20,7 +20,7 @@ use lastmile_filter::{AcceptEncoding, Choice};
 use lastmile_testbed::http::tls::ServerTls;
 use lastmile_testbed::http::{Encryption, Version, machine_date, serve};
 use lastmile_traffic::responses::{Body, Origin, Response as Recorded, ResponseKind, Traffic};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_world::Host;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -59,15 +59,15 @@ struct PlayedResponse {
     status: StatusCode,
     fields: HeaderMap,
     server_think_time: Duration,
-    head: Bytes,
-    plain: Octets,
+    head: ByteCount,
+    plain: Bytes,
     coded: CodedBody,
 }
 
 #[derive(Debug)]
 enum CodedBody {
     Identity,
-    Beforehand(Coding, Octets),
+    Beforehand(Coding, Bytes),
     OnRequest(CodecSpec),
 }
 
@@ -139,8 +139,11 @@ impl Playback {
     }
 
     /// The bodies without content coding, summed.
-    pub fn plain_bytes(&self) -> Bytes {
-        let sizes = self.responses.iter().map(|response| Bytes::from(response.plain.len()));
+    pub fn plain_bytes(&self) -> ByteCount {
+        let sizes = self
+            .responses
+            .iter()
+            .map(|response| ByteCount::from(response.plain.len()));
         sizes.sum()
     }
 
@@ -353,7 +356,7 @@ impl PlayedResponse {
 
 /// As many bytes as were carried, for a body that the recording lacks: blanks, which no parser trips over. An image begins with one that
 /// can be decoded, since a browser stops reading one that cannot.
-fn filler(kind: ResponseKind, size: Bytes) -> Vec<u8> {
+fn filler(kind: ResponseKind, size: ByteCount) -> Vec<u8> {
     let mut octets = vec![b' '; size.get() as usize];
     if kind == ResponseKind::Image && octets.len() >= IMAGE.len() {
         octets[..IMAGE.len()].copy_from_slice(IMAGE);
@@ -429,7 +432,7 @@ fn allow_every_origin(request: &HeaderMap, response: &mut HeaderMap) {
 }
 
 fn empty(status: StatusCode) -> Response<PlayedBody> {
-    let mut response = Response::new(PlayedBody::of(Octets::new()));
+    let mut response = Response::new(PlayedBody::of(Bytes::new()));
     *response.status_mut() = status;
     response
 }
@@ -444,7 +447,7 @@ fn warm_up(name: &str) -> Response<PlayedBody> {
             "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>",
         ),
     };
-    let mut response = Response::new(PlayedBody::of(Octets::from_static(text.as_bytes())));
+    let mut response = Response::new(PlayedBody::of(Bytes::from_static(text.as_bytes())));
     response
         .headers_mut()
         .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -459,23 +462,23 @@ pub struct PlayedBody {
 }
 
 enum Content {
-    Ready(Octets),
+    Ready(Bytes),
     /// What is left is compressed piece by piece, and each piece sent as soon as it is made.
-    Encoding(Box<Encoder>, Octets),
+    Encoding(Box<Encoder>, Bytes),
 }
 
 /// The size of the pieces of a body that is compressed while it is sent, as in simulated loads.
 const PIECE: usize = crate::origin_server::PIECE as usize;
 
 impl PlayedBody {
-    const fn of(octets: Octets) -> Self {
+    const fn of(octets: Bytes) -> Self {
         Self {
             content: Content::Ready(octets),
             counted: None,
         }
     }
 
-    fn next(&mut self) -> Option<Octets> {
+    fn next(&mut self) -> Option<Bytes> {
         match &mut self.content {
             Content::Ready(octets) if octets.is_empty() => None,
             Content::Ready(octets) => Some(std::mem::take(octets)),
@@ -485,7 +488,7 @@ impl PlayedBody {
                     encoder.write(&rest.split_to(PIECE.min(rest.len())), &mut output);
                 }
                 if rest.is_empty() {
-                    let content = std::mem::replace(&mut self.content, Content::Ready(Octets::new()));
+                    let content = std::mem::replace(&mut self.content, Content::Ready(Bytes::new()));
                     if let Content::Encoding(encoder, _) = content {
                         encoder.finish(&mut output);
                     }
@@ -497,10 +500,10 @@ impl PlayedBody {
 }
 
 impl HttpBody for PlayedBody {
-    type Data = Octets;
+    type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Octets>, Infallible>>> {
+    fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = self.get_mut();
         let piece = this.next();
         if let (Some(piece), Some((item, log))) = (&piece, &this.counted) {

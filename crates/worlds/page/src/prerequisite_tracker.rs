@@ -1,7 +1,7 @@
 //! Tells which requests of a page can be made when a part of a resource has arrived.
 
 use crate::dependencies::{Extent, Prerequisite};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// What waits for parts of resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ impl PrerequisiteTracker {
     }
 
     /// These bytes of a resource have been decoded; gives what need not wait any longer.
-    pub(crate) fn decoded(&mut self, item: usize, bytes: Bytes) -> Vec<Waiter> {
+    pub(crate) fn decoded(&mut self, item: usize, bytes: ByteCount) -> Vec<Waiter> {
         self.met(item, Extent::Beginning(bytes))
     }
 
@@ -85,7 +85,7 @@ mod tests {
     fn a_request_is_free_when_every_part_that_it_waits_for_has_arrived() {
         let part = |item, bytes| Prerequisite {
             item,
-            extent: Extent::Beginning(Bytes::new(bytes)),
+            extent: Extent::Beginning(ByteCount::new(bytes)),
         };
         let whole = |item| Prerequisite {
             item,
@@ -94,8 +94,11 @@ mod tests {
         let requests: [&[Prerequisite]; 4] = [&[], &[part(0, 10)], &[part(0, 20), whole(1)], &[whole(0)]];
         let (mut tracker, free) = PrerequisiteTracker::new(requests.into_iter(), &[part(0, 15)]);
         assert_eq!(free, [Waiter::Request(0)]);
-        assert_eq!(tracker.decoded(0, Bytes::new(9)), []);
-        assert_eq!(tracker.decoded(0, Bytes::new(15)), [Waiter::Request(1), Waiter::Body]);
+        assert_eq!(tracker.decoded(0, ByteCount::new(9)), []);
+        assert_eq!(
+            tracker.decoded(0, ByteCount::new(15)),
+            [Waiter::Request(1), Waiter::Body]
+        );
         assert_eq!(tracker.ended(1), []);
         assert_eq!(tracker.ended(0), [Waiter::Request(2), Waiter::Request(3)]);
     }

@@ -16,7 +16,7 @@ use lastmile_testbed::failure::Failure;
 use lastmile_testbed::http::tls::{ClientTls, ServerTls};
 use lastmile_testbed::http::{Encryption, HttpError, Version, serve};
 use lastmile_testbed::testbed::{HostSetup, Testbed};
-use lastmile_units::{BitRate, Bytes, Seed};
+use lastmile_units::{BitRate, ByteCount, Seed};
 use lastmile_world::Halt;
 use lastmile_world::Host;
 use lastmile_world::sim::{CpuSpec, World};
@@ -45,7 +45,7 @@ pub struct PageLoad {
     /// From the first request to the last response decompressed.
     pub page_time: Duration,
     /// The bytes that the link carried towards the client.
-    pub bytes_down: Bytes,
+    pub bytes_down: ByteCount,
 }
 
 /// A page that did not load.
@@ -100,7 +100,7 @@ pub struct HandshakeCost {
 
 impl HandshakeCost {
     fn draw(costs: &CostTable, seed: Seed) -> Self {
-        let draw = |name: &str, operation| costs.draw(&mut seed.derive(name).rng(), operation, Bytes::ZERO);
+        let draw = |name: &str, operation| costs.draw(&mut seed.derive(name).rng(), operation, ByteCount::ZERO);
         Self {
             accept: draw("accept", Operation::AcceptTls),
             connect: draw("connect", Operation::ConnectTls),
@@ -232,10 +232,10 @@ fn tcp() -> Config {
     }
 }
 
-fn warming_size(link: &LinkSpec) -> Bytes {
+fn warming_size(link: &LinkSpec) -> ByteCount {
     let rate = link.down.rate_mean().map_or(u64::MAX, BitRate::bits_per_second);
     let held = u128::from(rate) * link.round_trip().as_nanos() / 8_000_000_000;
-    Bytes::new(
+    ByteCount::new(
         u64::try_from(2 * held)
             .unwrap_or(u64::MAX)
             .clamp(WARM_BYTES_MIN, WARM_BYTES_MAX),

@@ -6,14 +6,14 @@ use crate::page::{Page, PageResource};
 use lastmile_codec::content::{CodecSpec, Coding};
 use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
 use lastmile_traffic::responses::{Origin, ResponseKind};
-use lastmile_units::{Bytes, Seed, random};
+use lastmile_units::{ByteCount, Seed, random};
 use std::time::Duration;
 
 /// How a response's body is carried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodedResponse {
     /// The body as carried.
-    pub size: Bytes,
+    pub size: ByteCount,
     /// The value of Content-Encoding.
     pub coding: Coding,
     /// The codec whose CPU costs are charged; none where compression is free or unknown.
@@ -22,7 +22,7 @@ pub struct EncodedResponse {
 
 impl EncodedResponse {
     /// Uncompressed.
-    pub const fn identity(size: Bytes) -> Self {
+    pub const fn identity(size: ByteCount) -> Self {
         Self {
             size,
             coding: Coding::Identity,
@@ -31,7 +31,7 @@ impl EncodedResponse {
     }
 
     /// Compressed by `codec`, or uncompressed if that is no smaller, as a server with a sensible minimum length does.
-    pub fn compressed(codec: CodecSpec, size: Bytes, plain: Bytes) -> Self {
+    pub fn compressed(codec: CodecSpec, size: ByteCount, plain: ByteCount) -> Self {
         if codec.is_identity() || size >= plain {
             Self::identity(plain)
         } else {
@@ -54,13 +54,13 @@ pub struct ScriptedResponse {
     /// How long the server works before it answers.
     pub server_think_time: Duration,
     /// The size of the request's line and headers in HTTP/1.1.
-    pub request_head: Bytes,
+    pub request_head: ByteCount,
     /// The size of the response's line and headers in HTTP/1.1.
-    pub response_head: Bytes,
+    pub response_head: ByteCount,
     /// The size of its body as carried.
-    pub size: Bytes,
+    pub size: ByteCount,
     /// The size of its body without content coding.
-    pub plain: Bytes,
+    pub plain: ByteCount,
     /// The value of Content-Encoding.
     pub coding: Coding,
     /// CPU time on a reference core for compressing it while the client waits; zero if it was compressed beforehand.
@@ -125,7 +125,7 @@ impl ExchangeCost {
         opening: Duration::ZERO,
     };
 
-    fn draw(costs: &CostTable, tls: bool, size: Bytes, seed: Seed) -> Self {
+    fn draw(costs: &CostTable, tls: bool, size: ByteCount, seed: Seed) -> Self {
         let draw = |name: &str, operation, bytes| costs.draw(&mut seed.derive(name).rng(), operation, bytes);
         let records = |name| {
             if tls {
@@ -135,8 +135,8 @@ impl ExchangeCost {
             }
         };
         Self {
-            serving: draw("serving", Operation::ServeRequest, Bytes::ZERO),
-            fetching: draw("fetching", Operation::FetchRequest, Bytes::ZERO),
+            serving: draw("serving", Operation::ServeRequest, ByteCount::ZERO),
+            fetching: draw("fetching", Operation::FetchRequest, ByteCount::ZERO),
             sealing: records("sealing"),
             opening: records("opening"),
         }
@@ -235,7 +235,8 @@ mod tests {
         let page = Page::from_traffic(&traffic(responses));
         let costs = CostTable::load(&Choice::Reference).unwrap();
         let of = |codec: &str, seed| {
-            let delivery = EncodedResponse::compressed(codec.parse().unwrap(), Bytes::new(3_000), Bytes::new(10_000));
+            let delivery =
+                EncodedResponse::compressed(codec.parse().unwrap(), ByteCount::new(3_000), ByteCount::new(10_000));
             scripted_responses(&page, &[delivery; 2], &costs, &LoadOptions::default(), Seed::new(seed)).responses
         };
         let (gzip, brotli, other) = (of("gzip:6", 1), of("br:5", 1), of("gzip:6", 2));
@@ -250,8 +251,8 @@ mod tests {
     fn a_coding_that_saves_nothing_is_not_used() {
         let codec = "gzip:6".parse().unwrap();
         assert_eq!(
-            EncodedResponse::compressed(codec, Bytes::new(30), Bytes::new(30)),
-            EncodedResponse::identity(Bytes::new(30))
+            EncodedResponse::compressed(codec, ByteCount::new(30), ByteCount::new(30)),
+            EncodedResponse::identity(ByteCount::new(30))
         );
     }
 }

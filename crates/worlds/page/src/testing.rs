@@ -1,14 +1,14 @@
 //! Traffic for tests of this crate and of those that use it.
 
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use lastmile_traffic::responses::{Body, Origin, Response, Traffic};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use rand_core::Rng as _;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Text that compresses about as documents do: words drawn from a few hundred.
-pub fn text(bytes: usize) -> Octets {
+pub fn text(bytes: usize) -> Bytes {
     let mut rng = Seed::new(7).rng();
     let words: Vec<String> = (0..300)
         .map(|_| format!("{:x} ", rng.next_u64() >> (20 + rng.next_u64() % 30)))
@@ -31,8 +31,8 @@ pub fn response(path: &str, media_type: &str, origin: Origin, body: Body) -> Res
         method: "GET".to_owned(),
         status: 200,
         media_type: Some(media_type.to_owned()),
-        request_header_bytes: Some(Bytes::new(400)),
-        response_header_bytes: Some(Bytes::new(300)),
+        request_header_bytes: Some(ByteCount::new(400)),
+        response_header_bytes: Some(ByteCount::new(300)),
         body,
         http_version: None,
         started: Duration::ZERO,

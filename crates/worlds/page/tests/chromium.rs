@@ -21,7 +21,7 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use bytes::Bytes as Octets;
+    use bytes::Bytes;
     use lastmile_codec::content::CodecSpec;
     use lastmile_page::Page;
     use lastmile_page::chromium::{self, BrowserLoads, BrowserOptions};
@@ -30,7 +30,7 @@ mod linux {
     use lastmile_testbed::http::Version;
     use lastmile_testbed::peer::PeerSpec;
     use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response, Traffic};
-    use lastmile_units::{Bytes, Seed};
+    use lastmile_units::{ByteCount, Seed};
     use lastmile_world::emu::acquire;
     use std::fs::{self, Permissions};
     use std::num::NonZeroU64;
@@ -63,7 +63,7 @@ mod linux {
                 json,
             ),
             Response {
-                body: Body::SizeOnly(Bytes::new(30_000)),
+                body: Body::SizeOnly(ByteCount::new(30_000)),
                 ..recorded("https://b.example/d.png", "image/png", Origin::Static, String::new())
             },
         ])
@@ -74,7 +74,7 @@ mod linux {
         Response {
             url: url.to_owned(),
             host: host.to_owned(),
-            ..response("/", media_type, origin, Body::Present(Octets::from(body)))
+            ..response("/", media_type, origin, Body::Present(Bytes::from(body)))
         }
     }
 

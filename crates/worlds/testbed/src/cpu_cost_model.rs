@@ -13,7 +13,7 @@ pub use cost_table::{CostCoverage, Costs, Samples};
 pub use machine::this_machine;
 pub use operation::Operation;
 
-use lastmile_units::{Bytes, Rng, random};
+use lastmile_units::{ByteCount, Rng, random};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -159,7 +159,7 @@ impl CostTable {
     /// Draws the CPU time of `operation` on `bytes`, on the table's machine, from its samples.
     ///
     /// `bytes` is the uncompressed size: the input of an encoding and the output of a decoding.
-    pub fn draw(&self, rng: &mut Rng, operation: Operation, bytes: Bytes) -> Duration {
+    pub fn draw(&self, rng: &mut Rng, operation: Operation, bytes: ByteCount) -> Duration {
         // Always one draw, whatever the table and the operation, so that a change of codec does not shift the draws that follow.
         self.at_rank(operation, bytes, Self::rank(rng))
     }
@@ -174,7 +174,7 @@ impl CostTable {
     ///
     /// # Panics
     /// When [`CostTable::coverage`] of the operation is [`CostCoverage::None`].
-    pub fn at_rank(&self, operation: Operation, bytes: Bytes, rank: f64) -> Duration {
+    pub fn at_rank(&self, operation: Operation, bytes: ByteCount, rank: f64) -> Duration {
         match &self.costs {
             Some(costs) if !operation.is_free() => costs
                 .at(operation, bytes, rank)

@@ -5,7 +5,7 @@
 
 use crate::topology::MediumId;
 use lastmile_link::Counters;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct MediumSample {
     /// The medium.
     pub medium: MediumId,
     /// The IP bytes of the packets that it delivered.
-    pub delivered: Bytes,
+    pub delivered: ByteCount,
     /// The packets that it dropped, whatever the cause.
     pub dropped: u64,
     /// The packets that waited at the end, in all its queues together.

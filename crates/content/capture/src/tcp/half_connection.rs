@@ -18,7 +18,7 @@ use super::sequence::{SeenRanges, SequenceUnwrapper};
 use crate::datagram::{Datagram, Segment};
 use crate::downsampled_series::DownsampledSeries;
 use crate::streaming_summary::StreamingSummary;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::time::Duration;
 
 /// What one side of a connection sent.
@@ -27,19 +27,19 @@ pub struct SentStatistics {
     /// The number of packets.
     pub packets: u64,
     /// Bytes of IP packets, headers included, without their link-layer headers.
-    pub bytes: Bytes,
+    pub bytes: ByteCount,
     /// Bytes of their IP and TCP headers.
-    pub headers: Bytes,
+    pub headers: ByteCount,
     /// Bytes of payload, retransmissions included.
-    pub payload: Bytes,
+    pub payload: ByteCount,
     /// Bytes of payload, each counted once.
-    pub payload_once: Bytes,
+    pub payload_once: ByteCount,
     /// Segments that hold at least one byte that passed before; SYN and FIN count as one byte.
     pub retransmissions: u64,
     /// Those among them with payload, all of which was already acknowledged.
     pub spurious_retransmissions: u64,
     /// Bytes in them that passed before; SYN and FIN count as one.
-    pub retransmitted: Bytes,
+    pub retransmitted: ByteCount,
     /// Segments that fill a hole.
     pub out_of_order: u64,
     /// Segments after a hole: the missing bytes were lost before the capture point, or were not captured.
@@ -123,9 +123,9 @@ impl HalfConnection {
     ) -> SegmentPosition {
         let sent = &mut self.sent;
         sent.packets += 1;
-        sent.bytes += Bytes::new(datagram.length.into());
-        sent.headers += Bytes::new(datagram.header_length.into());
-        sent.payload += Bytes::new(segment.length.into());
+        sent.bytes += ByteCount::new(datagram.length.into());
+        sent.headers += ByteCount::new(datagram.header_length.into());
+        sent.payload += ByteCount::new(segment.length.into());
         sent.fin |= segment.has(Segment::FIN);
         sent.reset |= segment.has(Segment::RST);
         sent.maximum_segment_size = sent.maximum_segment_size.or_else(|| segment.maximum_segment_size());
@@ -165,13 +165,13 @@ impl HalfConnection {
         let (payload, length) = (from + i64::from(segment.has(Segment::SYN)), i64::from(segment.length));
         let payload_again = self.seen.add(payload, payload + length);
         let again = self.seen.add(from, payload) + payload_again + self.seen.add(payload + length, until);
-        self.sent.payload_once += Bytes::new((length - payload_again) as u64);
+        self.sent.payload_once += ByteCount::new((length - payload_again) as u64);
         let origin = self.origin.unwrap_or(from);
         let drawn = &mut self.sent.series;
         if newest.is_some_and(|newest| from < newest) {
             if again > 0 {
                 self.sent.retransmissions += 1;
-                self.sent.retransmitted += Bytes::new(again as u64);
+                self.sent.retransmitted += ByteCount::new(again as u64);
                 self.sent.spurious_retransmissions += u64::from(is_acknowledged && length > 0);
                 drawn.retransmissions.add(at, from - origin);
                 self.outstanding.resent(from, until);

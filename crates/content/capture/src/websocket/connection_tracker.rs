@@ -7,7 +7,7 @@ use crate::datagram::Segment;
 use crate::stream::{Arrival, Stream};
 use crate::tcp::{Side, StreamObserver};
 use lastmile_traffic::messages::Direction;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use lastmile_websocket::{
     Agreement, ClientRequest, HandshakeError, Offer, PERMESSAGE_DEFLATE, Received, ReceivedMessage, Receiver, Request,
     Violation, head_length,
@@ -31,7 +31,7 @@ pub(super) enum TrackerEvent {
 /// The observer of one TCP connection.
 pub(super) struct WebSocketTracker {
     state: State,
-    limit: Bytes,
+    limit: ByteCount,
     news: Vec<TrackerEvent>,
 }
 
@@ -85,7 +85,7 @@ impl std::fmt::Debug for WebSocketTracker {
 }
 
 impl WebSocketTracker {
-    pub(super) fn new(limit: Bytes) -> Self {
+    pub(super) fn new(limit: ByteCount) -> Self {
         Self {
             state: State::Waiting,
             limit,
@@ -185,7 +185,7 @@ impl ActiveWebSocket {
     }
 
     /// Checks whether the handshake is complete, or the connection has ended.
-    fn advance(&mut self, at: Instant, limit: Bytes, news: &mut Vec<TrackerEvent>) -> Continue {
+    fn advance(&mut self, at: Instant, limit: ByteCount, news: &mut Vec<TrackerEvent>) -> Continue {
         let is_done = |way: &DirectionState| way.receiver.as_ref().is_some_and(Receiver::is_over);
         if self.responses.receiver.is_some() {
             return if is_done(&self.requests) && is_done(&self.responses) {

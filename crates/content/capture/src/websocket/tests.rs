@@ -130,7 +130,7 @@ fn what_both_sides_said_is_read_compressed_or_not() {
         let said_bytes: u64 = (0..20).map(|n| said(n).len() as u64).sum();
         for told in [&conversation.sent, &conversation.received] {
             assert_eq!((told.messages, told.lost), (20, 0));
-            assert_eq!(told.frame_payload < Bytes::new(said_bytes), is_compressed);
+            assert_eq!(told.frame_payload < ByteCount::new(said_bytes), is_compressed);
             assert_eq!(told.ended, Some(ReadingEnd::Closed(Close::new(CloseCode::NORMAL, ""))));
         }
     }

@@ -147,7 +147,7 @@ fn a_websocket_message_that_the_mac_sends_again_is_read_once() {
         beacon(2, 3),
         data(2, 2, true, &message),
     ]);
-    let messages = crate::websocket::Messages::open(&air[..], "air", Bytes::new(1000)).unwrap();
+    let messages = crate::websocket::Messages::open(&air[..], "air", ByteCount::new(1000)).unwrap();
     let read: Vec<_> = messages.map(Result::unwrap).collect();
     assert_eq!(read.len(), 1);
     assert_eq!(read[0].payload, b"hi"[..]);

@@ -4,7 +4,7 @@ use crate::test_bodies::{BodyOutput, Meter, ScriptedBody, Step, read};
 use http_body_util::Full;
 use lastmile_codec::content::{Encoder, encode};
 
-const LIMIT: Length = Length::new(1 << 20);
+const LIMIT: ByteCount = ByteCount::new(1 << 20);
 
 fn text() -> Vec<u8> {
     (0..3000_u32)
@@ -117,7 +117,7 @@ fn content_over_the_limit_fails_and_gives_no_more_than_the_limit() {
             matches!(given.error, Some(DecodeBodyError::Decode(DecodeError::TooLarge { .. }))),
             "{codecs:?}"
         );
-        assert!(Length::from(given.data().len()) <= LIMIT, "{codecs:?}");
+        assert!(ByteCount::from(given.data().len()) <= LIMIT, "{codecs:?}");
     }
 }
 
@@ -168,20 +168,20 @@ fn decoding_is_charged_by_coding_and_adds_up() {
         text()
     );
     let done = meter.done.borrow();
-    let total = |coding, of: fn(&Work) -> Length| -> Length {
+    let total = |coding, of: fn(&Work) -> ByteCount| -> ByteCount {
         done.iter()
             .filter(|work| work.operation == Operation::Decode(coding))
             .map(of)
             .sum()
     };
-    let between = Length::from(coded(&["gzip:6"]).len());
+    let between = ByteCount::from(coded(&["gzip:6"]).len());
     assert_eq!(
         (total(Coding::Zstd, |w| w.input), total(Coding::Zstd, |w| w.output)),
-        (Length::from(body.len()), between)
+        (ByteCount::from(body.len()), between)
     );
     assert_eq!(
         (total(Coding::Gzip, |w| w.input), total(Coding::Gzip, |w| w.output)),
-        (between, Length::from(text().len()))
+        (between, ByteCount::from(text().len()))
     );
     for coding in [Coding::Gzip, Coding::Zstd] {
         let of = || done.iter().filter(|work| work.operation == Operation::Decode(coding));

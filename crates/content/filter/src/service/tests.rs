@@ -13,7 +13,7 @@ use http::Version;
 use http::header::{ACCEPT_RANGES, CONTENT_ENCODING, ETAG, VARY};
 use http_body_util::{Empty, Full};
 use lastmile_codec::content::{Coding, Decoder, Encoder, decode, encode};
-use lastmile_units::Bytes as Length;
+use lastmile_units::ByteCount;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -58,7 +58,7 @@ impl<E> Got<E> {
         decode(
             Coding::from_token(self.coding()).unwrap(),
             &self.body.data(),
-            Length::new(1 << 30),
+            ByteCount::new(1 << 30),
         )
         .unwrap()
     }

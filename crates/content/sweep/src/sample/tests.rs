@@ -131,7 +131,7 @@ fn a_sample_of_one_long_connection_holds_the_truth_at_nearly_every_setting() {
     for seed in 0..8 {
         let sampling = Sampling {
             seed: Seed::new(seed),
-            shard: Bytes::new(8192),
+            shard: ByteCount::new(8192),
             first: 8,
             doublings: 1,
         };
@@ -248,7 +248,7 @@ fn a_seed_draws_the_same_shards_again() {
     let sample = |seed| {
         let sampling = Sampling {
             seed: Seed::new(seed),
-            shard: Bytes::new(4096),
+            shard: ByteCount::new(4096),
             first: 6,
             doublings: 1,
         };
@@ -280,7 +280,7 @@ fn a_sweep_that_is_broken_off_after_the_first_shards_has_points() {
     let messages = drifting(9);
     let connections: Vec<_> = messages.chunks(15).map(connection).collect();
     let sampling = Sampling {
-        shard: Bytes::new(4096),
+        shard: ByteCount::new(4096),
         first: 6,
         doublings: 1,
         ..Sampling::default()

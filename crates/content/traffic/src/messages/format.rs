@@ -5,7 +5,7 @@ use super::{Reading, TranscriptError, WANTED, detect_json_log, jsonl, length_pre
 use crate::reading::note::NoteCounter;
 use crate::reading::sniff::{BYTE_ORDER_MARK, FileKind, OpenedFile};
 use flate2::read::MultiGzDecoder;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde_json::value::RawValue;
 use std::fmt;
 use std::io::{Cursor, Read};
@@ -185,7 +185,7 @@ fn extension(name: &str) -> Option<String> {
 pub(super) fn with_elements_as_lines<'a>(
     opened: Decompressed<'a>,
     name: &str,
-    size_max: Bytes,
+    size_max: ByteCount,
     notes: &mut NoteCounter,
 ) -> Result<(Decompressed<'a>, bool), TranscriptError> {
     let head = opened.head().strip_prefix(BYTE_ORDER_MARK).unwrap_or(opened.head());

@@ -5,7 +5,7 @@
 
 use super::{Direction, Message, Transcript, TranscriptError};
 use lastmile_codec::message::Kind;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -94,8 +94,8 @@ impl Messages {
     }
 
     /// The total size of all payloads.
-    pub fn total(&self) -> Bytes {
-        Bytes::from(self.bytes.len())
+    pub fn total(&self) -> ByteCount {
+        ByteCount::from(self.bytes.len())
     }
 
     /// The range of [`Messages::bytes`] that holds the payloads of these consecutive messages.
@@ -278,7 +278,7 @@ mod tests {
             [b"".as_slice(), b"ab", b"one", b"four"]
         );
         assert_eq!(all.sent.extent(1..3), 0..5);
-        assert_eq!((all.sent.len(), all.sent.total()), (4, Bytes::new(9)));
+        assert_eq!((all.sent.len(), all.sent.total()), (4, ByteCount::new(9)));
         assert_eq!(all.sent.at(3), Some(Duration::from_secs(4)));
         let connections: Vec<_> = all
             .sent

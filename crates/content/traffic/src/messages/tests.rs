@@ -112,7 +112,7 @@ fn a_line_that_is_not_utf_8_is_a_binary_message_and_is_counted() {
 #[test]
 fn a_message_that_is_too_large_is_refused_by_its_place_and_the_next_is_read() {
     let reading = Reading {
-        largest_message: Bytes::new(100_000),
+        largest_message: ByteCount::new(100_000),
         ..Reading::default()
     };
     let content = [vec![b'x'; 100_000], vec![b'y'; 100_001], b"z".to_vec()].join(b"\r\n".as_slice());
@@ -127,7 +127,7 @@ fn a_message_that_is_too_large_is_refused_by_its_place_and_the_next_is_read() {
          split it into several messages"
     );
     let small = Reading {
-        largest_message: Bytes::new(299),
+        largest_message: ByteCount::new(299),
         ..Reading::default()
     };
     for (kind, name, place) in [
@@ -149,7 +149,7 @@ fn a_message_that_is_too_large_is_refused_by_its_place_and_the_next_is_read() {
 #[test]
 fn a_line_of_json_that_is_far_too_long_is_refused_before_it_is_parsed() {
     let reading = Reading {
-        largest_message: Bytes::new(1000),
+        largest_message: ByteCount::new(1000),
         ..Reading::default()
     };
     let long = format!("{{\"payload\":\"{}\"}}\n{{\"payload\":\"next\"}}", "x".repeat(10_000));

@@ -3,7 +3,7 @@
 //! HAR files write `null`, `-1`, `"12"` and `12.0` for a count, leave out fields of objects, and write `[]` for an empty object.
 //! A value that cannot be converted counts as absent; broken JSON is still an error.
 
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 use std::time::Duration;
@@ -19,9 +19,9 @@ impl Number {
     }
 
     /// As a count of bytes; none below 0, which means "unknown" in HAR.
-    pub(crate) fn bytes(self) -> Option<Bytes> {
+    pub(crate) fn bytes(self) -> Option<ByteCount> {
         let count = self.0.filter(|value| (0.0..=9e15).contains(value))?;
-        Some(Bytes::new(count.round() as u64))
+        Some(ByteCount::new(count.round() as u64))
     }
 
     /// As milliseconds; none below 0.
@@ -191,11 +191,11 @@ impl<'de> Deserialize<'de> for TextBytes {
                 Ok(TextBytes(None))
             }
             fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<TextBytes, D::Error> {
-                from.deserialize_bytes(Octets)
+                from.deserialize_bytes(Bytes)
             }
         }
-        struct Octets;
-        impl Visitor<'_> for Octets {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
             type Value = TextBytes;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text")

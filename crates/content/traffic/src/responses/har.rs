@@ -13,7 +13,7 @@ use crate::reading::lenient::{Number, Text, lenient_object};
 use crate::reading::sniff::OpenedFile;
 use crate::reading::timestamp;
 use entry::{AnsweredBy, Entry, EntryKind};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -190,7 +190,7 @@ impl Entries {
             }
         }
         for (response, by) in self.responses.iter_mut().zip(&self.answered_by) {
-            let is_empty = response.body.size().is_none_or(|size| size == Bytes::ZERO);
+            let is_empty = response.body.size().is_none_or(|size| size == ByteCount::ZERO);
             if !handed_on(by)
                 && is_empty
                 && let Some(body) = bodies.get(&of(response))

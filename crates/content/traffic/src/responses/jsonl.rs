@@ -20,7 +20,7 @@ use crate::reading::json_lines::{self, JsonLine};
 use crate::reading::sniff::OpenedFile;
 use crate::reading::strict::{explain_line, set};
 use base64::Engine;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde::de::MapAccess;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -144,7 +144,7 @@ impl Line {
                         .into(),
                 )
             }
-            (None, None, Some(size)) => Body::SizeOnly(Bytes::new(size)),
+            (None, None, Some(size)) => Body::SizeOnly(ByteCount::new(size)),
             (None, None, None) => return Err("one of \"body\", \"body_base64\" or \"size\" is required".to_owned()),
             _ => return Err("only one of \"body\", \"body_base64\" and \"size\" is allowed".to_owned()),
         };

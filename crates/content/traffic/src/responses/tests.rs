@@ -61,7 +61,7 @@ fn a_har_of_chrome_gives_its_responses_and_says_what_it_skipped() {
     assert_eq!((page.started, page.wait, page.total), ms_triple(0, 71_500, 81_250));
     assert_eq!(page.connection.as_deref(), Some("443"));
     // "GET /?q=1 HTTP/1.1", "accept: text/html" and an empty line, each with CR LF; pseudo-headers are not counted.
-    assert_eq!(page.request_header_bytes, Some(Bytes::new(20 + 19 + 2)));
+    assert_eq!(page.request_header_bytes, Some(ByteCount::new(20 + 19 + 2)));
 
     let Body::Present(gif) = &image.body else {
         panic!("{image:?}")
@@ -71,12 +71,12 @@ fn a_har_of_chrome_gives_its_responses_and_says_what_it_skipped() {
     assert_eq!(image.initiator.as_deref(), Some("https://shop.example/"));
     assert_eq!(
         (image.origin, image.transferred),
-        (Origin::Static, Some(Bytes::new(43)))
+        (Origin::Static, Some(ByteCount::new(43)))
     );
 
     assert_eq!(
         (style.index, &style.body, style.from_cache),
-        (5, &Body::SizeOnly(Bytes::new(2000)), true)
+        (5, &Body::SizeOnly(ByteCount::new(2000)), true)
     );
     assert_eq!(style.initiator.as_deref(), Some("https://shop.example/app.js"));
     assert_eq!(style.origin, Origin::Static);
@@ -106,21 +106,21 @@ fn a_har_of_firefox_gives_redirects_missing_bodies_and_revalidations() {
     let [redirect, cart, logo] = traffic.responses.as_slice() else {
         panic!("{:?}", traffic.responses)
     };
-    assert_eq!((redirect.status, redirect.body.size()), (301, Some(Bytes::ZERO)));
+    assert_eq!((redirect.status, redirect.body.size()), (301, Some(ByteCount::ZERO)));
     assert_eq!(
         (redirect.request_header_bytes, redirect.response_header_bytes),
-        (Some(Bytes::new(350)), Some(Bytes::new(180)))
+        (Some(ByteCount::new(350)), Some(ByteCount::new(180)))
     );
     assert_eq!(redirect.http_version, Some(HttpVersion::Http11));
     assert_eq!(
         (cart.method.as_str(), &cart.body),
-        ("POST", &Body::SizeOnly(Bytes::new(1234)))
+        ("POST", &Body::SizeOnly(ByteCount::new(1234)))
     );
     assert_eq!(cart.initiator.as_deref(), Some("https://shop.example/"));
     assert_eq!(cart.started, Duration::from_millis(77));
     assert_eq!(
         (logo.from_cache, logo.body.size(), logo.wait, logo.total),
-        (false, Some(Bytes::ZERO), None, None)
+        (false, Some(ByteCount::ZERO), None, None)
     );
     assert_eq!(logo.origin, Origin::Static);
     assert_eq!(
@@ -138,7 +138,7 @@ fn a_har_of_safari_gives_null_sizes_as_unknown() {
     let [font, other] = traffic.responses.as_slice() else {
         panic!("{:?}", traffic.responses)
     };
-    assert_eq!(font.body, Body::Present(Octets::from_static(b"wOF2\0\x01\0\0")));
+    assert_eq!(font.body, Body::Present(Bytes::from_static(b"wOF2\0\x01\0\0")));
     assert_eq!(
         (font.kind(), font.transferred, font.response_header_bytes),
         (ResponseKind::FontWoff, None, None)
@@ -172,16 +172,19 @@ fn numbers_as_text_repeated_headers_and_half_surrogates_are_read() {
     );
     assert_eq!(
         (items.request_header_bytes, items.response_header_bytes),
-        (Some(Bytes::new(25)), Some(Bytes::new(120)))
+        (Some(ByteCount::new(25)), Some(ByteCount::new(120)))
     );
     assert_eq!(items.origin_because, "Cache-Control says no-store or private");
     assert_eq!(
         (items.wait, items.kind()),
         (Some(Duration::from_millis(9)), ResponseKind::Json)
     );
-    assert_eq!(bad.body, Body::SizeOnly(Bytes::new(9)));
-    assert_eq!(half.body.size(), Some(Bytes::new(3)));
-    assert_eq!((head.method.as_str(), head.body.size()), ("HEAD", Some(Bytes::ZERO)));
+    assert_eq!(bad.body, Body::SizeOnly(ByteCount::new(9)));
+    assert_eq!(half.body.size(), Some(ByteCount::new(3)));
+    assert_eq!(
+        (head.method.as_str(), head.body.size()),
+        ("HEAD", Some(ByteCount::ZERO))
+    );
     assert_eq!(
         remarks(&traffic.skipped),
         ["1 have a scheme other than http and https", "2 have no absolute URL"]
@@ -291,7 +294,7 @@ fn lines_of_json_give_a_response_each() {
         (page.started, page.status, page.method.as_str()),
         (Duration::ZERO, 200, "GET")
     );
-    assert_eq!(data.body, Body::Present(Octets::from_static(&[0, 1, 2, 255])));
+    assert_eq!(data.body, Body::Present(Bytes::from_static(&[0, 1, 2, 255])));
     assert_eq!(
         (data.started, data.wait),
         (Duration::from_micros(40_500), Some(Duration::from_micros(12_250)))
@@ -304,7 +307,7 @@ fn lines_of_json_give_a_response_each() {
         (api.started, api.status, api.method.as_str()),
         (data.started, 201, "POST")
     );
-    assert_eq!(api.body, Body::SizeOnly(Bytes::new(3210)));
+    assert_eq!(api.body, Body::SizeOnly(ByteCount::new(3210)));
     assert_eq!(remarks(&traffic.notes), ["1 have no body in the file, only its size"]);
 }
 

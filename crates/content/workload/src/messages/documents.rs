@@ -9,7 +9,7 @@ use crate::{STREAM_BYTES_MAX, WorkloadError};
 use lastmile_codec::message::Kind;
 use lastmile_traffic::messages::Message;
 use lastmile_units::random::between;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub struct Documents {
     /// The number of texts.
     pub messages: NonZeroU32,
     /// The size of each, at least 1 B.
-    pub size: Bytes,
+    pub size: ByteCount,
 }
 
 /// One message per second: our own choice.
@@ -29,7 +29,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 impl Documents {
     pub(crate) fn generate(&self, seed: Seed) -> Result<Vec<Message>, WorkloadError> {
         let total = u64::from(self.messages.get()).saturating_mul(self.size.get());
-        if self.size == Bytes::ZERO || Bytes::new(total) > STREAM_BYTES_MAX {
+        if self.size == ByteCount::ZERO || ByteCount::new(total) > STREAM_BYTES_MAX {
             let problem = format!(
                 "messages is {} and size {}; size must be at least 1 B, and all messages together at most {STREAM_BYTES_MAX}",
                 self.messages, self.size

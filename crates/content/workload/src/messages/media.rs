@@ -5,7 +5,7 @@ use crate::{STREAM_BYTES_MAX, WorkloadError};
 use lastmile_codec::message::Kind;
 use lastmile_traffic::messages::Message;
 use lastmile_units::random::below;
-use lastmile_units::{Bytes, Rng, Seed};
+use lastmile_units::{ByteCount, Rng, Seed};
 use rand_core::Rng as _;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -17,9 +17,9 @@ pub struct Media {
     /// The number of messages.
     pub messages: NonZeroU32,
     /// The size of the smallest, at least 1 B. Sizes are log-uniform: each doubling is as likely as any other.
-    pub smallest: Bytes,
+    pub smallest: ByteCount,
     /// The size of the largest.
-    pub largest: Bytes,
+    pub largest: ByteCount,
 }
 
 /// The first bytes of JPEG files (ITU-T T.81 Annex B; T.871 section 10.1).
@@ -30,7 +30,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 impl Media {
     pub(crate) fn generate(&self, seed: Seed) -> Result<Vec<Message>, WorkloadError> {
-        if self.smallest == Bytes::ZERO || self.smallest > self.largest || self.largest > STREAM_BYTES_MAX {
+        if self.smallest == ByteCount::ZERO || self.smallest > self.largest || self.largest > STREAM_BYTES_MAX {
             let problem = format!(
                 "smallest is {} and largest {}; both must be from 1 B to {STREAM_BYTES_MAX}, and largest at least smallest",
                 self.smallest, self.largest

@@ -4,7 +4,7 @@ use super::{GROWTH_WITHOUT_TEXT, HEADER_AND_CLASSES, TestExecution, sizes};
 use crate::report_text::{QUANTITIES, ReportText, SHORT_TEXTS};
 use crate::{OBJECTS_MAX, WorkloadError};
 use lastmile_units::random::{below, between};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use rand_core::Rng as _;
 
 /// The variation from one object to the next.
@@ -56,10 +56,10 @@ pub struct TestExecutions {
     pub objects: Option<usize>,
     /// How many bytes each adds to the stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub growth: Option<Bytes>,
+    pub growth: Option<ByteCount>,
     /// The size of the whole stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub total: Option<Bytes>,
+    pub total: Option<ByteCount>,
     /// Whether the objects have mixed sizes.
     #[serde(default)]
     pub mixed: bool,
@@ -84,9 +84,9 @@ fn default_quantities() -> usize {
 
 /// The sizes of a plan's objects, before they are drawn.
 enum Sizes {
-    Each(Bytes),
-    Even(Bytes),
-    Mixed(Bytes),
+    Each(ByteCount),
+    Even(ByteCount),
+    Mixed(ByteCount),
 }
 
 impl TestExecutions {
@@ -251,16 +251,16 @@ impl Case {
     fn numbers(self) -> (usize, Sizes, usize) {
         match self {
             // Twice the printed 337,745. The number of procedures is inferred from the printed compressed size.
-            Self::A => (372, Sizes::Mixed(Bytes::new(675_490)), PROCEDURES_OF_A),
-            Self::B => (100, Sizes::Each(Bytes::new(550)), 1),
-            Self::C => (53, Sizes::Each(Bytes::new(1_526)), 1),
+            Self::A => (372, Sizes::Mixed(ByteCount::new(675_490)), PROCEDURES_OF_A),
+            Self::B => (100, Sizes::Each(ByteCount::new(550)), 1),
+            Self::C => (53, Sizes::Each(ByteCount::new(1_526)), 1),
             // Twice the printed 48,240 is not 538 + 23 g for a whole g: objects differ by a byte, for example by a reading with one
             // digit more. Their single-stream size is then 4,709 B = 4.59 KiB, truncated (not rounded) to two decimals like
             // the report's other sizes (2.0156 is printed 2.01): we take the printed 4.69 for a misprint of 4.59.
-            Self::D => (23, Sizes::Even(Bytes::new(96_480)), 1),
-            Self::E => (6, Sizes::Each(Bytes::new(16_619)), 1),
-            Self::F => (1, Sizes::Each(Bytes::new(550)), 1),
-            Self::G => (10, Sizes::Each(Bytes::new(550)), 1),
+            Self::D => (23, Sizes::Even(ByteCount::new(96_480)), 1),
+            Self::E => (6, Sizes::Each(ByteCount::new(16_619)), 1),
+            Self::F => (1, Sizes::Each(ByteCount::new(550)), 1),
+            Self::G => (10, Sizes::Each(ByteCount::new(550)), 1),
         }
     }
 }
@@ -268,7 +268,7 @@ impl Case {
 /// Inferred: see [`Case::numbers`].
 const PROCEDURES_OF_A: usize = 30;
 
-fn growth_in(total: Bytes) -> Result<u64, WorkloadError> {
+fn growth_in(total: ByteCount) -> Result<u64, WorkloadError> {
     total
         .get()
         .checked_sub(HEADER_AND_CLASSES.get())
@@ -278,12 +278,12 @@ fn growth_in(total: Bytes) -> Result<u64, WorkloadError> {
         })
 }
 
-fn text_for(growth: Bytes, quantities: usize, seed: Seed) -> Result<ReportText, WorkloadError> {
+fn text_for(growth: ByteCount, quantities: usize, seed: Seed) -> Result<ReportText, WorkloadError> {
     let characters = (growth.get() as usize)
         .checked_sub(GROWTH_WITHOUT_TEXT)
         .filter(|&left| left >= SHORT_TEXTS);
     let Some(characters) = characters else {
-        let least = Bytes::from(GROWTH_WITHOUT_TEXT + SHORT_TEXTS);
+        let least = ByteCount::from(GROWTH_WITHOUT_TEXT + SHORT_TEXTS);
         let problem = format!("an object would add {growth} to the stream; the minimum is {least}");
         return Err(WorkloadError::Spec {
             kind: "test-executions",

@@ -2,7 +2,7 @@
 
 use crate::WorkloadError;
 use lastmile_units::random::shuffle;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 
 /// The least and the most that an object of mixed sizes adds to a stream: those of the smallest and the largest objects in the
 /// report's cases ("the main range of the size of TestExecution objects is from 1 to 17 k byte").
@@ -10,10 +10,10 @@ const SMALLEST: f64 = 550.0;
 const LARGEST: f64 = 16_619.0;
 
 /// Splits `total` into shares that differ by at most a byte, the larger ones first.
-pub(super) fn even(objects: usize, total: u64) -> Vec<Bytes> {
+pub(super) fn even(objects: usize, total: u64) -> Vec<ByteCount> {
     let objects = objects as u64;
     (0..objects)
-        .map(|index| Bytes::new(total / objects + u64::from(index < total % objects)))
+        .map(|index| ByteCount::new(total / objects + u64::from(index < total % objects)))
         .collect()
 }
 
@@ -22,7 +22,7 @@ pub(super) fn even(objects: usize, total: u64) -> Vec<Bytes> {
 /// Sizes of stored objects have heavy tails, so we chose this family. Its bounds are the report's range, and its exponent is the one
 /// with which the shares add up to the total. The shares are the distribution's quantiles at (i + 1/2)/n, not n independent draws,
 /// whose sum would miss the total by some 10 %; the rounding remainder goes to the largest.
-pub(super) fn mixed(objects: usize, total: u64, seed: Seed) -> Result<Vec<Bytes>, WorkloadError> {
+pub(super) fn mixed(objects: usize, total: u64, seed: Seed) -> Result<Vec<ByteCount>, WorkloadError> {
     let shares = |exponent: f64| -> Vec<u64> {
         (0..objects)
             .map(|index| quantile((index as f64 + 0.5) / objects as f64, exponent).round() as u64)
@@ -53,7 +53,7 @@ pub(super) fn mixed(objects: usize, total: u64, seed: Seed) -> Result<Vec<Bytes>
     let left_over = total - shares.iter().sum::<u64>();
     *shares.last_mut().expect("there is an object") += left_over;
     shuffle(&mut seed.rng(), &mut shares);
-    Ok(shares.into_iter().map(Bytes::new).collect())
+    Ok(shares.into_iter().map(ByteCount::new).collect())
 }
 
 /// The quantile of a bounded Pareto distribution at `probability`: L (1 - p (1 - (L/H)^a))^(-1/a), with L and H the bounds and a the

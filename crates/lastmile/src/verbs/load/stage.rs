@@ -12,7 +12,7 @@ use lastmile_load::self_check::GeneratorCost;
 use lastmile_load::server_model::ServerModel;
 use lastmile_report::load::CapturedSchedule;
 use lastmile_testbed::failure::Failure;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -124,7 +124,7 @@ impl Stage {
     pub(super) fn run(
         &self,
         plan: &Plan,
-        size: Option<Bytes>,
+        size: Option<ByteCount>,
         seed: Seed,
         interrupt: &Arc<AtomicBool>,
     ) -> anyhow::Result<StageRun> {

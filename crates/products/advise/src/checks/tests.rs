@@ -7,7 +7,7 @@ use lastmile_report::advise::Server;
 use lastmile_report::record::DoubtKind;
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_traffic::responses::{Body, Origin, Response, Traffic};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Why there is no advice.
 fn refusal(traffic: &Traffic, options: &Options) -> String {
@@ -25,7 +25,7 @@ fn where_most_of_what_could_be_compressed_is_missing_there_is_no_answer_unless_a
         Body::Present(noise(400_000, 3)),
     );
     let mut without_script = small_page();
-    without_script.responses[1].body = Body::SizeOnly(Bytes::new(120_000));
+    without_script.responses[1].body = Body::SizeOnly(ByteCount::new(120_000));
     without_script.responses.push(image.clone());
     assert_eq!(
         refusal(&without_script, &options),
@@ -49,7 +49,7 @@ fn where_most_of_what_could_be_compressed_is_missing_there_is_no_answer_unless_a
     // A picture is as it is, whether its body is there or not.
     let mut without_picture = small_page();
     without_picture.responses.push(Response {
-        body: Body::SizeOnly(Bytes::new(400_000)),
+        body: Body::SizeOnly(ByteCount::new(400_000)),
         ..image
     });
     advised(&without_picture, &options);

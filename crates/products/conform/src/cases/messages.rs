@@ -6,7 +6,7 @@ use crate::case_error::CaseError;
 use crate::connection::{Connection, incompressible};
 use crate::{Case, Prober};
 use lastmile_codec::message::Kind;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_websocket::{CloseCode, FrameHeader, Opcode, SendOptions};
 
 pub(super) const CASES: &[Case] = &[
@@ -150,7 +150,7 @@ pub(super) const CASES: &[Case] = &[
             let mut connection = compressing(probe)?;
             let text = "żółw, 亀, 🐢; ".repeat(50);
             let form = SendOptions {
-                fragment: Some(Bytes::new(7)),
+                fragment: Some(ByteCount::new(7)),
                 ..SendOptions::default()
             };
             connection.send(Kind::Text, text.as_bytes(), form)?;
@@ -214,8 +214,8 @@ fn taking_over(probe: &Prober<'_>) -> Result<Connection, CaseError> {
 /// 32,000 bytes, and the first 200 of them again, to which a compressor with a window of 32,768 refers back. The bytes between have only
 /// 16 values, so that they are worth compressing, and contain none of the 200.
 fn far_apart() -> [Vec<u8>; 2] {
-    let repeated = incompressible("repeated", Bytes::new(200));
-    let between = incompressible("between", Bytes::new(31_800));
+    let repeated = incompressible("repeated", ByteCount::new(200));
+    let between = incompressible("between", ByteCount::new(31_800));
     let beginning = repeated.iter().copied().chain(between.iter().map(|octet| octet & 0x0f));
     [beginning.collect(), repeated]
 }

@@ -4,7 +4,7 @@ use crate::case_error::CaseError;
 use crate::connection::{Connection, incompressible};
 use crate::{Case, Prober};
 use lastmile_codec::message::WindowBits;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -264,9 +264,9 @@ fn window(probe: &Prober<'_>, bits: u8) -> Result<String, CaseError> {
 /// The same random bytes twice, farther apart than the negotiated window, must not come back shorter.
 fn stays_within_its_window(connection: &mut Connection) -> Result<(), CaseError> {
     let window = 1 << connection.agreement()?.server.window_bits.get();
-    let repeated = incompressible("repeated", Bytes::new(200));
+    let repeated = incompressible("repeated", ByteCount::new(200));
     let mut octets = repeated.clone();
-    octets.extend(incompressible("between", Bytes::new(window)));
+    octets.extend(incompressible("between", ByteCount::new(window)));
     octets.extend(&repeated);
     let message = connection.echo_bytes(&octets)?;
     let plain = octets.len() as u64;
@@ -283,10 +283,10 @@ fn stays_within_its_window(connection: &mut Connection) -> Result<(), CaseError>
 
 /// The same random bytes must not come back shorter the second time.
 fn expect_no_takeover(connection: &mut Connection) -> Result<(), CaseError> {
-    let octets = incompressible("takeover", Bytes::new(1000));
+    let octets = incompressible("takeover", ByteCount::new(1000));
     connection.echo_bytes(&octets)?;
     let again = connection.echo_bytes(&octets)?;
-    if again.is_compressed && again.encoded_bytes < Bytes::new(900) {
+    if again.is_compressed && again.encoded_bytes < ByteCount::new(900) {
         return Err(CaseError::broken(format!(
             "1,000 random bytes came back a second time in {}: it refers to the message before",
             again.encoded_bytes

@@ -3,7 +3,7 @@
 use super::rules::{DEFLATE, compressed_text_header, expect_failure_after};
 use crate::Case;
 use lastmile_codec::message::Kind;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_websocket::{CloseCode, FrameHeader, Opcode, SendOptions};
 
 pub(super) const CASES: &[Case] = &[
@@ -63,7 +63,7 @@ pub(super) const CASES: &[Case] = &[
             let mut connection = probe.open(&[])?;
             let text = "żółw, 亀, 🐢; ".repeat(50);
             let form = SendOptions {
-                fragment: Some(Bytes::new(7)),
+                fragment: Some(ByteCount::new(7)),
                 ..SendOptions::default()
             };
             connection.send(Kind::Text, text.as_bytes(), form)?;

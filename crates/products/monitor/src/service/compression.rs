@@ -5,7 +5,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
 use lastmile_codec::content::{CodecSpec, Coding, Encoder, decode};
-use lastmile_units::Bytes as ByteCount;
+use lastmile_units::ByteCount;
 
 /// The codings of answers, the better one first, with the levels that keep up with a log: our own choice.
 const OFFERED: [(Coding, u8); 2] = [(Coding::Zstd, 1), (Coding::Gzip, 1)];

@@ -3,7 +3,7 @@ use crate::block_on;
 use crate::log::{LogSettings, Retention};
 use lastmile_codec::content::decode;
 use lastmile_events::{ChunkBuilder, Source, Value};
-use lastmile_units::Bytes as ByteCount;
+use lastmile_units::ByteCount;
 use serde_json::Value as Json;
 
 struct Setup {

@@ -9,7 +9,7 @@ use lastmile_codec::message::{Dictionary, MessageCodec};
 use lastmile_testbed::messaging::{
     ClockOrigin, CompressionMode, Connection, Conversation, CpuCost, ScheduledMessage, SendTime,
 };
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl SendPlan<'_, '_> {
         let policy = setting.policy;
         let outgoing = among.clone().map(|message| {
             let (payload, kind, at) = (messages.payload(message), messages.kind(message), messages.at(message));
-            let size = Bytes::from(payload.len());
+            let size = ByteCount::from(payload.len());
             let is_coded = is_coded && policy.compresses(kind, size);
             ScheduledMessage {
                 kind,
@@ -109,11 +109,11 @@ impl CpuCostBySize {
     pub(super) fn new(direction: &Direction<'_>, setting: &Candidate) -> Self {
         let messages = direction.stream.messages;
         let coded = (0..messages.len()).filter_map(|message| {
-            let size = Bytes::from(messages.payload(message).len());
+            let size = ByteCount::from(messages.payload(message).len());
             setting.policy.compresses(messages.kind(message), size).then_some(size)
         });
         Self {
-            bytes_per_message: coded.sum::<Bytes>().as_f64() / messages.len() as f64,
+            bytes_per_message: coded.sum::<ByteCount>().as_f64() / messages.len() as f64,
             encoding: setting.compress_time(),
             decoding: setting.decompress_time(),
         }

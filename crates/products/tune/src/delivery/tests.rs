@@ -129,7 +129,7 @@ fn what_a_policy_leaves_as_it_is_computes_nothing_and_the_rest_what_was_timed_of
     let setting = Candidate {
         codec: "deflate".parse().unwrap(),
         policy: lastmile_codec::message::Policy {
-            threshold: lastmile_units::Bytes::new(20),
+            threshold: lastmile_units::ByteCount::new(20),
             ..Default::default()
         },
         timed: crate::timing::Timed {

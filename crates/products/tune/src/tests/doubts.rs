@@ -108,7 +108,7 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
             // Contexts that are never freed take three times as much, and no compression without contexts comes near in size.
             let options = Options {
                 server: holder(1000),
-                memory: Some(Bytes::new(100_000_000)),
+                memory: Some(ByteCount::new(100_000_000)),
                 beyond: true,
                 ..one_setting()
             };

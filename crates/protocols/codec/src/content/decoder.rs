@@ -2,7 +2,7 @@
 
 use super::encoder::CHUNK;
 use super::{Coding, brotli, deflate, zstd};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The result of one step of a decompressor.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,7 @@ pub enum DecodeError {
         /// Its content coding.
         coding: Coding,
         /// The limit.
-        limit: Bytes,
+        limit: ByteCount,
     },
     /// The input ends before the stream does.
     #[error(
@@ -50,7 +50,7 @@ pub enum DecodeError {
         /// Its content coding.
         coding: Coding,
         /// The size of the input.
-        length: Bytes,
+        length: ByteCount,
     },
     /// The input violates its format, or its checksum is wrong.
     #[error("the {coding} body is corrupt near byte {offset}: {problem}; is it really {coding}?")]
@@ -88,7 +88,7 @@ pub enum DecodeError {
 pub struct Decoder {
     back_end: Box<dyn Decompress>,
     coding: Coding,
-    limit: Bytes,
+    limit: ByteCount,
     consumed: u64,
     produced: u64,
     failed: Option<DecodeError>,
@@ -96,7 +96,7 @@ pub struct Decoder {
 
 impl Decoder {
     /// A decoder at the start of a stream, with no more output than `limit`.
-    pub fn new(coding: Coding, limit: Bytes) -> Self {
+    pub fn new(coding: Coding, limit: ByteCount) -> Self {
         let back_end: Box<dyn Decompress> = match coding {
             Coding::Identity => Box::new(Copy),
             Coding::Gzip => Box::new(deflate::Decompressor::gzip()),
@@ -140,7 +140,7 @@ impl Decoder {
             None if self.back_end.is_complete() => Ok(()),
             None => Err(DecodeError::Truncated {
                 coding: self.coding,
-                length: Bytes::new(self.consumed),
+                length: ByteCount::new(self.consumed),
             }),
         }
     }
@@ -196,7 +196,7 @@ impl Decoder {
 ///
 /// # Errors
 /// As [`Decoder::write`] and [`Decoder::finish`].
-pub fn decode(coding: Coding, input: &[u8], limit: Bytes) -> Result<Vec<u8>, DecodeError> {
+pub fn decode(coding: Coding, input: &[u8], limit: ByteCount) -> Result<Vec<u8>, DecodeError> {
     let mut output = Vec::new();
     let mut decoder = Decoder::new(coding, limit);
     decoder.write(input, &mut output)?;

@@ -1,7 +1,7 @@
 //! Encodes bytes with a content coding, as a stream, and measures the exact encoded size.
 
 use super::{CodecSpec, Coding, brotli, deflate, zstd};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::num::NonZeroUsize;
 
 /// The size of the pieces of output: our own choice, about what one TLS record carries.
@@ -44,13 +44,13 @@ pub(super) trait Compress: Send {
 ///
 /// ```
 /// use lastmile_codec::content::{Coding, Encoder, decode};
-/// use lastmile_units::Bytes;
+/// use lastmile_units::ByteCount;
 /// let mut encoder = Encoder::new("br:5".parse().unwrap());
 /// let mut coded = Vec::new();
 /// encoder.write(b"to be, ", &mut coded);
 /// encoder.write(b"or not to be", &mut coded);
 /// encoder.finish(&mut coded);
-/// assert_eq!(decode(Coding::Brotli, &coded, Bytes::new(100)).unwrap(), b"to be, or not to be");
+/// assert_eq!(decode(Coding::Brotli, &coded, ByteCount::new(100)).unwrap(), b"to be, or not to be");
 /// ```
 pub struct Encoder {
     back_end: Box<dyn Compress>,
@@ -146,17 +146,17 @@ pub fn encode(spec: CodecSpec, input: &[u8]) -> Vec<u8> {
 
 /// The exact encoded size of the concatenated `chunks`, without a content-length header or any framing. Only one piece of the output
 /// is in memory at a time.
-pub fn encoded_size<'a>(spec: CodecSpec, chunks: impl IntoIterator<Item = &'a [u8]>) -> Bytes {
+pub fn encoded_size<'a>(spec: CodecSpec, chunks: impl IntoIterator<Item = &'a [u8]>) -> ByteCount {
     let mut encoder = Encoder::new(spec);
     let mut piece = Vec::with_capacity(2 * CHUNK);
-    let mut size = Bytes::ZERO;
+    let mut size = ByteCount::ZERO;
     for part in chunks.into_iter().flat_map(|chunk| chunk.chunks(CHUNK)) {
         encoder.write(part, &mut piece);
-        size += Bytes::from(piece.len());
+        size += ByteCount::from(piece.len());
         piece.clear();
     }
     encoder.finish(&mut piece);
-    size + Bytes::from(piece.len())
+    size + ByteCount::from(piece.len())
 }
 
 /// Identity.

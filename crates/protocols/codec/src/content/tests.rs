@@ -1,10 +1,10 @@
 //! Claims about codecs: decoding restores the input, sizes are exact, and foreign input is never trusted.
 
 use super::*;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use proptest::prelude::*;
 
-const NO_LIMIT: Bytes = Bytes::new(u64::MAX);
+const NO_LIMIT: ByteCount = ByteCount::new(u64::MAX);
 
 /// Text like that of servers, without exact repetition.
 fn telemetry(length: usize) -> Vec<u8> {
@@ -98,10 +98,10 @@ fn every_codec_and_level_gives_back_what_it_was_given_and_makes_text_smaller() {
 fn an_empty_body_is_a_whole_stream_at_every_level() {
     for spec in CodecSpec::all() {
         let coded = encode(spec, b"");
-        assert_eq!(decode(spec.coding(), &coded, Bytes::ZERO).unwrap(), b"", "{spec}");
+        assert_eq!(decode(spec.coding(), &coded, ByteCount::ZERO).unwrap(), b"", "{spec}");
         assert_eq!(
             encoded_size(spec, [b"".as_slice(), b""]),
-            Bytes::from(coded.len()),
+            ByteCount::from(coded.len()),
             "{spec}"
         );
     }
@@ -114,12 +114,12 @@ fn a_size_is_that_of_the_bytes_at_every_level_however_the_input_is_cut() {
         let whole = encode(spec, &text);
         assert_eq!(
             encoded_size(spec, text.chunks(1_000)),
-            Bytes::from(whole.len()),
+            ByteCount::from(whole.len()),
             "{spec}"
         );
         assert_eq!(
             encoded_size(spec, [text.as_slice()]),
-            Bytes::from(whole.len()),
+            ByteCount::from(whole.len()),
             "{spec}"
         );
         let mut in_pieces = Vec::new();
@@ -246,7 +246,7 @@ fn a_body_cut_off_anywhere_is_truncated() {
         for length in 0..coded.len() {
             let expected = DecodeError::Truncated {
                 coding: spec.coding(),
-                length: Bytes::from(length),
+                length: ByteCount::from(length),
             };
             assert_eq!(
                 decode(spec.coding(), &coded[..length], NO_LIMIT),
@@ -315,7 +315,7 @@ fn a_bomb_stops_at_the_limit() {
         let mut encoder = Encoder::new(spec);
         (0..16).for_each(|_| encoder.write(&zeros, &mut bomb));
         encoder.finish(&mut bomb);
-        let limit = Bytes::new(100_000);
+        let limit = ByteCount::new(100_000);
         let mut output = Vec::new();
         let outcome = Decoder::new(spec.coding(), limit).write(&bomb, &mut output);
         assert_eq!(
@@ -327,7 +327,7 @@ fn a_bomb_stops_at_the_limit() {
         );
         assert!(output.capacity() < 400_000, "{spec} held {} B", output.capacity());
         assert_eq!(
-            decode(spec.coding(), &bomb, Bytes::new(16 << 20)).unwrap().len(),
+            decode(spec.coding(), &bomb, ByteCount::new(16 << 20)).unwrap().len(),
             16 << 20,
             "{spec} at its limit"
         );
@@ -399,7 +399,7 @@ proptest! {
             }
         }
         encoder.finish(&mut coded);
-        let mut decoder = Decoder::new(spec.coding(), Bytes::from(contents.len()));
+        let mut decoder = Decoder::new(spec.coding(), ByteCount::from(contents.len()));
         let mut read = Vec::new();
         for piece in coded.chunks(reads) {
             decoder.write(piece, &mut read).unwrap();
@@ -412,7 +412,7 @@ proptest! {
     fn sizes_do_not_depend_on_cutting(spec in any_spec(), contents in contents(), piece in 1..5_000_usize) {
         let whole = encode(spec, &contents);
         prop_assert!(encode(spec, &contents) == whole);
-        prop_assert_eq!(encoded_size(spec, contents.chunks(piece)), Bytes::from(whole.len()));
+        prop_assert_eq!(encoded_size(spec, contents.chunks(piece)), ByteCount::from(whole.len()));
     }
 
     #[test]
@@ -426,7 +426,7 @@ proptest! {
                 coded[at % length] = value;
             }
         }
-        if let Ok(output) = decode(spec.coding(), &coded, Bytes::new(1_000_000)) {
+        if let Ok(output) = decode(spec.coding(), &coded, ByteCount::new(1_000_000)) {
             prop_assert!(output.len() <= 1_000_000);
             if matches!(spec.coding(), Coding::Gzip | Coding::Deflate) {
                 // Damage to header fields without content (time, system) goes unnoticed; a checksum protects the rest.
@@ -438,7 +438,7 @@ proptest! {
     #[test]
     fn noise_never_panics(noise in proptest::collection::vec(any::<u8>(), 0..2_000)) {
         for coding in Coding::ALL {
-            let _ = decode(coding, &noise, Bytes::new(1_000_000));
+            let _ = decode(coding, &noise, ByteCount::new(1_000_000));
         }
     }
 }

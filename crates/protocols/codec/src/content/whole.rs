@@ -11,10 +11,10 @@ use crate::message::GzipEncoder;
 ///
 /// ```
 /// use lastmile_codec::content::{Coding, WholeEncoder, decode};
-/// use lastmile_units::Bytes;
+/// use lastmile_units::ByteCount;
 /// let mut encoder = WholeEncoder::new("zstd:3".parse().unwrap());
 /// for text in [b"to be, or", b"not to be"] {
-///     assert_eq!(decode(Coding::Zstd, &encoder.encode(text), Bytes::new(100)).unwrap(), text);
+///     assert_eq!(decode(Coding::Zstd, &encoder.encode(text), ByteCount::new(100)).unwrap(), text);
 /// }
 /// ```
 pub struct WholeEncoder {
@@ -62,7 +62,7 @@ impl WholeEncoder {
 mod tests {
     use super::super::decode;
     use super::*;
-    use lastmile_units::Bytes;
+    use lastmile_units::ByteCount;
 
     /// The sizes are those of `zlib.compressobj(level, zlib.DEFLATED, 31)` of Python 3.11 with zlib 1.2.13.
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             let encoded = inputs.map(|input| encoder.encode(input));
             for (input, encoded) in inputs.iter().zip(&encoded) {
                 assert_eq!(
-                    decode(spec.coding(), encoded, Bytes::new(100_000)).unwrap(),
+                    decode(spec.coding(), encoded, ByteCount::new(100_000)).unwrap(),
                     *input,
                     "{spec}"
                 );

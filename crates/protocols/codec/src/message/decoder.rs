@@ -2,7 +2,7 @@
 
 use super::zlib::{Stock, ZlibRs};
 use super::{CodecError, Dictionary, MessageCodec, brotli, lz4, zlib, zstd};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Why a back end cannot go on.
 #[derive(Debug)]
@@ -32,15 +32,15 @@ pub enum DecodeError {
     #[error("a compressed message of {length} decompresses to more than {limit}; raise the limit if that is intended")]
     TooLarge {
         /// Its compressed length.
-        length: Bytes,
+        length: ByteCount,
         /// The limit.
-        limit: Bytes,
+        limit: ByteCount,
     },
     /// The message ends before its content is complete.
     #[error("a compressed message of {length} is cut off; are fragments missing?")]
     Truncated {
         /// Its compressed length.
-        length: Bytes,
+        length: ByteCount,
     },
     /// The message violates its codec's format, or refers to data before its history.
     #[error(
@@ -48,7 +48,7 @@ pub enum DecodeError {
     )]
     Corrupt {
         /// Its compressed length.
-        length: Bytes,
+        length: ByteCount,
         /// The error of the library.
         problem: String,
     },
@@ -88,7 +88,7 @@ impl MessageDecoder {
     /// # Errors
     /// When it is corrupt, cut off or too long. `out` is then unchanged, and every later message is [`DecodeError::Lost`] until
     /// [`Self::reset`] or [`Self::prime`].
-    pub fn decode(&mut self, coded: &[u8], limit: Bytes, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+    pub fn decode(&mut self, coded: &[u8], limit: ByteCount, out: &mut Vec<u8>) -> Result<(), DecodeError> {
         if self.lost {
             return Err(DecodeError::Lost);
         }
@@ -97,7 +97,7 @@ impl MessageDecoder {
         self.back_end.decode(coded, end, out).map_err(|fault| {
             out.truncate(before);
             self.lost = true;
-            let length = Bytes::from(coded.len());
+            let length = ByteCount::from(coded.len());
             match fault {
                 Fault::Corrupt(problem) => DecodeError::Corrupt { length, problem },
                 Fault::Truncated => DecodeError::Truncated { length },
@@ -119,8 +119,8 @@ impl MessageDecoder {
     }
 
     /// The memory that it has allocated and not freed.
-    pub fn memory(&self) -> Bytes {
-        Bytes::from(self.back_end.memory())
+    pub fn memory(&self) -> ByteCount {
+        ByteCount::from(self.back_end.memory())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Dictionaries: data that both ends of a connection know before its first message.
 
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::sync::Arc;
 
 /// Bytes that a codec treats as if they preceded the first message; without takeover, every message.
@@ -27,13 +27,13 @@ impl Dictionary {
     ///
     /// # Errors
     /// When the samples are too few or too short; hundreds of messages are usually enough.
-    pub fn train<S: AsRef<[u8]>>(samples: &[S], size: Bytes) -> Result<Self, TrainError> {
+    pub fn train<S: AsRef<[u8]>>(samples: &[S], size: ByteCount) -> Result<Self, TrainError> {
         let total = samples.iter().map(|sample| sample.as_ref().len()).sum();
         // A dictionary is never larger than its samples.
         let length = usize::try_from(size.get()).unwrap_or(usize::MAX).min(total);
         let error = |problem: String| TrainError {
             samples: samples.len(),
-            total: Bytes::from(total),
+            total: ByteCount::from(total),
             size,
             problem,
         };
@@ -69,7 +69,7 @@ const SIZE_MIN: usize = 256;
 )]
 pub struct TrainError {
     samples: usize,
-    total: Bytes,
-    size: Bytes,
+    total: ByteCount,
+    size: ByteCount,
     problem: String,
 }

@@ -3,7 +3,7 @@
 use super::sender_policy::fragment_ends;
 use super::zlib::{Stock, ZlibRs};
 use super::{CodecError, Dictionary, MessageCodec, brotli, lz4, zlib, zstd};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// A back end: one direction of one connection. Its input is never empty, except for an empty message.
 pub(super) trait Compress: Send {
@@ -32,7 +32,7 @@ pub(super) trait Compress: Send {
 ///
 /// ```
 /// use lastmile_codec::message::{MessageDecoder, MessageEncoder};
-/// use lastmile_units::Bytes;
+/// use lastmile_units::ByteCount;
 /// let codec = "deflate:6/w15/m8".parse().unwrap();
 /// let mut encoder = MessageEncoder::new(&codec, None).unwrap();
 /// let (mut first, mut again) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl MessageEncoder {
     ///
     /// LZ4 has no such flush: it compresses the whole message, which is then cut into fragments of that many compressed bytes. This
     /// delays the reader, but adds no bytes. A fragment size of 0 is treated as 1.
-    pub fn encode_fragmented(&mut self, message: &[u8], fragment: Bytes, out: &mut Vec<u8>, ends: &mut Vec<usize>) {
+    pub fn encode_fragmented(&mut self, message: &[u8], fragment: ByteCount, out: &mut Vec<u8>, ends: &mut Vec<usize>) {
         let length = usize::try_from(fragment.get()).unwrap_or(usize::MAX).max(1);
         if !self.back_end.flushes_parts() {
             let start = out.len();
@@ -132,8 +132,8 @@ impl MessageEncoder {
     }
 
     /// The memory that it has allocated and not freed.
-    pub fn memory(&self) -> Bytes {
-        Bytes::from(self.back_end.memory())
+    pub fn memory(&self) -> ByteCount {
+        ByteCount::from(self.back_end.memory())
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::{CodecError, Dictionary, MessageCodec, MessageEncoder};
 use crate::message::Kind;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::fmt;
 use std::time::Duration;
 
@@ -15,30 +15,30 @@ pub struct Policy {
     /// Messages of this type are sent uncompressed.
     pub skip: Option<Kind>,
     /// Messages shorter than this are sent uncompressed.
-    pub threshold: Bytes,
+    pub threshold: ByteCount,
     /// Messages are sent in fragments of that many bytes; each can be read before the next arrives
     /// ([`MessageEncoder::encode_fragmented`]).
-    pub fragment: Option<Bytes>,
+    pub fragment: Option<ByteCount>,
     /// After that long without a compressed message, the context is freed; the next message starts a new one.
     pub reset_after_idle: Option<Duration>,
 }
 
 impl Policy {
     /// Whether a message of this type and length is compressed.
-    pub fn compresses(&self, kind: Kind, length: Bytes) -> bool {
+    pub fn compresses(&self, kind: Kind, length: ByteCount) -> bool {
         self.skip != Some(kind) && length >= self.threshold
     }
 
     /// The uncompressed sizes of the pieces that a message of `size` is compressed in: its fragments, or the whole message.
-    pub fn pieces(&self, size: Bytes) -> Vec<Bytes> {
+    pub fn pieces(&self, size: ByteCount) -> Vec<ByteCount> {
         let Some(fragment) = self.fragment.filter(|fragment| *fragment < size) else {
             return vec![size];
         };
-        let fragment = fragment.max(Bytes::new(1));
+        let fragment = fragment.max(ByteCount::new(1));
         let whole = size.get() / fragment.get();
         let last = size.get() % fragment.get();
         let mut pieces = vec![fragment; whole as usize];
-        pieces.extend((last > 0).then(|| Bytes::new(last)));
+        pieces.extend((last > 0).then(|| ByteCount::new(last)));
         pieces
     }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Policy {
             Some(Kind::Text) => said.push("binary only".to_owned()),
             Some(Kind::Binary) => said.push("text only".to_owned()),
         }
-        if self.threshold > Bytes::ZERO {
+        if self.threshold > ByteCount::ZERO {
             said.push(format!("from {}", self.threshold));
         }
         if let Some(fragment) = self.fragment {
@@ -121,8 +121,8 @@ impl PolicyEncoder {
         out: &mut Vec<u8>,
         ends: &mut Vec<usize>,
     ) -> Treatment {
-        if !self.policy.compresses(kind, Bytes::from(message.len())) {
-            let fragment = self.policy.fragment.unwrap_or(Bytes::new(u64::MAX));
+        if !self.policy.compresses(kind, ByteCount::from(message.len())) {
+            let fragment = self.policy.fragment.unwrap_or(ByteCount::new(u64::MAX));
             let start = out.len();
             out.extend_from_slice(message);
             fragment_ends(start, out.len(), fragment, ends);
@@ -149,12 +149,16 @@ impl PolicyEncoder {
     }
 
     /// The memory that it has allocated and not freed, at a time; 0 while the context is freed.
-    pub fn memory(&self, at: Duration) -> Bytes {
-        if self.is_idle(at) { Bytes::ZERO } else { self.context() }
+    pub fn memory(&self, at: Duration) -> ByteCount {
+        if self.is_idle(at) {
+            ByteCount::ZERO
+        } else {
+            self.context()
+        }
     }
 
     /// The same, while there is a context.
-    pub fn context(&self) -> Bytes {
+    pub fn context(&self) -> ByteCount {
         self.encoder.memory()
     }
 
@@ -165,7 +169,7 @@ impl PolicyEncoder {
 }
 
 /// Appends to `ends` where pieces of `length` end between `start` and `end`; there is at least one piece.
-pub(super) fn fragment_ends(start: usize, end: usize, length: Bytes, ends: &mut Vec<usize>) {
+pub(super) fn fragment_ends(start: usize, end: usize, length: ByteCount, ends: &mut Vec<usize>) {
     let length = usize::try_from(length.get()).unwrap_or(usize::MAX).max(1);
     ends.extend((start..end).step_by(length).skip(1));
     ends.push(end);
@@ -186,7 +190,7 @@ mod tests {
     fn what_is_skipped_goes_as_it_is_and_leaves_the_context_alone() {
         let policy = Policy {
             skip: Some(Kind::Binary),
-            threshold: Bytes::new(5),
+            threshold: ByteCount::new(5),
             ..Policy::default()
         };
         let mut encoder = PolicyEncoder::new(&codec("deflate"), None, policy).unwrap();
@@ -234,7 +238,7 @@ mod tests {
             for at in [0, 9, 18, 28, 29] {
                 let (mut out, mut decoded) = (Vec::new(), Vec::new());
                 encoder.encode(Kind::Text, Some(at * SECOND), message, &mut out, &mut Vec::new());
-                decoder.decode(&out, Bytes::new(100), &mut decoded).unwrap();
+                decoder.decode(&out, ByteCount::new(100), &mut decoded).unwrap();
                 assert_eq!(decoded, message, "{codec}");
                 sizes.push(out.len());
             }
@@ -242,8 +246,8 @@ mod tests {
                 assert!(sizes[3] > sizes[2], "{codec}: the context was reset: {sizes:?}");
                 assert!(sizes[4] < sizes[3], "{codec}: and kept after that: {sizes:?}");
             }
-            assert!(encoder.memory(38 * SECOND) > Bytes::ZERO, "{codec}");
-            assert_eq!(encoder.memory(39 * SECOND), Bytes::ZERO, "{codec}");
+            assert!(encoder.memory(38 * SECOND) > ByteCount::ZERO, "{codec}");
+            assert_eq!(encoder.memory(39 * SECOND), ByteCount::ZERO, "{codec}");
         }
     }
 
@@ -261,8 +265,8 @@ mod tests {
     #[test]
     fn plain_messages_are_fragmented_as_well() {
         let policy = Policy {
-            threshold: Bytes::new(100),
-            fragment: Some(Bytes::new(4)),
+            threshold: ByteCount::new(100),
+            fragment: Some(ByteCount::new(4)),
             ..Policy::default()
         };
         let mut encoder = PolicyEncoder::new(&codec("deflate"), None, policy).unwrap();
@@ -278,11 +282,11 @@ mod tests {
     fn what_is_coded_in_one_go_is_a_fragment_or_the_whole_message() {
         let pieces = |fragment: Option<u64>, size: u64| {
             let policy = Policy {
-                fragment: fragment.map(Bytes::new),
+                fragment: fragment.map(ByteCount::new),
                 ..Policy::default()
             };
-            let pieces = policy.pieces(Bytes::new(size)).into_iter();
-            pieces.map(Bytes::get).collect::<Vec<_>>()
+            let pieces = policy.pieces(ByteCount::new(size)).into_iter();
+            pieces.map(ByteCount::get).collect::<Vec<_>>()
         };
         assert_eq!(pieces(None, 10), [10]);
         assert_eq!(pieces(Some(4), 10), [4, 4, 2]);
@@ -302,8 +306,8 @@ mod tests {
         assert_eq!(binary.to_string(), "binary only");
         let policy = Policy {
             skip: Some(Kind::Binary),
-            threshold: Bytes::new(128),
-            fragment: Some(Bytes::new(1000)),
+            threshold: ByteCount::new(128),
+            fragment: Some(ByteCount::new(1000)),
             reset_after_idle: Some(60 * SECOND),
         };
         assert_eq!(

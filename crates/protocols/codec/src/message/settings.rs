@@ -1,7 +1,7 @@
 //! The settings of message codecs, with their ranges and defaults.
 
 use super::{CodecError, MessageCodec};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The settings of a deflate encoder. A decoder needs only takeover and window; the sender alone decides on the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,10 +34,10 @@ impl Default for Deflate {
 impl Deflate {
     /// The memory that stock zlib 1.3 allocates for these settings on a 64-bit machine: window and chains, hash and symbols (zconf.h:
     /// 2^(w+2) + 2^(m+9) B), and its state, for which zconf.h gives only "a few kilobytes".
-    pub const fn zlib_memory(&self) -> Bytes {
+    pub const fn zlib_memory(&self) -> ByteCount {
         let window = 1 << (self.window_bits.runs_as().get() + 2);
         let hash_and_symbols = 1 << (self.mem_level + 9);
-        Bytes::new(window + hash_and_symbols + ZLIB_STATE)
+        ByteCount::new(window + hash_and_symbols + ZLIB_STATE)
     }
 
     pub(super) fn check(&self) -> Result<(), CodecError> {

@@ -1,6 +1,6 @@
 use super::settings::Strategy;
 use super::*;
-use lastmile_units::{Bytes, Rng, Seed};
+use lastmile_units::{ByteCount, Rng, Seed};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 use rand_core::Rng as _;
 
@@ -105,7 +105,7 @@ fn assert_turns_back(codec: &MessageCodec, dictionary: Option<&Dictionary>, mess
         coded.truncate(6);
         decoded.truncate(6);
         encoder.encode(message, &mut coded);
-        let turned_back = decoder.decode(&coded[6..], Bytes::from(message.len()), &mut decoded);
+        let turned_back = decoder.decode(&coded[6..], ByteCount::from(message.len()), &mut decoded);
         assert_eq!(turned_back, Ok(()), "{codec}, message {index}");
         assert!(decoded[6..] == message[..], "{codec}, message {index}");
         assert_eq!(decoded[..6], *b"before");
@@ -213,8 +213,8 @@ fn stock_zlib_holds_what_its_formula_says_and_its_state() {
             let mut encoder = MessageEncoder::new(&MessageCodec::Deflate(settings), None).unwrap();
             let window = window_bits.get().max(9);
             let formula = (1 << (window + 2)) + (1 << (mem_level + 9));
-            assert_eq!(encoder.memory(), Bytes::new(formula + 5968), "{settings}");
-            assert_eq!(settings.zlib_memory(), Bytes::new(formula + 5968), "{settings}");
+            assert_eq!(encoder.memory(), ByteCount::new(formula + 5968), "{settings}");
+            assert_eq!(settings.zlib_memory(), ByteCount::new(formula + 5968), "{settings}");
             encoder.encode(&[1; 100_000], &mut Vec::new());
             assert_eq!(
                 encoder.memory(),
@@ -257,7 +257,7 @@ fn what_a_library_holds_without_asking_for_it_counts_as_memory() {
         let encoder = MessageEncoder::new(&codec, None).unwrap();
         let decoder = MessageDecoder::new(&codec, None).unwrap();
         assert!(
-            encoder.memory() > Bytes::new(1000) && decoder.memory() > Bytes::new(1000),
+            encoder.memory() > ByteCount::new(1000) && decoder.memory() > ByteCount::new(1000),
             "{codec:?}"
         );
     }
@@ -268,7 +268,7 @@ fn a_dictionary_of_either_kind_turns_messages_back_and_helps_the_first_message()
     let mut rng = rng("dictionary");
     let samples: Vec<Vec<u8>> = (0..500).map(|_| chat(&mut rng, 120)).collect();
     let raw = Dictionary::raw(samples[..300].concat());
-    let trained = Dictionary::train(&samples, Bytes::new(4096)).unwrap();
+    let trained = Dictionary::train(&samples, ByteCount::new(4096)).unwrap();
     // Bytes that libzstd would read as a trained dictionary.
     let misleading = Dictionary::raw([&[0x37, 0xa4, 0x30, 0xec], &samples[..300].concat()[..]].concat());
     let messages = messages();
@@ -317,13 +317,13 @@ fn fragments_of_a_message_decode_as_one_and_end_where_they_are_said_to() {
         let mut decoder = MessageDecoder::new(&codec, None).unwrap();
         for message in &messages {
             let (mut coded, mut ends, mut decoded) = (Vec::new(), Vec::new(), Vec::new());
-            encoder.encode_fragmented(message, Bytes::new(1000), &mut coded, &mut ends);
+            encoder.encode_fragmented(message, ByteCount::new(1000), &mut coded, &mut ends);
             assert!(ends.is_sorted(), "{codec}: {ends:?}");
             assert_eq!(ends.last(), Some(&coded.len()), "{codec}");
             if !matches!(codec, MessageCodec::Lz4(_)) {
                 assert_eq!(ends.len(), message.len().div_ceil(1000).max(1), "{codec}");
             }
-            decoder.decode(&coded, Bytes::new(2500), &mut decoded).unwrap();
+            decoder.decode(&coded, ByteCount::new(2500), &mut decoded).unwrap();
             assert_eq!(decoded, *message, "{codec}");
         }
     }
@@ -335,7 +335,7 @@ fn messages_of_rfc_7692_section_7_2_3_decode() {
         let mut decoder = MessageDecoder::new(&"deflate".parse().unwrap(), None).unwrap();
         let mut out = Vec::new();
         for message in messages {
-            decoder.decode(message, Bytes::new(100), &mut out).unwrap();
+            decoder.decode(message, ByteCount::new(100), &mut out).unwrap();
         }
         out
     };
@@ -378,8 +378,8 @@ fn a_message_above_the_limit_is_refused_and_nothing_is_put_out() {
         MessageEncoder::new(&codec, None).unwrap().encode(&bomb, &mut coded);
         let mut decoder = MessageDecoder::new(&codec, None).unwrap();
         let mut out = b"kept".to_vec();
-        let limit = Bytes::new(999_999);
-        let length = Bytes::from(coded.len());
+        let limit = ByteCount::new(999_999);
+        let length = ByteCount::from(coded.len());
         let refused = decoder.decode(&coded, limit, &mut out);
         assert_eq!(refused, Err(DecodeError::TooLarge { length, limit }), "{codec}");
         assert_eq!(out, b"kept");
@@ -390,7 +390,7 @@ fn a_message_above_the_limit_is_refused_and_nothing_is_put_out() {
             "{codec}"
         );
         decoder.reset();
-        decoder.decode(&coded, Bytes::new(1_000_000), &mut out).unwrap();
+        decoder.decode(&coded, ByteCount::new(1_000_000), &mut out).unwrap();
     }
 }
 
@@ -403,7 +403,7 @@ fn a_message_that_is_cut_off_is_told_from_a_whole_one() {
         for length in 0..coded.len() {
             let mut decoder = MessageDecoder::new(&codec, None).unwrap();
             let mut out = Vec::new();
-            let result = decoder.decode(&coded[..length], Bytes::new(3000), &mut out);
+            let result = decoder.decode(&coded[..length], ByteCount::new(3000), &mut out);
             assert!(
                 result.is_err() || out != message || length + 1 == coded.len(),
                 "{codec} cut to {length}"
@@ -442,19 +442,19 @@ proptest! {
             let (mut first, mut coded, mut out) = (Vec::new(), Vec::new(), Vec::new());
             encoder.encode(&before, &mut first);
             encoder.encode(&message, &mut coded);
-            decoder.decode(&first, Bytes::new(500), &mut out).unwrap();
+            decoder.decode(&first, ByteCount::new(500), &mut out).unwrap();
             for (index, byte) in &flips {
                 let at = index.index(coded.len());
                 coded[at] = *byte;
             }
             coded.truncate(cut.index(coded.len() + 1));
-            let result = decoder.decode(&coded, Bytes::new(1000), &mut out);
+            let result = decoder.decode(&coded, ByteCount::new(1000), &mut out);
             prop_assert!(out.len() <= 1500, "{}", codec);
             prop_assert!(result.is_ok() || out == before, "{}", codec);
             // A reset works after any message.
             decoder.reset();
             out.clear();
-            decoder.decode(&first, Bytes::new(500), &mut out).unwrap();
+            decoder.decode(&first, ByteCount::new(500), &mut out).unwrap();
             prop_assert!(out == before, "{}", codec);
         }
     }

@@ -1,6 +1,6 @@
 //! The reasons for which bytes are refused as a GIOP message.
 
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Why bytes are no GIOP message. The connection that they came over cannot be used any more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,9 +26,9 @@ pub enum GiopError {
     #[error("a message of {length} exceeds the limit of {limit}; raise the limit if that is intended")]
     TooLarge {
         /// Its length, as declared.
-        length: Bytes,
+        length: ByteCount,
         /// The limit.
-        limit: Bytes,
+        limit: ByteCount,
     },
     /// Too many messages whose fragments have not all arrived.
     #[error("{0} messages are incomplete at the same time, which is the limit")]
@@ -41,7 +41,7 @@ pub enum GiopError {
         /// Where.
         at: usize,
         /// The length of the message.
-        length: Bytes,
+        length: ByteCount,
     },
     /// A field has a value that it cannot have, or that is not read.
     #[error("{field} at byte {at} is {found}")]

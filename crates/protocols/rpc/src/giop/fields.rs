@@ -1,7 +1,7 @@
 //! The fields of GIOP messages: aligned numbers, strings and sequences, written and read within the bounds of a message.
 
 use super::{ByteOrder, GiopError};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Appends zeros up to a multiple of `to` from the start of the message.
 pub(super) fn align(out: &mut Vec<u8>, to: usize) {
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
         let bytes = self.message[self.at..].get(..length).ok_or(GiopError::Truncated {
             field,
             at: self.at,
-            length: Bytes::from(self.message.len()),
+            length: ByteCount::from(self.message.len()),
         })?;
         self.at += length;
         Ok(bytes)

@@ -1,10 +1,10 @@
 //! Cuts long messages into fragments, as omniORB does.
 
 use super::header::{HEADER_LENGTH, Header, MessageType, finish, set_more};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The length at which omniORB 4.2 cuts messages: the size of its buffer (`giopStream::bufferSize`).
-pub const OMNIORB_MESSAGE_MAX: Bytes = Bytes::new(8192);
+pub const OMNIORB_MESSAGE_MAX: ByteCount = ByteCount::new(8192);
 
 /// A fragment has the id of its request after the header.
 const FRAGMENT_HEAD: usize = HEADER_LENGTH + 4;
@@ -13,7 +13,7 @@ const FRAGMENT_HEAD: usize = HEADER_LENGTH + 4;
 ///
 /// # Panics
 /// Where `longest` is not a multiple of 8, or has no room for content: fragments but the last end at a multiple of 8.
-pub fn fragment(message: Vec<u8>, longest: Bytes) -> Vec<u8> {
+pub fn fragment(message: Vec<u8>, longest: ByteCount) -> Vec<u8> {
     let longest = usize::try_from(longest.get()).unwrap_or(usize::MAX & !7);
     assert!(
         longest.is_multiple_of(8) && longest > FRAGMENT_HEAD,

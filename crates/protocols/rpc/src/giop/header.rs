@@ -1,7 +1,7 @@
 //! The header of a GIOP message.
 
 use super::GiopError;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The length of a header in bytes.
 pub const HEADER_LENGTH: usize = 12;
@@ -52,7 +52,7 @@ impl Header {
     }
 
     /// Reads the header at the start of `bytes`, whose message may be `limit` long; none where it is not complete yet.
-    pub(super) fn read(bytes: &[u8], limit: Bytes) -> Result<Option<Self>, GiopError> {
+    pub(super) fn read(bytes: &[u8], limit: ByteCount) -> Result<Option<Self>, GiopError> {
         // What is there is judged at once: who does not speak the protocol shall not be waited for.
         let known = bytes.len().min(4);
         if bytes[..known] != MAGIC[..known] {
@@ -85,9 +85,9 @@ impl Header {
             ByteOrder::Little => u32::from_le_bytes(size),
             ByteOrder::Big => u32::from_be_bytes(size),
         } as usize);
-        if Bytes::from(length) > limit {
+        if ByteCount::from(length) > limit {
             return Err(GiopError::TooLarge {
-                length: Bytes::from(length),
+                length: ByteCount::from(length),
                 limit,
             });
         }

@@ -4,14 +4,14 @@ use super::fields::Fields;
 use super::header::{HEADER_LENGTH, Header, MessageType};
 use super::message::{LocateStatus, Message, Parameters, Reply, ReplyStatus, Request, ResponseFlags, ServiceContext};
 use super::{ByteOrder, GiopError};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 
 /// What a reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The longest message, with all its fragments.
-    pub message: Bytes,
+    pub message: ByteCount,
     /// The number of messages whose fragments have not all arrived. All of them together may have the length of one message.
     pub unfinished: usize,
 }
@@ -20,7 +20,7 @@ impl Default for Limits {
     /// 2 MiB, as omniORB's `giopMaxMsgSize` has it, and 16 messages: our own choice.
     fn default() -> Self {
         Self {
-            message: Bytes::new(2 << 20),
+            message: ByteCount::new(2 << 20),
             unfinished: 16,
         }
     }
@@ -130,7 +130,7 @@ impl Reader {
             bytes.len()
         };
         self.unfinished_length += added;
-        let length = Bytes::from(self.unfinished_length);
+        let length = ByteCount::from(self.unfinished_length);
         if length > self.limits.message {
             let limit = self.limits.message;
             return Err(GiopError::TooLarge { length, limit });

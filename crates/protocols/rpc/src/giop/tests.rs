@@ -1,7 +1,7 @@
 //! Tests of GIOP: messages that return as they were, and hostile ones.
 
 use super::*;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use proptest::prelude::*;
 
 fn request(id: u32, length: usize) -> Message {
@@ -89,14 +89,14 @@ fn big_endian_messages_are_read() {
 #[test]
 fn fragments_are_bounded_in_length_and_number() {
     let limits = Limits {
-        message: Bytes::new(10_000),
+        message: ByteCount::new(10_000),
         unfinished: 2,
     };
     let long = fragment(request(1, 20_000).encode(), OMNIORB_MESSAGE_MAX);
     let refused = read_all(&long, 100, limits).unwrap_err();
     assert!(matches!(refused, GiopError::TooLarge { .. }), "{refused}");
     let begun = |id| {
-        let mut bytes = fragment(request(id, 100).encode(), Bytes::new(64));
+        let mut bytes = fragment(request(id, 100).encode(), ByteCount::new(64));
         bytes.truncate(64);
         bytes
     };

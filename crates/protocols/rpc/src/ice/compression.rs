@@ -3,11 +3,11 @@
 use super::IceError;
 use super::header::{CompressionStatus, HEADER_LENGTH, finish, set_status};
 use bzip2::read::{BzDecoder, BzEncoder};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::io::Read;
 
 /// Ice compresses messages of at least this length, the header included.
-pub const COMPRESSION_THRESHOLD: Bytes = Bytes::new(100);
+pub const COMPRESSION_THRESHOLD: ByteCount = ByteCount::new(100);
 
 /// Which messages are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub fn compress(mut message: Vec<u8>, level: u32, policy: CompressionPolicy) -> 
         set_status(&mut message, CompressionStatus::AcceptsCompressed);
         message
     };
-    if policy == CompressionPolicy::AboveThreshold && Bytes::from(message.len()) < COMPRESSION_THRESHOLD {
+    if policy == CompressionPolicy::AboveThreshold && ByteCount::from(message.len()) < COMPRESSION_THRESHOLD {
         return plain(message);
     }
     set_status(&mut message, CompressionStatus::Compressed);
@@ -43,13 +43,13 @@ pub fn compress(mut message: Vec<u8>, level: u32, policy: CompressionPolicy) -> 
 }
 
 /// Decompresses the body of `message`, which may then have `limit` bytes together with its header. The result has a header of its own.
-pub(super) fn decompress(message: &[u8], limit: Bytes) -> Result<Vec<u8>, IceError> {
+pub(super) fn decompress(message: &[u8], limit: ByteCount) -> Result<Vec<u8>, IceError> {
     let (header, body) = message.split_at(HEADER_LENGTH);
     let Some((size, coded)) = body.split_first_chunk::<4>() else {
         return Err(IceError::Truncated {
             field: "the uncompressed size",
             at: HEADER_LENGTH,
-            length: Bytes::from(message.len()),
+            length: ByteCount::from(message.len()),
         });
     };
     let size = i32::from_le_bytes(*size);
@@ -59,9 +59,9 @@ pub(super) fn decompress(message: &[u8], limit: Bytes) -> Result<Vec<u8>, IceErr
         at: HEADER_LENGTH,
         found: size.to_string(),
     })?;
-    if Bytes::from(length) > limit {
+    if ByteCount::from(length) > limit {
         return Err(IceError::TooLarge {
-            length: Bytes::from(length),
+            length: ByteCount::from(length),
             limit,
         });
     }

@@ -1,6 +1,6 @@
 //! The reasons for which bytes are refused as an Ice message.
 
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Why bytes are no Ice message. The connection that they came over cannot be used any more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,9 +31,9 @@ pub enum IceError {
     #[error("a message of {length} exceeds the limit of {limit}; raise the limit if that is intended")]
     TooLarge {
         /// Its length, as declared.
-        length: Bytes,
+        length: ByteCount,
         /// The limit.
-        limit: Bytes,
+        limit: ByteCount,
     },
     /// A message, or a field of it, is shorter than its declared size.
     #[error("{field} is cut off at byte {at} of a message of {length}")]
@@ -43,7 +43,7 @@ pub enum IceError {
         /// Where.
         at: usize,
         /// The length of the message.
-        length: Bytes,
+        length: ByteCount,
     },
     /// A field has a value that it cannot have.
     #[error("{field} at byte {at} is {found}")]

@@ -1,7 +1,7 @@
 //! The fields of Ice messages: sizes, strings and integers, written and read within the bounds of a message.
 
 use super::IceError;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Appends a size: one byte below 255, else 255 and four bytes.
 ///
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
         let bytes = rest.get(..length).ok_or(IceError::Truncated {
             field,
             at: self.at,
-            length: Bytes::from(self.message.len()),
+            length: ByteCount::from(self.message.len()),
         })?;
         self.at += length;
         Ok(bytes)

@@ -1,7 +1,7 @@
 //! The header of an Ice message, and the types of messages.
 
 use super::IceError;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The length of a header in bytes.
 pub const HEADER_LENGTH: usize = 14;
@@ -49,7 +49,7 @@ impl Header {
     }
 
     /// Reads the header at the start of `bytes`, whose message may be `limit` long; none where it is not complete yet.
-    pub(super) fn read(bytes: &[u8], limit: Bytes) -> Result<Option<Self>, IceError> {
+    pub(super) fn read(bytes: &[u8], limit: ByteCount) -> Result<Option<Self>, IceError> {
         // What is there is judged at once: who does not speak the protocol shall not be waited for.
         let known = bytes.len().min(4);
         if bytes[..known] != START[..known] {
@@ -87,9 +87,9 @@ impl Header {
             at: SIZE_AT,
             found: format!("{size}, but a header has {HEADER_LENGTH} bytes"),
         })?;
-        if Bytes::from(length) > limit {
+        if ByteCount::from(length) > limit {
             return Err(IceError::TooLarge {
-                length: Bytes::from(length),
+                length: ByteCount::from(length),
                 limit,
             });
         }

@@ -4,20 +4,20 @@ use super::compression::decompress;
 use super::fields::Fields;
 use super::header::{CompressionStatus, HEADER_LENGTH, Header, MessageType};
 use super::{Encapsulation, IceError, Identity, Invocation, Message, Mode, ReplyStatus};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// What a reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The longest message, before and after decompression.
-    pub message: Bytes,
+    pub message: ByteCount,
 }
 
 impl Default for Limits {
     /// 1 MiB, as Ice's property `Ice.MessageSizeMax` has it.
     fn default() -> Self {
         Self {
-            message: Bytes::new(1 << 20),
+            message: ByteCount::new(1 << 20),
         }
     }
 }
@@ -55,7 +55,7 @@ impl Reader {
     ///
     /// # Errors
     /// Where the bytes are no message.
-    pub fn next_message(&mut self) -> Result<Option<(Message, Bytes)>, IceError> {
+    pub fn next_message(&mut self) -> Result<Option<(Message, ByteCount)>, IceError> {
         let rest = &self.received[self.read..];
         let Some(header) = Header::read(rest, self.limits.message)? else {
             return Ok(None);
@@ -65,7 +65,7 @@ impl Reader {
         };
         let decoded = decode_with(header, message, self.limits)?;
         self.read += header.length;
-        Ok(Some((decoded, Bytes::from(header.length))))
+        Ok(Some((decoded, ByteCount::from(header.length))))
     }
 
     /// Whether part of a message has arrived.
@@ -84,9 +84,9 @@ pub fn decode(message: &[u8], limits: Limits) -> Result<Message, IceError> {
         at: message.len(),
         length,
     };
-    let header = Header::read(message, limits.message)?.ok_or_else(|| cut_off(Bytes::from(HEADER_LENGTH)))?;
+    let header = Header::read(message, limits.message)?.ok_or_else(|| cut_off(ByteCount::from(HEADER_LENGTH)))?;
     if header.length > message.len() {
-        return Err(cut_off(Bytes::from(header.length)));
+        return Err(cut_off(ByteCount::from(header.length)));
     }
     no_more(header.length, message.len())?;
     decode_with(header, message, limits)

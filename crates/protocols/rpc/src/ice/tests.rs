@@ -1,7 +1,7 @@
 //! Tests of the Ice protocol: messages that return as they were, and hostile ones.
 
 use super::*;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use proptest::prelude::*;
 
 fn call(operation: &str, content: Vec<u8>) -> Invocation {
@@ -114,7 +114,7 @@ fn compression_as_in_ice_makes_a_message_of_a_hundred_bytes_longer_and_the_bette
 #[test]
 fn a_bomb_is_refused_by_what_it_declares_and_by_what_it_has() {
     let limits = Limits {
-        message: Bytes::new(10_000),
+        message: ByteCount::new(10_000),
     };
     let long = Message::Request {
         id: 1,

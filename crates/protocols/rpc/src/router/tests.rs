@@ -24,7 +24,7 @@ fn router(calls: usize, queue: u64) -> Router {
             bytes: None,
             delay: Some(Duration::from_millis(20)),
         },
-        queue: Bytes::new(queue),
+        queue: ByteCount::new(queue),
     })
 }
 
@@ -107,7 +107,7 @@ fn a_client_that_does_not_read_fills_its_own_queue_and_no_more() {
             router.written(quick);
         }
     }
-    assert!(router.waiting_bytes(slow) <= Bytes::new(500));
+    assert!(router.waiting_bytes(slow) <= ByteCount::new(500));
     assert_eq!(delivered, 10_000);
     let counters = router.counters();
     assert!(counters.queue_full > 9_900, "{counters:?}");

@@ -11,7 +11,7 @@ mod window;
 use super::{AckSample, ConnectionStart, Phase};
 use aggregation::Aggregation;
 use bandwidth::{Bandwidth, Gain, Maximum};
-use lastmile_units::{BitRate, Bytes, Instant, Rng};
+use lastmile_units::{BitRate, ByteCount, Instant, Rng};
 use long_term_bandwidth::{Policer, Progress};
 use rand_core::Rng as _;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use window::MINIMUM_WINDOW;
 /// Departure: time is not rounded to ticks of the kernel's clock.
 #[derive(Debug)]
 pub(super) struct Bbr {
-    segment_size: Bytes,
+    segment_size: ByteCount,
     chance: Rng,
     mode: Mode,
     pacing_gain: Gain,
@@ -384,7 +384,7 @@ impl Bbr {
 }
 
 /// The rate that startup's gain gives for one window per round trip.
-fn initial_rate(window: u32, round_trip: Option<Duration>, segment_size: Bytes) -> BitRate {
+fn initial_rate(window: u32, round_trip: Option<Duration>, segment_size: ByteCount) -> BitRate {
     let round_trip = round_trip.unwrap_or(ROUND_TRIP_GUESS);
     Bandwidth::from_segments(u64::from(window), round_trip).paced(HIGH_GAIN, segment_size)
 }

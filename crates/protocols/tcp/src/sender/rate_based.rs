@@ -7,7 +7,7 @@ use crate::congestion::{AckSample, ConnectionStart, Phase};
 use crate::delivery_rate::DeliveryRate;
 use crate::pacing::{Pacing, segments_per_burst, short_path_allowance};
 use crate::scoreboard::Sent;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::time::Duration;
 
 /// The additional state of such a sender.
@@ -92,7 +92,7 @@ impl Sender {
             paced.pacing.begin(now, 1);
             return true;
         }
-        let segment_size = Bytes::new(self.segment_size);
+        let segment_size = ByteCount::new(self.segment_size);
         let allowance = short_path_allowance(paced.delivery.round_trip_minimum().unwrap_or(Duration::MAX));
         let burst = segments_per_burst(rate, allowance, segment_size);
         if self.defers(now, burst) {
@@ -136,7 +136,7 @@ impl Sender {
         }
         paced.delivery.on_sent(now, end);
         if let Some(rate) = self.congestion.pacing_rate() {
-            paced.pacing.on_sent(Bytes::new(payload), rate);
+            paced.pacing.on_sent(ByteCount::new(payload), rate);
         }
     }
 

@@ -27,7 +27,7 @@ fn config(rng: &mut Rng) -> Config {
         nagle: [Nagle::Off, Nagle::Minshall, Nagle::Classic][pick(rng, 3) as usize],
         congestion_control: [CongestionControl::Cubic, CongestionControl::Reno][pick(rng, 2) as usize],
         timestamps: pick(rng, 4) > 0,
-        receive_window: lastmile_units::Bytes::new(u64::from(2000 + pick(rng, 62_000))),
+        receive_window: lastmile_units::ByteCount::new(u64::from(2000 + pick(rng, 62_000))),
         ..Config::default()
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of flow control: the receiver's offers, and the sender's use of them.
 
 use super::*;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Writes as much of `bytes` from `written` on as there is room for.
 fn write_on(pipe: &mut Pipe, end: End, bytes: &[u8], written: &mut usize) {
@@ -200,7 +200,7 @@ fn the_window_grows_to_what_a_long_fast_link_needs() {
 fn windows_of_any_size_carry_the_stream() {
     for receive_window in [64, 100, 536, 1000, 1448, 2000, 5000, 70_000, 1_000_000] {
         for maximum in [64, 3_000, 65_535, 3 << 20] {
-            let (receive_window, receive_window_maximum) = (Bytes::new(receive_window), Bytes::new(maximum));
+            let (receive_window, receive_window_maximum) = (ByteCount::new(receive_window), ByteCount::new(maximum));
             let config = Config {
                 receive_window,
                 receive_window_maximum,

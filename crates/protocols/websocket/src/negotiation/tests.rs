@@ -1,7 +1,7 @@
 use super::*;
 use crate::extension::read_extensions;
 use lastmile_codec::message::{Deflate, MessageCodec, MessageDecoder, MessageEncoder};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use rand_core::Rng as _;
 
 fn bits(bits: u8) -> WindowBits {
@@ -277,7 +277,7 @@ fn a_compressor_with_a_window_of_8_bits_refers_back_no_farther_than_256_bytes() 
             let mut decoder = MessageDecoder::new(&codec, None).unwrap();
             decoder.prime(&history[history.len() - 256..]);
             let mut read = Vec::new();
-            decoder.decode(&coded, Bytes::new(1000), &mut read).unwrap();
+            decoder.decode(&coded, ByteCount::new(1000), &mut read).unwrap();
             assert_eq!(read, repeated, "level {level}, distance {distance}");
         }
     }

@@ -1,7 +1,7 @@
 use super::*;
 use lastmile_codec::message::{MessageCodec, MessageEncoder, WindowBits};
 
-const LIMIT: Bytes = Bytes::new(1 << 20);
+const LIMIT: ByteCount = ByteCount::new(1 << 20);
 
 fn takeover(takeover: bool) -> Option<CompressorParameters> {
     Some(CompressorParameters {
@@ -182,7 +182,7 @@ fn a_decompression_bomb_is_too_large_and_the_limit_itself_is_not() {
     };
     assert!(coded(LIMIT.get()).len() < 2000);
     let most = read(takeover(true), &coded(LIMIT.get())).unwrap();
-    assert!(matches!(&most[0], Received::Message(message) if Bytes::from(message.payload.len()) == LIMIT));
+    assert!(matches!(&most[0], Received::Message(message) if ByteCount::from(message.payload.len()) == LIMIT));
     let violation = read(takeover(true), &coded(LIMIT.get() + 1)).unwrap_err();
     assert_eq!(violation, Violation::TooLarge(LIMIT));
     assert_eq!(violation.close_code(), CloseCode::TOO_LARGE);
@@ -190,9 +190,9 @@ fn a_decompression_bomb_is_too_large_and_the_limit_itself_is_not() {
 
 #[test]
 fn fragments_add_up_to_the_limit() {
-    let mut receiver = Receiver::new(false, None, Bytes::new(5)).unwrap();
+    let mut receiver = Receiver::new(false, None, ByteCount::new(5)).unwrap();
     let violation = receiver.receive(b"\x02\x03abc\x80\x03", &mut |_| {}).unwrap_err();
-    assert_eq!(violation, Violation::TooLarge(Bytes::new(5)));
+    assert_eq!(violation, Violation::TooLarge(ByteCount::new(5)));
     assert!(receiver.is_over());
 }
 

@@ -96,7 +96,7 @@ fn what_comes_after_a_close_frame_is_passed_over_and_counted() {
     client.receive(&bytes);
     client.receive(b"later");
     assert!(matches!(events(&mut client)[..], [Event::Closed(_)]));
-    assert_eq!(client.bytes_after_close(), Bytes::new(9));
+    assert_eq!(client.bytes_after_close(), ByteCount::new(9));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn memory_is_that_of_what_was_agreed_on() {
         assert!(session.memory() > Deflate::default().zlib_memory());
     }
     let plain = Session::opened(Role::Server, None, &Deflate::default(), MESSAGE_LIMIT, Seed::new(1)).unwrap();
-    assert_eq!(plain.memory(), Bytes::ZERO);
+    assert_eq!(plain.memory(), ByteCount::ZERO);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn sent() -> impl Strategy<Value = Sent> {
     ];
     let form = (any::<bool>(), proptest::option::of(0_u64..2000)).prop_map(|(is_compressed, fragment)| SendOptions {
         is_compressed,
-        fragment: fragment.map(Bytes::new),
+        fragment: fragment.map(ByteCount::new),
     });
     (any::<bool>(), what, form).prop_map(|(is_clients, (kind, payload), form)| (is_clients, kind, payload, form))
 }

@@ -256,7 +256,7 @@ fn limits_on_size_and_parts_hold_for_each_value_at_the_top() {
     let class = node_class();
     let few = |values: &[Value], limits| read_in(std::iter::once(write(values)), limits).1;
     let limits = Limits {
-        size: lastmile_units::Bytes::new(100),
+        size: lastmile_units::ByteCount::new(100),
         ..Limits::default()
     };
     assert_eq!(

@@ -4,7 +4,7 @@ use super::figures::{GZIP, PLAIN, Split, levels_of, mean, part_of_link, reproduc
 use super::reference_values::{BANDWIDTHS, CASES};
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Run, Table};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_workload::faulty_meter;
 
 /// The tables for which the run has rows.
@@ -168,7 +168,7 @@ fn meter(run: &Run) -> Table {
     let row = |case: &super::reference_values::Case| {
         let size = |codec| mean(run, "cases", &[("case", case.name), ("codec", codec)], "response_bytes");
         let (plain, gzip) = (size(PLAIN)?, size(GZIP)?);
-        let metered = |size: f64| faulty_meter(Bytes::new(size as u64)).get().to_string();
+        let metered = |size: f64| faulty_meter(ByteCount::new(size as u64)).get().to_string();
         Some(vec![
             case.name.to_owned(),
             format!("{plain}"),

@@ -3,7 +3,7 @@ use super::{exhibits, findings};
 use crate::tests::CATALOGUE;
 use lastmile_report::record::{Published, Run};
 use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_workload::faulty_meter;
 use std::sync::OnceLock;
 
@@ -68,7 +68,7 @@ fn the_meter_makes_the_printed_sizes_of_the_true_ones() {
         let levels = [("case", case.name), ("codec", "identity")];
         let size = super::figures::mean(run(), "cases", &levels, "response_bytes").unwrap();
         assert_eq!(
-            faulty_meter(Bytes::new(size as u64)).get(),
+            faulty_meter(ByteCount::new(size as u64)).get(),
             case.plain_bytes,
             "case {}",
             case.name

@@ -1,7 +1,7 @@
 //! The runtime that the monitor's sensor and client need, on a host of a world.
 
 use super::application::timestamp;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use http_body_util::Full;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
@@ -56,7 +56,7 @@ impl<H: Host> HostRuntime<H> {
 }
 
 impl<H: Host> Runtime for HostRuntime<H> {
-    async fn connect(&self, authority: &str) -> io::Result<SendRequest<Full<Octets>>> {
+    async fn connect(&self, authority: &str) -> io::Result<SendRequest<Full<Bytes>>> {
         let address: SocketAddrV4 = authority.parse().map_err(io::Error::other)?;
         let stream = self.host.connect(address).await?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;

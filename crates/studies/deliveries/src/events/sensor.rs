@@ -3,7 +3,7 @@
 
 use super::plan::{self, Plan};
 use super::runtime::{CpuTimes, HostRuntime};
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 use http::Response;
 use http_body::{Body, Frame};
@@ -43,7 +43,7 @@ pub(super) fn start_monitor<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan) -> i
         let (monitor, host) = (Arc::clone(&monitor), host_of_monitor.clone());
         async move {
             let (head, body) = monitor.answer(request).await.into_parts();
-            let body: Pin<Box<dyn Body<Data = Octets, Error = Infallible>>> = if cpu.are_zero() {
+            let body: Pin<Box<dyn Body<Data = Bytes, Error = Infallible>>> = if cpu.are_zero() {
                 Box::pin(body)
             } else {
                 Box::pin(StreamBody::new(pieces(host, body, cpu)))
@@ -55,7 +55,7 @@ pub(super) fn start_monitor<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan) -> i
 }
 
 /// The pieces of an answer, and the time that each takes: an event is a line. What is compressed counts as one.
-fn pieces<H: Host>(host: H, body: AnswerBody, cpu: CpuTimes) -> impl Stream<Item = Result<Frame<Octets>, Infallible>> {
+fn pieces<H: Host>(host: H, body: AnswerBody, cpu: CpuTimes) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
     stream::unfold((host, body), move |(host, mut body)| async move {
         let frame = body.frame().await?;
         let data = frame.as_ref().ok().and_then(Frame::data_ref);

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::cpu_charge::CpuCharge;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use http::Request;
 use http::header::{ACCEPT_ENCODING, HOST, USER_AGENT};
 use http_body::{Body, Frame};
@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::TokioIo;
 use lastmile_filter::decode;
 use lastmile_testbed::cpu_cost_model::Operation;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use lastmile_world::Host;
 use std::cell::Cell;
 use std::error::Error;
@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 /// Larger than any response of these workloads: a larger one is damaged.
-const LARGEST_RESPONSE: Bytes = Bytes::new(1 << 30);
+const LARGEST_RESPONSE: ByteCount = ByteCount::new(1 << 30);
 
 /// The path of the objects.
 pub(super) const PATH: &str = "/objects";
@@ -58,7 +58,7 @@ pub(super) async fn extract<H: Host>(
     if !objects.codec.is_identity() {
         request = request.header(ACCEPT_ENCODING, objects.codec.content_coding());
     }
-    let response = sender.send_request(request.body(Empty::<Octets>::new())?).await?;
+    let response = sender.send_request(request.body(Empty::<Bytes>::new())?).await?;
     let first_byte = host.now();
     let carried = Rc::new(Cell::new(0));
     let counted = response.map(|body| CountingBody {
@@ -72,7 +72,7 @@ pub(super) async fn extract<H: Host>(
     while let Some(frame) = body.frame().await {
         if let Ok(data) = frame?.into_data() {
             let completed = decoder.feed(&data)?;
-            let each = Bytes::new(data.len() as u64 / completed.max(1) as u64);
+            let each = ByteCount::new(data.len() as u64 / completed.max(1) as u64);
             for _ in 0..completed {
                 computing.charge_operation(Operation::ReadObject, each).await;
                 last_object = host.now();
@@ -97,13 +97,13 @@ struct CountingBody {
 }
 
 impl Body for CountingBody {
-    type Data = Octets;
+    type Data = Bytes;
     type Error = hyper::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Octets>, hyper::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         if let Poll::Ready(Some(Ok(frame))) = &polled
             && let Some(data) = frame.data_ref()

@@ -3,14 +3,14 @@
 use super::OBJECT_STREAM;
 use super::plan::Plan;
 use crate::cpu_charge::CpuCharge;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 use hyper_util::rt::TokioIo;
 use lastmile_filter::{Buffering, CompressionLayer, Flush, MediaTypes, Policy};
 use lastmile_testbed::cpu_cost_model::Operation;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_workload::ObjectStream;
 use lastmile_world::{Host, Listener};
 use std::convert::Infallible;
@@ -34,7 +34,7 @@ pub(super) async fn serve<H: Host>(
     drop(listener);
     let policy = Policy {
         offered: vec![objects.codec],
-        minimum_size: Bytes::ZERO,
+        minimum_size: ByteCount::ZERO,
         media_types: MediaTypes::matching([OBJECT_STREAM]),
         flush: if objects.whole { Flush::AtEnd } else { Flush::EachChunk },
         buffering: if objects.whole {
@@ -60,7 +60,7 @@ pub(super) async fn serve<H: Host>(
 /// Answers every request with the objects.
 #[derive(Clone)]
 struct Servlet<H> {
-    objects: Rc<[Octets]>,
+    objects: Rc<[Bytes]>,
     object_time: Duration,
     computing: CpuCharge<H>,
 }
@@ -68,7 +68,7 @@ struct Servlet<H> {
 impl<H: Host> Servlet<H> {
     /// Makes the object at `index`.
     fn make(&self, index: usize) -> PendingObject {
-        let size = self.objects.get(index).map_or(0, Octets::len);
+        let size = self.objects.get(index).map_or(0, Bytes::len);
         let writing = self.computing.charge_operation(Operation::WriteObject, size.into());
         let working = self.computing.charge_time(self.object_time);
         Box::pin(async move {
@@ -129,13 +129,13 @@ enum BodyState {
 impl<H> Unpin for ObjectBody<H> {}
 
 impl<H: Host> Body for ObjectBody<H> {
-    type Data = Octets;
+    type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Octets>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
         let Some(object) = this.servlet.objects.get(this.next) else {
             return Poll::Ready(None);

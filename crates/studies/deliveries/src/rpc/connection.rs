@@ -7,7 +7,7 @@ use lastmile_rpc::batch::Batch;
 use lastmile_rpc::router::{AllowList, Router, Settings};
 use lastmile_study::settings::{Call, Route};
 use lastmile_testbed::failure::Failure;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use lastmile_world::{Host, Listener};
 use std::io;
 use std::net::SocketAddrV4;
@@ -177,7 +177,7 @@ impl<H: Host> Session<H> {
             allowed: AllowList::everything(),
             batch: plan.batch,
             // No call of a study is to be lost.
-            queue: Bytes::new(u64::MAX >> 1),
+            queue: ByteCount::new(u64::MAX >> 1),
         });
         let session = router.begin_session("");
         let mut rest = due.iter().zip(calls).enumerate().peekable();
@@ -302,7 +302,7 @@ impl<H: Host> CallerConnection<H> {
                 self.send_batch(batch.take()).await?;
             }
             host.sleep_until(call.due).await;
-            let length = Bytes::from(call.parameters.len());
+            let length = ByteCount::from(call.parameters.len());
             for complete in batch.push(call.parameters, length, host.now()) {
                 self.send_batch(Some(complete)).await?;
             }

@@ -205,7 +205,7 @@ impl Plan {
         let rate = self.down.rate_mean().filter(|_| self.calls == 1)?;
         let packets = message_bytes.div_ceil(SEGMENT);
         let headers = self.down.framing_overhead.get() + SEGMENT_HEADERS;
-        Some(lastmile_units::Bytes::new(message_bytes + packets * headers) / rate)
+        Some(lastmile_units::ByteCount::new(message_bytes + packets * headers) / rate)
     }
 }
 

@@ -10,10 +10,10 @@ use lastmile_rpc::giop::{self, OMNIORB_MESSAGE_MAX, Parameters, Reply, Request, 
 use lastmile_rpc::ice::{self, Encapsulation, Identity, Invocation};
 use lastmile_study::settings::Protocol;
 use lastmile_testbed::failure::Failure;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The longest message that is accepted: above every payload of a study.
-const MESSAGE_LIMIT: Bytes = Bytes::new(64 << 20);
+const MESSAGE_LIMIT: ByteCount = ByteCount::new(64 << 20);
 /// The name of the object that is called.
 const OBJECT: &str = "t";
 /// The key of the object: omniORB's keys have 14 bytes, too.

@@ -6,7 +6,7 @@ use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::Observation;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use lastmile_world::{Host, Listener};
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,7 +37,7 @@ struct Times {
     complete: Instant,
 }
 
-pub(super) fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: Bytes) -> Result<Observation, Failure> {
+pub(super) fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: ByteCount) -> Result<Observation, Failure> {
     let before = site.counters();
     let failed = |error: io::Error| Failure::new(format!("the transfer failed: {error}"));
     let mut listener = site.server.listen(PORT).map_err(failed)?;
@@ -64,7 +64,7 @@ pub(super) fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: Bytes) -> Re
     Ok(observation)
 }
 
-async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: Bytes) -> io::Result<()> {
+async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: ByteCount) -> io::Result<()> {
     let mut request = [0; REQUEST];
     stream.read_exact(&mut request).await?;
     let chunk = vec![0; CHUNK];
@@ -77,7 +77,7 @@ async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: 
     stream.shutdown().await
 }
 
-async fn fetch(host: impl Host, from: std::net::SocketAddrV4, bytes: Bytes) -> io::Result<Times> {
+async fn fetch(host: impl Host, from: std::net::SocketAddrV4, bytes: ByteCount) -> io::Result<Times> {
     let start = host.now();
     let mut stream = host.connect(from).await?;
     let connected = host.now();

@@ -4,7 +4,7 @@ use crate::messages::Messages;
 use lastmile_codec::message::{MessageCodec, Strategy};
 use lastmile_study::settings::{Pace, ServerName, Settings};
 use lastmile_testbed::messaging::CompressionMode;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// Messages, and how they are delivered.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Plan {
         let coding = CompressionMode::from_codec(messages.codec);
         let told_by_rsv1 = [
             ("uncompressed", policy.skip.is_some()),
-            ("compression_threshold", policy.threshold > Bytes::ZERO),
+            ("compression_threshold", policy.threshold > ByteCount::ZERO),
             ("reset_after_idle", policy.reset_after_idle.is_some()),
         ];
         if let Some((key, _)) = told_by_rsv1.iter().find(|(_, is_set)| *is_set)
@@ -42,7 +42,7 @@ impl Plan {
         let only_ours = [
             ("fragment", policy.fragment.is_some()),
             ("uncompressed", policy.skip.is_some()),
-            ("compression_threshold", policy.threshold > Bytes::ZERO),
+            ("compression_threshold", policy.threshold > ByteCount::ZERO),
             ("reset_after_idle", policy.reset_after_idle.is_some()),
             (
                 "strategy",

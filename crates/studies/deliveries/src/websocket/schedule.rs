@@ -6,7 +6,7 @@ use lastmile_study::settings::{Pace, ServerName};
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::messaging::{ClockOrigin, CompressionMode, Connection, Conversation, ScheduledMessage, SendTime};
 use lastmile_traffic::messages::{Direction, Message};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -122,7 +122,7 @@ impl Schedule {
 }
 
 fn outgoing(asked: &Plan, message: &Message, due: SendTime) -> ScheduledMessage {
-    let (policy, size) = (&asked.messages.policy, Bytes::from(message.payload.len()));
+    let (policy, size) = (&asked.messages.policy, ByteCount::from(message.payload.len()));
     let pieces = match &asked.compression {
         CompressionMode::PermessageDeflate { .. } if policy.compresses(message.kind, size) => policy.pieces(size),
         // An application compresses a whole message, however it is fragmented.

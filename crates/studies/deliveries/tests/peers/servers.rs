@@ -3,7 +3,7 @@
 use super::http::get;
 use lastmile_codec::content::{self, CodecSpec};
 use lastmile_testbed::peer::{Inputs, PeerSpec, Program, Server};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_workload::WorkloadSpec;
 use lastmile_workload::test_executions::{Case, TestExecutions};
 use std::fs::Permissions;
@@ -166,7 +166,7 @@ fn answer_holds(about: &str, inputs: &Inputs, path: &str, body: &[u8]) {
         );
     } else {
         assert_eq!(accepted.coding(), Some("gzip"), "{about}");
-        let limit = Bytes::from(body.len());
+        let limit = ByteCount::from(body.len());
         let decoded = content::decode(content::Coding::Gzip, &accepted.body, limit);
         assert_eq!(
             decoded.as_deref(),

@@ -9,7 +9,7 @@ use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder, WindowBits}
 use lastmile_report::tune::Implementation;
 use lastmile_testbed::peer::PeerSpec;
 use lastmile_tune::{SnippetRequest, configurations};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_websocket::{Agreement, ClientWindow, CompressorParameters, Offer};
 use lastmile_workload::WorkloadSpec;
 use lastmile_workload::messages::{Chat, Documents};
@@ -156,7 +156,7 @@ fn messages() -> Vec<String> {
     });
     let document = WorkloadSpec::Documents(Documents {
         messages: count(1),
-        size: Bytes::new(20_000),
+        size: ByteCount::new(20_000),
     });
     let of = |workload: &WorkloadSpec| {
         let made = workload.messages(Seed::new(1)).unwrap();

@@ -5,7 +5,7 @@
 use super::Settings;
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{self, Deflate, MessageCodec, Policy};
-use lastmile_units::{Bytes, duration};
+use lastmile_units::{ByteCount, duration};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for Strategy {
 /// The number of bytes of a message after which it is flushed, so that they can be sent and read before the rest arrives; `"none"`
 /// where each message is one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fragment(pub Option<Bytes>);
+pub struct Fragment(pub Option<ByteCount>);
 
 impl fmt::Display for Fragment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,8 +148,8 @@ impl<'de> Deserialize<'de> for Fragment {
         let refused = serde::de::Error::custom::<String>;
         match String::deserialize(from)?.as_str() {
             "none" => Ok(Self(None)),
-            text => match Bytes::parse(text) {
-                Ok(Bytes::ZERO) => Err(refused(
+            text => match ByteCount::parse(text) {
+                Ok(ByteCount::ZERO) => Err(refused(
                     "a fragment has at least one byte; write \"none\" for whole messages".into(),
                 )),
                 Ok(bytes) => Ok(Self(Some(bytes))),
@@ -270,7 +270,7 @@ impl Settings {
     pub fn sender_policy(&self) -> Policy {
         Policy {
             skip: self.uncompressed.unwrap_or_default().kind(),
-            threshold: self.compression_threshold.unwrap_or(Bytes::ZERO),
+            threshold: self.compression_threshold.unwrap_or(ByteCount::ZERO),
             fragment: self.fragment.and_then(|fragment| fragment.0),
             reset_after_idle: self.reset_after_idle.and_then(|idle| idle.0),
         }

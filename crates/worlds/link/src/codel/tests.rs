@@ -1,7 +1,7 @@
 use super::*;
 
-const FRAME: Bytes = Bytes::new(1500);
-const BACKLOG: Bytes = Bytes::new(150_000);
+const FRAME: ByteCount = ByteCount::new(1500);
+const BACKLOG: ByteCount = ByteCount::new(150_000);
 
 fn at(milliseconds: u64) -> Instant {
     Instant::from_nanos(milliseconds * 1_000_000)
@@ -13,7 +13,7 @@ fn control() -> CoDelControl {
 
 /// Serves one frame at `milliseconds` from a standing queue of `sojourn` ms; returns how many frames were dropped
 /// before it.
-fn dequeue(control: &mut CoDelControl, milliseconds: u64, sojourn: u64, backlog: Bytes) -> u32 {
+fn dequeue(control: &mut CoDelControl, milliseconds: u64, sojourn: u64, backlog: ByteCount) -> u32 {
     let mut drops = 0;
     while control.judge(at(milliseconds), Duration::from_millis(sojourn), FRAME, backlog) == Verdict::Drop {
         drops += 1;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::profile::all_profiles;
 use crate::{Capacity, Loss, Queue};
-use lastmile_units::{BitRate, Bytes};
+use lastmile_units::{BitRate, ByteCount};
 use std::time::Duration;
 
 fn error(text: &str) -> String {
@@ -81,7 +81,7 @@ fn each_with_does_what_its_formula_does() {
         (link().with_jitter("20 ms".parse().unwrap()), "jitter=20ms"),
         (link().with_reordering("jitter".parse().unwrap()), "reordering=jitter"),
         (link().with_queue("64 kB".parse().unwrap()), "queue=64kB"),
-        (link().with_framing_overhead(Bytes::new(18)), "framing_overhead=18B"),
+        (link().with_framing_overhead(ByteCount::new(18)), "framing_overhead=18B"),
     ];
     for (changed, formula) in pairs {
         assert_eq!(changed.to_string(), format!("wpt/3g+{formula}"));

@@ -8,7 +8,7 @@ fn frame(size: u64, payload: u64) -> Frame<u64> {
     Frame {
         from: Station(0),
         to: Station(1),
-        size: Bytes::new(size),
+        size: ByteCount::new(size),
         payload,
     }
 }
@@ -70,8 +70,8 @@ fn a_queue_of_n_holds_n_besides_the_one_in_service() {
 #[test]
 fn a_queue_counts_ip_bytes_without_framing() {
     let direction = DirectionSpec {
-        queue: Queue::Bytes(Bytes::new(3000)),
-        framing_overhead: Bytes::new(18),
+        queue: Queue::Bytes(ByteCount::new(3000)),
+        framing_overhead: ByteCount::new(18),
         ..modem()
     };
     let mut link = Link::new(&direction, Seed::new(1));
@@ -101,7 +101,7 @@ fn room_is_made_by_a_frame_that_enters_service_at_the_same_instant() {
 fn framing_overhead_is_serialised_and_not_delivered() {
     let mut link = Link::new(
         &DirectionSpec {
-            framing_overhead: Bytes::new(14),
+            framing_overhead: ByteCount::new(14),
             ..modem()
         },
         Seed::new(1),
@@ -109,7 +109,7 @@ fn framing_overhead_is_serialised_and_not_delivered() {
     link.offer(Instant::START, frame(686, 0)).unwrap();
     let events = drain(&mut link);
     assert_eq!(events[0].at(), Instant::from_nanos(175_000_000));
-    assert_eq!(link.counters().bytes_delivered, Bytes::new(686));
+    assert_eq!(link.counters().bytes_delivered, ByteCount::new(686));
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn no_rate_drifts_over_a_long_run() {
     ] {
         let mut transmitter = Transmitter::new(
             &Capacity::Rate(lastmile_units::BitRate::new(rate).unwrap()),
-            Bytes::ZERO,
+            ByteCount::ZERO,
         );
         let mut bits = 0_u128;
         for size in (0..20_000_u64).map(|number| 40 + number * 7919 % 1461) {
             bits += u128::from(size) * 8;
-            let end = transmitter.serialise(transmitter.free_at(), Bytes::new(size));
+            let end = transmitter.serialise(transmitter.free_at(), ByteCount::new(size));
             assert_eq!(
                 u128::from(end.as_nanos()),
                 (bits * 1_000_000_000).div_ceil(u128::from(rate)),

@@ -2,7 +2,7 @@
 
 use super::{ParsePartError, ValueGrammar, compact, inside};
 use crate::{CoDel, Queue};
-use lastmile_units::{Bytes, duration};
+use lastmile_units::{ByteCount, duration};
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,7 +46,7 @@ impl FromStr for Queue {
         if packets(&text).is_some() {
             return count(&text).map(Self::Packets);
         }
-        QUEUE.argument(found, text.parse::<Bytes>()).map(Self::Bytes)
+        QUEUE.argument(found, text.parse::<ByteCount>()).map(Self::Bytes)
     }
 }
 

@@ -4,7 +4,7 @@ use super::phy::{Phy, Preamble, Rate};
 use super::spec::{Beacons, Fading, Interferer, PowerStates, RadioSpec, RateControl};
 use crate::notation::{ValueGrammar, compact, inside, print_exactly};
 use lastmile_units::suggest::nearest;
-use lastmile_units::{BitRate, Bytes, Dbm, Decibels, Probability, duration};
+use lastmile_units::{BitRate, ByteCount, Dbm, Decibels, Probability, duration};
 use std::fmt;
 use std::str::FromStr;
 
@@ -185,7 +185,7 @@ impl Parameter {
             Self::Capture => spec.capture = read_unless_none::<Decibels>(text)?,
             Self::ShortRetryLimit => spec.short_retry_limit = read_attempts(text)?,
             Self::LongRetryLimit => spec.long_retry_limit = read_attempts(text)?,
-            Self::RtsThreshold => spec.rts_threshold = read_unless_none::<Bytes>(text)?,
+            Self::RtsThreshold => spec.rts_threshold = read_unless_none::<ByteCount>(text)?,
             Self::Queue => spec.queue_packets = read_queue(text)?,
             Self::Beacons if text == NONE => spec.beacons = None,
             Self::Beacons => {

@@ -3,7 +3,7 @@
 //! Every default has a source, or is marked as our own choice. None is fitted to a measurement of a network.
 
 use super::phy::{Phy, Preamble, Rate};
-use lastmile_units::{Bytes, Dbm, Decibels, Metres, Probability};
+use lastmile_units::{ByteCount, Dbm, Decibels, Metres, Probability};
 use std::time::Duration;
 
 /// A radio that stations share. [`RadioSpec::dot11b`] and [`RadioSpec::dot11a`] are those with defaults.
@@ -55,7 +55,7 @@ pub struct RadioSpec {
     pub long_retry_limit: u32,
     /// The size above which a frame, MAC header included, is sent after an RTS; none if none is. Default: none, as dot11RTSThreshold
     /// (2347 bytes) and Linux have it.
-    pub rts_threshold: Option<Bytes>,
+    pub rts_threshold: Option<ByteCount>,
     /// The packets that may wait at a station besides the one in service. Default: 100, `tx_queue_len` of Linux up to 2.4
     /// (`ether_setup` in drivers/net/net_init.c), which wireless drivers of that time had.
     pub queue_packets: usize,

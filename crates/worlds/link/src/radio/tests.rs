@@ -1,5 +1,5 @@
 use super::*;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 mod airtime;
 mod collisions;
@@ -21,7 +21,7 @@ pub(super) fn frame(from: u16, to: u16, size: u64, payload: u64) -> Frame<u64> {
     Frame {
         from: Station(from),
         to: Station(to),
-        size: Bytes::new(size),
+        size: ByteCount::new(size),
         payload,
     }
 }

@@ -8,7 +8,7 @@ fn ms(milliseconds: u64) -> Instant {
     Instant::from_nanos(milliseconds * 1_000_000)
 }
 
-fn full() -> Bytes {
+fn full() -> ByteCount {
     OPPORTUNITY
 }
 
@@ -60,12 +60,12 @@ fn each_opportunity_delivers_one_full_packet_and_the_trace_repeats() {
 fn a_packet_larger_than_what_is_left_waits_on_and_small_ones_share() {
     let mut cursor = TraceCursor::new(trace("1\n2\n3\n"));
     let ends: Vec<_> = [752, 752, 1000, 1000, 504]
-        .map(|size| cursor.serialise(Instant::START, Bytes::new(size)))
+        .map(|size| cursor.serialise(Instant::START, ByteCount::new(size)))
         .into();
     // 752 + 752 fill 1 ms; 1000 at 2 ms leaves 504, so the next 1000 ends at 3 ms, which has 1008 left for the last.
     assert_eq!(ends, [1, 1, 2, 3, 3].map(ms));
     assert_eq!(
-        TraceCursor::new(trace("1\n2\n3\n")).serialise(Instant::START, Bytes::new(4513)),
+        TraceCursor::new(trace("1\n2\n3\n")).serialise(Instant::START, ByteCount::new(4513)),
         ms(4)
     );
 }

@@ -23,7 +23,7 @@ fn beginning(item: usize, text: &str, until: &str) -> Prerequisite {
     let end = text.find(until).unwrap() + until.len();
     Prerequisite {
         item,
-        extent: Extent::Beginning(Bytes::from(end)),
+        extent: Extent::Beginning(ByteCount::from(end)),
     }
 }
 

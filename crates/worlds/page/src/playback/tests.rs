@@ -13,7 +13,7 @@ use lastmile_world::sim::{HostSpec, World};
 /// A document, a script that is made on request, a redirect, an image of which only the size is known, and the same path on another host.
 fn recording() -> Traffic {
     let body = |bytes| Body::Present(text(bytes));
-    let mut redirect = response("/old", "text/html", Origin::Static, Body::Present(Octets::new()));
+    let mut redirect = response("/old", "text/html", Origin::Static, Body::Present(Bytes::new()));
     redirect.status = 301;
     redirect.fields.insert("location", "https://a.example/".to_owned());
     let mut elsewhere = response("/a.js?v=1", "text/javascript", Origin::Static, body(100));
@@ -23,7 +23,12 @@ fn recording() -> Traffic {
         response("/", "text/html", Origin::Static, body(20_000)),
         response("/a.js?v=1", "text/javascript", Origin::Dynamic, body(50_000)),
         redirect,
-        response("/a.png", "image/png", Origin::Static, Body::SizeOnly(Bytes::new(1_000))),
+        response(
+            "/a.png",
+            "image/png",
+            Origin::Static,
+            Body::SizeOnly(ByteCount::new(1_000)),
+        ),
         elsewhere,
     ])
 }
@@ -37,7 +42,7 @@ fn playback(codec: &str) -> (Traffic, Rc<Playback>) {
 }
 
 /// The response to a request over plain HTTP/1.1, and what the servers counted.
-fn ask(playback: &Rc<Playback>, request: http::request::Builder) -> (http::response::Parts, Octets, PlaybackLog) {
+fn ask(playback: &Rc<Playback>, request: http::request::Builder) -> (http::response::Parts, Bytes, PlaybackLog) {
     let world = World::new(Seed::new(1));
     let (client, server) = (world.host(HostSpec::default()), world.host(HostSpec::default()));
     let direction = lastmile_link::DirectionSpec::IDEAL;
@@ -49,10 +54,7 @@ fn ask(playback: &Rc<Playback>, request: http::request::Builder) -> (http::respo
         async move { Ok::<_, Infallible>(playback.answer(0, &host, log, &request).await) }
     });
     serve(&server, 80, Version::Http11, Encryption::None, service).unwrap();
-    let request = request
-        .header("host", "a.example")
-        .body(Empty::<Octets>::new())
-        .unwrap();
+    let request = request.header("host", "a.example").body(Empty::<Bytes>::new()).unwrap();
     let address = server.address(80);
     let (head, body) = world
         .run(async move {
@@ -83,7 +85,7 @@ fn a_recorded_response_comes_back_whole_in_its_coding_and_is_counted() {
         let (head, coded, log) = ask(&playback, get(target));
         assert_eq!(head.status, 200);
         assert_eq!(head.headers["content-encoding"], "br");
-        let plain = decode(Coding::Brotli, &coded, Bytes::new(100_000)).unwrap();
+        let plain = decode(Coding::Brotli, &coded, ByteCount::new(100_000)).unwrap();
         assert!(plain == body(&traffic, index), "{target}");
         assert_eq!((log.requests[index], log.body_bytes[index]), (1, coded.len() as u64));
         assert_eq!(log.requests.iter().sum::<u64>(), 1);
@@ -196,7 +198,7 @@ fn accepted(playback: &Rc<Playback>, site: usize, asked: Option<Version>) -> Vec
         let (address, tls) = (server.address(port), ClientTls::like_browsers(offered));
         let connected = async move {
             {
-                let connected = connect::<_, Empty<Octets>>(&client, address, offered, Some(&tls)).await;
+                let connected = connect::<_, Empty<Bytes>>(&client, address, offered, Some(&tls)).await;
                 connected.is_ok()
             }
         };

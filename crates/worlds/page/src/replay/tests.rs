@@ -18,10 +18,10 @@ fn order() -> ScriptedResponse {
         host: 0,
         gap: Duration::ZERO,
         server_think_time: Duration::ZERO,
-        request_head: Bytes::new(200),
-        response_head: Bytes::new(200),
-        size: Bytes::new(1),
-        plain: Bytes::new(1),
+        request_head: ByteCount::new(200),
+        response_head: ByteCount::new(200),
+        size: ByteCount::new(1),
+        plain: ByteCount::new(1),
         coding: Coding::Identity,
         encoding: Duration::ZERO,
         decoding: Duration::ZERO,
@@ -151,7 +151,7 @@ fn an_exchange_and_a_handshake_cost_both_sides_what_they_are_told_to() {
 
 #[test]
 fn a_long_body_is_sent_while_the_rest_of_it_is_coded() {
-    let size = Bytes::new(10 * origin_server::PIECE);
+    let size = ByteCount::new(10 * origin_server::PIECE);
     let coded = ScriptedResponse {
         coding: Coding::Gzip,
         size,
@@ -170,7 +170,7 @@ fn a_long_body_is_sent_while_the_rest_of_it_is_coded() {
 
 #[test]
 fn a_page_takes_no_less_than_its_bytes_and_round_trips() {
-    let size = Bytes::new(100_000);
+    let size = ByteCount::new(100_000);
     let page = replayed(
         &cold(),
         Some("1 Mbit/s"),
@@ -257,10 +257,10 @@ fn what_waits_for_another_is_asked_for_after_its_end_and_its_gap() {
 
 #[test]
 fn an_empty_body_and_a_long_head_are_carried() {
-    let head = Bytes::new(9_000);
+    let head = ByteCount::new(9_000);
     let empty = ScriptedResponse {
-        size: Bytes::ZERO,
-        plain: Bytes::ZERO,
+        size: ByteCount::ZERO,
+        plain: ByteCount::ZERO,
         request_head: head,
         response_head: head,
         ..order()
@@ -276,7 +276,7 @@ fn an_empty_body_and_a_long_head_are_carried() {
 
 #[test]
 fn what_the_beginning_of_a_document_names_is_asked_for_while_the_rest_arrives() {
-    let size = Bytes::new(125_000);
+    let size = ByteCount::new(125_000);
     let document = ScriptedResponse {
         size,
         plain: size,
@@ -287,7 +287,7 @@ fn what_the_beginning_of_a_document_names_is_asked_for_while_the_rest_arrives() 
         ..order()
     };
     let page = |extent| replayed(&cold(), Some("1 Mbit/s"), vec![document.clone(), named(extent)]).page_time;
-    let (early, late) = (page(Extent::Beginning(Bytes::new(1_000))), page(Extent::Whole));
+    let (early, late) = (page(Extent::Beginning(ByteCount::new(1_000))), page(Extent::Whole));
     // The document alone takes a second and the two round trips; then a new connection would be ready, and the old one is used.
     assert!(early < 1300 * MS, "{early:?}");
     let alone = replayed(&cold(), Some("1 Mbit/s"), vec![document.clone()]).page_time;

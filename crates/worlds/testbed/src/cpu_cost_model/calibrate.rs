@@ -16,7 +16,7 @@ mod tls;
 use super::cost_table::{Costs, Samples, SamplesAtSize};
 use super::{Operation, this_machine};
 use lastmile_codec::content::{CodecSpec, decode, encode};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_workload::WorkloadSpec;
 use lastmile_workload::test_executions::{self, Case, TestExecution, TestExecutions};
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 /// The sizes at which codecs are measured: a short response and a long one. Like the numbers below, our own choice.
-const SMALL: Bytes = Bytes::new(2_000);
-const LARGE: Bytes = Bytes::new(200_000);
+const SMALL: ByteCount = ByteCount::new(2_000);
+const LARGE: ByteCount = ByteCount::new(200_000);
 
 /// The number of samples, if they fit into the time, and the least number in any case.
 const SAMPLES: usize = 15;
@@ -47,7 +47,7 @@ pub fn calibrate() -> Costs {
         let encoding = |plain: &[u8]| at_size(plain.len(), || drop(black_box(encode(codec, black_box(plain)))));
         let decoding = |plain: &[u8]| {
             let coded = encode(codec, plain);
-            let limit = Bytes::from(plain.len());
+            let limit = ByteCount::from(plain.len());
             at_size(plain.len(), || {
                 drop(black_box(decode(codec.coding(), black_box(&coded), limit)));
             })
@@ -115,7 +115,7 @@ fn at_size(bytes: usize, mut call: impl FnMut()) -> SamplesAtSize {
     let once = timed(1, &mut call);
     let calls = (SHORTEST_TIMED.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
     SamplesAtSize {
-        bytes: Bytes::from(bytes),
+        bytes: ByteCount::from(bytes),
         seconds: seconds_of(|| timed(calls, &mut call)),
     }
 }

@@ -1,7 +1,7 @@
 //! The samples of operations as stored in a table, and the times for sizes in between.
 
 use super::Operation;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub struct Samples {
 #[serde(deny_unknown_fields)]
 pub struct SamplesAtSize {
     /// The uncompressed size.
-    pub bytes: Bytes,
+    pub bytes: ByteCount,
     /// Seconds per call, in ascending order.
     pub seconds: Vec<f64>,
 }
@@ -70,7 +70,7 @@ impl Costs {
     }
 
     /// The time of an operation on `bytes`, at a rank from 0 to 1 among its samples; none where the table does not have it.
-    pub(super) fn at(&self, operation: Operation, bytes: Bytes, rank: f64) -> Option<Duration> {
+    pub(super) fn at(&self, operation: Operation, bytes: ByteCount, rank: f64) -> Option<Duration> {
         if let Some(samples) = self.samples_of(operation) {
             return Some(samples.at(bytes, rank));
         }
@@ -127,7 +127,7 @@ impl Samples {
 
     /// The time for `bytes` at a rank from 0 to 1 among the samples, rounded to a nanosecond: a fixed part and a part per byte, from the
     /// samples of that rank at both sizes. A slow call is slow at both, so equal ranks belong together.
-    pub(super) fn at(&self, bytes: Bytes, rank: f64) -> Duration {
+    pub(super) fn at(&self, bytes: ByteCount, rank: f64) -> Duration {
         let small = self.small.at_rank(rank);
         let seconds = match &self.large {
             None => small,

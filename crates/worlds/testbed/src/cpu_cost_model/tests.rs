@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 fn table() -> CostTable {
     let samples = Samples {
         small: SamplesAtSize {
-            bytes: Bytes::new(1000),
+            bytes: ByteCount::new(1000),
             seconds: vec![0.001, 0.002],
         },
         large: Some(SamplesAtSize {
-            bytes: Bytes::new(10_000),
+            bytes: ByteCount::new(10_000),
             seconds: vec![0.010, 0.020],
         }),
     };
@@ -36,7 +36,7 @@ fn gzip() -> Operation {
 fn a_draw_is_one_of_the_samples_and_both_come_as_often_as_chance_has_it() {
     let mut rng = Seed::new(1).rng();
     let draws: Vec<_> = (0..10_000)
-        .map(|_| table().draw(&mut rng, gzip(), Bytes::new(1000)))
+        .map(|_| table().draw(&mut rng, gzip(), ByteCount::new(1000)))
         .collect();
     let slow = draws.iter().filter(|time| **time == Duration::from_millis(2)).count();
     let fast = draws.iter().filter(|time| **time == Duration::from_millis(1)).count();
@@ -49,41 +49,41 @@ fn a_draw_is_one_of_the_samples_and_both_come_as_often_as_chance_has_it() {
 fn a_size_between_and_beyond_the_measured_ones_lies_on_their_line() {
     let Costs { operations, .. } = table().costs.unwrap();
     let samples = &operations["encode gzip:6"];
-    assert_eq!(samples.at(Bytes::new(5500), 0.0), Duration::from_micros(5500));
-    assert_eq!(samples.at(Bytes::new(100_000), 0.9), Duration::from_millis(200));
-    assert_eq!(samples.at(Bytes::ZERO, 0.0), Duration::ZERO);
+    assert_eq!(samples.at(ByteCount::new(5500), 0.0), Duration::from_micros(5500));
+    assert_eq!(samples.at(ByteCount::new(100_000), 0.9), Duration::from_millis(200));
+    assert_eq!(samples.at(ByteCount::ZERO, 0.0), Duration::ZERO);
 }
 
 #[test]
 fn a_fixed_part_is_charged_however_few_the_bytes_and_never_a_negative_time() {
     let at = |bytes, seconds: f64| SamplesAtSize {
-        bytes: Bytes::new(bytes),
+        bytes: ByteCount::new(bytes),
         seconds: vec![seconds],
     };
     let fixed = Samples {
         small: at(1000, 0.005),
         large: Some(at(2000, 0.006)),
     };
-    assert_eq!(fixed.at(Bytes::ZERO, 0.5), Duration::from_millis(4));
+    assert_eq!(fixed.at(ByteCount::ZERO, 0.5), Duration::from_millis(4));
     let steep = Samples {
         small: at(1000, 0.001),
         large: Some(at(2000, 0.009)),
     };
-    assert_eq!(steep.at(Bytes::new(500), 0.5), Duration::from_micros(500));
+    assert_eq!(steep.at(ByteCount::new(500), 0.5), Duration::from_micros(500));
     let flat = Samples {
         small: at(0, 0.002),
         large: None,
     };
-    assert_eq!(flat.at(Bytes::new(1_000_000), 0.5), Duration::from_millis(2));
+    assert_eq!(flat.at(ByteCount::new(1_000_000), 0.5), Duration::from_millis(2));
 }
 
 #[test]
 fn a_replay_draws_the_same_and_another_codec_does_not_move_what_follows() {
     let after = |operation| {
         let mut rng = Seed::new(5).rng();
-        table().draw(&mut rng, operation, Bytes::new(1000));
+        table().draw(&mut rng, operation, ByteCount::new(1000));
         (0..20)
-            .map(|_| table().draw(&mut rng, gzip(), Bytes::new(1000)))
+            .map(|_| table().draw(&mut rng, gzip(), ByteCount::new(1000)))
             .collect::<Vec<_>>()
     };
     assert_eq!(after(gzip()), after(gzip()));
@@ -94,9 +94,9 @@ fn a_replay_draws_the_same_and_another_codec_does_not_move_what_follows() {
 fn identity_and_the_free_table_cost_nothing() {
     let mut rng = Seed::new(1).rng();
     let identity = Operation::Decode(CodecSpec::IDENTITY);
-    assert_eq!(table().draw(&mut rng, identity, Bytes::new(1000)), Duration::ZERO);
+    assert_eq!(table().draw(&mut rng, identity, ByteCount::new(1000)), Duration::ZERO);
     assert_eq!(
-        CostTable::free().draw(&mut rng, gzip(), Bytes::new(1000)),
+        CostTable::free().draw(&mut rng, gzip(), ByteCount::new(1000)),
         Duration::ZERO
     );
 }

@@ -2,7 +2,7 @@
 
 use super::tls::{ClientTls, ServerTls};
 use super::*;
-use bytes::Bytes as Octets;
+use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::service::service_fn;
@@ -40,14 +40,14 @@ fn exchange(version: Version, encrypted: bool) -> (Duration, String) {
         Encryption::None
     };
     let service =
-        service_fn(|_| async { Ok::<_, Infallible>(Response::new(Full::new(Octets::from_static(&[7; 1000])))) });
+        service_fn(|_| async { Ok::<_, Infallible>(Response::new(Full::new(Bytes::from_static(&[7; 1000])))) });
     serve(&server, 443, version, encryption, service).unwrap();
     let to = server.address(443);
     world
         .run(async move {
             let tls = encrypted.then(|| ClientTls::new(version));
             let mut connection = connect(&client, to, version, tls.as_ref()).await.unwrap();
-            let request = Request::get("http://server/").body(Empty::<Octets>::new()).unwrap();
+            let request = Request::get("http://server/").body(Empty::<Bytes>::new()).unwrap();
             let response = connection.send(request).await.unwrap();
             let date = response.headers()["date"].to_str().unwrap().to_owned();
             let body = response.into_body().collect().await.unwrap().to_bytes();

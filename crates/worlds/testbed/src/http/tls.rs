@@ -12,7 +12,7 @@
 //! ([`ServerTls::for_browsers`]).
 
 use super::Version;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CustomExtension, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose,
     PKCS_ECDSA_P256_SHA256, PKCS_ED25519, SerialNumber, date_time_ymd,
@@ -32,7 +32,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 const SERVER_NAME: &str = "server.lastmile.test";
 
 /// The size of the leaf and the intermediate together, in DER; a test verifies it. Our own choice.
-pub const CHAIN_SIZE: Bytes = Bytes::new(2_000);
+pub const CHAIN_SIZE: ByteCount = ByteCount::new(2_000);
 
 /// The length of the padding that [`CHAIN_SIZE`] needs.
 const LEAF_PADDING: usize = 692;
@@ -40,7 +40,7 @@ const INTERMEDIATE_PADDING: usize = 668;
 
 /// The size of a client's first message with its record header; a test verifies it. Chromium 156 sends 1,912 to 2,008 bytes: a key share
 /// of X25519MLKEM768 (1,216 bytes), and greased extensions of varying length.
-pub const CLIENT_HELLO_SIZE: Bytes = Bytes::new(1_960);
+pub const CLIENT_HELLO_SIZE: ByteCount = ByteCount::new(1_960);
 
 /// The bytes of protocol names that [`CLIENT_HELLO_SIZE`] needs: that of the version, and unknown ones, with a byte of length each.
 const HELLO_PADDING: usize = 1_714;
@@ -300,14 +300,14 @@ mod tests {
             let mut client = rustls::ClientConnection::new(ClientTls::new(version).config, name).unwrap();
             let mut hello = Vec::new();
             client.write_tls(&mut hello).unwrap();
-            assert_eq!(Bytes::from(hello.len()), CLIENT_HELLO_SIZE, "{version:?}");
+            assert_eq!(ByteCount::from(hello.len()), CLIENT_HELLO_SIZE, "{version:?}");
         }
     }
 
     #[test]
     fn the_chain_never_changes_its_size() {
         let sizes: Vec<usize> = CHAIN.shown.iter().map(|certificate| certificate.len()).collect();
-        assert_eq!(Bytes::from(sizes.iter().sum::<usize>()), CHAIN_SIZE, "{sizes:?}");
+        assert_eq!(ByteCount::from(sizes.iter().sum::<usize>()), CHAIN_SIZE, "{sizes:?}");
         assert_eq!(
             Chain::make().shown,
             CHAIN.shown,

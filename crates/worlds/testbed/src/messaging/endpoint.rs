@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use futures_util::future;
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{DecodeError, MessageDecoder, MessageEncoder};
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use lastmile_websocket::{
     CloseCode, Established, Event, MESSAGE_LIMIT, ReceivedMessage, Role, SendOptions, Session, head_length,
 };
@@ -47,7 +47,7 @@ pub struct HandshakeResult {
     /// When this end opened.
     pub at: Instant,
     /// The size of the other end's part of the handshake.
-    pub head: Bytes,
+    pub head: ByteCount,
 }
 
 /// The record of an end.
@@ -59,7 +59,7 @@ pub struct EndpointResult {
     /// When each received message was complete and decompressed.
     pub complete: Vec<Instant>,
     /// The bytes of the received messages as transferred, without frame headers.
-    pub compressed_bytes: Bytes,
+    pub compressed_bytes: ByteCount,
 }
 
 /// Signals from the receiving side of an end to the sending side.
@@ -86,7 +86,7 @@ impl<H: Host> Endpoint<H> {
                     return Ok(HandshakeResult {
                         agreed,
                         at: self.host.now(),
-                        head: Bytes::from(head_length(&received).unwrap_or_default()),
+                        head: ByteCount::from(head_length(&received).unwrap_or_default()),
                     });
                 }
                 Some(Event::Failed(failure)) => return Err(Failure::new(failure.to_string())),
@@ -124,7 +124,7 @@ impl<H: Host> Endpoint<H> {
             opening,
             due: Vec::new(),
             complete: Vec::with_capacity(talk.part.incoming.len()),
-            compressed_bytes: Bytes::ZERO,
+            compressed_bytes: ByteCount::ZERO,
         };
         let sending = talk.send(writing, encoder, opened, told);
         let receiving = talk.receive(reading, decoder, ended, tell);

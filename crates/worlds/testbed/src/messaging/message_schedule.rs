@@ -2,7 +2,7 @@
 
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::Policy;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::time::Duration;
 
 /// The messages of each connection.
@@ -44,9 +44,9 @@ pub struct ScheduledMessage {
     /// When it is sent.
     pub due: SendTime,
     /// The payload size of its frames; none sends it in one frame. A message that the application compresses is fragmented afterwards.
-    pub fragment: Option<Bytes>,
+    pub fragment: Option<ByteCount>,
     /// The plain sizes of the pieces that are compressed at once: its fragments, or itself; empty if it is sent uncompressed.
-    pub pieces: Vec<Bytes>,
+    pub pieces: Vec<ByteCount>,
     /// Whether the compression context is reset before it, which needs no signalling in permessage-deflate.
     pub reset_context: bool,
 }
@@ -73,8 +73,8 @@ impl Conversation {
     }
 
     /// The total size of their payloads.
-    pub fn bytes(&self) -> Bytes {
-        self.all().map(|message| Bytes::from(message.payload.len())).sum()
+    pub fn bytes(&self) -> ByteCount {
+        self.all().map(|message| ByteCount::from(message.payload.len())).sum()
     }
 
     /// The latest due time that is known beforehand, counted from the opening of the first connection.

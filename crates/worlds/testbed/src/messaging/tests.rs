@@ -4,7 +4,7 @@ use super::*;
 use crate::testbed::TwoHostSpec;
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{Dictionary, MessageEncoder};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use lastmile_world::sim::{self, CpuSpec};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn outgoing(kind: Kind, payload: impl Into<bytes::Bytes>, due: SendTime) -> Sche
         kind,
         due,
         fragment: None,
-        pieces: vec![Bytes::from(payload.len())],
+        pieces: vec![ByteCount::from(payload.len())],
         payload,
         reset_context: false,
     }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::settings::Hosts;
 use lastmile_link::LinkSpec;
 use lastmile_tcp as tcp;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_world::LinkId;
 use lastmile_world::sim::CpuSpec;
 use lastmile_world::topology::{HostName, Topology};
@@ -14,7 +14,7 @@ use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 /// IPv4's header without options, and TCP's with timestamps (RFC 7323 section 3.2, padded as in its appendix A).
-const SEGMENT_HEADERS: Bytes = Bytes::new(20 + 32);
+const SEGMENT_HEADERS: ByteCount = ByteCount::new(20 + 32);
 
 /// The settings of the hosts and the link.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl<W: TestbedWorld> TwoHostTestbed<W> {
     }
 
     /// The timeout of a program that delivers this number of messages with this total size.
-    pub fn limit(&self, messages: usize, bytes: Bytes) -> Duration {
+    pub fn limit(&self, messages: usize, bytes: ByteCount) -> Duration {
         W::limit(&self.spec.link, messages, bytes)
     }
 
@@ -176,7 +176,7 @@ impl<W: TestbedWorld> TwoHostTestbed<W> {
     }
 
     /// The time that a segment with `payload` takes to the client over an idle link.
-    pub fn idle_transit_time_down(&self, payload: Bytes) -> Duration {
+    pub fn idle_transit_time_down(&self, payload: ByteCount) -> Duration {
         let down = &self.spec.link.down;
         let serialisation = down.rate_mean().map_or(Duration::ZERO, |rate| {
             (payload + SEGMENT_HEADERS + down.framing_overhead) / rate

@@ -10,7 +10,7 @@ use super::capture::CaptureFile;
 use crate::failure::Failure;
 use lastmile_link::LinkSpec;
 use lastmile_report::record::Doubt;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_world::sim::{self, HostSettings, HostSpec, SimHost};
 use lastmile_world::topology::{Assembly, HostName, Topology};
 use lastmile_world::{Host, MeasuredTimes, MediumId, RadioId, World};
@@ -23,7 +23,7 @@ pub trait TestbedWorld: World<Host: Host> + Sized + 'static {
     /// The timeout of a program, in the world's time.
     const LIMIT: Duration;
     /// The timeout of a program that delivers `messages` messages with a total size of `bytes` over `link`.
-    fn limit(link: &LinkSpec, messages: usize, bytes: Bytes) -> Duration;
+    fn limit(link: &LinkSpec, messages: usize, bytes: ByteCount) -> Duration;
     /// Whether the same seed gives exactly the same figures.
     const IS_EXACT: bool;
     /// The disturbances that a world has observed so far.
@@ -76,7 +76,7 @@ impl TestbedWorld for sim::World {
     const IS_EXACT: bool = true;
     type ValidityMark = ();
 
-    fn limit(_: &LinkSpec, _: usize, _: Bytes) -> Duration {
+    fn limit(_: &LinkSpec, _: usize, _: ByteCount) -> Duration {
         Self::LIMIT
     }
 

@@ -14,7 +14,7 @@ use crate::pcapng_writer::Capture;
 use crate::topology::{MediumId, NetworkCore, Payload, SendOutcome};
 use crate::world::host_number;
 use lastmile_link::Event;
-use lastmile_units::{Bytes, Instant, Seed};
+use lastmile_units::{ByteCount, Instant, Seed};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
@@ -64,8 +64,8 @@ struct Port {
 }
 
 impl Payload for Vec<u8> {
-    fn size(&self) -> Bytes {
-        Bytes::new(self.len() as u64)
+    fn size(&self) -> ByteCount {
+        ByteCount::new(self.len() as u64)
     }
 
     fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()> {

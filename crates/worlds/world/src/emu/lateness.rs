@@ -3,7 +3,7 @@
 use super::interface::MTU;
 use hdrhistogram::Histogram;
 use lastmile_link::DirectionSpec;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use std::fmt;
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ impl LatenessBound {
     /// The bound of a world with these directions of links.
     pub fn for_directions<'a>(directions: impl IntoIterator<Item = &'a DirectionSpec>) -> Self {
         let shortest = directions.into_iter().map(|direction| {
-            let frame = Bytes::new(MTU.into()) + direction.framing_overhead;
+            let frame = ByteCount::new(MTU.into()) + direction.framing_overhead;
             let serialisation = direction.rate_mean().map_or(Duration::ZERO, |rate| frame / rate);
             direction.one_way_delay + serialisation
         });

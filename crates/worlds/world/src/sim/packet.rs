@@ -3,7 +3,7 @@
 use crate::pcapng_writer::{Capture, write_ipv4};
 use crate::topology::Payload;
 use lastmile_tcp::Segment;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::io::{self, Write};
 
 /// An IP packet.
@@ -32,7 +32,7 @@ impl Packet {
 }
 
 impl Payload for Packet {
-    fn size(&self) -> Bytes {
+    fn size(&self) -> ByteCount {
         self.segment.size()
     }
 

@@ -12,14 +12,14 @@ use crate::observer::{Observer, Sampling};
 use crate::pcapng_writer::{Capture, dropped_comment};
 use lastmile_link::radio::{Position, Radio, RadioCounters, RadioSpec};
 use lastmile_link::{Counters, DirectionSpec, Event, Frame, Link, Medium, Station};
-use lastmile_units::{Bytes, Instant, Seed};
+use lastmile_units::{ByteCount, Instant, Seed};
 use std::io::{self, Write};
 use std::time::Duration;
 
 /// The packets that the media of a world carry.
 pub(crate) trait Payload: Clone + Send + 'static {
     /// Its size in IP bytes, headers included.
-    fn size(&self) -> Bytes;
+    fn size(&self) -> ByteCount;
 
     /// Writes it to a capture, as a packet that passed at `at`.
     ///

@@ -2,7 +2,7 @@
 
 use crate::datagrams::{Receiver, send, two_hosts};
 use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
-use lastmile_units::{Bytes, Probability, Seed};
+use lastmile_units::{ByteCount, Probability, Seed};
 use lastmile_world::World as _;
 use lastmile_world::emu::{HostSpec, InvalidReason, World};
 use std::time::Duration;
@@ -63,8 +63,8 @@ pub(crate) fn each_link_carries_its_own() {
         let (down, up) = world.link_counters(link);
         (up.delivered, up.bytes_delivered, down.offered)
     };
-    assert_eq!(carried(near), (10, Bytes::new(10_000), 0));
-    assert_eq!(carried(far), (20, Bytes::new(10_000), 0));
+    assert_eq!(carried(near), (10, ByteCount::new(10_000), 0));
+    assert_eq!(carried(far), (20, ByteCount::new(10_000), 0));
 }
 
 pub(crate) fn a_full_queue_drops_the_newest_packet() {
@@ -104,7 +104,7 @@ pub(crate) fn every_packet_is_accounted_for() {
     assert_eq!((up.offered, up.in_flight, down.offered), (500, 0, 0));
     assert_eq!(up.delivered, numbers.len() as u64);
     assert_eq!(up.offered, up.delivered + up.dropped());
-    assert_eq!(up.bytes_delivered, Bytes::new(500 * up.delivered));
+    assert_eq!(up.bytes_delivered, ByteCount::new(500 * up.delivered));
     assert!(up.dropped_by_full_queue > 0 && up.dropped_by_random_loss > 0, "{up:?}");
     assert_eq!(world.disturbance().lateness.packets(), up.delivered);
     assert_eq!(world.disturbance().losses.before_link, 0);

@@ -3,7 +3,7 @@
 use crate::support::{Pair, content, direction};
 use lastmile_link::{CoDel, DirectionSpec, GilbertElliott, Jitter, Loss, Queue, Reordering};
 use lastmile_tcp::{Config, CongestionControl, Nagle};
-use lastmile_units::{Bytes, Probability, Seed};
+use lastmile_units::{ByteCount, Probability, Seed};
 use lastmile_world::sim::HostSpec;
 use lastmile_world::{Host, Listener};
 use rand_core::Rng as _;
@@ -30,7 +30,7 @@ fn draw(seed: u64) -> (DirectionSpec, [HostSpec; 2]) {
         queue: [
             Queue::Packets(1),
             Queue::Packets(3),
-            Queue::Bytes(Bytes::new(3000)),
+            Queue::Bytes(ByteCount::new(3000)),
             Queue::CoDel(CoDel::default()),
             Queue::Auto,
         ][pick(5) as usize],

@@ -16,7 +16,7 @@ fn a_short_first_chunk_does_not_decide_for_the_whole() {
 
 #[test]
 fn known_length_under_the_minimum_is_not_coded_and_at_the_minimum_it_is() {
-    let layer = with(|policy| policy.minimum_size = Length::new(500));
+    let layer = with(|policy| policy.minimum_size = ByteCount::new(500));
     assert_eq!(
         ask(&layer, |_| plain(vec![b'a'; 499]), get(&[GZIP])).coding(),
         "identity"
@@ -43,7 +43,7 @@ fn chunks_come_through(layer: &CompressionLayer, media_type: &str, coding: &str)
     [first.len(), first.len() + second.len()].iter().all(|&due| {
         got.body.pauses.iter().any(|&sent| {
             let (mut decoder, mut decoded) = (
-                Decoder::new(Coding::from_token(coding).unwrap(), Length::new(1000)),
+                Decoder::new(Coding::from_token(coding).unwrap(), ByteCount::new(1000)),
                 Vec::new(),
             );
             decoder.write(&got.body.data()[..sent], &mut decoded).unwrap();
@@ -139,7 +139,7 @@ fn a_failed_body_passes_its_error_on_and_is_never_taken_for_whole() {
         );
         assert_eq!((got.body.error, got.field(CONTENT_LENGTH)), (Some("disk"), None));
         assert_eq!(got.body.promised, None);
-        assert!(decode(Coding::Gzip, &got.body.data(), Length::new(1 << 30)).is_err());
+        assert!(decode(Coding::Gzip, &got.body.data(), ByteCount::new(1 << 30)).is_err());
     }
 }
 
@@ -156,7 +156,7 @@ fn one_poll_codes_no_more_than_a_piece() {
             .done
             .borrow()
             .iter()
-            .all(|work| work.input <= Length::new(1 << 14))
+            .all(|work| work.input <= ByteCount::new(1 << 14))
     );
 }
 

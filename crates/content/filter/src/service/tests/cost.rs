@@ -16,12 +16,12 @@ fn the_pieces_of_work_add_up_to_the_body_and_only_the_ends_are_marked() {
         );
         let done = meter.done.borrow();
         assert_eq!(
-            done.iter().map(|work| work.input).sum::<Length>(),
-            Length::from(text().len())
+            done.iter().map(|work| work.input).sum::<ByteCount>(),
+            ByteCount::from(text().len())
         );
         assert_eq!(
-            done.iter().map(|work| work.output).sum::<Length>(),
-            Length::from(got.body.data().len())
+            done.iter().map(|work| work.output).sum::<ByteCount>(),
+            ByteCount::from(got.body.data().len())
         );
         assert!(
             done.iter()
@@ -57,7 +57,7 @@ fn nothing_leaves_before_the_work_that_made_it_is_done() {
             Poll::Ready(Some(frame)) => {
                 sent += frame.unwrap().into_data().unwrap().len();
                 assert!(!meter.busy.get());
-                assert!(Length::from(sent) <= done.borrow().iter().map(|work| work.output).sum());
+                assert!(ByteCount::from(sent) <= done.borrow().iter().map(|work| work.output).sum());
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::reading::timestamp;
 use crate::responses::static_or_dynamic::{self, Signs};
 use crate::responses::url::{self, HttpUrl, NotHttp};
 use crate::responses::{Body, HttpVersion, NoteCounter, Response, media_type};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use network::CacheFields;
 use std::time::Duration;
 
@@ -170,13 +170,13 @@ impl Entry {
         let content_length = headers
             .get("content-length")
             .and_then(|length| length.trim().parse().ok())
-            .map(Bytes::new);
+            .map(ByteCount::new);
         let content_encoding = headers
             .get("content-encoding")
             .map(|coding| coding.trim().to_ascii_lowercase());
         let content_encoding = content_encoding.filter(|coding| !coding.is_empty() && coding != "identity");
         // Content in the file with 0 bytes on the link was not counted.
-        let counted = response.body_size.bytes().filter(|size| *size > Bytes::ZERO);
+        let counted = response.body_size.bytes().filter(|size| *size > ByteCount::ZERO);
         let target = whole.len().saturating_sub(scheme.len() + "://".len() + host.len());
         let request_line = method.len() + target + "  HTTP/1.1\r\n\r\n".len();
         let status_line = "HTTP/1.1 200 \r\n\r\n".len() + response.status_text.as_str().len();
@@ -197,7 +197,7 @@ impl Entry {
             );
         }
         let transferred = if bodiless {
-            Some(Bytes::ZERO)
+            Some(ByteCount::ZERO)
         } else {
             counted.filter(|_| !counts_content).or(content_length)
         };
@@ -242,9 +242,9 @@ fn why_not(other: NotHttp) -> &'static str {
 }
 
 /// The size that the tool measured, or else the size in HTTP/1.1.
-fn header_bytes(measured: Number, headers: &Headers, line: usize) -> Option<Bytes> {
-    let written = headers.size.map(|octets| Bytes::new(octets + line as u64));
-    measured.bytes().filter(|size| *size > Bytes::ZERO).or(written)
+fn header_bytes(measured: Number, headers: &Headers, line: usize) -> Option<ByteCount> {
+    let written = headers.size.map(|octets| ByteCount::new(octets + line as u64));
+    measured.bytes().filter(|size| *size > ByteCount::ZERO).or(written)
 }
 
 /// What the rest of an entry says about its body.
@@ -252,9 +252,9 @@ struct BodyFacts<'a> {
     /// Whether such a response has no content, whatever the file says (RFC 9110 section 6.4.1): of a 304, the browser's own copy.
     bodiless: bool,
     /// Content-Length, where no content coding changes the length.
-    uncoded_length: Option<Bytes>,
+    uncoded_length: Option<ByteCount>,
     /// The content's size, where WebPageTest states it: its `content.size` is the size on the link.
-    uncompressed_size: Option<Bytes>,
+    uncompressed_size: Option<ByteCount>,
     url: &'a str,
 }
 
@@ -289,7 +289,7 @@ impl BodyFacts<'_> {
     }
 
     /// A body that is present. One that is shorter than its size was cut off, or not saved: it is missing.
-    fn checked(&self, octets: Vec<u8>, stated: Option<Bytes>, notes: &mut NoteCounter) -> Body {
+    fn checked(&self, octets: Vec<u8>, stated: Option<ByteCount>, notes: &mut NoteCounter) -> Body {
         if is_whole(&octets, stated.unwrap_or_default()) {
             return Body::Present(octets.into());
         }
@@ -302,8 +302,8 @@ impl BodyFacts<'_> {
         self.without_text(stated, notes)
     }
 
-    fn without_text(&self, stated: Option<Bytes>, notes: &mut NoteCounter) -> Body {
-        let filled = |size: Option<Bytes>| size.filter(|size| *size > Bytes::ZERO);
+    fn without_text(&self, stated: Option<ByteCount>, notes: &mut NoteCounter) -> Body {
+        let filled = |size: Option<ByteCount>| size.filter(|size| *size > ByteCount::ZERO);
         let length = self.uncoded_length;
         match (filled(stated).or(filled(length)), stated.or(length)) {
             (Some(size), _) => {
@@ -321,7 +321,7 @@ impl BodyFacts<'_> {
 
 /// Whether a body has as many octets as were counted before its text was put into UTF-8: that may remove a byte order mark, and
 /// shorten UTF-16; from other character sets, text grows.
-fn is_whole(octets: &[u8], stated: Bytes) -> bool {
+fn is_whole(octets: &[u8], stated: ByteCount) -> bool {
     let mark = "\u{feff}".len();
     let stated = usize::try_from(stated.get()).unwrap_or(usize::MAX);
     let is_of = |text: &str| [0, 2].contains(&stated.wrapping_sub(2 * text.encode_utf16().count()));

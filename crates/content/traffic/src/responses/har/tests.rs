@@ -201,7 +201,7 @@ fn what_can_have_no_body_has_none_and_took_no_bytes() {
         let response = of(fields.clone());
         assert_eq!(
             (response.from_cache, response.body.size(), response.transferred),
-            (false, Some(Bytes::ZERO), Some(Bytes::ZERO)),
+            (false, Some(ByteCount::ZERO), Some(ByteCount::ZERO)),
             "{fields}"
         );
     }
@@ -214,7 +214,10 @@ fn a_size_on_the_link_is_not_believed_where_it_is_that_of_the_decoded_content() 
             "a.js",
             json!({ "response": { "bodySize": body_size, "headers": headers } }),
         )]);
-        (traffic.responses[0].transferred.map(Bytes::get), traffic.notes.len())
+        (
+            traffic.responses[0].transferred.map(ByteCount::get),
+            traffic.notes.len(),
+        )
     };
     let coding = json!({ "name": "Content-Encoding", "value": "br" });
     let length = json!({ "name": "Content-Length", "value": "20" });
@@ -232,7 +235,7 @@ fn a_body_that_webpagetest_cut_off_is_a_missing_one_though_it_is_longer_than_its
         });
         read_entries(&[entry("a.js", fields)]).responses.remove(0).body
     };
-    assert_eq!(body(168_705), Body::SizeOnly(Bytes::new(168_705)));
+    assert_eq!(body(168_705), Body::SizeOnly(ByteCount::new(168_705)));
     assert!(matches!(body(42), Body::Present(_)));
 }
 
@@ -260,9 +263,9 @@ fn a_text_shorter_than_its_size_is_a_missing_body() {
     };
     let whole = |size: usize, text: &str| matches!(body(size, text).0, Body::Present(octets) if octets == text);
     let (missing, notes) = body(269_165, "MANUALLY REMOVED");
-    assert_eq!(missing, Body::SizeOnly(Bytes::new(269_165)));
+    assert_eq!(missing, Body::SizeOnly(ByteCount::new(269_165)));
     assert!(notes[0].what.contains("shorter than its stated size"), "{notes:?}");
-    assert_eq!(body(9, "").0, Body::SizeOnly(Bytes::new(9)));
+    assert_eq!(body(9, "").0, Body::SizeOnly(ByteCount::new(9)));
     for (size, text, why) in [
         (5, "plain", "as long as it was"),
         (8, "plain", "without its byte order mark"),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::self_check::check;
 use lastmile_link::{Capacity, Loss};
-use lastmile_units::{BitRate, Bytes, Probability};
+use lastmile_units::{BitRate, ByteCount, Probability};
 use proptest::prelude::*;
 
 fn any_link() -> impl Strategy<Value = LinkSpec> {
@@ -31,7 +31,7 @@ fn any_model() -> impl Strategy<Value = ServerModel> {
         |(service, workers, body, stall, backlog, keep_alive)| ServerModel {
             workers: count(workers),
             service_time: ServiceTime::Constant(service * MILLISECOND),
-            body: Bytes::new(body),
+            body: ByteCount::new(body),
             stall: stall.map(|(from, time)| from * MILLISECOND..(from + time) * MILLISECOND),
             backlog,
             keep_alive,

@@ -21,7 +21,7 @@ fn a_primed_or_reset_context_is_a_fresh_one_with_or_without_that_history() {
         let next = |encoder: &mut MessageEncoder, decoder: &mut MessageDecoder| {
             let (mut coded, mut decoded) = (Vec::new(), Vec::new());
             encoder.encode(&message, &mut coded);
-            decoder.decode(&coded, Bytes::new(300), &mut decoded).unwrap();
+            decoder.decode(&coded, ByteCount::new(300), &mut decoded).unwrap();
             assert_eq!(decoded, message);
             coded
         };

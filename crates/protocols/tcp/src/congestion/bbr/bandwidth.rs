@@ -1,6 +1,6 @@
 //! BBR's units for bandwidths and gains, and a windowed maximum of bandwidths.
 
-use lastmile_units::{BitRate, Bytes};
+use lastmile_units::{BitRate, ByteCount};
 use std::time::Duration;
 
 /// Segments per microsecond, in steps of 2^-24 (about 0.06 segments per second), as in Linux's `tcp_bbr.c`: at a few segments
@@ -41,13 +41,13 @@ impl Bandwidth {
     }
 
     /// The payload rate at this bandwidth, times `gain`, less the margin; never zero.
-    pub(super) fn paced(self, gain: Gain, segment_size: Bytes) -> BitRate {
+    pub(super) fn paced(self, gain: Gain, segment_size: ByteCount) -> BitRate {
         let rate = BitRate::new(8 * self.payload_per_second(gain, segment_size));
         rate.unwrap_or(SLOWEST)
     }
 
     /// Bytes per second, less the margin.
-    fn payload_per_second(self, gain: Gain, segment_size: Bytes) -> u64 {
+    fn payload_per_second(self, gain: Gain, segment_size: ByteCount) -> u64 {
         let scaled = (self.0 * segment_size.get() * gain.0) >> GAIN_STEPS;
         (scaled * (1_000_000 / 100 * (100 - PACING_MARGIN_PERCENT))) >> STEPS
     }
@@ -59,7 +59,7 @@ impl Bandwidth {
 
     /// Whether two bandwidths differ by at most an eighth of `self`, or by 4 kbit/s (Linux's `bbr_lt_bw_ratio` and
     /// `bbr_lt_bw_diff`).
-    pub(super) fn is_consistent_with(self, other: Self, segment_size: Bytes) -> bool {
+    pub(super) fn is_consistent_with(self, other: Self, segment_size: ByteCount) -> bool {
         let difference = Self(self.0.abs_diff(other.0));
         difference.0 * 8 <= self.0 || difference.payload_per_second(Gain::ONE, segment_size) <= 4000 / 8
     }
@@ -135,7 +135,7 @@ impl Maximum {
 mod tests {
     use super::*;
 
-    const SEGMENT: Bytes = Bytes::new(1448);
+    const SEGMENT: ByteCount = ByteCount::new(1448);
 
     #[test]
     fn ten_segments_in_a_tenth_of_a_second_fill_twice_ten_segments_at_gain_two() {

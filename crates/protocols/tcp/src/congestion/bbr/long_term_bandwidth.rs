@@ -3,14 +3,14 @@
 //! A token bucket passes bursts and then drops what exceeds its rate, so the rate shows only in the long run.
 
 use super::bandwidth::Bandwidth;
-use lastmile_units::{Bytes, Instant};
+use lastmile_units::{ByteCount, Instant};
 use std::time::Duration;
 
 /// Long-term bandwidth sampling (Linux's `bbr_lt_bw_sampling`; Flach et al., "An Internet-wide analysis of traffic policing",
 /// SIGCOMM 2016): two consecutive intervals with a loss of a fifth and with consistent rates are attributed to a policer.
 #[derive(Debug)]
 pub(super) struct Policer {
-    segment_size: Bytes,
+    segment_size: ByteCount,
     /// Segments found lost so far.
     lost: u64,
     state: State,
@@ -60,7 +60,7 @@ const LOSS_THRESHOLD: u64 = 50;
 const POLICED_ROUNDS: u32 = 48;
 
 impl Policer {
-    pub(super) const fn new(now: Instant, segment_size: Bytes) -> Self {
+    pub(super) const fn new(now: Instant, segment_size: ByteCount) -> Self {
         Self {
             segment_size,
             lost: 0,

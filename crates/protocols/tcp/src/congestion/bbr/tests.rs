@@ -4,7 +4,7 @@ use super::*;
 use crate::delivery_rate::RateSample;
 use lastmile_units::Seed;
 
-const SEGMENT: Bytes = Bytes::new(1448);
+const SEGMENT: ByteCount = ByteCount::new(1448);
 const MS: Duration = Duration::from_millis(1);
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 

@@ -4,7 +4,7 @@ use super::bandwidth::{Bandwidth, Gain};
 use super::{Bbr, HIGH_GAIN, Mode};
 use crate::congestion::{AckSample, Phase};
 use crate::pacing::segments_per_burst;
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 
 /// The window's gain while probing for bandwidth: room for delayed acknowledgements.
 const WINDOW_GAIN: Gain = Gain(2 * 256);
@@ -109,7 +109,7 @@ impl Bbr {
     }
 
     fn burst(&self) -> u32 {
-        segments_per_burst(self.pacing_rate, Bytes::new(0), self.segment_size).min(LARGEST_BURST)
+        segments_per_burst(self.pacing_rate, ByteCount::new(0), self.segment_size).min(LARGEST_BURST)
     }
 
     /// How many of `in_flight` segments will be in the network when the next burst departs (`bbr_packets_in_net_at_edt`).

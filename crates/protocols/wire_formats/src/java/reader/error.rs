@@ -1,7 +1,7 @@
 //! The errors and limits of the reader.
 
 use super::super::writer::MAX_DEPTH;
-use lastmile_units::Bytes as ByteCount;
+use lastmile_units::ByteCount;
 
 /// Why bytes are not an object stream. Offsets count from the stream's start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

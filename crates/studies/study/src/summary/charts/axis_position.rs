@@ -4,7 +4,7 @@ use super::{AxisScale, Horizontal, MeasuredCell};
 use crate::figure::Figure;
 use crate::settings::Key;
 use lastmile_report::record::{Axis, Scale};
-use lastmile_units::{BitRate, Bytes, Probability, duration};
+use lastmile_units::{BitRate, ByteCount, Probability, duration};
 
 /// A horizontal axis that gives positions along it.
 pub(super) enum AxisScaleMap {
@@ -108,7 +108,7 @@ fn quantity(level: &str) -> Option<(f64, &'static str)> {
             .ok()
             .map(|rate| (rate.bits_per_second() as f64, "bit/s"))
     };
-    let size = || Bytes::parse(level).ok().map(|size| (size.as_f64(), "B"));
+    let size = || ByteCount::parse(level).ok().map(|size| (size.as_f64(), "B"));
     let share = || Probability::parse(level).ok().map(|share| (share.get(), "1"));
     number().or_else(time).or_else(rate).or_else(size).or_else(share)
 }

@@ -59,7 +59,7 @@ fn direction() -> impl Strategy<Value = DirectionSpec> {
             reordering,
             queue,
             loss,
-            framing_overhead: Bytes::new(overhead),
+            framing_overhead: ByteCount::new(overhead),
         },
     )
 }
@@ -135,7 +135,7 @@ fn run(direction: &DirectionSpec, seed: u64, traffic: &[(u64, u64)], polled: boo
         .filter(delivered_bytes)
         .map(|fate| traffic[fate.0 as usize].1)
         .sum();
-    assert_eq!(counters.bytes_delivered, Bytes::new(bytes));
+    assert_eq!(counters.bytes_delivered, ByteCount::new(bytes));
     fates.extend(rejected);
     fates.sort_unstable();
     fates

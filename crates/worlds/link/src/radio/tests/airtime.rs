@@ -90,7 +90,7 @@ fn a_saturated_sender_takes_the_airtime_of_the_standard() {
 #[test]
 fn an_rts_reserves_the_medium_for_large_frames() {
     let spec = RadioSpec {
-        rts_threshold: Some(Bytes::new(500)),
+        rts_threshold: Some(ByteCount::new(500)),
         ..RadioSpec::dot11b()
     };
     let mut driver = Driver::new(&spec, &in_a_row(&[0.0, 1.0, 2.0]), 1);

@@ -37,7 +37,7 @@ fn stations_that_do_not_sense_each_other_collide_and_an_rts_helps() {
     let hidden = two_senders(&spec, 60.0);
     let with_rts = two_senders(
         &RadioSpec {
-            rts_threshold: Some(Bytes::new(200)),
+            rts_threshold: Some(ByteCount::new(200)),
             ..spec
         },
         60.0,

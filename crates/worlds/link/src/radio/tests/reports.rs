@@ -13,7 +13,7 @@ fn any_radio(rng: &mut Rng) -> (RadioSpec, Vec<(Station, Position)>) {
         spec.fading = Fading::Rayleigh;
     }
     if random::below(rng, 3) == 0 {
-        spec.rts_threshold = Some(Bytes::new(400));
+        spec.rts_threshold = Some(ByteCount::new(400));
     }
     if random::below(rng, 3) == 0 {
         spec.beacons = Some(Beacons::default());

@@ -3,14 +3,14 @@
 //! It resembles the JSON responses of an API and is made from a seed, so that every machine measures the same work.
 
 use lastmile_units::random::below;
-use lastmile_units::{Bytes, Rng, Seed};
+use lastmile_units::{ByteCount, Rng, Seed};
 use std::fmt::Write as _;
 
 /// JSON records with a number, two names, a time and a sentence each, cut to `size`.
 ///
 /// Words are drawn from 1,000 made of syllables, low-numbered ones far more often, as in a language. gzip at level 6 compresses 200 kB
 /// of it to about a fifth to a quarter, like the JSON responses that research on response compression uses.
-pub(super) fn text(seed: Seed, size: Bytes) -> Vec<u8> {
+pub(super) fn text(seed: Seed, size: ByteCount) -> Vec<u8> {
     let mut rng = seed.derive("calibration corpus").rng();
     let words: Vec<String> = (0..1000).map(|_| word(&mut rng)).collect();
     let mut text = String::from("[");
@@ -57,9 +57,9 @@ mod tests {
 
     #[test]
     fn it_is_as_long_as_asked_the_same_every_time_and_compresses_like_an_answer() {
-        let size = Bytes::new(200_000);
+        let size = ByteCount::new(200_000);
         let corpus = text(Seed::new(1), size);
-        assert_eq!(Bytes::from(corpus.len()), size);
+        assert_eq!(ByteCount::from(corpus.len()), size);
         assert_eq!(corpus, text(Seed::new(1), size));
         let left = encoded_size("gzip:6".parse().unwrap(), [corpus.as_slice()]).as_f64() / size.as_f64();
         assert!((0.18..0.30).contains(&left), "{left}");

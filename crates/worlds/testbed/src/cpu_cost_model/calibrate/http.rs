@@ -48,7 +48,7 @@ fn part(side: impl Fn([Duration; 2]) -> Duration) -> Samples {
     let seconds = seconds_of(|| side(exchange()).as_secs_f64() / f64::from(REQUESTS));
     Samples {
         small: SamplesAtSize {
-            bytes: lastmile_units::Bytes::ZERO,
+            bytes: lastmile_units::ByteCount::ZERO,
             seconds,
         },
         large: None,

@@ -5,7 +5,7 @@ use crate::cpu_cost_model::Operation;
 use crate::cpu_cost_model::cost_table::{Samples, SamplesAtSize};
 use crate::cpu_cost_model::message_cost_estimate::measured_settings;
 use lastmile_codec::message::{MessageCodec, MessageDecoder, MessageEncoder};
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_workload::WorkloadSpec;
 use lastmile_workload::messages::Chat;
 use std::hint::black_box;
@@ -33,7 +33,7 @@ pub(super) fn samples() -> Vec<(Operation, Samples)> {
     });
     let chat = chat.messages(Seed::new(1)).expect("a chat can be made");
     let short: Vec<&[u8]> = chat.iter().map(|message| &message.payload[..]).collect();
-    let text = corpus::text(Seed::new(1), Bytes::from(LONG * LONG_ONES));
+    let text = corpus::text(Seed::new(1), ByteCount::from(LONG * LONG_ONES));
     let long: Vec<&[u8]> = text.chunks(LONG).collect();
     let mut measured: Vec<_> = measured_settings()
         .into_iter()
@@ -122,7 +122,7 @@ impl<'a> TranscriptPasses<'a> {
             let decoding = seconds(|| {
                 for coded in &*coded {
                     plain.clear();
-                    let decoded = self.decoder.decode(black_box(coded), Bytes::from(LONG), &mut plain);
+                    let decoded = self.decoder.decode(black_box(coded), ByteCount::from(LONG), &mut plain);
                     decoded.expect("what was compressed can be decompressed");
                 }
             });
@@ -133,9 +133,9 @@ impl<'a> TranscriptPasses<'a> {
         }
     }
 
-    fn mean_size(&self) -> Bytes {
+    fn mean_size(&self) -> ByteCount {
         let all: usize = self.messages.iter().map(|message| message.len()).sum();
-        Bytes::from(all / self.messages.len())
+        ByteCount::from(all / self.messages.len())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{at_size, seconds_of};
 use crate::cpu_cost_model::cost_table::{Samples, SamplesAtSize};
-use lastmile_units::Bytes;
+use lastmile_units::ByteCount;
 use rcgen::{CertificateParams, Issuer, KeyPair, PKCS_ED25519};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
@@ -62,7 +62,7 @@ impl TlsPair {
         let seconds = seconds_of(|| side(self.handshake().1).as_secs_f64());
         Samples {
             small: SamplesAtSize {
-                bytes: Bytes::ZERO,
+                bytes: ByteCount::ZERO,
                 seconds,
             },
             large: None,
@@ -153,6 +153,6 @@ mod tests {
         for samples in [peers.accept(), peers.connect()] {
             assert!(samples.large.is_none() && samples.small.seconds.iter().all(|seconds| *seconds > 0.0));
         }
-        assert_eq!(peers.seal(&[7; 100_000]).bytes, Bytes::new(100_000));
+        assert_eq!(peers.seal(&[7; 100_000]).bytes, ByteCount::new(100_000));
     }
 }

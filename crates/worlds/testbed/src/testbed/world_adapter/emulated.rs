@@ -7,7 +7,7 @@ use crate::testbed::HostSetup;
 use crate::testbed::capture::CaptureFile;
 use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_report::record::Doubt;
-use lastmile_units::{Bytes, Seed};
+use lastmile_units::{ByteCount, Seed};
 use lastmile_world::emu::{Disturbance, EmuHost, InvalidReason, World};
 use lastmile_world::topology::{Assembly, HostName, Topology};
 use lastmile_world::{MeasuredTimes, MediumId, RadioId};
@@ -30,7 +30,7 @@ impl TestbedWorld for World {
 
     /// Since real time passes here, and a stuck peer must not block for long: a minute, plus ten times the time that it would take if
     /// every message and every segment waited for the one before.
-    fn limit(link: &LinkSpec, messages: usize, bytes: Bytes) -> Duration {
+    fn limit(link: &LinkSpec, messages: usize, bytes: ByteCount) -> Duration {
         let serialised = [&link.down, &link.up].into_iter().filter_map(DirectionSpec::rate_mean);
         let serialised = serialised.map(|rate| bytes / rate).max().unwrap_or_default();
         let in_turn = messages as u64 + bytes.get() / SEGMENT;
@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn a_stuck_conversation_is_given_up_in_minutes_and_a_slow_one_is_not() {
-        let limit = |link: &str, messages, bytes| World::limit(&resolve(link).unwrap(), messages, Bytes::new(bytes));
+        let limit =
+            |link: &str, messages, bytes| World::limit(&resolve(link).unwrap(), messages, ByteCount::new(bytes));
         // 28 ms of round trip (`wpt/cable`): 10 * (20 messages + 1 segment) * 28 ms, and 2,000 bytes at 1 Mbit/s are 16 ms.
         let chat = limit("wpt/cable", 20, 2000);
         assert_eq!(chat, SLACK + Duration::from_millis(10 * (21 * 28 + 16)));
