@@ -81,4 +81,4 @@ recordings:      ## Record calls of Ice 3.7 and omniORB 4.2, which hold the prot
 	peers/record-calls target/call-values crates/protocols/rpc/tests/recorded
 
 schemas:         ## Regenerate schemas/ from the types
-	UPDATE_SCHEMAS=1 cargo test -q -p lastmile-report schemas
+	UPDATE_SCHEMAS=1 cargo test -q keeps_what_every_record_must

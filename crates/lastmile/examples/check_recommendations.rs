@@ -10,13 +10,15 @@
 //! them; and every setting of a snippet is recommended in a table, or its note names it. It prints one line per page and link, and ends with an error where a claim does not hold.
 
 use anyhow::{Context as _, Result, bail, ensure};
+use lastmile_advise::record::{Advice, LinkAdvice, Origin, Snippet};
 use lastmile_advise::{Options, advise};
 use lastmile_builtin_studies::STUDIES;
 use lastmile_builtin_studies::fidelity::pages::STUDY;
 use lastmile_link::LinkSpec;
 use lastmile_page::LoadOptions;
-use lastmile_report::advise::{Advice, LinkAdvice, ModelError, Origin, Saving, Snippet};
+use lastmile_report::model_error::ModelError;
 use lastmile_report::number::quantity;
+use lastmile_report::saving::Saving;
 use lastmile_study::cell::{Cell, expand};
 use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
 use lastmile_testbed::http::Version;

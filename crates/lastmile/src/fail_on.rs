@@ -8,8 +8,8 @@ use crate::output;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Run, Threshold};
 use lastmile_report::rules::RuleText;
-use lastmile_report::tune::Tuning;
 use lastmile_study::file::{Rule, Study};
+use lastmile_tune::record::Tuning;
 use lastmile_tune::rules::Rule as TuningRule;
 
 /// A rule that could not be read.

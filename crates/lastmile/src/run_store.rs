@@ -5,7 +5,7 @@ use crate::output;
 use crate::registry::CATALOGUE;
 use anyhow::{Context as _, bail};
 use lastmile_builtin_studies::fidelity;
-use lastmile_report::load::Load;
+use lastmile_load::record::Load;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::record::Run;
 use lastmile_study::catalogue::Builtin;

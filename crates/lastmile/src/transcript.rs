@@ -5,11 +5,11 @@ use crate::progress;
 use crate::run_store::{command_line, shell_word};
 use anyhow::{Context as _, anyhow, bail};
 use lastmile_capture::websocket;
-use lastmile_report::tune::TranscriptFormat;
 use lastmile_traffic::messages::{
     self, Direction, Format, LINES_AS_THEY_STAND, Location, LogMapping, Message, Proposal, Reading, Transcript,
 };
 use lastmile_tune::End;
+use lastmile_tune::record::TranscriptFormat;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::Path;

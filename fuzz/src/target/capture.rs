@@ -1,7 +1,8 @@
 //! The fuzz target of captures, as a stranger might send them for a second opinion.
 
 use super::portions::Portions;
-use lastmile_capture::{Analysis, Segments, SentStatistics, analyse, record};
+use lastmile_capture::{Analysis, Segments, SentStatistics, analyse};
+use lastmile_inspect::inspection;
 
 pub(super) const WORDS: &[&str] = &[
     "\u{0}",
@@ -56,7 +57,7 @@ fn check(analysis: &Analysis, length: u64) {
         assert!(*connection < analysis.tcp.len());
         assert!(transaction.ended.is_none_or(|_| transaction.first_byte.is_some()));
     }
-    let record = record::record(analysis, "input", "0");
+    let record = inspection(analysis, "input", "0");
     assert_eq!(record.connections.len(), analysis.tcp.len());
 }
 

@@ -12,17 +12,17 @@ use crate::record::{Cell, Doubt, DoubtKind, Figure, Levels, Run};
 use crate::rules::Statistic;
 use interval::{CellPair, Difference, TAIL_95};
 use rule::{Rule, RuleOutcome};
-#[cfg(test)]
+#[cfg(feature = "testing")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What `lastmile compare` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Comparison {
     /// `lastmile/compare/1`.
-    #[cfg_attr(test, schemars(extend("const" = Comparison::SCHEMA)))]
+    #[cfg_attr(feature = "testing", schemars(extend("const" = Comparison::SCHEMA)))]
     pub schema: String,
     /// The run compared against.
     pub before: Side,
@@ -42,7 +42,7 @@ pub struct Comparison {
 
 /// One of the two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Side {
     /// The run folder.
     pub run: String,
@@ -62,7 +62,7 @@ pub struct Side {
 
 /// A cell of both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct CellComparison {
     /// The part of the study it belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub struct CellComparison {
 
 /// How one figure changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Change {
     /// The figure's unit.
     pub unit: String,
@@ -98,7 +98,7 @@ pub struct Change {
 
 /// Which way a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
     /// Less of it: times, bytes, drops.
@@ -111,7 +111,7 @@ pub enum Better {
 
 /// The verdict on a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Better, and the interval excludes 0.
@@ -141,7 +141,7 @@ impl Verdict {
 
 /// A cell that only one run has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Unmatched {
     /// Whether the run before has it, rather than the run after.
     pub before: bool,

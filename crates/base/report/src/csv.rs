@@ -3,27 +3,13 @@
 //! One head, then one row per cell and figure, numbers in full and in base units. Fields are quoted as in RFC 4180 section 2; rows
 //! end in a line feed alone, which every reader accepts and every Unix tool prefers.
 
-mod encode;
-mod inspect;
-mod load;
-mod tune;
-
-pub(crate) use encode::encoding;
-pub(crate) use inspect::inspection;
-pub(crate) use load::load;
-pub(crate) use tune::tuning;
-
-use crate::advise::{Advice, Saving};
 use crate::compare::Comparison;
-use crate::conform::Conformance;
-use crate::doctor::DoctorReport;
 use crate::document::Record;
-use crate::perturb::Perturbation;
 use crate::record::{Doubt, Figure, Levels, Published, Run, Table};
 use std::collections::BTreeSet;
 
-/// The statistics of a figure, in the order of [`statistics_of`].
-const STATISTICS: [&str; 15] = [
+/// The columns of a figure's statistics.
+pub const STATISTICS: [&str; 15] = [
     "unit",
     "per",
     "n",
@@ -76,91 +62,6 @@ pub(crate) fn run(run: &Run) -> Rows {
     rows
 }
 
-/// An advice: one row per link and setting for the whole page (scope `page`), and one per link, kind and setting (scope `kind`).
-///
-/// `bytes` is what the link carried in scope `page`, and the bodies' size in scope `kind`; the statistics are of the page's time. A page's
-/// savings are compared with `identity`; those of the setting recommended for a kind with the page without it. `isolated_time_s` is a
-/// response's mean time alone on the link.
-pub(crate) fn advice(advice: &Advice) -> Rows {
-    let fixed = [
-        "link",
-        "scope",
-        "kind",
-        "origin",
-        "responses",
-        "setting",
-        "recommended",
-        "dominated",
-        "bytes",
-        "ratio",
-        "server_cpu_s",
-        "client_cpu_s",
-        "isolated_time_s",
-        "saving_mean_s",
-        "saving_ci95_low_s",
-        "saving_ci95_high_s",
-        "saving_median_s",
-        "saving_p95_s",
-        "saving_share",
-        "doubts",
-    ];
-    let mut rows = Rows::default();
-    rows.head(&[], &[], &[&fixed[..], &STATISTICS].concat());
-    for link in &advice.links {
-        for outcome in &link.page {
-            let recommended = outcome.setting == "recommended";
-            let mut row = vec![
-                link.name.clone(),
-                "page".to_owned(),
-                String::new(),
-                String::new(),
-                String::new(),
-            ];
-            row.extend([outcome.setting.clone(), recommended.to_string(), String::new()]);
-            row.extend([
-                outcome.bytes_down.mean.to_string(),
-                String::new(),
-                String::new(),
-                String::new(),
-                String::new(),
-            ]);
-            row.extend(saving(outcome.saving_against_identity.as_ref()));
-            row.push(doubt_kinds(&link.doubts));
-            row.extend(statistics_of(&outcome.page_time));
-            rows.row(row);
-        }
-        for kind in &link.kinds {
-            for candidate in &kind.frontier {
-                let recommended = candidate.setting == kind.recommended.setting;
-                let mut row = vec![
-                    link.name.clone(),
-                    "kind".to_owned(),
-                    kind.kind.clone(),
-                    kind.origin.name().to_owned(),
-                ];
-                row.extend([
-                    kind.responses.to_string(),
-                    candidate.setting.clone(),
-                    recommended.to_string(),
-                ]);
-                row.extend([candidate.dominated.to_string(), candidate.compressed_bytes.to_string()]);
-                let figures = [
-                    candidate.ratio,
-                    candidate.server_cpu_s,
-                    candidate.client_cpu_s,
-                    candidate.isolated_time_s,
-                ];
-                row.extend(figures.map(|value| value.to_string()));
-                row.extend(saving(kind.recommended.page_saves.as_ref().filter(|_| recommended)));
-                row.push(doubt_kinds(&kind.doubts));
-                row.extend(STATISTICS.map(|_| String::new()));
-                rows.row(row);
-            }
-        }
-    }
-    rows
-}
-
 /// A comparison: one row per cell and figure, with one column per factor.
 pub(crate) fn comparison(comparison: &Comparison) -> Rows {
     let factors = factors(comparison.cells.iter().map(|cell| &cell.levels));
@@ -196,44 +97,6 @@ pub(crate) fn comparison(comparison: &Comparison) -> Rows {
     rows
 }
 
-/// A WebSocket server's conformance: one row per rule.
-pub(crate) fn conformance(conformance: &Conformance) -> Rows {
-    let mut rows = Rows::default();
-    rows.head(&[], &[], &["rule", "standing", "asks", "found", "source"]);
-    for verdict in &conformance.verdicts {
-        let standing = verdict.standing.label();
-        rows.row([&verdict.name, standing, &verdict.asks, &verdict.found, &verdict.source].map(str::to_owned));
-    }
-    rows
-}
-
-/// What a machine can do: one row per check (part `machine`) and one per peer (part `peers`).
-pub(crate) fn examination(examination: &DoctorReport) -> Rows {
-    let mut rows = Rows::default();
-    rows.row(["part", "name", "standing", "found", "remedy"]);
-    for (part, abilities) in [("machine", &examination.machine), ("peers", &examination.peers)] {
-        for ability in abilities {
-            let remedy = ability.remedy.as_deref().unwrap_or_default();
-            rows.row([part, &ability.name, ability.standing.label(), &ability.found, remedy]);
-        }
-    }
-    rows
-}
-
-/// What a sensor costs: a row for each figure without and with it, and one for the difference.
-pub(crate) fn perturbation(perturbation: &Perturbation) -> Rows {
-    let mut rows = Rows::default();
-    rows.head(&["figure", "sensor"], &[], &STATISTICS);
-    for effect in &perturbation.effects {
-        for (sensor, figure) in [("without", &effect.without), ("with", &effect.with)] {
-            let mut row = vec![effect.name.clone(), sensor.to_owned()];
-            row.extend(statistics_of(figure));
-            rows.row(row);
-        }
-    }
-    rows
-}
-
 /// Any table, as it is.
 pub(crate) fn table(table: &Table) -> Rows {
     let mut rows = Rows::default();
@@ -250,7 +113,7 @@ pub struct Rows {
 
 impl Rows {
     /// Columns `before`, one per factor, and `after`. A factor with the name of one of our columns is written `factor.NAME`.
-    fn head(&mut self, before: &[&str], factors: &[&String], after: &[&str]) {
+    pub fn head(&mut self, before: &[&str], factors: &[&String], after: &[&str]) {
         let ours = |name: &str| before.contains(&name) || after.contains(&name);
         let factors = factors.iter().map(|name| {
             if ours(name) {
@@ -263,7 +126,7 @@ impl Rows {
         self.row(of(before).into_iter().chain(factors).chain(of(after)));
     }
 
-    fn row<T: AsRef<str>>(&mut self, fields: impl IntoIterator<Item = T>) {
+    pub fn row<T: AsRef<str>>(&mut self, fields: impl IntoIterator<Item = T>) {
         for (at, field) in fields.into_iter().enumerate() {
             if at > 0 {
                 self.text.push(',');
@@ -295,7 +158,8 @@ fn levels(levels: &Levels, factors: &[&String]) -> Vec<String> {
         .collect()
 }
 
-fn statistics_of(figure: &Figure) -> [String; STATISTICS.len()] {
+/// The statistics of a figure, in the order of [`STATISTICS`].
+pub fn statistics_of(figure: &Figure) -> [String; STATISTICS.len()] {
     let Figure {
         unit,
         per,
@@ -333,24 +197,18 @@ fn statistics_of(figure: &Figure) -> [String; STATISTICS.len()] {
     ]
 }
 
-fn saving(saving: Option<&Saving>) -> [String; 6] {
-    let Some(saving) = saving else {
-        return Default::default();
-    };
-    let [low, high] = interval_ends(saving.mean_ci95_s);
-    let [median, p95, share] = [saving.median_s, saving.p95_s, saving.share].map(|value| value.to_string());
-    [saving.mean_s.to_string(), low, high, median, p95, share]
-}
-
-fn interval_ends(interval: Option<[f64; 2]>) -> [String; 2] {
+/// Both ends of an interval; empty where there is none.
+pub fn interval_ends(interval: Option<[f64; 2]>) -> [String; 2] {
     interval.map_or_else(Default::default, |ends| ends.map(|end| end.to_string()))
 }
 
-fn number(value: Option<f64>) -> String {
+/// A number in full; empty where there is none.
+pub fn number(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn doubt_kinds(doubts: &[Doubt]) -> String {
+/// The kinds of doubts, joined by semicolons.
+pub fn doubt_kinds(doubts: &[Doubt]) -> String {
     doubts
         .iter()
         .map(|doubt| doubt.kind.name())
@@ -361,47 +219,8 @@ fn doubt_kinds(doubts: &[Doubt]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::compare;
     use crate::fixtures;
-
-    /// A reader of RFC 4180, to test the writer.
-    fn read(text: &str) -> Vec<Vec<String>> {
-        let (mut rows, mut row, mut field, mut inside) = (Vec::new(), Vec::new(), String::new(), false);
-        let mut chars = text.chars().peekable();
-        while let Some(c) = chars.next() {
-            match c {
-                '"' if inside && chars.peek() == Some(&'"') => field.extend(chars.next()),
-                '"' => inside = !inside,
-                ',' if !inside => row.push(std::mem::take(&mut field)),
-                '\n' if !inside => {
-                    row.push(std::mem::take(&mut field));
-                    rows.push(std::mem::take(&mut row));
-                }
-                c => field.push(c),
-            }
-        }
-        assert!(!inside && field.is_empty() && row.is_empty(), "the last row ends");
-        rows
-    }
-
-    #[test]
-    fn every_row_has_as_many_fields_as_the_head() {
-        let (one, other) = (fixtures::run(), fixtures::run());
-        for text in [
-            render(&one),
-            render(&fixtures::advice()),
-            render(&compare(&one, &other, &[], false)),
-            render(&fixtures::inspection()),
-            render(&fixtures::tuning()),
-            render(&fixtures::examination()),
-            render(&fixtures::conformance()),
-            render(&one.exhibits[0]),
-        ] {
-            let rows = read(&text);
-            assert!(rows.len() > 1);
-            assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{text}");
-        }
-    }
+    use crate::testing::read_csv as read;
 
     #[test]
     fn what_is_written_is_read_back() {

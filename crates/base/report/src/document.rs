@@ -1,18 +1,9 @@
 //! Documents: what is said about a record, and in which order, independently of the output format.
 //!
-//! [`run`], [`advice`], [`compare`], [`conform`], [`doctor`], [`encode`], [`inspect`], [`load`] and [`tune`] turn a record into [`Block`]s, by its [`Record`] implementation; the
-//! terminal, Markdown and the HTML page each render blocks. So all three say the same, with the same digits.
+//! A [`Record`] turns into [`Block`]s; the terminal, Markdown and the HTML page each render blocks. So all three say the same, with the same digits.
 
-pub(crate) mod advice;
 pub(crate) mod compare;
-pub(crate) mod conform;
-pub(crate) mod doctor;
-pub(crate) mod encode;
-pub(crate) mod inspect;
-pub(crate) mod load;
-mod perturb;
 pub(crate) mod run;
-pub(crate) mod tune;
 
 use crate::csv::{self, Rows};
 use crate::record::{Chart, Doubt, Finding, Levels, Table};
@@ -42,7 +33,7 @@ pub enum Detail {
 /// What is said about a record, independently of the format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    pub(crate) blocks: Vec<Block>,
+    pub blocks: Vec<Block>,
 }
 
 impl From<Vec<Block>> for Document {
@@ -63,7 +54,7 @@ impl Record for Table {
 
 /// A piece of a document.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Block {
+pub enum Block {
     /// The head of a section.
     Heading(String),
     /// A paragraph.
@@ -88,9 +79,9 @@ pub(crate) enum Block {
 
 /// A doubt, or another remark on how to read the figures, under a short name.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Note {
-    pub(crate) name: &'static str,
-    pub(crate) text: String,
+pub struct Note {
+    pub name: &'static str,
+    pub text: String,
 }
 
 impl From<&Doubt> for Note {
@@ -104,36 +95,36 @@ impl From<&Doubt> for Note {
 
 /// A table, ready to be printed: columns aligned, doubts as footnotes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Grid {
-    pub(crate) title: String,
-    pub(crate) note: String,
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row>,
+pub struct Grid {
+    pub title: String,
+    pub note: String,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Row>,
     /// The rows' `doubts` are indices into these.
-    pub(crate) doubts: Vec<Doubt>,
+    pub doubts: Vec<Doubt>,
 }
 
 /// A column's head.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
+pub struct Column {
+    pub name: String,
     /// Figures are aligned right, words left.
-    pub(crate) figures: bool,
+    pub figures: bool,
 }
 
 /// A row, with its emphasis.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Row {
+pub struct Row {
     /// A line break separates a figure from its interval.
-    pub(crate) cells: Vec<String>,
-    pub(crate) tone: RowEmphasis,
+    pub cells: Vec<String>,
+    pub tone: RowEmphasis,
     /// Indices into the grid's doubts.
-    pub(crate) doubts: Vec<usize>,
+    pub doubts: Vec<usize>,
 }
 
 /// The emphasis of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum RowEmphasis {
+pub enum RowEmphasis {
     /// None.
     #[default]
     Plain,
@@ -146,7 +137,7 @@ pub(crate) enum RowEmphasis {
 }
 
 impl Grid {
-    pub(crate) fn new(title: impl Into<String>, note: impl Into<String>) -> Self {
+    pub fn new(title: impl Into<String>, note: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             note: note.into(),
@@ -155,7 +146,7 @@ impl Grid {
     }
 
     /// Adds columns of words.
-    pub(crate) fn word_columns<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+    pub fn word_columns<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.columns.extend(names.into_iter().map(|name| Column {
             name: name.into(),
             figures: false,
@@ -164,7 +155,7 @@ impl Grid {
     }
 
     /// Adds columns of figures.
-    pub(crate) fn figure_columns<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+    pub fn figure_columns<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.columns.extend(names.into_iter().map(|name| Column {
             name: name.into(),
             figures: true,
@@ -173,13 +164,13 @@ impl Grid {
     }
 
     /// Adds a row; `doubts` become footnotes, each text once.
-    pub(crate) fn row(&mut self, cells: Vec<String>, tone: RowEmphasis, doubts: &[Doubt]) {
+    pub fn row(&mut self, cells: Vec<String>, tone: RowEmphasis, doubts: &[Doubt]) {
         let doubts = doubts.iter().map(|doubt| self.footnote_index(doubt)).collect();
         self.rows.push(Row { cells, tone, doubts });
     }
 
     /// Removes the columns of words that are empty in every row.
-    pub(crate) fn without_empty_columns(mut self) -> Self {
+    pub fn without_empty_columns(mut self) -> Self {
         let says = |at: usize| {
             self.rows
                 .iter()
@@ -233,14 +224,14 @@ impl From<&Table> for Grid {
 }
 
 /// The first cells of a row: the part, where the study has parts, and the level of each factor that differs.
-pub(crate) fn row_head(part: Option<&Option<String>>, levels: &Levels, differ: &[String]) -> Vec<String> {
+pub fn row_head(part: Option<&Option<String>>, levels: &Levels, differ: &[String]) -> Vec<String> {
     let part = part.map(|part| part.clone().unwrap_or_default());
     let level = |name: &String| levels.get(name).cloned().unwrap_or_default();
     part.into_iter().chain(differ.iter().map(level)).collect()
 }
 
 /// The factors whose levels differ among `all`; and the others, with the level that all share.
-pub(crate) fn factors<'a>(all: impl IntoIterator<Item = &'a Levels>) -> (Vec<String>, Vec<(String, String)>) {
+pub fn factors<'a>(all: impl IntoIterator<Item = &'a Levels>) -> (Vec<String>, Vec<(String, String)>) {
     let all: Vec<&Levels> = all.into_iter().collect();
     let names: BTreeSet<&String> = all.iter().flat_map(|levels| levels.keys()).collect();
     let (mut differ, mut shared) = (Vec::new(), Vec::new());
@@ -255,7 +246,7 @@ pub(crate) fn factors<'a>(all: impl IntoIterator<Item = &'a Levels>) -> (Vec<Str
 }
 
 /// `case = A, codec = gzip:6`.
-pub(crate) fn levels_text(levels: &Levels) -> String {
+pub fn levels_text(levels: &Levels) -> String {
     levels
         .iter()
         .map(|(name, level)| format!("{name} = {level}"))
@@ -264,12 +255,12 @@ pub(crate) fn levels_text(levels: &Levels) -> String {
 }
 
 /// `extract_time` as a person reads it: `extract time`.
-pub(crate) fn readable(name: &str) -> String {
+pub fn readable(name: &str) -> String {
     name.replace('_', " ")
 }
 
 /// `note`, and the levels that every row shares.
-pub(crate) fn with_shared(note: &str, shared: &[(String, String)]) -> String {
+pub fn with_shared(note: &str, shared: &[(String, String)]) -> String {
     if shared.is_empty() {
         return note.to_owned();
     }

@@ -1,13 +1,13 @@
 //! Doubts: what makes figures suspect. A doubt stands in the record beside the figures, and in every table and page made from it.
 
-#[cfg(test)]
+#[cfg(feature = "testing")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What makes a figure suspect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Doubt {
     /// A short name: `few-runs`, `failed-runs`, `slow-first-run`, `missing-figure`, `disturbed`.
     pub kind: DoubtKind,
@@ -30,7 +30,7 @@ macro_rules! kinds {
     ($($(#[$about:meta])+ $kind:ident = $name:literal;)+) => {
         /// The kind of a doubt.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
         pub enum DoubtKind {
             $($(#[$about])+ #[serde(rename = $name)] $kind,)+
         }

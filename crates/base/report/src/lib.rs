@@ -1,35 +1,31 @@
-//! Records, and their rendering as terminal tables, one HTML page and CSV. Pure functions; no clock, no socket.
+//! What records are made of, and their rendering as terminal tables, one HTML page, Markdown and CSV. Pure functions; no clock, no socket.
 //!
-//! [`record`], [`advise`], [`compare`], [`encode`], [`inspect`], [`load`] and [`tune`] hold the published records: the JSON contract between the measuring crates and this one.
-//! [`figure`] summarises samples; [`doubt`] lists what makes figures suspect.
-//! [`terminal`], [`markdown`] and [`csv`] render any [`Record`], `lastmile_chart` draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
+//! A [`Record`] is what a verb publishes: JSON, a [`Document`] of blocks, and rows of CSV. The record of a product is its crate's; [`record::Run`] is that
+//! of studies, and [`compare`] that of two of them. [`figure`] summarises samples; [`doubt`] lists what makes figures suspect; [`rules`] are the grammar of limits.
+//! [`terminal`], [`markdown`] and [`csv`] render any record, `lastmile_chart` draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
-pub mod advise;
 pub mod compare;
-pub mod conform;
+pub mod connections;
 pub mod csv;
-pub mod doctor;
-mod document;
+pub mod document;
 pub mod doubt;
-pub mod encode;
 mod escape;
 pub mod figure;
 #[cfg(test)]
 mod fixtures;
-pub mod inspect;
+pub mod link_description;
 pub mod link_summary;
-pub mod load;
 pub mod markdown;
+pub mod model_error;
 pub mod number;
 pub mod page;
 pub mod paired_statistics;
-pub mod perturb;
 pub mod record;
 pub mod rules;
-#[cfg(test)]
-mod schema;
+pub mod saving;
 pub mod segment_line;
 pub mod terminal;
-pub mod tune;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use document::{Detail, Document, Record};

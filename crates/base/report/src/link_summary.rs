@@ -2,16 +2,16 @@
 
 use crate::number::quantity;
 use crate::record::{Doubt, DoubtKind};
-#[cfg(test)]
+#[cfg(feature = "testing")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What `lastmile link` prints at its end, on stderr: stdout is the command's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct LinkRunSummary {
     /// `lastmile/link/1`.
-    #[cfg_attr(test, schemars(extend("const" = LinkRunSummary::SCHEMA)))]
+    #[cfg_attr(feature = "testing", schemars(extend("const" = LinkRunSummary::SCHEMA)))]
     pub schema: String,
     /// The link, as a formula.
     pub link: String,
@@ -53,7 +53,7 @@ pub const DOUBTS: &[DoubtKind] = &[DoubtKind::NoPackets];
 
 /// The packets of one direction, by fate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Direction {
     /// Packets that were sent.
     pub packets_offered: u64,
@@ -75,7 +75,7 @@ pub struct Direction {
 
 /// How late packets were.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Lateness {
     /// The 99th percentile, in seconds.
     pub p99: f64,
@@ -87,7 +87,7 @@ pub struct Lateness {
 
 /// How long programs that were ready had to wait for a CPU: the command, and what carries its packets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct CpuWait {
     /// The time in which any of them waited, in seconds: the command took longer by at most this.
     pub waited: f64,

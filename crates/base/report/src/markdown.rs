@@ -131,30 +131,6 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_every_table_has_as_many_cells_as_its_head() {
-        let (one, hostile) = (fixtures::run(), fixtures::hostile(&fixtures::run()));
-        let compared = crate::compare::compare(&one, &one, &[], false);
-        for text in [
-            long(&one),
-            long(&hostile),
-            long(&fixtures::advice()),
-            long(&compared),
-            long(&fixtures::hostile(&fixtures::inspection())),
-            long(&fixtures::hostile(&fixtures::tuning())),
-            long(&fixtures::hostile(&fixtures::examination())),
-        ] {
-            let cells = |line: &str| line.replace("\\|", "").matches('|').count();
-            let lines: Vec<&str> = text.lines().collect();
-            for pair in lines
-                .windows(2)
-                .filter(|pair| pair.iter().all(|line| line.starts_with('|')))
-            {
-                assert_eq!(cells(pair[0]), cells(pair[1]), "{} and {}", pair[0], pair[1]);
-            }
-        }
-    }
-
-    #[test]
     fn a_cell_cannot_open_another_cell_nor_a_tag_nor_a_link() {
         let mut hostile = fixtures::run().exhibits.remove(0);
         hostile.rows[0][0] = "a | b\n<script> [x](y) `c` **d**".to_owned();

@@ -3,9 +3,9 @@
 //! The responses of one replay depend on each other, but its repeats do not, so intervals are over repeats: for a mean, that of the
 //! repeats' means; for a difference of quantiles, a bootstrap that draws whole repeats and keeps pairs together.
 
-use crate::advise::Saving;
 use crate::figure::{Moments, means};
 use crate::record::Figure;
+use crate::saving::Saving;
 use lastmile_statistics::interval::{interval_95, student};
 use lastmile_statistics::{mean, quantile, sd, varies};
 use lastmile_units::{Seed, random};

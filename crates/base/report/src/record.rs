@@ -4,7 +4,7 @@
 
 pub use crate::doubt::{Doubt, DoubtKind};
 pub use lastmile_chart::{Axis, Chart, Mark, Point, Scale, Series, Source};
-#[cfg(test)]
+#[cfg(feature = "testing")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ pub type Levels = BTreeMap<String, String>;
 
 /// What `lastmile run` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Run {
     /// `lastmile/run/1`.
-    #[cfg_attr(test, schemars(extend("const" = Run::SCHEMA)))]
+    #[cfg_attr(feature = "testing", schemars(extend("const" = Run::SCHEMA)))]
     pub schema: String,
     /// The study's name.
     pub study: String,
@@ -64,7 +64,7 @@ impl Run {
 
 /// One combination of levels, repeated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Cell {
     /// The part of the study it belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Cell {
 
 /// The samples of one figure, summarised.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Figure {
     /// `s`, `B`, `bit/s`, `1`, `1/s`.
     pub unit: String,
@@ -120,7 +120,7 @@ pub struct Figure {
 
 /// A comparison of two cells that differ in one factor, pair by pair of repeats.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Ratio {
     /// Its name: `rssdr`.
     pub name: String,
@@ -144,7 +144,7 @@ pub struct Ratio {
 
 /// A published figure: a number, or a range where the source gives no better. In JSON `0.93` or `[0.007, 0.022]`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum Published {
     /// As printed.
@@ -155,7 +155,7 @@ pub enum Published {
 
 /// A sentence that follows from the figures, made from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Finding {
     /// What it is about.
     pub title: String,
@@ -167,7 +167,7 @@ pub struct Finding {
 
 /// A small table beside the cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Table {
     /// What it shows.
     pub title: String,
@@ -181,7 +181,7 @@ pub struct Table {
 
 /// A threshold, and whether it held.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Threshold {
     /// The rule as written: `p95(transfer_time) < 20 s`.
     pub rule: String,

@@ -1,6 +1,6 @@
 //! The record of one TCP segment, as `lastmile inspect --segments` prints it: as an object, and as a line of text.
 
-#[cfg(test)]
+#[cfg(feature = "testing")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,10 +8,10 @@ use std::fmt;
 /// A TCP segment that passed. Numbers of a direction count from its SYN, which is 0, so that its first byte of payload is 1; where
 /// the capture begins later, the first byte that was captured or acknowledged is 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Segment {
     /// `lastmile/segment/1`.
-    #[cfg_attr(test, schemars(extend("const" = Segment::SCHEMA)))]
+    #[cfg_attr(feature = "testing", schemars(extend("const" = Segment::SCHEMA)))]
     pub schema: String,
     /// The number of its connection, from 1, in the order of their first segments.
     pub connection: u64,

@@ -256,11 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn an_advice_is_shown_like_this() {
-        insta::assert_snapshot!(short(&fixtures::advice(), PLAIN));
-    }
-
-    #[test]
     fn a_comparison_is_shown_like_this() {
         let (before, mut after) = (fixtures::run(), fixtures::run());
         after.run = "runs/gzip-filter-2".to_owned();
@@ -274,33 +269,6 @@ mod tests {
             .insert("transfer_rate".to_owned(), fixtures::figure("1/s", "run", 11.2, 0.1));
         let rules = ["p95(extract_time)>+5%", "mean<-10%"].map(|rule| rule.parse().expect("a rule"));
         insta::assert_snapshot!(short(&crate::compare::compare(&before, &after, &rules, false), PLAIN));
-    }
-
-    #[test]
-    fn a_capture_is_shown_like_this() {
-        insta::assert_snapshot!(short(&fixtures::inspection(), PLAIN));
-    }
-
-    #[test]
-    fn a_tuning_is_shown_like_this() {
-        insta::assert_snapshot!(short(&fixtures::tuning(), PLAIN));
-    }
-
-    #[test]
-    fn a_tuning_is_shown_whole_only_when_asked_for() {
-        let (short, whole) = (
-            short(&fixtures::tuning(), PLAIN),
-            render(&fixtures::tuning(), Detail::All, PLAIN),
-        );
-        let settings = |text: &str| text.lines().filter(|line| line.starts_with("deflate:")).count();
-        assert!(settings(&short) < 30, "{}", settings(&short));
-        // The grid one way and three points the other.
-        assert_eq!(settings(&whole), 1_440 + 3);
-    }
-
-    #[test]
-    fn a_machine_is_shown_like_this() {
-        insta::assert_snapshot!(short(&fixtures::examination(), PLAIN));
     }
 
     #[test]
@@ -323,39 +291,9 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_the_terminal() {
-        for width in [60, 80, 120] {
-            let look = TerminalStyle { width, colour: false };
-            let all = [
-                short(&fixtures::run(), look),
-                short(&fixtures::advice(), look),
-                short(&fixtures::inspection(), look),
-                short(&fixtures::tuning(), look),
-                short(&fixtures::conformance(), look),
-                short(&fixtures::examination(), look),
-            ];
-            for text in all {
-                let code = |line: &&str| line.starts_with("    ");
-                for line in text.lines().filter(|line| !code(line)) {
-                    assert!(line.chars().count() <= usize::from(width), "{width}: {line}");
-                }
-            }
-        }
-    }
-
-    #[test]
     fn colours_come_only_when_asked_for() {
         assert!(!short(&fixtures::run(), PLAIN).contains('\u{1b}'));
         assert!(short(&fixtures::run(), TerminalStyle { colour: true, ..PLAIN }).contains('\u{1b}'));
-    }
-
-    #[test]
-    fn a_name_cannot_command_the_terminal() {
-        let hostile = fixtures::hostile(&fixtures::run());
-        assert!(!short(&hostile, PLAIN).contains('\u{1b}'));
-        assert!(!short(&fixtures::hostile(&fixtures::advice()), PLAIN).contains('\u{1b}'));
-        assert!(!short(&fixtures::hostile(&fixtures::inspection()), PLAIN).contains('\u{1b}'));
-        assert!(!short(&fixtures::hostile(&fixtures::tuning()), PLAIN).contains('\u{1b}'));
     }
 
     #[test]

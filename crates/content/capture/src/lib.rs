@@ -19,13 +19,12 @@ mod error;
 mod http;
 mod link_layer;
 mod packet_reader;
-pub mod record;
 mod segments;
 mod stream;
 mod streaming_summary;
 mod tcp;
-#[cfg(test)]
-mod test_packets;
+#[cfg(any(test, feature = "testing"))]
+pub mod test_packets;
 mod udp;
 pub mod websocket;
 mod wireless;
@@ -41,4 +40,4 @@ pub use segments::Segments;
 pub use streaming_summary::StreamingSummary;
 pub use tcp::{Idle, Opening, RoundTrips, SentStatistics, TcpFlow, TimeSequenceSeries};
 pub use udp::{UdpFlow, UdpSent};
-pub use wireless::{FrameCounts, FrameKind, STATIONS_MAX, StationCounts, Wireless};
+pub use wireless::{FrameCounts, FrameKind, STATIONS_MAX, StationCounts, Wireless, address_text};

@@ -4,22 +4,22 @@ use crate::{Analysis, CaptureError, analyse};
 
 /// A TCP segment between a client (10.0.0.1:4000) and a server (10.0.0.2:80).
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tcp<'a> {
-    pub(crate) from_client: bool,
-    pub(crate) flags: u8,
-    pub(crate) sequence: u32,
-    pub(crate) acknowledgement: u32,
-    pub(crate) window: u16,
-    pub(crate) payload: &'a [u8],
+pub struct Tcp<'a> {
+    pub from_client: bool,
+    pub flags: u8,
+    pub sequence: u32,
+    pub acknowledgement: u32,
+    pub window: u16,
+    pub payload: &'a [u8],
 }
 
-pub(crate) const FIN: u8 = 1;
-pub(crate) const SYN: u8 = 2;
-pub(crate) const RST: u8 = 4;
-pub(crate) const ACK: u8 = 16;
+pub const FIN: u8 = 1;
+pub const SYN: u8 = 2;
+pub const RST: u8 = 4;
+pub const ACK: u8 = 16;
 
 /// What the client sends.
-pub(crate) fn up(flags: u8, sequence: u32, acknowledgement: u32, payload: &[u8]) -> Tcp<'_> {
+pub fn up(flags: u8, sequence: u32, acknowledgement: u32, payload: &[u8]) -> Tcp<'_> {
     Tcp {
         from_client: true,
         flags,
@@ -31,7 +31,7 @@ pub(crate) fn up(flags: u8, sequence: u32, acknowledgement: u32, payload: &[u8])
 }
 
 /// What the server sends.
-pub(crate) fn down(flags: u8, sequence: u32, acknowledgement: u32, payload: &[u8]) -> Tcp<'_> {
+pub fn down(flags: u8, sequence: u32, acknowledgement: u32, payload: &[u8]) -> Tcp<'_> {
     Tcp {
         from_client: false,
         ..up(flags, sequence, acknowledgement, payload)
@@ -40,7 +40,7 @@ pub(crate) fn down(flags: u8, sequence: u32, acknowledgement: u32, payload: &[u8
 
 impl Tcp<'_> {
     /// Its IPv4 packet; checksums are left out, as with a network card that computes them later.
-    pub(crate) fn ipv4(&self) -> Vec<u8> {
+    pub fn ipv4(&self) -> Vec<u8> {
         let (client, server) = (([10, 0, 0, 1], 4000_u16), ([10, 0, 0, 2], 80_u16));
         let (from, to) = if self.from_client {
             (client, server)
@@ -65,39 +65,39 @@ impl Tcp<'_> {
 }
 
 /// A byte order, as a function.
-pub(crate) type Put = fn(u32) -> [u8; 4];
-pub(crate) const LITTLE: Put = u32::to_le_bytes;
-pub(crate) const BIG: Put = u32::to_be_bytes;
+pub type Put = fn(u32) -> [u8; 4];
+pub const LITTLE: Put = u32::to_le_bytes;
+pub const BIG: Put = u32::to_be_bytes;
 
 /// A pcap file header.
-pub(crate) fn pcap_head(put: Put, magic: u32, link_type: u32) -> Vec<u8> {
+pub fn pcap_head(put: Put, magic: u32, link_type: u32) -> Vec<u8> {
     // Version 2.4 is stored as two halves of a number.
     let version = if put(1) == LITTLE(1) { 2 | 4 << 16 } else { 2 << 16 | 4 };
     [magic, version, 0, 0, 65_535, link_type].map(put).concat()
 }
 
 /// A pcap record.
-pub(crate) fn record(put: Put, seconds: u32, fraction: u32, captured: &[u8], length: u32) -> Vec<u8> {
+pub fn record(put: Put, seconds: u32, fraction: u32, captured: &[u8], length: u32) -> Vec<u8> {
     let head = [seconds, fraction, captured.len() as u32, length].map(put).concat();
     [&head, captured].concat()
 }
 
 /// A pcapng block, padded.
-pub(crate) fn block(put: Put, kind: u32, body: &[u8]) -> Vec<u8> {
+pub fn block(put: Put, kind: u32, body: &[u8]) -> Vec<u8> {
     let padded = body.len().next_multiple_of(4);
     let length = put(padded as u32 + 12);
     [&put(kind), &length, body, &vec![0; padded - body.len()], &length].concat()
 }
 
 /// A section header.
-pub(crate) fn section(put: Put) -> Vec<u8> {
+pub fn section(put: Put) -> Vec<u8> {
     let version = if put(1) == LITTLE(1) { 1 } else { 1 << 16 };
     let body = [0x1a2b_3c4d, version, u32::MAX, u32::MAX].map(put).concat();
     block(put, 0x0a0d_0d0a, &body)
 }
 
 /// An option, padded.
-pub(crate) fn option(put: Put, code: u16, value: &[u8]) -> Vec<u8> {
+pub fn option(put: Put, code: u16, value: &[u8]) -> Vec<u8> {
     let head = if put(1) == LITTLE(1) {
         u32::from(code) | (value.len() as u32) << 16
     } else {
@@ -108,7 +108,7 @@ pub(crate) fn option(put: Put, code: u16, value: &[u8]) -> Vec<u8> {
 }
 
 /// An interface description.
-pub(crate) fn interface(put: Put, link_type: u16, snap_length: u32, options: &[u8]) -> Vec<u8> {
+pub fn interface(put: Put, link_type: u16, snap_length: u32, options: &[u8]) -> Vec<u8> {
     let kind = if put(1) == LITTLE(1) {
         u32::from(link_type)
     } else {
@@ -118,7 +118,7 @@ pub(crate) fn interface(put: Put, link_type: u16, snap_length: u32, options: &[u
 }
 
 /// An enhanced packet block.
-pub(crate) fn enhanced(put: Put, interface: u32, time: u64, captured: &[u8], length: u32, options: &[u8]) -> Vec<u8> {
+pub fn enhanced(put: Put, interface: u32, time: u64, captured: &[u8], length: u32, options: &[u8]) -> Vec<u8> {
     let head = [
         interface,
         (time >> 32) as u32,
@@ -133,12 +133,12 @@ pub(crate) fn enhanced(put: Put, interface: u32, time: u64, captured: &[u8], len
 }
 
 /// A pcapng with a raw IP interface, and times in nanoseconds.
-pub(crate) fn nanosecond_pcapng() -> Vec<u8> {
+pub fn nanosecond_pcapng() -> Vec<u8> {
     [section(LITTLE), interface(LITTLE, 101, 0, &option(LITTLE, 9, &[9]))].concat()
 }
 
 /// A capture of these segments, each with the millisecond at which it passed.
-pub(crate) fn capture(segments: &[(u64, Tcp<'_>)]) -> Vec<u8> {
+pub fn capture(segments: &[(u64, Tcp<'_>)]) -> Vec<u8> {
     let mut file = nanosecond_pcapng();
     for (millisecond, segment) in segments {
         let packet = segment.ipv4();
@@ -155,12 +155,12 @@ pub(crate) fn capture(segments: &[(u64, Tcp<'_>)]) -> Vec<u8> {
 }
 
 /// The analysis of such a capture.
-pub(crate) fn analysis(segments: &[(u64, Tcp<'_>)]) -> Analysis {
+pub fn analysis(segments: &[(u64, Tcp<'_>)]) -> Analysis {
     analyse(&capture(segments)[..], "crafted").unwrap()
 }
 
 /// The error for a file that cannot be analysed.
-pub(crate) fn refusal(file: &[u8]) -> String {
+pub fn refusal(file: &[u8]) -> String {
     let error: CaptureError = analyse(file, "crafted").unwrap_err();
     error.to_string()
 }

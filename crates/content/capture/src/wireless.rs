@@ -311,7 +311,7 @@ fn airtime(rate: u8, bytes: u32, flags: u8) -> Duration {
 }
 
 /// A hardware address as text.
-pub(crate) fn address_text(address: [u8; 6]) -> String {
+pub fn address_text(address: [u8; 6]) -> String {
     address.map(|byte| format!("{byte:02x}")).join(":")
 }
 

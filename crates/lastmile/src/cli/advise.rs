@@ -2,8 +2,8 @@
 
 use super::{CpuArg, FormatArg, WORLDS, one_of, parse_from_one};
 use clap::Args;
+use lastmile_advise::record::Server;
 use lastmile_codec::content::Coding;
-use lastmile_report::advise::Server;
 use lastmile_testbed::http::Version;
 use lastmile_testbed::settings::World;
 use std::num::{NonZeroU64, NonZeroUsize};

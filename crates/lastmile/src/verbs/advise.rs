@@ -6,6 +6,7 @@ use crate::exit::Exit;
 #[cfg(target_os = "linux")]
 use crate::exit::UnavailableError;
 use crate::{cost_table, interrupt, links, output, privileges, progress, run_store};
+use lastmile_advise::record::Advice;
 use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress};
 use lastmile_builtin_studies::fidelity;
 use lastmile_codec::content::CodecSpec;
@@ -14,7 +15,7 @@ use lastmile_page::LoadOptions;
 use lastmile_page::chromium::{self, BrowserError, BrowserOptions};
 #[cfg(target_os = "linux")]
 use lastmile_page::{Page, playback::Playback};
-use lastmile_report::advise::{Advice, Connections};
+use lastmile_report::connections::Connections;
 use lastmile_report::page::{self, Provenance};
 use lastmile_study::run_folder::RunFolder;
 use lastmile_testbed::cpu_cost_model::this_machine;

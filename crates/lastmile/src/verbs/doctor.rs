@@ -1,9 +1,12 @@
 //! `lastmile doctor`: checks what this machine can do for the emulated world, with remedies.
 
+mod document;
+pub(crate) mod record;
+
 use crate::cli::doctor::DoctorArgs;
 use crate::exit::{Exit, UnavailableError};
 use crate::output;
-use lastmile_report::doctor::{Check, DoctorReport};
+use crate::verbs::doctor::record::{Check, DoctorReport};
 
 /// Examines this machine. Must run before any thread is started.
 ///
@@ -22,7 +25,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
 #[cfg(target_os = "linux")]
 mod here {
     use super::Check;
-    use lastmile_report::doctor::CheckStatus;
+    use crate::verbs::doctor::record::CheckStatus;
     use lastmile_testbed::peer::{self, PeerSpec};
     use lastmile_world::emu;
 
@@ -69,7 +72,7 @@ mod here {
 #[cfg(not(target_os = "linux"))]
 mod here {
     use super::Check;
-    use lastmile_report::doctor::CheckStatus;
+    use crate::verbs::doctor::record::CheckStatus;
 
     pub(super) fn machine() -> Vec<Check> {
         vec![Check {

@@ -6,7 +6,8 @@ use crate::exit::Exit;
 use crate::output::Format;
 use crate::{output, progress, run_store};
 use anyhow::{Context as _, bail};
-use lastmile_capture::{Segments, analyse, record};
+use lastmile_capture::{Segments, analyse};
+use lastmile_inspect::inspection;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::segment_line::Segment;
 use lastmile_testbed::cpu_cost_model::this_machine;
@@ -30,7 +31,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
         .map(|path| run_store::output_file(path, "--html"))
         .transpose()?;
     let analysis = read(&args.file, &source, |octets, name| Ok(analyse(octets, name)?))?;
-    let inspection = record::record(&analysis, &source, run_store::VERSION);
+    let inspection = inspection(&analysis, &source, run_store::VERSION);
     if let Some((folder, name)) = html {
         let provenance = Provenance {
             command: run_store::command_line(),

@@ -16,7 +16,7 @@ use lastmile_load::live::LiveFigures;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::plan::{Demand, HttpVersion, Plan};
 use lastmile_load::rate::RequestRate;
-use lastmile_load::record;
+use lastmile_load::record::{Load, LoadRun, RateLimit, RunPurpose};
 use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
 use lastmile_load::search::{HighestRate, REST, SearchOptions, highest_rate};
@@ -24,8 +24,8 @@ use lastmile_load::self_check;
 use lastmile_load::server_model::ServerModel;
 use lastmile_load::session::Session;
 use lastmile_load::slo::Limit;
+use lastmile_load::summary;
 use lastmile_load::target::is_private;
-use lastmile_report::load::{Load, LoadRun, RateLimit, RunPurpose};
 use lastmile_report::page::{self, Provenance};
 use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::settings::World;
@@ -214,7 +214,7 @@ impl<'a> Campaign<'a> {
             let (run, measured) = self
                 .run(stage, &plan, None, seed, RunPurpose::Search)
                 .map_err(Stop::Failed)?;
-            if record::is_interrupted(measured) {
+            if summary::is_interrupted(measured) {
                 return Err(Stop::Interrupted);
             }
             if let Some(cause) = measured.hopeless_cause().filter(|_| is_first) {
@@ -280,7 +280,7 @@ impl<'a> Campaign<'a> {
             disturbance,
             captured,
         } = ran?;
-        let mut run = record::run(stage.name(), plan, seed, purpose, &measured, cost);
+        let mut run = summary::run(stage.name(), plan, seed, purpose, &measured, cost);
         run.size = size.map(ByteCount::get);
         match captured {
             Some(Ok(schedule)) => run.self_check.capture = Some(schedule),
@@ -315,7 +315,7 @@ impl<'a> Campaign<'a> {
         let runs: Vec<LoadRun> = self.runs.iter().map(|(run, _)| run.clone()).collect();
         // A search goes to where the generator ends: that is no doubt about what it found below.
         let counts = |(run, measured): &&(LoadRun, Measurement)| {
-            run.purpose == RunPurpose::Measurement || record::is_interrupted(measured)
+            run.purpose == RunPurpose::Measurement || summary::is_interrupted(measured)
         };
         let pairs: Vec<_> = self
             .runs
@@ -325,7 +325,7 @@ impl<'a> Campaign<'a> {
             .collect();
         let knees: Vec<_> = [stage::SIM, stage::EMU, stage::MACHINE]
             .iter()
-            .filter_map(|world| record::knee(world, &runs))
+            .filter_map(|world| summary::knee(world, &runs))
             .collect();
         Load {
             schema: Load::SCHEMA.to_owned(),
@@ -337,11 +337,11 @@ impl<'a> Campaign<'a> {
                 .iter()
                 .any(|run| run.world == stage::SIM)
                 .then(|| model(args).to_string()),
-            plan: record::plan(&self.plan),
-            charts: record::charts(&runs, &knees),
-            doubts: record::doubts(&pairs)
+            plan: summary::plan(&self.plan),
+            charts: summary::charts(&runs, &knees),
+            doubts: summary::doubts(&pairs)
                 .into_iter()
-                .chain(record::limit_doubts(&self.limits))
+                .chain(summary::limit_doubts(&self.limits))
                 .collect(),
             runs,
             knees,

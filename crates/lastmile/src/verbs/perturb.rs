@@ -3,14 +3,16 @@
 //! CPU time is the kernel's, of the program and the processes that it waited for; the sensor's own is not in it. The order within a pair changes
 //! from pair to pair, so that a machine that warms up or slows down favours neither.
 
+mod document;
 mod program;
+pub(crate) mod record;
 mod sensor;
 
 use crate::cli::perturb::PerturbArgs;
 use crate::exit::Exit;
+use crate::verbs::perturb::record::{Effect, Perturbation};
 use crate::{interrupt, output, progress};
 use anyhow::bail;
-use lastmile_report::perturb::{Effect, Perturbation};
 use lastmile_report::record::Figure;
 use lastmile_statistics::interval::interval_95;
 use lastmile_statistics::mean;

@@ -13,8 +13,8 @@ fn every_kind_of_doubt_is_raised_by_some_crate() {
         lastmile_report::link_summary::DOUBTS,
         lastmile_advise::DOUBTS,
         lastmile_tune::DOUBTS,
-        lastmile_capture::record::DOUBTS,
-        lastmile_load::record::DOUBTS,
+        lastmile_inspect::DOUBTS,
+        lastmile_load::summary::DOUBTS,
     ];
     let raised: BTreeSet<DoubtKind> = raised.concat().into_iter().collect();
     let all: BTreeSet<DoubtKind> = DoubtKind::ALL.iter().copied().collect();

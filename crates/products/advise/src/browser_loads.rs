@@ -6,13 +6,13 @@
 
 use super::measure::LinkMeasurement;
 use super::{AdviseError, Phase, PreparedReplay, Progress};
+use crate::record;
 use lastmile_codec::content::CodecSpec;
 use lastmile_page::LoadOptions;
 use lastmile_page::chromium::{self, BrowserLoads, BrowserOptions};
 use lastmile_page::playback::Playback;
 use lastmile_page::replay::{ReplayContext, replay};
 use lastmile_page::scripted_response::EncodedResponse;
-use lastmile_report::advise as record;
 use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_statistics::interval::interval_95;

@@ -4,9 +4,9 @@ use super::PreparedReplay;
 use super::candidates::compressed_per_request;
 use super::measure::LinkMeasurement;
 use lastmile_page::PageHost;
-use lastmile_report::advise::Saving;
 use lastmile_report::number::{interval, quantity};
 use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_report::saving::Saving;
 use lastmile_traffic::responses::{HttpVersion, Response};
 use std::collections::BTreeSet;
 

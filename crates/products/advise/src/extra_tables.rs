@@ -4,7 +4,7 @@ use super::PreparedReplay;
 use super::candidates::Candidate;
 use super::measure::LinkMeasurement;
 use super::response_classes::Group;
-use lastmile_report::advise::ReplayedHost;
+use crate::record::ReplayedHost;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source, Table};
 

@@ -11,7 +11,7 @@ use lastmile_codec::content::CodecSpec;
 use lastmile_page::dependencies::{Extent, Prerequisite, Priority};
 use lastmile_page::scripted_response::{EncodedResponse, ExchangeCost, ScriptedResponse};
 use lastmile_page::{LoadOptions, replay};
-use lastmile_report::advise::Connections;
+use lastmile_report::connections::Connections;
 use lastmile_testbed::cpu_cost_model::Operation;
 use lastmile_testbed::http::Version;
 use lastmile_units::workers::Workers;

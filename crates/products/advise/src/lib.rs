@@ -24,12 +24,17 @@ mod browser_loads;
 mod candidates;
 mod checks;
 mod compressed_sizes;
+mod csv;
+mod document;
 mod doubts;
 mod extra_tables;
+#[cfg(test)]
+mod fixtures;
 mod isolated_transfer;
 mod measure;
 mod mix;
 mod prose;
+pub mod record;
 mod replays;
 mod response_classes;
 mod search;
@@ -38,6 +43,7 @@ mod snippets;
 
 pub use doubts::DOUBTS;
 
+use crate::record::{Advice, Server};
 use candidates::Candidate;
 use compressed_sizes::{Extent, Sizes};
 use lastmile_codec::content::{CodecSpec, Coding};
@@ -45,7 +51,7 @@ use lastmile_link::LinkSpec;
 #[cfg(target_os = "linux")]
 use lastmile_page::chromium::BrowserOptions;
 use lastmile_page::{LoadOptions, Page};
-use lastmile_report::advise::{Advice, ModelError, Server};
+use lastmile_report::model_error::ModelError;
 use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
 use lastmile_testbed::invalid_option::InvalidOption;
 use lastmile_traffic::responses::{Origin, Traffic};

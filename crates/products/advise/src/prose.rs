@@ -5,8 +5,9 @@ use super::candidates::Candidate;
 use super::mix::{KindSetting, Mix};
 use super::response_classes::{Group, origin_word};
 use super::select::MeasuredCandidate;
+use crate::record::{KindAdvice, LinkAdvice, Origin, Rung};
 use lastmile_codec::content::CodecSpec;
-use lastmile_report::advise::{KindAdvice, LinkAdvice, ModelError, Origin, Rung};
+use lastmile_report::model_error::ModelError;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::Finding;
 use lastmile_traffic::responses;
@@ -113,7 +114,7 @@ pub(super) fn answer(links: &[LinkAdvice], model_error: Option<&ModelError>) -> 
         .iter()
         .filter_map(|link| Some(link.browser.as_ref()?.sentence(&link.name)));
     sentences.extend(in_browser);
-    sentences.extend(model_error.map(lastmile_report::advise::ModelError::sentence));
+    sentences.extend(model_error.map(lastmile_report::model_error::ModelError::sentence));
     sentences.join(" ")
 }
 

@@ -12,7 +12,7 @@ use super::replays::Replays;
 use super::select::{Choice, PairedDifference, Row, choose, least, weighted_cost};
 use super::{AdviseError, Phase, PreparedReplay, Progress, candidates};
 use lastmile_codec::content::CodecSpec;
-use lastmile_report::advise::ModelError;
+use lastmile_report::model_error::ModelError;
 use lastmile_traffic::responses::Origin;
 use std::collections::BTreeSet;
 

@@ -20,7 +20,7 @@ use super::candidates::Candidate;
 use super::mix::Mix;
 use super::response_classes::Group;
 use lastmile_codec::content::CodecSpec;
-use lastmile_report::advise::ModelError;
+use lastmile_report::model_error::ModelError;
 use lastmile_statistics::interval::interval_95;
 use lastmile_statistics::mean;
 use lastmile_traffic::responses::Origin;

@@ -1,9 +1,11 @@
 //! Tests of whole advices.
 
 use super::*;
+use crate::record::{KindAdvice, PageOutcome, Protocol, Server, Snippet, SnippetUse};
 use lastmile_page::testing::{response, text, traffic};
-use lastmile_report::advise::{KindAdvice, ModelError, PageOutcome, Protocol, Saving, Server, Snippet, SnippetUse};
+use lastmile_report::model_error::ModelError;
 use lastmile_report::record::{Doubt, DoubtKind};
+use lastmile_report::saving::Saving;
 use lastmile_testbed::cpu_cost_model::Choice;
 use lastmile_testbed::http::Version;
 use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response};
@@ -642,7 +644,7 @@ fn what_is_compressed_inside_is_left_as_it_is_with_the_evidence() {
     let named = response("/b.png", "image/png", Origin::Dynamic, Body::Present(text(30_000)));
     let advice = advised(&traffic(vec![image, named]), &options(&["wpt/3g"]));
     let of = |origin| advice.links[0].kinds.iter().find(|kind| kind.origin == origin).unwrap();
-    let left = of(lastmile_report::advise::Origin::Static);
+    let left = of(crate::record::Origin::Static);
     assert_eq!(
         (left.recommended.setting.as_str(), left.frontier.len(), &left.break_even),
         ("identity", 1, &None)
@@ -653,10 +655,7 @@ fn what_is_compressed_inside_is_left_as_it_is_with_the_evidence() {
         "{}",
         advice.findings[0].text
     );
-    assert_ne!(
-        of(lastmile_report::advise::Origin::Dynamic).recommended.setting,
-        "identity"
-    );
+    assert_ne!(of(crate::record::Origin::Dynamic).recommended.setting, "identity");
 }
 
 #[test]
@@ -672,7 +671,7 @@ fn files_have_one_setting_whatever_the_seed_and_the_server() {
                 let files = link
                     .kinds
                     .iter()
-                    .filter(|kind| kind.origin == lastmile_report::advise::Origin::Static);
+                    .filter(|kind| kind.origin == crate::record::Origin::Static);
                 let settings: BTreeSet<&str> = files.map(|kind| &*kind.recommended.setting).collect();
                 // Images are compressed inside.
                 assert_eq!(
@@ -840,8 +839,8 @@ fn only_what_the_server_supports_is_tried_and_only_its_snippet_is_written() {
             for candidate in &kind.frontier {
                 let codec = candidate.setting.parse().unwrap();
                 let origin = match kind.origin {
-                    lastmile_report::advise::Origin::Static => Origin::Static,
-                    lastmile_report::advise::Origin::Dynamic => Origin::Dynamic,
+                    crate::record::Origin::Static => Origin::Static,
+                    crate::record::Origin::Dynamic => Origin::Dynamic,
                 };
                 assert!(snippets::supports(server, origin, codec), "{codec} for {origin:?}");
             }

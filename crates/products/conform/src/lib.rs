@@ -7,6 +7,8 @@
 mod case_error;
 mod cases;
 mod connection;
+mod document;
+pub mod record;
 mod server_url;
 #[cfg(test)]
 mod tests;
@@ -14,9 +16,9 @@ mod timed_socket;
 
 pub use server_url::{Target, TargetError};
 
+use crate::record::{Conformance, RuleStatus, Verdict};
 use case_error::CaseError;
 use connection::Connection;
-use lastmile_report::conform::{Conformance, RuleStatus, Verdict};
 use lastmile_units::Seed;
 use lastmile_websocket::Key;
 use std::cell::Cell;

@@ -1,9 +1,9 @@
 //! What is drawn: sizes by encoding, and bytes against delay on each link.
 
 use crate::codecs::Compression;
+use crate::record::{EncodingDelivery, EncodingOutcome};
 use crate::sizes::Sized;
 use lastmile_document_formats::Encoding;
-use lastmile_report::encode::{EncodingDelivery, EncodingOutcome};
 use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source};
 
 /// The codecs whose sizes are drawn.

@@ -3,12 +3,12 @@
 use crate::codecs::Compression;
 use crate::framing::Framing;
 use crate::link_run::{LinkRun, SOONER};
+use crate::record::{EncodingDelivery, EncodingOutcome};
 use crate::sizes::Sized;
 use crate::summary::Summary;
 use crate::{EncodeError, Options};
 use lastmile_document_formats::Encoding;
 use lastmile_link::LinkSpec;
-use lastmile_report::encode::{EncodingDelivery, EncodingOutcome};
 use lastmile_testbed::link_description::description;
 use lastmile_units::workers::Workers;
 

@@ -7,12 +7,17 @@
 mod charts;
 mod choose;
 mod codecs;
+mod csv;
 mod deliver;
+mod document;
 mod documents;
 mod exactness;
 mod findings;
+#[cfg(test)]
+mod fixtures;
 mod framing;
 mod link_run;
+pub mod record;
 mod sizes;
 mod summary;
 
@@ -20,9 +25,9 @@ pub use codecs::{COMPRESSIONS, Compression};
 pub use documents::{Document, DocumentReader, Documents, DocumentsError};
 pub use framing::Framing;
 
+use crate::record::{EncodingComparison, Refusal};
 use lastmile_document_formats::{Encoder, Encoding, Misfit, Schema, UserSchema, infer, proto_text};
 use lastmile_link::LinkSpec;
-use lastmile_report::encode::{EncodingComparison, Refusal};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::failure::Failure;

@@ -2,10 +2,10 @@
 
 use crate::deliver::{Pace, arrivals, deliver, predicted};
 use crate::framing::Framing;
+use crate::record::EncodingOutcome;
 use crate::sizes::Sized;
 use crate::{EncodeError, Options};
 use lastmile_link::LinkSpec;
-use lastmile_report::encode::EncodingOutcome;
 use lastmile_report::record::Figure;
 use lastmile_testbed::failure::Failure;
 use lastmile_units::Seed;

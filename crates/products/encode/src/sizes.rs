@@ -2,8 +2,8 @@
 
 use crate::codecs::{Compression, Compressor, dictionaries};
 use crate::documents::{Document, Documents};
+use crate::record::{EncodingSetting, Refusal};
 use lastmile_document_formats::{Encoder, Encoding};
-use lastmile_report::encode::{EncodingSetting, Refusal};
 use lastmile_report::record::Figure;
 use lastmile_testbed::cpu_clock::Stopwatch;
 use lastmile_units::Seed;

@@ -3,9 +3,9 @@
 use crate::Options;
 use crate::choose::{Choice, is_allowed};
 use crate::codecs::Compression;
+use crate::record::{EncodingDelivery, EncodingOutcome};
 use crate::sizes::Sized;
 use lastmile_document_formats::Encoding;
-use lastmile_report::encode::{EncodingDelivery, EncodingOutcome};
 use lastmile_report::number::{mean_bytes, quantity, with_decimals};
 
 /// The recommendation in words.

@@ -4,8 +4,8 @@ mod round_trip;
 
 use super::*;
 use crate::deliver::{Pace, arrivals, deliver, predicted};
+use crate::record::{EncodingDelivery, EncodingOutcome};
 use lastmile_document_formats::same;
-use lastmile_report::encode::{EncodingDelivery, EncodingOutcome};
 use lastmile_workload::access_log;
 use serde_json::{Value, json};
 
@@ -254,7 +254,7 @@ fn the_rows_of_protobuf_use_the_users_schema_and_the_answer_says_so() {
         let schema = with_user_schema().user_schema.unwrap();
         schema.encode(&line.value).unwrap().len() as u64
     });
-    let plain = |setting: &&lastmile_report::encode::EncodingSetting| {
+    let plain = |setting: &&crate::record::EncodingSetting| {
         setting.encoding == "protobuf" && setting.codec == "none" && setting.batch == 1
     };
     assert_eq!(own.settings.iter().find(plain).unwrap().bytes, bytes.sum::<u64>());

@@ -6,10 +6,14 @@
 //! within a limit ([`slo`]), and [`queueing_theory`] knows it for some servers; [`record`] makes what is published.
 
 pub mod client;
+mod csv;
 pub mod distribution;
+mod document;
 #[cfg(target_os = "linux")]
 pub mod epoll;
 pub mod error_cause;
+#[cfg(test)]
+mod fixtures;
 pub mod http1;
 mod http2;
 pub mod link_use;
@@ -32,6 +36,7 @@ pub mod sending_window;
 pub mod server_model;
 pub mod session;
 pub mod slo;
+pub mod summary;
 pub mod target;
 #[cfg(target_os = "linux")]
 pub mod tls;

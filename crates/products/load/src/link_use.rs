@@ -1,7 +1,7 @@
 //! What a run used of its link, by the link's own counters before and after it.
 
+use crate::record::{DirectionUse, LinkUse};
 use lastmile_link::{Counters, DirectionSpec, LinkSpec};
-use lastmile_report::load::{DirectionUse, LinkUse};
 use std::time::Duration;
 
 /// The use of a link over `time`, from its counters (down, up) at the beginning and at the end; none of a link that is none.

@@ -2,9 +2,9 @@
 
 use crate::distribution::Distribution;
 use crate::error_cause::{ErrorCause, Reason, RequestFailure};
+use crate::record::LinkUse;
 use crate::send_counts::SendCounts;
 use crate::sending_window::SendingWindow;
-use lastmile_report::load::LinkUse;
 use lastmile_units::Instant;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,329 +1,357 @@
-//! Makes the published record of runs.
+//! The record of `lastmile load`: what a server carries at each rate, and whether the generator kept its own schedule.
 
-mod charts;
-mod hdr_log;
+mod as_run;
 
-use crate::distribution::Distribution;
-use crate::measurement::{Ending, Measurement};
-use crate::plan::{Demand, HttpVersion, Plan};
-use crate::schedule::Arrivals;
-use crate::self_check::{GeneratorCost, check};
-pub use charts::charts;
-pub use hdr_log::hdr_log;
-use lastmile_report::load::{Knee, LoadPlan, LoadRun, RateLimit, RunPurpose, SelfCheck, TimeDistribution};
-use lastmile_report::record::{Doubt, DoubtKind};
-use lastmile_statistics::LoadPoint;
-use lastmile_units::Seed;
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-/// The kinds of doubts that a load raises.
-pub const DOUBTS: &[DoubtKind] = &[
-    DoubtKind::LateSender,
-    DoubtKind::RateNotHeld,
-    DoubtKind::Interrupted,
-    DoubtKind::InconsistentFigures,
-    DoubtKind::Disturbed,
-    DoubtKind::FewCompletions,
-    DoubtKind::WideInterval,
-];
-
-/// The number of points of a drawn distribution, and the factor from point to point of what is left in its tail: our own choice.
-const CUMULATIVE_POINTS: usize = 100;
-const TAIL_FACTOR: f64 = 0.8;
-
-/// What was asked of the server.
-pub fn plan(plan: &Plan) -> LoadPlan {
-    let (arrivals, requests, think_time, expected) = match &plan.demand {
-        Demand::Open { arrivals, session } => (
-            match arrivals {
-                Arrivals::Constant(_) => "constant",
-                Arrivals::Poisson(_) => "poisson",
-                Arrivals::Ramp { .. } => "ramp",
-                Arrivals::Recorded(_) => "recorded",
-            },
-            session.requests.get(),
-            session.think_time,
-            session.expected_response_time,
-        ),
-        Demand::Closed { think_time, .. } => ("closed", 1, *think_time, Duration::ZERO),
-    };
-    LoadPlan {
-        arrivals: arrivals.to_owned(),
-        duration_s: plan.duration.as_secs_f64(),
-        warm_up_s: plan.warm_up.as_secs_f64(),
-        clients: plan.clients.get().into(),
-        connections_per_client: plan.connections_per_client.get().into(),
-        http_version: match plan.http {
-            HttpVersion::Http11 => "HTTP/1.1".to_owned(),
-            HttpVersion::Http2 { .. } => "HTTP/2".to_owned(),
-        },
-        max_concurrent_streams: match plan.http {
-            HttpVersion::Http11 => None,
-            HttpVersion::Http2 { streams } => Some(streams.get().into()),
-        },
-        users: match plan.demand {
-            Demand::Open { .. } => None,
-            Demand::Closed { users, .. } => Some(users.get().into()),
-        },
-        requests_per_connection: plan.requests_per_connection.map(|requests| requests.get().into()),
-        requests_per_session: requests.into(),
-        think_time_s: think_time.as_secs_f64(),
-        expected_response_time_s: expected.as_secs_f64(),
-        timeout_s: plan.timeout.as_secs_f64(),
-        connect_timeout_s: plan.connect_timeout.as_secs_f64(),
-    }
-}
-
-/// A run in `world`. `cost` is the generator's; none where computing takes no time.
-pub fn run(
-    world: &str,
-    plan: &Plan,
-    seed: Seed,
-    purpose: RunPurpose,
-    measured: &Measurement,
-    cost: Option<GeneratorCost>,
-) -> LoadRun {
-    let verdict = check(measured);
-    let is_complete = measured.ending == Ending::Complete;
-    let rate = match &plan.demand {
-        Demand::Open { arrivals, session } => {
-            Some(arrivals.mean_rate(plan.duration) * f64::from(session.requests.get()))
-        }
-        Demand::Closed { .. } => None,
-    };
-    let times = [
-        ("response", &measured.response),
-        ("service", &measured.service),
-        ("lateness", &measured.lateness),
-        ("local_queue", &measured.local_queue),
-        ("connect", &measured.connect),
-        ("tls", &measured.tls),
-        ("first_byte", &measured.first_byte),
-        ("transfer", &measured.transfer),
-        ("connection_duration", &measured.connection_duration),
-        ("round_trip", &measured.tcp.round_trip),
-    ];
-    let times = times
-        .iter()
-        .filter_map(|(name, times)| Some(((*name).to_owned(), time_distribution(times)?)));
-    let errors = measured
-        .errors
-        .iter()
-        .map(|(cause, count)| (cause.name().to_owned(), *count));
-    let mut error_reasons: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
-    for ((cause, reason), count) in &measured.reasons {
-        let reasons = error_reasons.entry(cause.name().to_owned()).or_default();
-        reasons.insert(reason.to_string(), *count);
-    }
-    LoadRun {
-        world: world.to_owned(),
-        rate,
-        size: None,
-        seed: seed.get(),
-        purpose,
-        valid: verdict.is_ok(),
-        why_invalid: verdict.err().map(|why| why.to_string()),
-        span_s: measured.span.as_secs_f64(),
-        intended: measured.intended,
-        sent: measured.sent,
-        completed: measured.completed,
-        failed: measured.failed(),
-        errors: errors.filter(|(_, count)| *count > 0).collect(),
-        error_reasons,
-        retries: measured.retries,
-        unfinished: measured.unfinished,
-        skipped: measured.skipped,
-        queued: measured.queued,
-        offered_rate: measured.offered_rate(),
-        transaction_rate: measured.transaction_rate(),
-        goodput_bit_per_s: measured.goodput(),
-        error_rate: measured.error_rate(),
-        fairness: (measured.clients.len() > 1).then(|| measured.fairness()).flatten(),
-        times: times.collect(),
-        response_cumulative: cumulative(&measured.response),
-        connections: measured.connections,
-        connections_max: measured.connections_max,
-        bytes_received: measured.bytes_received,
-        retransmissions: (measured.tcp.connections > 0).then_some(measured.tcp.retransmissions),
-        listen_drops: measured.listen_drops,
-        link: measured.link,
-        self_check: SelfCheck {
-            sent_per_ms_max: measured.sends.sent_max().into(),
-            due_per_ms_max: measured.sends.due_max().into(),
-            cpu_s: cost.map(|cost| cost.cpu.as_secs_f64()),
-            cpu_share: cost.map(|cost| cost.cpu_share()),
-            cpu_per_request_s: cost
-                .filter(|_| measured.sent > 0)
-                .map(|cost| cost.cpu.as_secs_f64() / measured.sent as f64),
-            threads: cost.map_or(1, |cost| cost.threads.into()),
-            in_flight_mean: is_complete.then(|| measured.window.in_flight_mean()),
-            in_flight_by_law: is_complete.then(|| measured.in_flight_by_law()),
-            capture: None,
-        },
-    }
-}
-
-/// A distribution as it is published; none of no times.
-fn time_distribution(times: &Distribution) -> Option<TimeDistribution> {
-    let quantile = |probability| times.quantile(probability).map(|time| time.as_secs_f64());
-    Some(TimeDistribution {
-        n: times.count(),
-        mean: times.mean()?.as_secs_f64(),
-        population_sd: times.population_sd(),
-        p50: quantile(0.5)?,
-        p90: quantile(0.9)?,
-        p95: quantile(0.95)?,
-        p99: quantile(0.99)?,
-        p99_9: quantile(0.999)?,
-        max: times.max()?.as_secs_f64(),
-    })
-}
-
-/// The cumulative distribution at equal steps of the share and, towards its end, at equal factors of what is left.
-fn cumulative(times: &Distribution) -> Vec<[f64; 2]> {
-    let mut points: Vec<[f64; 2]> = Vec::new();
-    for (time, share) in times.cumulative() {
-        let last = points.last().map_or(0.0, |[_, share]| *share);
-        let is_step = (share - last) * CUMULATIVE_POINTS as f64 >= 1.0;
-        let is_factor = 1.0 - share <= (1.0 - last) * TAIL_FACTOR;
-        if share == 1.0 || is_step || is_factor {
-            points.push([time.as_secs_f64(), share]);
-        }
-    }
-    points
-}
-
-/// The doubts about runs, one per kind and world.
-pub fn doubts(runs: &[(&LoadRun, &Measurement)]) -> Vec<Doubt> {
-    let mut doubts: BTreeMap<(&str, DoubtKind), (u64, String)> = BTreeMap::new();
-    for (run, measured) in runs {
-        let Some((kind, why)) = fault(run, measured) else {
-            continue;
-        };
-        let (count, _) = doubts.entry((&run.world, kind)).or_insert_with(|| {
-            let rate = run
-                .rate
-                .map_or_else(|| "in a closed loop".to_owned(), |rate| format!("at {rate}/s"));
-            (0, format!("{rate}: {why}"))
-        });
-        *count += 1;
-    }
-    doubts
-        .into_iter()
-        .map(|((world, kind), (count, first))| {
-            let others = if count > 1 {
-                format!("; the same holds for {} more runs", count - 1)
-            } else {
-                String::new()
-            };
-            Doubt::new(kind, format!("{world}, {first}{others}"))
-        })
-        .collect()
-}
-
-/// Why the figures of a run do not count or are uncertain.
-fn fault(run: &LoadRun, measured: &Measurement) -> Option<(DoubtKind, String)> {
-    if let Some(why) = &run.why_invalid {
-        // Where it has no fault of its own, the world's verdict stands.
-        let kind = check(measured).map_or_else(|spoilt| spoilt.doubt_kind(), |()| DoubtKind::Disturbed);
-        return Some((kind, why.clone()));
-    }
-    let text = || {
-        format!(
-            "{} of {} requests were completed while requests were sent, too few for a rate; a longer --duration gives more",
-            measured.window.completed, measured.intended
-        )
-    };
-    (run.has_few_completions() && !run.has_failed()).then(|| (DoubtKind::FewCompletions, text()))
-}
-
-/// A highest rate whose interval reaches further than this share of it on either side is called uncertain: our own choice.
-const INTERVAL_SHARE: f64 = 0.05;
-
-/// The doubts about highest rates that were found.
-pub fn limit_doubts(limits: &[RateLimit]) -> Vec<Doubt> {
-    let doubt = |limit: &RateLimit| {
-        let rate = limit.rate?;
-        let [low, high] = limit.ci95.unwrap_or([rate; 2]);
-        let reach = ((high - low) / 2.0 / rate).max(0.0);
-        let spread = if reach > INTERVAL_SHARE {
-            format!("its 95 % interval reaches {:.0} % to either side", reach * 100.0)
-        } else if limit.unsettled > 0 {
-            format!(
-                "in {} of {} repeats, runs at the same rates went on to disagree",
-                limit.unsettled,
-                limit.repeats.len()
-            )
-        } else {
-            return None;
-        };
-        let remedy = "more --repeats, a longer --duration or a quieter machine narrow it";
-        Some(Doubt::new(
-            DoubtKind::WideInterval,
-            format!(
-                "{}: the highest rate within {} is uncertain: {spread}; {remedy}",
-                limit.world, limit.limit
-            ),
-        ))
-    };
-    limits.iter().filter_map(doubt).collect()
-}
-
-/// The smallest share of requests that must be completed in time for a rate to count as carried: our own choice.
-const CARRIED_SHARE: f64 = 0.98;
-
-/// The knee of the curve that `runs` of one world make, by [`lastmile_statistics::knee`]. Repeats at a rate count by their means, and invalid runs
-/// not at all.
-pub fn knee(world: &str, runs: &[LoadRun]) -> Option<Knee> {
-    let mut rates: Vec<(f64, Vec<&LoadRun>)> = Vec::new();
-    for run in runs
-        .iter()
-        .filter(|run| run.world == world && run.purpose == RunPurpose::Measurement && run.valid)
-    {
-        let Some(rate) = run.rate else { continue };
-        match rates.iter_mut().find(|(known, _)| *known == rate) {
-            Some((_, repeats)) => repeats.push(run),
-            None => rates.push((rate, vec![run])),
-        }
-    }
-    rates.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let mean = |runs: &[&LoadRun], figure: fn(&LoadRun) -> Option<f64>| {
-        let found: Vec<f64> = runs.iter().filter_map(|run| figure(run)).collect();
-        lastmile_statistics::mean(&found)
-    };
-    let response = |runs: &[&LoadRun]| mean(runs, |run| Some(run.times.get("response")?.mean));
-    let transactions = |runs: &[&LoadRun]| mean(runs, |run| Some(run.transaction_rate));
-    let points: Vec<LoadPoint> = rates
-        .iter()
-        .map(|(_, runs)| LoadPoint {
-            throughput: transactions(runs).unwrap_or(0.0),
-            response_time: response(runs),
-            error_rate: mean(runs, |run| run.error_rate).unwrap_or(0.0),
-        })
-        .collect();
-    let (rate, at_knee) = &rates[lastmile_statistics::knee(&points)?];
-    // What was due within the last response time cannot be completed yet.
-    let unloaded = points[0].response_time.unwrap_or(0.0);
-    let is_carried = |runs: &[&LoadRun]| {
-        let due = mean(runs, |run| Some(run.offered_rate));
-        let span = mean(runs, |run| Some(run.span_s));
-        let [done, due, span] = [transactions(runs), due, span].map(|value| value.unwrap_or(0.0));
-        done > 0.0 && done >= CARRIED_SHARE * due * (1.0 - unloaded / span)
-    };
-    let carried = rates.iter().take_while(|(_, runs)| is_carried(runs)).last();
-    Some(Knee {
-        world: world.to_owned(),
-        rate: *rate,
-        response_time_mean: response(at_knee)?,
-        carried_rate_max: carried.map(|(rate, _)| *rate),
-    })
-}
-
-/// Whether a run was stopped by the user.
-pub fn is_interrupted(measured: &Measurement) -> bool {
-    measured.ending == Ending::Interrupted
-}
-
+use lastmile_report::record::{Chart, Doubt};
 #[cfg(test)]
-mod tests;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A load, and what was measured under it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Load {
+    /// `lastmile/load/1`.
+    #[cfg_attr(test, schemars(extend("const" = Load::SCHEMA)))]
+    pub schema: String,
+    /// The version of lastmile.
+    pub version: String,
+    /// The root of every random choice.
+    pub seed: u64,
+    /// The URL.
+    pub target: String,
+    /// The link between the generator and the server. Null where there is none.
+    pub link: Option<String>,
+    /// The modelled server of the simulated world, in words. Null where nothing was simulated.
+    pub model: Option<String>,
+    /// What was asked of the server.
+    pub plan: LoadPlan,
+    /// Each run, in the order in which they were made.
+    pub runs: Vec<LoadRun>,
+    /// The knee of the curve in each world with runs at three rates or more.
+    pub knees: Vec<Knee>,
+    /// The highest rate within the limit, in each world where it was searched.
+    pub limits: Vec<RateLimit>,
+    /// Response time against rate, and the distribution of response times.
+    pub charts: Vec<Chart>,
+    /// What makes the figures suspect.
+    pub doubts: Vec<Doubt>,
+}
+
+/// What was asked of the server, in every run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LoadPlan {
+    /// How requests arrive: `constant`, `poisson`, `ramp`, `recorded`, or `closed`.
+    pub arrivals: String,
+    /// How long requests arrive in a run, in seconds.
+    pub duration_s: f64,
+    /// The beginning of each run that is not measured, in seconds.
+    pub warm_up_s: f64,
+    /// Clients, each with its own connections.
+    pub clients: u64,
+    /// The maximum number of connections of each client.
+    pub connections_per_client: u64,
+    /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
+    #[serde(default = "http_1_1")]
+    pub http_version: String,
+    /// The maximum number of concurrent streams of a connection. Null over HTTP/1.1.
+    #[serde(default)]
+    pub max_concurrent_streams: Option<u64>,
+    /// Users of a closed loop. Null in an open one.
+    #[serde(default)]
+    pub users: Option<u64>,
+    /// Requests per connection. Null where a connection stays open.
+    pub requests_per_connection: Option<u64>,
+    /// Requests of a session, which follow each other.
+    pub requests_per_session: u64,
+    /// The think time between them, or in a closed loop, in seconds.
+    pub think_time_s: f64,
+    /// The response time that the schedule of a session assumes, in seconds.
+    pub expected_response_time_s: f64,
+    /// The timeout of a request, from when it should be sent, in seconds.
+    pub timeout_s: f64,
+    /// The timeout of a handshake, in seconds.
+    pub connect_timeout_s: f64,
+}
+
+/// Records of before HTTP/2 was spoken do not say the version.
+fn http_1_1() -> String {
+    "HTTP/1.1".to_owned()
+}
+
+/// One run at one rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LoadRun {
+    /// `sim`, `emu` (real kernels and an emulated link) or `machine` (real sockets of this machine, which `--world emu` uses without a link).
+    pub world: String,
+    /// The intended rate, in requests per second. Null in a closed loop.
+    pub rate: Option<f64>,
+    /// The size of a response's body that was asked for, in bytes. Null where sizes are not varied.
+    pub size: Option<u64>,
+    /// The seed of its arrivals.
+    pub seed: u64,
+    /// What the run was made for: `measurement`, or `search` for the highest rate within a limit.
+    pub purpose: RunPurpose,
+    /// Whether its figures count.
+    pub valid: bool,
+    /// Why they do not. Null where they do.
+    pub why_invalid: Option<String>,
+    /// The measured time, in seconds.
+    pub span_s: f64,
+    /// Requests that were due.
+    pub intended: u64,
+    /// Requests that were begun.
+    pub sent: u64,
+    /// Requests that were completed.
+    pub completed: u64,
+    /// Requests that failed.
+    pub failed: u64,
+    /// Failed requests by cause.
+    pub errors: BTreeMap<String, u64>,
+    /// What tells those of one cause apart, where that is known, with the number of requests: the status codes under `status`, why handshakes
+    /// failed under `tls`, the codes of RST_STREAM under `stream-reset`.
+    #[serde(default)]
+    pub error_reasons: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Requests that were sent again since the server had closed an idle connection.
+    pub retries: u64,
+    /// Requests without a response when the run was stopped.
+    pub unfinished: u64,
+    /// Requests that were due and not begun when the run was stopped.
+    pub skipped: u64,
+    /// Requests that waited for a free connection.
+    pub queued: u64,
+    /// Requests that were due, per second.
+    pub offered_rate: f64,
+    /// Requests that were completed per second, while requests were sent.
+    pub transaction_rate: f64,
+    /// Bits of their bodies per second.
+    pub goodput_bit_per_s: f64,
+    /// Failed requests as a share of those that ended. Null where none did.
+    pub error_rate: Option<f64>,
+    /// Jain's index of the clients' completed requests. Null where there is one client, or none was completed.
+    pub fairness: Option<f64>,
+    /// The distributions of times, by name: `response`, `service`, `lateness`, `local_queue`, `connect`, `tls`, `first_byte`, `transfer`,
+    /// `connection_duration`, `round_trip`.
+    pub times: BTreeMap<String, TimeDistribution>,
+    /// Response times in seconds, each with the share of completed requests that it was not exceeded in.
+    pub response_cumulative: Vec<[f64; 2]>,
+    /// Connections that were opened.
+    pub connections: u64,
+    /// The largest number of connections that were open at once.
+    pub connections_max: u64,
+    /// Bytes received, heads included.
+    pub bytes_received: u64,
+    /// Segments that the generator's TCP sent again. Null where they are not known.
+    pub retransmissions: Option<u64>,
+    /// Segments that opened a connection, and that a modelled server dropped as its backlog was full. Null where that is not known.
+    pub listen_drops: Option<u64>,
+    /// What was used of the link while requests were sent, warm-up included. Null where there is none.
+    #[serde(default)]
+    pub link: Option<LinkUse>,
+    /// How well the generator kept its schedule, and what that cost.
+    pub self_check: SelfCheck,
+}
+
+/// What a run was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RunPurpose {
+    /// Its figures.
+    Measurement,
+    /// Finding the highest rate within a limit.
+    Search,
+}
+
+/// A distribution of times, in seconds, to three digits; the mean is exact.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct TimeDistribution {
+    /// How many.
+    pub n: u64,
+    /// The mean.
+    pub mean: f64,
+    /// The population standard deviation.
+    pub population_sd: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 90th percentile.
+    pub p90: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The 99.9th percentile.
+    pub p99_9: f64,
+    /// The longest.
+    pub max: f64,
+}
+
+/// What a run used of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct LinkUse {
+    /// Towards the generator.
+    pub down: DirectionUse,
+    /// Towards the server.
+    pub up: DirectionUse,
+}
+
+/// What a run used of one direction of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct DirectionUse {
+    /// Its rate, in bits per second. Null where it is unlimited.
+    pub rate_bit_per_s: Option<f64>,
+    /// What it sent, headers and framing included, as a share of that. Null where it is unlimited.
+    pub utilisation: Option<f64>,
+    /// Packets that its queue dropped.
+    pub dropped_by_queue: u64,
+    /// Packets that it lost at random.
+    pub lost: u64,
+}
+
+/// The generator's own figures. Its lateness is among the times of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct SelfCheck {
+    /// The most requests that were sent within a millisecond.
+    pub sent_per_ms_max: u64,
+    /// The most requests that were due within a millisecond.
+    pub due_per_ms_max: u64,
+    /// CPU time of the generator, in seconds. Null in the simulated world, where it computes nothing.
+    pub cpu_s: Option<f64>,
+    /// That as a share of one core.
+    pub cpu_share: Option<f64>,
+    /// That per request that was sent, in seconds.
+    pub cpu_per_request_s: Option<f64>,
+    /// The number of threads.
+    pub threads: u64,
+    /// The mean number of requests in flight while requests were sent, by counting them. Null where the run was stopped.
+    #[serde(default)]
+    pub in_flight_mean: Option<f64>,
+    /// The same by Little's law: from the transaction rate and the response times. Where the two differ, the figures do not count.
+    #[serde(default)]
+    pub in_flight_by_law: Option<f64>,
+    /// The same by the kernel's time stamps of packets. Null where there is no capture, or it has not each request.
+    pub capture: Option<CapturedSchedule>,
+}
+
+/// How late requests were sent, by the time stamps of a capture.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct CapturedSchedule {
+    /// The requests that it has.
+    pub requests: u64,
+    /// The median of how late they were, in seconds.
+    pub late_p50: f64,
+    /// The 99th percentile.
+    pub late_p99: f64,
+    /// The longest.
+    pub late_max: f64,
+    /// The most requests within any millisecond.
+    pub sent_per_ms_max: u64,
+}
+
+/// Fewer completed requests than this are few: one more or less is a tenth of the rate. Our own choice.
+pub const FEW_COMPLETIONS: u64 = 10;
+/// A link of which this share is in use is full: what is left is idle by chance. Our own choice.
+const FULL_UTILISATION: f64 = 0.97;
+
+impl LoadRun {
+    /// Whether requests ended, and every one of them failed.
+    pub const fn has_failed(&self) -> bool {
+        self.completed == 0 && self.failed > 0
+    }
+
+    /// Whether so few requests were completed while requests were sent that their rate and goodput are uncertain.
+    pub fn has_few_completions(&self) -> bool {
+        self.transaction_rate * self.span_s < FEW_COMPLETIONS as f64 - 0.5
+    }
+
+    /// Bits of response bodies that were due per second. None in a closed loop, whose users wait, and where no response shows a size.
+    fn due_bit_per_s(&self) -> Option<f64> {
+        let has_size = self.rate.is_some() && self.transaction_rate > 0.0;
+        has_size.then(|| self.offered_rate * self.goodput_bit_per_s / self.transaction_rate)
+    }
+
+    /// Whether its link is full: more is due than it carries, or hardly any of its time is left.
+    pub fn fills_link(&self) -> bool {
+        let is_used_up = self.link.and_then(|link| link.utilisation()) >= Some(FULL_UTILISATION);
+        is_used_up || self.exceeded_rates().is_some()
+    }
+
+    /// Bits of response bodies that are due per second, and those that its link carries, where these are fewer.
+    pub fn exceeded_rates(&self) -> Option<(f64, f64)> {
+        let carried = self.link?.down.rate_bit_per_s?;
+        let due = self.due_bit_per_s()?;
+        (due > carried).then_some((due, carried))
+    }
+}
+
+impl LinkUse {
+    /// The utilisation of its fuller direction.
+    pub fn utilisation(&self) -> Option<f64> {
+        let both = [self.down.utilisation, self.up.utilisation];
+        both.into_iter().flatten().max_by(f64::total_cmp)
+    }
+
+    /// Packets that its queues dropped, or that it lost at random.
+    pub const fn drops(&self) -> u64 {
+        self.down.dropped_by_queue + self.down.lost + self.up.dropped_by_queue + self.up.lost
+    }
+}
+
+/// The knee of a curve.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct Knee {
+    /// The world.
+    pub world: String,
+    /// The rate with the greatest ratio of transaction rate to mean response time (Kleinrock 1979: the greatest power).
+    pub rate: f64,
+    /// The mean response time there, in seconds.
+    pub response_time_mean: f64,
+    /// The highest rate whose requests were completed as fast as they came: at least 98 % of them. Null where there is none.
+    pub carried_rate_max: Option<f64>,
+}
+
+/// The highest rate within a limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct RateLimit {
+    /// The world.
+    pub world: String,
+    /// The limit: `p99<300ms, errors<0.1%`.
+    pub limit: String,
+    /// The rate: the median over repeats. Null where even the lowest rate breaks the limit.
+    pub rate: Option<f64>,
+    /// 95 % interval of the mean over repeats. Null where there are too few, or they do not differ.
+    pub ci95: Option<[f64; 2]>,
+    /// The rate of each repeat, whose arrivals have a seed of their own.
+    pub repeats: Vec<f64>,
+    /// The width of the last bracket, as a share of the rate.
+    pub resolution: f64,
+    /// What was broken just above, or where there is no rate at the lowest: a rule of the limit, or what the generator or the machine did. Null where
+    /// no higher rate was tried.
+    pub broken_by: Option<String>,
+    /// The repeats whose last runs went on to disagree about the limit: their rates are less certain.
+    #[serde(default)]
+    pub unsettled: u64,
+}
+
+impl Load {
+    /// The name of this record's shape.
+    pub const SCHEMA: &'static str = "lastmile/load/1";
+
+    /// The runs that the answer rests on: those that measure, and of each search that found no rate the last, at its lowest rate.
+    pub fn answering_runs(&self) -> Vec<&LoadRun> {
+        let lowest = |limit: &RateLimit| self.runs.iter().rfind(|run| run.world == limit.world);
+        let without_rate = self.limits.iter().filter(|limit| limit.rate.is_none());
+        let measuring = self.runs.iter().filter(|run| run.purpose == RunPurpose::Measurement);
+        measuring.chain(without_rate.filter_map(lowest)).collect()
+    }
+}

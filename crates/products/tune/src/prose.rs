@@ -5,9 +5,9 @@ use super::candidate::{Candidate, ZLIB_DEFAULT};
 use super::context_memory::{CompressorCount, ContextMemory};
 use super::select::{Constraint, Violation};
 use super::trial_results::TrialResult;
+use crate::record::{DeliveryOutcome, Direction, LinkDelivery};
 use lastmile_codec::message::MessageCodec;
 use lastmile_report::number::{count, percent, quantity};
-use lastmile_report::tune::{DeliveryOutcome, Direction, LinkDelivery};
 use lastmile_units::ByteCount;
 
 /// The answer: the setting for each direction, how it compares with others, and what it does on links.

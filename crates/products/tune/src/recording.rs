@@ -1,6 +1,6 @@
 //! A transcript held in memory, and its streams: one per direction.
 
-use lastmile_report::tune::TranscriptFormat;
+use crate::record::TranscriptFormat;
 use lastmile_traffic::messages::{Connection, ContentHash, Direction, Directions, Messages};
 use std::ops::Range;
 use std::time::Duration;

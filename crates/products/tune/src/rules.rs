@@ -3,11 +3,11 @@
 //! A rule is checked on the setting that the answer advises for each direction, or on the setting that the rule names:
 //! `ratio(deflate:6/w15/m8)>0.31`. [`lastmile_report::rules`] is the grammar.
 
+use crate::record::{Choice, Direction, Scope, Tuning};
 use lastmile_codec::message::MessageCodec;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Levels, Threshold};
 use lastmile_report::rules::{Comparison, RuleText, Statistic, in_base_unit, split_brackets};
-use lastmile_report::tune::{Choice, Direction, Scope, Tuning};
 use std::fmt;
 
 /// A condition that must hold.

@@ -12,9 +12,9 @@ mod python_websockets;
 mod uwebsockets;
 mod ws;
 
+use crate::record::Snippet;
 use lastmile_codec::message::Deflate;
 use lastmile_report::number::percent;
-use lastmile_report::tune::Snippet;
 
 /// The setting to write.
 pub struct SnippetRequest<'a> {

@@ -1,10 +1,10 @@
 //! Claims about whole tunes.
 
 use super::*;
+use crate::record::{Choice, Scope, TranscriptFormat};
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::WindowBits;
 use lastmile_report::record::DoubtKind;
-use lastmile_report::tune::{Choice, Scope, TranscriptFormat};
 use lastmile_traffic::messages::{Direction, Message};
 use lastmile_workload::WorkloadSpec;
 

@@ -1,6 +1,6 @@
 //! How a page is loaded: the protocol, its encryption and connections, and the CPUs on either side.
 
-use lastmile_report::advise::Connections;
+use lastmile_report::connections::Connections;
 use lastmile_testbed::http::Version;
 use lastmile_testbed::invalid_option::{InvalidOption, check_slow_down};
 

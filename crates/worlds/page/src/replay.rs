@@ -9,7 +9,7 @@ use crate::page::Page;
 use crate::scripted_response::{EncodedResponse, PageScript, scripted_responses};
 use hyper::service::service_fn;
 use lastmile_link::LinkSpec;
-use lastmile_report::advise::Connections;
+use lastmile_report::connections::Connections;
 use lastmile_tcp::{Config, Nagle};
 use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
 use lastmile_testbed::failure::Failure;

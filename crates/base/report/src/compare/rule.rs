@@ -8,7 +8,7 @@ use super::interval::{CellPair, Difference, TAIL_95, joint_change};
 use super::{Better, better, relative, relative_interval};
 use crate::record::{Doubt, DoubtKind, Figure, Levels};
 use crate::rules::{Comparison, RuleText, Statistic, split_brackets};
-#[cfg(test)]
+#[cfg(feature = "testing")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -45,7 +45,7 @@ pub struct ParseRuleError {
 
 /// What became of a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct RuleOutcome {
     /// As written.
     pub rule: String,
@@ -66,7 +66,7 @@ pub struct RuleOutcome {
 
 /// The mean change of a figure over several cells, each weighing as much as it is certain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct JointChange {
     /// How many cells.
     pub cells: u64,
@@ -80,7 +80,7 @@ pub struct JointChange {
 
 /// A figure that changed by more than the bound of a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(JsonSchema))]
+#[cfg_attr(feature = "testing", derive(JsonSchema))]
 pub struct Breach {
     /// The part of the study the cell belongs to, where a study has parts.
     #[serde(skip_serializing_if = "Option::is_none")]

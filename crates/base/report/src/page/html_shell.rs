@@ -15,16 +15,16 @@ const SCRIPT: &str = include_str!("page.js");
 #[derive(Debug)]
 pub struct Page<'a> {
     /// The study's or the traffic's name.
-    pub(super) title: &'a str,
+    pub title: &'a str,
     /// What kind of record this is: `study`, `advice`.
-    pub(super) kind: &'a str,
-    pub(super) question: &'a str,
+    pub kind: &'a str,
+    pub question: &'a str,
     /// What to know before reading: the name, the world, the seed, the version.
-    pub(super) facts: Vec<String>,
+    pub facts: Vec<String>,
     /// Heads and pieces; a section without pieces is left out.
-    pub(super) sections: Vec<(String, Vec<Block>)>,
+    pub sections: Vec<(String, Vec<Block>)>,
     /// World, seed, cost table, version, in a sentence.
-    pub(super) how: String,
+    pub how: String,
 }
 
 /// Writes the whole file; `json` is the record.

@@ -2,8 +2,8 @@
 
 use crate::run_store;
 use lastmile_load::measurement::Measurement;
-use lastmile_load::record::hdr_log;
-use lastmile_report::load::LoadRun;
+use lastmile_load::record::LoadRun;
+use lastmile_load::summary::hdr_log;
 use std::path::Path;
 
 /// Writes the file, whole.

@@ -3,7 +3,7 @@
 use super::Figures;
 use crate::cli::perturb::PerturbArgs;
 use anyhow::{Context as _, bail};
-use lastmile_report::load::Load;
+use lastmile_load::record::Load;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

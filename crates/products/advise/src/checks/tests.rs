@@ -1,9 +1,9 @@
 //! Claims about traffic and options that can have no answer.
 
+use crate::record::Server;
 use crate::tests::{advised, kind, noise, options, small_page};
 use crate::{Options, advise};
 use lastmile_page::testing::response;
-use lastmile_report::advise::Server;
 use lastmile_report::record::DoubtKind;
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_traffic::responses::{Body, Origin, Response, Traffic};

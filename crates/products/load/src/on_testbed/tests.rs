@@ -330,7 +330,7 @@ fn an_interrupt_keeps_what_was_measured() {
         model: ServerModel::default(),
     };
     let measured = server.run(&constant(100.0, SECOND), Seed::new(1), &interrupt).unwrap();
-    assert!(crate::record::is_interrupted(&measured));
+    assert!(crate::summary::is_interrupted(&measured));
     assert_eq!(measured.completed, 0);
 }
 

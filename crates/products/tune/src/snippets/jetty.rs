@@ -4,8 +4,8 @@
 //! negotiate window sizes.
 
 use super::SnippetRequest;
+use crate::record::{Implementation, Snippet};
 use lastmile_codec::message::{Deflate, Strategy, WindowBits};
-use lastmile_report::tune::{Implementation, Snippet};
 
 pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> Snippet {
     let implementation = Implementation::Jetty;

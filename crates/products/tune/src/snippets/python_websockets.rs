@@ -1,8 +1,8 @@
 //! The configuration of Python's websockets (`websockets.extensions.permessage_deflate`, and `zlib.compressobj`, which it calls).
 
 use super::{CLIENTS_WINDOW, SnippetRequest};
+use crate::record::{Implementation, Snippet};
 use lastmile_codec::message::{Deflate, Strategy, WindowBits};
-use lastmile_report::tune::{Implementation, Snippet};
 
 pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> Snippet {
     let (text, note) = match wanted.deflate {

@@ -6,8 +6,8 @@
 //! names the compressor that would match the chosen setting once that is fixed; the comments and the note describe what it does now.
 
 use super::SnippetRequest;
+use crate::record::{Implementation, Snippet};
 use lastmile_codec::message::{Deflate, Strategy, WindowBits};
-use lastmile_report::tune::{Implementation, Snippet};
 
 /// A dedicated compressor: its name (the memory by zlib's formula), its window bits, its mem level.
 const DEDICATED: [(&str, u8, u8); 8] = [

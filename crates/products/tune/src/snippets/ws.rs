@@ -5,8 +5,8 @@
 //! defaults, and parameters that browsers do not offer.
 
 use super::{CLIENTS_WINDOW, SnippetRequest};
+use crate::record::{Implementation, Snippet};
 use lastmile_codec::message::{Deflate, Strategy, WindowBits};
-use lastmile_report::tune::{Implementation, Snippet};
 
 pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> Snippet {
     let (text, note) = match wanted.deflate {

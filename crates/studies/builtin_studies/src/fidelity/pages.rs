@@ -2,7 +2,7 @@
 //!
 //! `make fidelity-pages` records a new run.
 
-use lastmile_report::advise::ModelError;
+use lastmile_report::model_error::ModelError;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run};
 use lastmile_statistics::quantile;

@@ -6,8 +6,8 @@
 use super::browser::{Browser, CHROME, FIREFOX, NOTHING};
 use super::servers::{Site, start};
 use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder, WindowBits};
-use lastmile_report::tune::Implementation;
 use lastmile_testbed::peer::PeerSpec;
+use lastmile_tune::record::Implementation;
 use lastmile_tune::{SnippetRequest, configurations};
 use lastmile_units::{ByteCount, Seed};
 use lastmile_websocket::{Agreement, ClientWindow, CompressorParameters, Offer};

@@ -1,8 +1,8 @@
 //! Checks of every WebSocket server of `peers/`.
 
 use super::servers::{NOBODY, Site, start};
+use lastmile_conform::record::RuleStatus;
 use lastmile_conform::{self as conform, Target};
-use lastmile_report::conform::RuleStatus;
 use lastmile_testbed::peer::PeerSpec;
 use std::time::Duration;
 

@@ -3,8 +3,8 @@
 use anyhow::Context as _;
 use lastmile_load::epoll::GeneratorRun;
 use lastmile_load::plan::Plan;
+use lastmile_load::record::CapturedSchedule;
 use lastmile_load::send_capture::{CapturedSends, SendCapture, write_header};
-use lastmile_report::load::CapturedSchedule;
 use lastmile_units::Seed;
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;

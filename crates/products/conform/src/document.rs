@@ -1,0 +1,124 @@
+//! The tables and sentence on a WebSocket server's conformance.
+
+use crate::record::{Conformance, RuleStatus};
+use lastmile_report::csv::Rows;
+use lastmile_report::document::{Block, Detail, Document, Grid, Record, RowEmphasis};
+
+impl Record for Conformance {
+    fn document(&self, _: Detail) -> Document {
+        blocks(self).into()
+    }
+
+    fn rows(&self) -> Rows {
+        let mut rows = Rows::default();
+        rows.head(&[], &[], &["rule", "standing", "asks", "found", "source"]);
+        for verdict in &self.verdicts {
+            let standing = verdict.standing.label();
+            rows.row([&verdict.name, standing, &verdict.asks, &verdict.found, &verdict.source].map(str::to_owned));
+        }
+        rows
+    }
+}
+
+/// The answer, then every rule: the broken ones first, since those need mending.
+fn blocks(conformance: &Conformance) -> Vec<Block> {
+    let stood = [
+        (RuleStatus::Broken, "Broken", RowEmphasis::Bad),
+        (RuleStatus::Held, "Held", RowEmphasis::Good),
+        (RuleStatus::NotApplicable, "Not applicable", RowEmphasis::Plain),
+    ];
+    let tables = stood.into_iter().filter_map(|(standing, title, tone)| {
+        let mut grid = Grid::new(title, "").word_columns(["rule", "requirement", "what the server did", "source"]);
+        for verdict in conformance
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.standing == standing)
+        {
+            let cells = [&verdict.name, &verdict.asks, &verdict.found, &verdict.source];
+            grid.row(cells.map(String::clone).to_vec(), tone, &[]);
+        }
+        (!grid.rows.is_empty()).then_some(Block::Grid(grid))
+    });
+    [Block::Answer(answer(conformance))].into_iter().chain(tables).collect()
+}
+
+fn answer(conformance: &Conformance) -> String {
+    let server = conformance
+        .server
+        .as_deref()
+        .map_or(String::new(), |server| format!(" ({server})"));
+    let (target, held) = (&conformance.target, conformance.held);
+    let broken: Vec<_> = conformance
+        .verdicts
+        .iter()
+        .filter(|verdict| verdict.standing == RuleStatus::Broken)
+        .map(|verdict| verdict.name.as_str())
+        .collect();
+    let kept = match &broken[..] {
+        [] => format!("keeps all {held} rules that apply to it"),
+        broken => {
+            let asked = held + broken.len() as u64;
+            format!(
+                "breaks {} of the {asked} rules that apply to it: {}",
+                broken.len(),
+                broken.join(", ")
+            )
+        }
+    };
+    let not_applicable = match conformance.not_applicable {
+        0 => String::new(),
+        1 => " 1 rule does not apply: the server does not offer the optional feature it tests.".to_owned(),
+        count => format!(" {count} rules do not apply: the server does not offer the optional features they test."),
+    };
+    format!("{target}{server} {kept}.{not_applicable}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Verdict;
+    use lastmile_report::testing::{check_record, check_schema};
+
+    fn conformance() -> Conformance {
+        let verdict = |name: &str, standing, found: &str| Verdict {
+            name: name.to_owned(),
+            asks: format!("{name} is refused"),
+            source: "RFC 6455 section 5.2".to_owned(),
+            standing,
+            found: found.to_owned(),
+        };
+        let verdicts = vec![
+            verdict("rsv1", RuleStatus::Held, "it closes with 1002"),
+            verdict("rsv2", RuleStatus::Broken, "the server sends nothing more"),
+            verdict("rsv3", RuleStatus::NotApplicable, "the server declines"),
+        ];
+        Conformance::new("0.1.0", "ws://127.0.0.1:9001/", Some("ws 8".to_owned()), verdicts)
+    }
+
+    #[test]
+    fn the_record_keeps_what_every_record_must() {
+        check_schema("conform", &conformance());
+        check_record(&conformance(), &["held", "broken", "not-applicable"]);
+    }
+
+    #[test]
+    fn what_is_broken_comes_before_what_is_held() {
+        let blocks = blocks(&conformance());
+        let titles: Vec<&str> = blocks
+            .iter()
+            .filter_map(|block| match block {
+                Block::Grid(grid) => Some(grid.title.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(titles, ["Broken", "Held", "Not applicable"]);
+    }
+
+    #[test]
+    fn what_is_broken_is_named_in_the_answer() {
+        assert_eq!(
+            answer(&conformance()),
+            "ws://127.0.0.1:9001/ (ws 8) breaks 1 of the 2 rules that apply to it: rsv2. 1 rule does not apply: the server does not offer the optional feature it tests."
+        );
+    }
+}

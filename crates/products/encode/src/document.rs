@@ -1,0 +1,276 @@
+//! The answer, charts and tables that show a comparison of encodings.
+
+use crate::csv;
+use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
+use lastmile_report::csv::Rows;
+use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use lastmile_report::number::{mean_and_spread, mean_bytes, percent, quantity, with_decimals};
+use lastmile_report::page::{Page, PageRecord};
+
+impl Record for EncodingComparison {
+    fn document(&self, detail: Detail) -> Document {
+        blocks(self, detail).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::encoding(self)
+    }
+}
+
+fn blocks(comparison: &EncodingComparison, detail: Detail) -> Vec<Block> {
+    let mut blocks = answer(comparison);
+    blocks.extend(comparison.findings.iter().cloned().map(Block::Finding));
+    blocks.extend(charts(comparison));
+    blocks.push(Block::Grid(sizes(comparison, detail)));
+    for link in &comparison.links {
+        blocks.push(Block::Heading(format!("On {}", link.name)));
+        blocks.extend(link_blocks(link, detail));
+    }
+    if detail != Detail::Short {
+        blocks.push(schema(comparison));
+    }
+    blocks.push(Block::Text(provenance_text(comparison)));
+    if detail == Detail::Short {
+        let everything = "The formats md, json and csv, and --all, show the schema and every setting.";
+        blocks.push(Block::Text(everything.to_owned()));
+    }
+    blocks.extend(doubts(comparison));
+    blocks
+}
+
+/// The answer, and what to do on each link.
+fn answer(comparison: &EncodingComparison) -> Vec<Block> {
+    vec![Block::Answer(comparison.answer.clone())]
+}
+
+/// What is drawn.
+fn charts(comparison: &EncodingComparison) -> impl Iterator<Item = Block> {
+    comparison.charts.iter().cloned().map(Block::Chart)
+}
+
+/// The schema that was found.
+fn schema(comparison: &EncodingComparison) -> Block {
+    Block::Code {
+        title: "The schema of these documents".to_owned(),
+        text: comparison.inferred_schema.clone(),
+        note: "It was inferred: the narrowest that holds every document. Other documents of the same program may need more.".to_owned(),
+    }
+}
+
+/// The size of a message: a row per encoding and batch size, a column per codec.
+fn sizes(comparison: &EncodingComparison, detail: Detail) -> Grid {
+    let mut codecs: Vec<&str> = Vec::new();
+    for setting in &comparison.settings {
+        if !codecs.contains(&setting.codec.as_str()) {
+            codecs.push(&setting.codec);
+        }
+    }
+    let note = "Bytes of a message after encoding and compression, without framing: the mean over all messages. A batch is compressed as one.";
+    let is_sampled = |setting: &EncodingSetting| setting.batches_compressed < setting.batches;
+    let note = if comparison.settings.iter().any(is_sampled) {
+        format!("{note} Of many batches a sample was compressed, and the others are estimated from it.")
+    } else {
+        note.to_owned()
+    };
+    let mut grid = Grid::new("Sizes", note)
+        .word_columns(["encoding"])
+        .figure_columns(["batch"])
+        .figure_columns(codecs.iter().copied());
+    let mut rows: Vec<(&str, u64)> = Vec::new();
+    for setting in &comparison.settings {
+        let row = (setting.encoding.as_str(), setting.batch);
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    let smallest_batch = rows.iter().map(|row| row.1).min();
+    let largest_batch = rows.iter().map(|row| row.1).max();
+    rows.sort_by_key(|row| row.1);
+    for (encoding, batch) in rows {
+        if detail == Detail::Short && Some(batch) != smallest_batch && Some(batch) != largest_batch {
+            continue;
+        }
+        let mut cells = vec![encoding.to_owned(), batch.to_string()];
+        cells.extend(codecs.iter().map(|codec| {
+            let is_it = |setting: &&EncodingSetting| {
+                setting.encoding == encoding && setting.batch == batch && setting.codec == *codec
+            };
+            let setting = comparison.settings.iter().find(is_it);
+            setting.map_or_else(String::new, |setting| mean_bytes(setting.bytes_per_message))
+        }));
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+/// CPU time: a row per setting of the largest and smallest batch; none where it was not measured.
+fn computing(comparison: &EncodingComparison) -> Option<Grid> {
+    let note = "CPU time to encode and compress one message, mean ± population deviation over rounds. Documents are encoded by a schema that is known \
+                only when the program runs: generated code takes less.";
+    let mut grid = Grid::new("Computing", note)
+        .word_columns(["encoding", "codec"])
+        .figure_columns(["batch", "CPU time a message"]);
+    for setting in &comparison.settings {
+        let Some(cpu) = &setting.cpu else { continue };
+        let cells = vec![
+            setting.encoding.clone(),
+            setting.codec.clone(),
+            setting.batch.to_string(),
+            mean_and_spread(cpu),
+        ];
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    (!grid.rows.is_empty()).then_some(grid)
+}
+
+/// A link: its description, what to do there, and its frontier.
+fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
+    let note = "Delivery runs from when a batch is full until its last byte has arrived, over a connection that stays open, while messages arise at the rate, \
+                independently of each other; beside it stands what the rate and delay of the link imply where it is idle. The wait is the mean time of a message \
+                until its batch is full. Link bytes include the headers of every layer. Shown is what nothing else beats in both bytes and delay.";
+    let mut grid = Grid::new(format!("Delivery over {}", link.name), note)
+        .word_columns(["encoding", "codec"])
+        .figure_columns(["batch"])
+        .word_columns(["framing"])
+        .figure_columns(["link bytes a message", "of the link", "delivery", "where idle", "wait"]);
+    for outcome in &link.outcomes {
+        let is_shown =
+            detail == Detail::All || outcome.frontier || outcome.to_use || outcome.framing != "length-prefix";
+        if is_shown || is_plain_json(outcome) {
+            let tone = if outcome.to_use {
+                RowEmphasis::Good
+            } else {
+                RowEmphasis::Plain
+            };
+            grid.row(outcome_cells(outcome), tone, &[]);
+        }
+    }
+    vec![
+        Block::Text(link.description.sentence()),
+        Block::Text(link.summary.clone()),
+        Block::Grid(grid),
+    ]
+}
+
+fn is_plain_json(outcome: &EncodingOutcome) -> bool {
+    outcome.encoding == "json" && outcome.codec == "none" && outcome.batch == 1
+}
+
+fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
+    vec![
+        outcome.encoding.clone(),
+        outcome.codec.clone(),
+        outcome.batch.to_string(),
+        outcome.framing.clone(),
+        mean_bytes(outcome.link_bytes_per_message),
+        outcome.link_load.map_or_else(String::new, percent),
+        outcome
+            .delivery_time
+            .as_ref()
+            .map_or_else(|| "does not fit".to_owned(), mean_and_spread),
+        outcome
+            .predicted_s
+            .map_or_else(String::new, |seconds| quantity(seconds, "s")),
+        quantity(outcome.batch_delay_s, "s"),
+    ]
+}
+
+/// Doubts, what encodings cannot hold, and remarks on reading.
+fn doubts(comparison: &EncodingComparison) -> Option<Block> {
+    let notes = comparison.notes.iter().map(|text| Note {
+        name: "documents",
+        text: text.clone(),
+    });
+    let refusals = comparison.refusals.iter().map(|refusal| Note {
+        name: "left out",
+        text: format!(
+            "{} cannot hold {} of the documents, and is left out; the first is {}: {}",
+            refusal.encoding, refusal.documents, refusal.location, refusal.problem
+        ),
+    });
+    let all: Vec<Note> = comparison
+        .doubts
+        .iter()
+        .map(Note::from)
+        .chain(refusals)
+        .chain(notes)
+        .collect();
+    (!all.is_empty()).then_some(Block::Doubts(all))
+}
+
+/// What was encoded, and where CPU time was measured.
+fn provenance_text(comparison: &EncodingComparison) -> String {
+    let EncodingComparison {
+        documents,
+        source,
+        seed,
+        version,
+        ..
+    } = comparison;
+    let timed = match &comparison.cpu_machine {
+        Some(machine) => format!(" CPU time was measured on {machine}."),
+        None => String::new(),
+    };
+    let count = match documents {
+        1 => "1 document".to_owned(),
+        count => format!("{} documents", with_decimals(*count as f64, 0)),
+    };
+    format!(
+        "Encoded {count}, {} of JSON, from {source}; each was decoded again and is equal to the original. Messages arise at {} a second.{timed} \
+         Simulated. Seed {seed}, lastmile {version}.",
+        quantity(comparison.json_bytes as f64, "B"),
+        comparison.rate,
+    )
+}
+
+impl PageRecord for EncodingComparison {
+    fn page(&self) -> Page<'_> {
+        let comparison = self;
+        let mut first = answer(comparison);
+        first.extend(doubts(comparison));
+        let findings = comparison.findings.iter().cloned().map(Block::Finding).collect();
+        let mut sections = vec![
+            ("Answer".to_owned(), first),
+            ("Findings".to_owned(), findings),
+            ("Charts".to_owned(), charts(comparison).collect()),
+            ("Sizes".to_owned(), vec![Block::Grid(sizes(comparison, Detail::All))]),
+        ];
+        for link in &comparison.links {
+            sections.push((format!("On {}", link.name), link_blocks(link, Detail::Long)));
+        }
+        sections.push((
+            "Computing".to_owned(),
+            computing(comparison).map(Block::Grid).into_iter().collect(),
+        ));
+        sections.push(("Schema".to_owned(), vec![schema(comparison)]));
+        let EncodingComparison {
+            source, seed, version, ..
+        } = comparison;
+        Page {
+            title: source,
+            kind: "encodings",
+            question: "Which encoding, compression and batch size suit these messages?",
+            facts: vec![
+                source.clone(),
+                "simulated".to_owned(),
+                format!("seed {seed}"),
+                format!("lastmile {version}"),
+            ],
+            sections,
+            how: provenance_text(comparison),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixtures::encoding;
+    use lastmile_report::testing::{check_page, check_record, check_schema};
+
+    #[test]
+    fn the_record_keeps_what_every_record_must() {
+        check_schema("encode", &encoding());
+        check_record(&encoding(), &[]);
+        check_page(&encoding(), &[], &[]);
+    }
+}

@@ -1,0 +1,492 @@
+//! The tables and sentences of a capture.
+
+use crate::csv;
+use crate::record::{
+    Comment, Connection, FrameCounts, Handshake, Http, Inspection, Opening, Sent, Transaction, Wireless,
+};
+use lastmile_report::csv::Rows;
+use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use lastmile_report::number::{percent, quantity, with_decimals};
+use lastmile_report::page::{Page, PageRecord};
+use lastmile_report::record::Figure;
+
+impl Record for Inspection {
+    fn document(&self, _: Detail) -> Document {
+        blocks(self).into()
+    }
+
+    fn rows(&self) -> Rows {
+        csv::inspection(self)
+    }
+}
+
+/// The capture in the order of a terminal: a summary, then the tables, as far as they fit on a few screens.
+fn blocks(inspection: &Inspection) -> Vec<Block> {
+    let mut blocks = vec![Block::Answer(answer(inspection))];
+    blocks.extend(tables(inspection, ROWS_SHORT));
+    blocks.extend(doubts(inspection));
+    blocks
+}
+
+/// How many flows or transactions a terminal and a page show: our own choice. The other formats have all.
+const ROWS_SHORT: usize = 20;
+const ROWS_LONG: usize = 500;
+
+/// What is in the capture, in two sentences.
+fn answer(inspection: &Inspection) -> String {
+    let Inspection {
+        capture,
+        connections,
+        udp,
+        http,
+        ..
+    } = inspection;
+    let sum = |figure: fn(&Sent) -> u64| -> u64 {
+        connections
+            .iter()
+            .map(|flow| figure(&flow.up) + figure(&flow.down))
+            .sum()
+    };
+    let (payload, once) = (sum(|sent| sent.payload_bytes), sum(|sent| sent.payload_once_bytes));
+    let mut text = format!(
+        "{}: {} in {}, on {} and {}.",
+        capture.source,
+        with_plural(capture.packets, "packet"),
+        quantity(capture.duration_s, "s"),
+        with_plural(connections.len() as u64, "TCP connection"),
+        with_plural(udp.len() as u64, "UDP flow"),
+    );
+    if payload > 0 {
+        text += &format!(
+            " TCP carried {}, with {} ({} of the payload retransmitted) and {} out of order.",
+            quantity(once as f64, "B"),
+            with_plural(sum(|sent| sent.retransmissions), "retransmission"),
+            percent((payload - once.min(payload)) as f64 / payload as f64),
+            with_plural(sum(|sent| sent.out_of_order), "segment"),
+        );
+    }
+    if let Some(time) = &http.time_to_last_byte {
+        text += &format!(
+            " HTTP: {}, complete after {} on average.",
+            with_plural(http.transactions, "transaction"),
+            quantity(time.mean, &time.unit)
+        );
+    }
+    text
+}
+
+/// Every table that has a row.
+fn tables(inspection: &Inspection, rows: usize) -> Vec<Block> {
+    let shown = &inspection.connections[..inspection.connections.len().min(rows)];
+    let left_out = left_out(inspection.connections.len(), rows);
+    let grids = [
+        connections(shown, &left_out),
+        sent(shown, &left_out),
+        round_trips(shown, &left_out),
+        udp(inspection, rows),
+        wireless_kinds(&inspection.wireless),
+        wireless_stations(&inspection.wireless, rows),
+        http(&inspection.http, rows),
+        comments(&inspection.capture.comments),
+        set_aside(inspection),
+    ];
+    grids
+        .into_iter()
+        .filter(|grid| !grid.rows.is_empty())
+        .map(Block::Grid)
+        .collect()
+}
+
+/// Doubts about the whole capture; none where there are none.
+fn doubts(inspection: &Inspection) -> Option<Block> {
+    (!inspection.doubts.is_empty()).then(|| Block::Doubts(inspection.doubts.iter().map(Note::from).collect()))
+}
+
+/// The file, and where it was captured.
+fn provenance_text(inspection: &Inspection) -> String {
+    let capture = &inspection.capture;
+    let interface = |interface: &crate::record::Interface| match interface.snap_length_bytes {
+        Some(length) => format!("{} ({length} bytes of each packet at most)", interface.link_type),
+        None => interface.link_type.clone(),
+    };
+    let interfaces: Vec<String> = capture.interfaces.iter().map(interface).collect();
+    format!(
+        "Read from {}, {} of {}: {}, captured at {}. Times are those at the capture point. A retransmission holds a byte that \
+         passed before; a segment that fills a hole is out of order. lastmile {}.",
+        capture.source,
+        quantity(capture.file_bytes as f64, "B"),
+        capture.format,
+        with_plural(capture.packets, "packet"),
+        interfaces.join(", "),
+        inspection.version,
+    )
+}
+
+fn connections(shown: &[Connection], left_out: &str) -> Grid {
+    let note = format!(
+        "Begins: time since the capture's first packet. Handshake: a whole round trip. Up and down: goodput, each byte counted \
+         once. Idle: the time in gaps of a second or longer.{left_out}"
+    );
+    let mut grid = Grid::new("TCP connections", note)
+        .figure_columns(["no."])
+        .word_columns(["client", "server"])
+        .figure_columns(["begins", "duration", "handshake", "up", "down", "idle"])
+        .word_columns(["ended"]);
+    for (at, flow) in shown.iter().enumerate() {
+        let goodput = |sent: &Sent| match sent.goodput_bit_per_second {
+            Some(rate) if sent.payload_once_bytes > 0 => quantity(rate, "bit/s"),
+            _ => String::new(),
+        };
+        let cells = vec![
+            (at + 1).to_string(),
+            flow.client.clone(),
+            flow.server.clone(),
+            quantity(flow.began_s, "s"),
+            quantity(flow.duration_s, "s"),
+            handshake_text(flow.opening, flow.handshake.as_ref()),
+            goodput(&flow.up),
+            goodput(&flow.down),
+            unless_zero(flow.idle.gaps, || quantity(flow.idle.time_s, "s")),
+            end_text(flow).to_owned(),
+        ];
+        grid.row(cells, RowEmphasis::Plain, &flow.doubts);
+    }
+    grid
+}
+
+fn handshake_text(opening: Opening, handshake: Option<&Handshake>) -> String {
+    match (opening, handshake) {
+        (_, Some(handshake)) => quantity(handshake.round_trip_s, "s"),
+        (Opening::Unanswered, _) => "unanswered".to_owned(),
+        _ => "not seen".to_owned(),
+    }
+}
+
+fn end_text(flow: &Connection) -> &'static str {
+    match (flow.up.reset || flow.down.reset, flow.up.fin, flow.down.fin) {
+        (true, ..) => "reset",
+        (_, true, true) => "closed",
+        (_, false, false) => "open",
+        _ => "half closed",
+    }
+}
+
+/// One row per direction.
+fn sent(shown: &[Connection], left_out: &str) -> Grid {
+    let note = format!(
+        "Up is from the client to the server. Headers are those of IP and TCP, as a share of all bytes sent.{left_out}"
+    );
+    let mut grid = Grid::new("What each side sent", note)
+        .figure_columns(["no."])
+        .word_columns(["way"])
+        .figure_columns([
+            "packets",
+            "payload",
+            "headers",
+            "retransmitted",
+            "spurious",
+            "out of order",
+            "duplicate ACKs",
+            "zero windows",
+        ]);
+    for (at, way, sent) in directions(shown) {
+        let cells = vec![
+            (at + 1).to_string(),
+            way.to_owned(),
+            count_text(sent.packets),
+            quantity(sent.payload_once_bytes as f64, "B"),
+            sent.header_share.map_or_else(String::new, percent),
+            count_text(sent.retransmissions),
+            count_text(sent.spurious_retransmissions),
+            count_text(sent.out_of_order),
+            count_text(sent.duplicate_acknowledgements),
+            unless_zero(sent.zero_windows, || {
+                format!(
+                    "{}, {}",
+                    count_text(sent.zero_windows),
+                    quantity(sent.zero_window_time_s, "s")
+                )
+            }),
+        ];
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+/// One row per direction that carried acknowledged data.
+fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
+    let note = format!(
+        "From a side's segments to their acknowledgements, at the capture point: under Karn's rule, and with every acknowledgement. In \
+         flight: sent and not yet acknowledged.{left_out}"
+    );
+    let mut grid = Grid::new("Round trips", note)
+        .figure_columns(["no."])
+        .word_columns(["way"])
+        .figure_columns([
+            "samples",
+            "median",
+            "p95",
+            "all samples",
+            "all median",
+            "all p95",
+            "in flight",
+            "most in flight",
+        ]);
+    let quantile = |figure: Option<&Figure>, p: &str| {
+        let found = figure.and_then(|figure| Some((figure.quantiles.get(p)?, &figure.unit)));
+        found.map_or_else(String::new, |(value, unit)| quantity(*value, unit))
+    };
+    let count = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| count_text(figure.n));
+    for (at, way, sent) in directions(shown).filter(|(.., sent)| sent.round_trip.is_some()) {
+        let (karn, all) = (sent.round_trip_karn.as_ref(), sent.round_trip.as_ref());
+        let in_flight = sent.in_flight.as_ref();
+        let cells = vec![
+            (at + 1).to_string(),
+            way.to_owned(),
+            count(karn),
+            quantile(karn, "0.5"),
+            quantile(karn, "0.95"),
+            count(all),
+            quantile(all, "0.5"),
+            quantile(all, "0.95"),
+            in_flight.map_or_else(String::new, |figure| quantity(figure.mean, &figure.unit)),
+            sent.in_flight_max_bytes
+                .map_or_else(String::new, |most| quantity(most as f64, "B")),
+        ];
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+fn directions(shown: &[Connection]) -> impl Iterator<Item = (usize, &'static str, &Sent)> {
+    let numbered = shown.iter().enumerate();
+    numbered.flat_map(|(at, flow)| [(at, "up", &flow.up), (at, "down", &flow.down)])
+}
+
+fn udp(inspection: &Inspection, rows: usize) -> Grid {
+    let note = format!("Bytes are those of IP packets.{}", left_out(inspection.udp.len(), rows));
+    let mut grid = Grid::new("UDP flows", note)
+        .figure_columns(["no."])
+        .word_columns(["client", "server"])
+        .figure_columns([
+            "first packet",
+            "duration",
+            "packets up",
+            "bytes up",
+            "packets down",
+            "bytes down",
+        ]);
+    for (at, flow) in inspection.udp.iter().take(rows).enumerate() {
+        let cells = vec![
+            (at + 1).to_string(),
+            flow.client.clone(),
+            flow.server.clone(),
+            quantity(flow.began_s, "s"),
+            quantity(flow.duration_s, "s"),
+            count_text(flow.up.packets),
+            quantity(flow.up.bytes as f64, "B"),
+            count_text(flow.down.packets),
+            quantity(flow.down.bytes as f64, "B"),
+        ];
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+/// Frames of 802.11 by kind and rate.
+fn wireless_kinds(wireless: &Wireless) -> Grid {
+    let mut note =
+        "802.11 frames by kind and rate. Airtime includes preambles. A retry is a frame that the MAC sends again."
+            .to_owned();
+    note += &format!(" In all: {}", with_plural(wireless.total.frames, "frame"));
+    if let Some(share) = wireless.airtime_share {
+        note += &format!(", on the air for {} of the time", percent(share));
+    }
+    note += ".";
+    let mut grid = Grid::new("Frames on the air", note)
+        .word_columns(["kind"])
+        .figure_columns(["rate", "frames", "retries", "bytes", "airtime"]);
+    for of in &wireless.kinds {
+        let rate = of
+            .rate_bit_per_second
+            .map_or_else(String::new, |rate| quantity(rate as f64, "bit/s"));
+        let mut cells = vec![of.kind.clone(), rate];
+        cells.extend(frame_counts(&of.counts));
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+/// Frames of 802.11 by their sender.
+fn wireless_stations(wireless: &Wireless, rows: usize) -> Grid {
+    let stations = &wireless.stations;
+    let note = format!(
+        "802.11 frames by their sender, where it is stated: ACKs and CTSs state none.{}",
+        left_out(stations.len(), rows)
+    );
+    let mut grid = Grid::new("Stations on the air", note)
+        .word_columns(["station"])
+        .figure_columns(["frames", "retries", "bytes", "airtime", "signal"]);
+    for of in stations.iter().take(rows) {
+        let mut cells = vec![of.address.clone()];
+        cells.extend(frame_counts(&of.counts));
+        cells.push(
+            of.signal_mean_dbm
+                .map_or_else(String::new, |signal| format!("{} dBm", with_decimals(signal, 1))),
+        );
+        grid.row(cells, RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+fn frame_counts(counts: &FrameCounts) -> [String; 4] {
+    [
+        count_text(counts.frames),
+        count_text(counts.retries),
+        quantity(counts.bytes as f64, "B"),
+        quantity(counts.airtime_s, "s"),
+    ]
+}
+
+fn http(http: &Http, rows: usize) -> Grid {
+    let mut note = "HTTP/1.1 in clear text, in the order of requests. Times are from the request's first byte to the response's first and last."
+        .to_owned();
+    let times = [
+        ("first byte", &http.time_to_first_byte),
+        ("last byte", &http.time_to_last_byte),
+    ];
+    for (name, figure) in times {
+        let median_and_p95 = |figure: &Figure| Some((*figure.quantiles.get("0.5")?, *figure.quantiles.get("0.95")?));
+        if let Some((median, p95)) = figure.as_ref().and_then(median_and_p95) {
+            note += &format!(
+                " Time to {name}: median {}, p95 {}.",
+                quantity(median, "s"),
+                quantity(p95, "s")
+            );
+        }
+    }
+    note += &left_out(http.transactions as usize, rows);
+    let mut grid = Grid::new("HTTP transactions", note)
+        .figure_columns(["TCP no."])
+        .word_columns(["method", "target", "status"])
+        .figure_columns(["request", "response", "first byte", "last byte"]);
+    for transaction in http.listed.iter().take(rows) {
+        grid.row(transaction_cells(transaction), RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+fn transaction_cells(transaction: &Transaction) -> Vec<String> {
+    let time = |time: Option<f64>| time.map_or_else(String::new, |time| quantity(time, "s"));
+    vec![
+        (transaction.connection + 1).to_string(),
+        transaction.method.clone(),
+        shortened(&transaction.target),
+        transaction.status.map_or_else(String::new, |status| status.to_string()),
+        quantity(transaction.request_bytes as f64, "B"),
+        quantity(transaction.response_bytes as f64, "B"),
+        time(transaction.time_to_first_byte_s),
+        time(transaction.time_to_last_byte_s),
+    ]
+}
+
+/// Cuts long targets: they are queries that nobody reads in a table.
+fn shortened(target: &str) -> String {
+    const LENGTH: usize = 60;
+    match target.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}…", &target[..end]),
+        None => target.to_owned(),
+    }
+}
+
+fn comments(all: &[Comment]) -> Grid {
+    let mut grid = Grid::new("Comments", "Comments that the capture's writer attached to packets.")
+        .word_columns(["comment"])
+        .figure_columns(["packets"]);
+    for Comment { text, packets } in all {
+        grid.row(vec![text.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+fn set_aside(inspection: &Inspection) -> Grid {
+    let mut grid = Grid::new("Packets in no flow", "")
+        .word_columns(["reason"])
+        .figure_columns(["packets"]);
+    for (why, packets) in &inspection.capture.set_aside {
+        grid.row(vec![why.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
+    }
+    grid
+}
+
+fn left_out(there: usize, rows: usize) -> String {
+    match there.saturating_sub(rows) {
+        0 => String::new(),
+        more => format!(" {} more are in the formats json and csv.", count_text(more as u64)),
+    }
+}
+
+fn count_text(count: u64) -> String {
+    with_decimals(count as f64, 0)
+}
+
+fn with_plural(count: u64, what: &str) -> String {
+    format!("{} {what}{}", count_text(count), if count == 1 { "" } else { "s" })
+}
+
+/// The text where the count is not 0, or else nothing.
+fn unless_zero(count: u64, text: impl FnOnce() -> String) -> String {
+    if count == 0 { String::new() } else { text() }
+}
+
+impl PageRecord for Inspection {
+    fn page(&self) -> Page<'_> {
+        let inspection = self;
+        let Inspection { capture, charts, .. } = inspection;
+        let mut summary = vec![Block::Answer(answer(inspection))];
+        summary.extend(doubts(inspection));
+        Page {
+            title: &capture.source,
+            kind: "capture",
+            question: "What is in this capture?",
+            facts: vec![
+                capture.source.clone(),
+                capture.format.clone(),
+                format!("lastmile {}", inspection.version),
+            ],
+            sections: vec![
+                ("In short".to_owned(), summary),
+                (
+                    "Time and sequence".to_owned(),
+                    charts.iter().cloned().map(Block::Chart).collect(),
+                ),
+                ("Figures".to_owned(), tables(inspection, ROWS_LONG)),
+            ],
+            how: provenance_text(inspection),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::inspection;
+    use lastmile_report::terminal::{self, TerminalStyle};
+    use lastmile_report::testing::{check_page, check_record, check_schema};
+
+    #[test]
+    fn the_record_keeps_what_every_record_must() {
+        check_schema("inspect", &inspection());
+        check_record(&inspection(), &["handshake", "before-capture"]);
+        check_page(&inspection(), &["handshake", "before-capture"], &[]);
+    }
+
+    #[test]
+    fn a_capture_is_shown_like_this() {
+        let style = TerminalStyle {
+            width: 120,
+            colour: false,
+        };
+        insta::assert_snapshot!(terminal::render(&inspection(), Detail::Short, style));
+    }
+}

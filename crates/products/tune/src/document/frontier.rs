@@ -1,0 +1,125 @@
+//! The chart of ratio against memory: the answer among the settings that it was chosen from.
+
+use super::settings::remarks;
+use crate::record::{CodecPoint, Direction, Point, Tuning};
+use lastmile_report::number::quantity;
+use lastmile_report::record::{self, Axis, Chart, Figure, Scale, Series, Source};
+
+/// The frontier of ratio against memory, each point labelled with its CPU time; none where there is no point.
+///
+/// Labels are placed in the order of the series: the setting to use first, then those with a name.
+pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
+    let of_direction = tuning.points.iter().filter(|point| point.direction == direction);
+    let remarked: Vec<(&Point, Vec<&str>)> = of_direction.map(|point| (point, remarks(tuning, point))).collect();
+    let drawn = |name: &str, wanted: &dyn Fn(&Point, &[&str]) -> bool| {
+        let wanted = remarked.iter().filter(|(point, remarks)| wanted(point, remarks));
+        series(name, wanted.map(|(point, remarks)| setting(point, remarks)).collect())
+    };
+    let to_use = |remarks: &[&str]| remarks.contains(&"to use");
+    let only_frontier = |remarks: &[&str]| remarks == ["frontier"];
+    let whole =
+        |point: &&CodecPoint| point.direction == direction && point.measured_on == "all" && point.policy.is_none();
+    // A codec that keeps nothing between messages may use no memory, which a logarithmic axis cannot show.
+    let others = tuning
+        .codecs
+        .iter()
+        .filter(whole)
+        .filter(|point| point.memory_bytes > 0);
+    let all = [
+        drawn("to use", &|_, remarks| to_use(remarks)),
+        drawn("settings with a name", &|_, remarks| {
+            !remarks.is_empty() && !to_use(remarks) && !only_frontier(remarks)
+        }),
+        drawn("frontier, with takeover", &|point, remarks| {
+            point.takeover && only_frontier(remarks)
+        }),
+        drawn("frontier, without takeover", &|point, remarks| {
+            !point.takeover && only_frontier(remarks)
+        }),
+        series("other codecs", others.map(other).collect()),
+    ];
+    let all: Vec<Series> = all.into_iter().filter(|series| !series.points.is_empty()).collect();
+    (!all.is_empty()).then(|| Chart {
+        title: "Ratio against memory".to_owned(),
+        note: "Left and low is better. Labels give the CPU time to compress one message.".to_owned(),
+        x: Axis {
+            label: "Memory of a compressing context".to_owned(),
+            unit: "B".to_owned(),
+            scale: Scale::Log,
+        },
+        y: Axis {
+            label: "Compressed / raw payload".to_owned(),
+            unit: String::new(),
+            scale: Scale::Linear,
+        },
+        series: all,
+        marks: Vec::new(),
+    })
+}
+
+fn series(name: &str, mut points: Vec<record::Point>) -> Series {
+    points.sort_by(|one, other| one.x.total_cmp(&other.x).then(one.y.total_cmp(&other.y)));
+    Series {
+        name: name.to_owned(),
+        source: Source::Measured,
+        joined: false,
+        points,
+    }
+}
+
+fn setting(point: &Point, remarks: &[&str]) -> record::Point {
+    let named = remarks
+        .iter()
+        .filter(|remark| **remark != "frontier")
+        .map(ToString::to_string);
+    let words: Vec<String> = named
+        .chain([point.deflate().setting()])
+        .chain(computing(point.cpu_seconds.as_ref()))
+        .collect();
+    record::Point {
+        x: point.memory_bytes as f64,
+        y: point.ratio,
+        spread: point.ratio_ci95,
+        label: Some(words.join(", ")),
+    }
+}
+
+fn other(point: &CodecPoint) -> record::Point {
+    let words: Vec<String> = [point.codec.clone()]
+        .into_iter()
+        .chain(computing(point.cpu_seconds.as_ref()))
+        .collect();
+    record::Point {
+        x: point.memory_bytes as f64,
+        y: point.ratio,
+        spread: point.ratio_ci95,
+        label: Some(words.join(", ")),
+    }
+}
+
+fn computing(figure: Option<&Figure>) -> Option<String> {
+    figure.map(|figure| quantity(figure.mean, &figure.unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn the_setting_to_use_is_a_series_of_its_own_and_the_first_to_be_labelled() {
+        let chart = frontier(&fixtures::tuning(), Direction::Sent).expect("there are points");
+        let first = &chart.series[0];
+        assert_eq!((first.name.as_str(), first.points.len()), ("to use", 1));
+        assert_eq!(
+            first.points[0].label.as_deref(),
+            Some("to use, deflate:6/w13/m6, 6.70 µs")
+        );
+        let others = chart.series[1..].iter().flat_map(|series| &series.points);
+        assert!(
+            others
+                .filter_map(|point| point.label.as_ref())
+                .all(|label| !label.contains("to use"))
+        );
+    }
+}
