@@ -535,8 +535,8 @@ mod tests {
     #[test]
     fn the_record_keeps_what_every_record_must() {
         check_schema("load", &load());
-        check_record(&load(), &[]);
-        check_page(&load(), &[], &[]);
+        check_record(&load(), &["measurement"]);
+        check_page(&load(), &["measurement"], &[load().target]);
     }
 
     fn answers(load: &Load) -> Vec<String> {
