@@ -219,8 +219,8 @@ pub fn doubt_kinds(doubts: &[Doubt]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures;
     use crate::testing::read_csv as read;
+    use crate::tests::fixtures;
 
     #[test]
     fn what_is_written_is_read_back() {

@@ -11,8 +11,6 @@ pub mod document;
 pub mod doubt;
 mod escape;
 pub mod figure;
-#[cfg(test)]
-mod fixtures;
 pub mod link_description;
 pub mod link_summary;
 pub mod markdown;
@@ -27,5 +25,7 @@ pub mod segment_line;
 pub mod terminal;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use document::{Detail, Document, Record};

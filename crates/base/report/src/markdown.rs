@@ -110,7 +110,7 @@ fn inline(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures;
+    use crate::tests::fixtures;
 
     fn long(record: &impl Record) -> String {
         render(record, Detail::Long)

@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn a_statistic_of_samples_is_that_of_their_figure() {
         let samples = [1.0, 2.0, 4.0];
-        let figure = crate::fixtures::figure("s", "run", 7.0 / 3.0, 0.0);
+        let figure = crate::tests::fixtures::figure("s", "run", 7.0 / 3.0, 0.0);
         assert_eq!(Statistic::parse("max").unwrap().of_samples(&samples), Some(4.0));
         assert_eq!(Statistic::parse("mean").unwrap().of_figure(&figure), Some(7.0 / 3.0));
         for recorded in ["mean", "median", "p50", "p95", "p99"] {

@@ -239,7 +239,7 @@ fn replace_control_characters(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures;
+    use crate::tests::fixtures;
 
     const PLAIN: TerminalStyle = TerminalStyle {
         width: 120,

@@ -667,7 +667,7 @@ impl PageRecord for Advice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::advice;
+    use crate::tests::fixtures::advice;
     use lastmile_report::terminal::{self, TerminalStyle};
     use lastmile_report::testing::{check_page, check_record, check_schema};
 

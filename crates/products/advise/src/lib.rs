@@ -28,8 +28,6 @@ mod csv;
 mod document;
 mod doubts;
 mod extra_tables;
-#[cfg(test)]
-mod fixtures;
 mod isolated_transfer;
 mod measure;
 mod mix;

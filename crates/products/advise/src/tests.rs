@@ -1,5 +1,7 @@
 //! Tests of whole advices.
 
+pub(crate) mod fixtures;
+
 use super::*;
 use crate::record::{KindAdvice, PageOutcome, Protocol, Server, Snippet, SnippetUse};
 use lastmile_page::testing::{response, text, traffic};

@@ -264,7 +264,7 @@ impl PageRecord for EncodingComparison {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixtures::encoding;
+    use crate::tests::fixtures::encoding;
     use lastmile_report::testing::{check_page, check_record, check_schema};
 
     #[test]

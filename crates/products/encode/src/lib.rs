@@ -13,8 +13,6 @@ mod document;
 mod documents;
 mod exactness;
 mod findings;
-#[cfg(test)]
-mod fixtures;
 mod framing;
 mod link_run;
 pub mod record;

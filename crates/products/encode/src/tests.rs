@@ -1,5 +1,6 @@
 //! Comparisons of whole document sets.
 
+pub(crate) mod fixtures;
 mod round_trip;
 
 use super::*;

@@ -470,7 +470,7 @@ impl PageRecord for Inspection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::inspection;
+    use crate::tests::fixtures::inspection;
     use lastmile_report::terminal::{self, TerminalStyle};
     use lastmile_report::testing::{check_page, check_record, check_schema};
 

@@ -6,9 +6,9 @@ mod charts;
 mod csv;
 mod document;
 mod doubts;
-#[cfg(test)]
-mod fixtures;
 pub mod record;
+#[cfg(test)]
+mod tests;
 
 use lastmile_capture::{
     Analysis, Format, FrameCounts, Interface, Opening, SentStatistics, SkipReason, StreamingSummary, TcpFlow,

@@ -529,7 +529,7 @@ impl PageRecord for Load {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::load;
+    use crate::tests::fixtures::load;
     use lastmile_report::testing::{check_page, check_record, check_schema};
 
     #[test]

@@ -12,8 +12,6 @@ mod document;
 #[cfg(target_os = "linux")]
 pub mod epoll;
 pub mod error_cause;
-#[cfg(test)]
-mod fixtures;
 pub mod http1;
 mod http2;
 pub mod link_use;
@@ -38,6 +36,8 @@ pub mod session;
 pub mod slo;
 pub mod summary;
 pub mod target;
+#[cfg(test)]
+mod tests;
 #[cfg(target_os = "linux")]
 pub mod tls;
 mod tls_reason;

@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_row_is_as_wide_as_the_head_and_a_delivery_names_its_link_and_world() {
-        let record = crate::fixtures::tuning();
+        let record = crate::tests::fixtures::tuning();
         let text = render(&record);
         let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
         let plain = rows.iter().filter(|row| !row.join(",").contains('"'));

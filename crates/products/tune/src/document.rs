@@ -370,7 +370,7 @@ impl PageRecord for Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::tuning;
+    use crate::tests::fixtures::tuning;
     use lastmile_report::page::{self, Provenance};
     use lastmile_report::terminal::{self, TerminalStyle};
     use lastmile_report::testing::{check_page, check_record, check_schema};

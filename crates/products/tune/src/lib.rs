@@ -30,8 +30,6 @@ mod delivery;
 mod document;
 mod doubts;
 mod findings;
-#[cfg(test)]
-mod fixtures;
 mod grid_results;
 mod measure;
 mod measure_direction;

@@ -360,10 +360,10 @@ mod tests {
 
     #[test]
     fn a_link_is_told_with_its_world_where_that_is_not_clear_without() {
-        let mut tuning = crate::fixtures::tuning();
+        let mut tuning = crate::tests::fixtures::tuning();
         let in_world = |world: &str| LinkDelivery {
             world: world.to_owned(),
-            ..crate::fixtures::tuning().links.remove(0)
+            ..crate::tests::fixtures::tuning().links.remove(0)
         };
         let name = in_world("sim").name;
         let places =

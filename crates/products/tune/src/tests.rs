@@ -1,5 +1,7 @@
 //! Claims about whole tunes.
 
+pub(crate) mod fixtures;
+
 use super::*;
 use crate::record::{Choice, Scope, TranscriptFormat};
 use lastmile_codec::message::Kind;

@@ -2,7 +2,7 @@
 
 use super::interval::joint_change;
 use super::*;
-use crate::fixtures;
+use crate::tests::fixtures;
 
 fn compare(before: &Run, after: &Run, rules: &[Rule]) -> Comparison {
     super::compare(before, after, rules, false)

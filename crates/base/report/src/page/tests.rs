@@ -3,8 +3,8 @@
 use super::*;
 use crate::Detail;
 use crate::compare::compare;
-use crate::fixtures;
 use crate::testing::{check_page, check_record, check_schema};
+use crate::tests::fixtures;
 
 fn provenance() -> Provenance {
     Provenance {

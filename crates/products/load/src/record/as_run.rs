@@ -101,7 +101,7 @@ impl Load {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixtures;
+    use crate::tests::fixtures;
     use lastmile_report::compare::{Verdict, compare};
 
     #[test]

@@ -104,7 +104,7 @@ fn computing(figure: Option<&Figure>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures;
+    use crate::tests::fixtures;
 
     #[test]
     fn the_setting_to_use_is_a_series_of_its_own_and_the_first_to_be_labelled() {
