@@ -91,11 +91,11 @@ fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()
     };
     let messages = read(path)?;
     let connections = Connection::from_messages(&messages);
-    let octets = messages.total().get();
+    let bytes = messages.total().get();
     let grid = Grid::default();
     let settings = grid.settings();
     println!(
-        "{} messages, {octets} B, {} settings, {threads} threads",
+        "{} messages, {bytes} B, {} settings, {threads} threads",
         messages.len(),
         settings.len()
     );
@@ -233,12 +233,12 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
         phases.push((progress.phase, begun.elapsed()));
     })?;
     let took = begun.elapsed();
-    let octets = tuning.transcript.bytes;
+    let bytes = tuning.transcript.bytes;
     let seconds = took.as_secs_f64();
     let verdict = if took < AIM_LONG { "met" } else { "MISSED" };
     println!(
         "{:.1} MB in {} messages: {seconds:.1} s to the answer; aim {} s: {verdict}",
-        octets as f64 / 1e6,
+        bytes as f64 / 1e6,
         tuning.transcript.messages,
         AIM_LONG.as_secs()
     );
@@ -260,7 +260,7 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
         );
     }
     println!(
-        r#"{{"bench": "tune_speed", "what": "long", "bytes": {octets}, "seconds": {seconds:.1}, "points": {}}}"#,
+        r#"{{"bench": "tune_speed", "what": "long", "bytes": {bytes}, "seconds": {seconds:.1}, "points": {}}}"#,
         points.len()
     );
     Ok(())

@@ -62,7 +62,7 @@ pub(crate) fn submit(
             acknowledged,
             dropped,
         });
-        if failures == MOST_FAILURES {
+        if failures == FAILURES_MAX {
             break;
         }
     }
@@ -70,7 +70,7 @@ pub(crate) fn submit(
 }
 
 /// A producer ends after so many batches of which something was not acknowledged.
-const MOST_FAILURES: u32 = 5;
+const FAILURES_MAX: u32 = 5;
 
 /// How many `lastmile emit` says are acknowledged.
 fn emit(place: &Place, events: Events, way: Way, numbers: &Range<u64>, patience: &str) -> io::Result<u64> {

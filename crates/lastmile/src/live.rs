@@ -185,7 +185,7 @@ impl Live {
             .map(|(name, value)| (name.as_str(), value.borrowed()))
             .collect();
         // What an event cannot hold is left out, so that the rest is seen.
-        let most = fields.len().min(lastmile_events::event::MOST_FIELDS);
+        let most = fields.len().min(lastmile_events::event::FIELDS_MAX);
         self.emit("run.repeat", &fields[..most]);
     }
 

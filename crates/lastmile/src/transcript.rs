@@ -109,9 +109,9 @@ fn open(path: &Path) -> anyhow::Result<InputSource> {
 }
 
 /// The first bytes, as many as identify a capture. The input may be a pipe, which cannot be rewound.
-fn head(octets: &mut impl Read) -> io::Result<Vec<u8>> {
+fn head(bytes: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    octets.take(4).read_to_end(&mut head)?;
+    bytes.take(4).read_to_end(&mut head)?;
     Ok(head)
 }
 

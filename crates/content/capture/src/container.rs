@@ -204,10 +204,10 @@ fn not_a_capture(begins: &[u8]) -> Problem {
         }
         _ => ("", "convert it: editcap -F pcapng FILE NEW.pcapng"),
     };
-    let octets: Vec<String> = begins.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let bytes: Vec<String> = begins.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     let found = match what {
-        "" => octets.join(" "),
-        what => format!("{} ({what})", octets.join(" ")),
+        "" => bytes.join(" "),
+        what => format!("{} ({what})", bytes.join(" ")),
     };
     Problem::NotACapture { found, remedy }
 }

@@ -41,13 +41,13 @@ pub(super) const SHORT_TEXTS: usize = 150;
 /// The number of quantities that the generator knows.
 pub(super) const QUANTITIES: usize = 20;
 
-/// The script is at most this part of the long texts, and no longer than [`SCRIPT_MOST`]: our own choice. A procedure does not
+/// The script is at most this part of the long texts, and no longer than [`SCRIPT_MAX`]: our own choice. A procedure does not
 /// grow with the logs of its executions.
 const SCRIPT_SHARE: usize = 4;
-const SCRIPT_MOST: usize = 900;
+const SCRIPT_MAX: usize = 900;
 /// Likewise for the description.
 const DESCRIPTION_SHARE: usize = 6;
-const DESCRIPTION_MOST: usize = 400;
+const DESCRIPTION_MAX: usize = 400;
 
 impl ReportText {
     /// Texts of `characters` in total, one byte each (at least [`SHORT_TEXTS`]), about that many quantities (at most
@@ -75,10 +75,10 @@ impl ReportText {
         let long = characters
             .checked_sub(text.len())
             .expect("the caller leaves room for the short texts");
-        text.description = filled(rng, (long / DESCRIPTION_SHARE).min(DESCRIPTION_MOST), |rng, _, to| {
+        text.description = filled(rng, (long / DESCRIPTION_SHARE).min(DESCRIPTION_MAX), |rng, _, to| {
             subject.describe(rng, to);
         });
-        text.script = filled(rng, (long / SCRIPT_SHARE).min(SCRIPT_MOST), |rng, line, to| {
+        text.script = filled(rng, (long / SCRIPT_SHARE).min(SCRIPT_MAX), |rng, line, to| {
             subject.command(rng, line, to);
         });
         // From a seed of its own, so that a longer log of the same procedure begins like a shorter one.
@@ -182,7 +182,7 @@ impl Subject {
     }
 
     fn log_line(&self, rng: &mut Rng, line: usize, clock: &mut Clock, to: &mut String) {
-        clock.seconds += between(rng, 1, LONGEST_STEP);
+        clock.seconds += between(rng, 1, STEP_MAX);
         let (hours, minutes, seconds) = (clock.seconds / 3600 % 24, clock.seconds / 60 % 60, clock.seconds % 60);
         to.push_str(&format!("{hours:02}:{minutes:02}:{seconds:02} step {}: ", line + 1));
         // As in typical tests: a command, then the readings that it changed, now and then a wait or a remark.
@@ -206,7 +206,7 @@ impl Subject {
 }
 
 /// Steps of a test take up to this many seconds: our own choice.
-const LONGEST_STEP: usize = 20;
+const STEP_MAX: usize = 20;
 
 /// A quantity that a test measures.
 #[derive(Clone, Copy)]

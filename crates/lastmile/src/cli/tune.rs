@@ -197,7 +197,7 @@ const SAMPLINGS: &[(&str, &str, Sampling)] = &[
 
 fn connections(text: &str) -> Result<NonZeroU64, String> {
     // More than any machine has, and small enough to multiply a connection's memory by: our own choice.
-    const MOST: u64 = 1_000_000_000;
+    const CONNECTIONS_MAX: u64 = 1_000_000_000;
     let digits = text.replace('_', "");
     let (number, thousands) = match digits.strip_suffix(['k', 'K']) {
         Some(number) => (number, 1_000),
@@ -210,8 +210,10 @@ fn connections(text: &str) -> Result<NonZeroU64, String> {
         .parse::<u64>()
         .ok()
         .and_then(|number| number.checked_mul(thousands));
-    let count = count.filter(|count| *count <= MOST).and_then(NonZeroU64::new);
-    count.ok_or_else(|| format!("write a whole number from 1 to {MOST}, like 50000, 50_000 or 50k"))
+    let count = count
+        .filter(|count| *count <= CONNECTIONS_MAX)
+        .and_then(NonZeroU64::new);
+    count.ok_or_else(|| format!("write a whole number from 1 to {CONNECTIONS_MAX}, like 50000, 50_000 or 50k"))
 }
 
 /// A size with its unit; the `B` may be left out: `8G` is `8GB`, and `8Gi` is `8GiB`.

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often a world is told of: a simulated one passes hours in a second. Our own choice.
-const LEAST_PAUSE: Duration = Duration::from_millis(50);
+const PAUSE_MIN: Duration = Duration::from_millis(50);
 /// The first intervals of a world are told of however fast they pass, so that a short one is seen, too: our own choice.
 const FIRST_INTERVALS: u32 = 10;
 /// The most parts of a world that are told of, so that a page has room for them: our own choice.
-const MOST_PARTS: usize = 6;
+const PARTS_MAX: usize = 6;
 
 /// The place for the world on view.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl WorldView {
     fn tell(&mut self, part: &str, time: &Range<WorldInstant>, readings: &[Reading]) {
         if !self.parts.contains_key(part) {
             let subject = Subject::new(&format!("run.world.{part}"));
-            let (Ok(subject), true) = (subject, self.parts.len() < MOST_PARTS) else {
+            let (Ok(subject), true) = (subject, self.parts.len() < PARTS_MAX) else {
                 return;
             };
             let known = BTreeSet::new();
@@ -100,7 +100,7 @@ impl TestbedObserver for WorldView {
         let now = Instant::now();
         // All parts of an interval are told of, or none.
         let is_new = self.told.is_none_or(|(_, end)| end != time.end);
-        let is_due = self.told.is_none_or(|(at, _)| now.duration_since(at) >= LEAST_PAUSE);
+        let is_due = self.told.is_none_or(|(at, _)| now.duration_since(at) >= PAUSE_MIN);
         if is_new && !is_due && self.intervals >= FIRST_INTERVALS {
             return;
         }

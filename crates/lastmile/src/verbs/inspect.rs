@@ -30,7 +30,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
         .as_deref()
         .map(|path| run_store::output_file(path, "--html"))
         .transpose()?;
-    let analysis = read(&args.file, &source, |octets, name| Ok(analyse(octets, name)?))?;
+    let analysis = read(&args.file, &source, |bytes, name| Ok(analyse(bytes, name)?))?;
     let inspection = inspection(&analysis, &source, run_store::VERSION);
     if let Some((folder, name)) = html {
         let provenance = Provenance {
@@ -77,8 +77,8 @@ fn segments(file: &Path, source: &str, format: Format) -> anyhow::Result<Exit> {
             bail!("--segments prints lines of text or JSON: use --format table or --format json")
         }
     };
-    read(file, source, |octets, name| {
-        let mut segments = Segments::open(octets, name)?;
+    read(file, source, |bytes, name| {
+        let mut segments = Segments::open(bytes, name)?;
         let mut text = match format {
             Format::Table => format!("# {}\n", Segment::COLUMNS),
             _ => String::new(),

@@ -320,9 +320,9 @@ pub(crate) fn read_token(token: &TokenArg) -> anyhow::Result<Option<String>> {
     check_owner_alone(path).with_context(named)?;
     let text = std::fs::read_to_string(path).with_context(named)?;
     let token = text.trim().to_owned();
-    if token.len() < SHORTEST_TOKEN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+    if token.len() < TOKEN_LENGTH_MIN || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         bail!(
-            "--token-file {}: a token has at least {SHORTEST_TOKEN} visible ASCII characters; make one with: openssl rand -hex 16",
+            "--token-file {}: a token has at least {TOKEN_LENGTH_MIN} visible ASCII characters; make one with: openssl rand -hex 16",
             path.display()
         );
     }
@@ -350,7 +350,7 @@ fn check_owner_alone(_: &Path) -> anyhow::Result<()> {
 }
 
 /// The fewest characters of a token: our own choice.
-const SHORTEST_TOKEN: usize = 16;
+const TOKEN_LENGTH_MIN: usize = 16;
 
 /// The source of this name in this process's life.
 fn new_source(name: &str) -> anyhow::Result<Source> {

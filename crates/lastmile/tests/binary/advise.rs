@@ -348,7 +348,7 @@ fn a_link_or_an_option_that_cannot_be_used_is_refused() {
     );
 }
 
-/// A HAR of three texts, of which so many have their bodies, and the others 16 octets in their place.
+/// A HAR of three texts, of which so many have their bodies, and the others 16 bytes in their place.
 fn recording(bodies: usize) -> String {
     let entry = |number: usize| {
         let whole = "some text of a page, ".repeat(500);

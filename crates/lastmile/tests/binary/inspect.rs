@@ -83,10 +83,10 @@ fn every_segment_is_told_as_text_and_as_json() {
 fn standard_input_is_read_as_a_file_is() {
     let place = Place::new();
     let file = captured(&place);
-    let octets = std::fs::read(place.path().join(&file)).unwrap();
+    let bytes = std::fs::read(place.path().join(&file)).unwrap();
     let mut command = place.command(&["inspect", "-", "--format", "json"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(&octets).unwrap();
+    child.stdin.take().unwrap().write_all(&bytes).unwrap();
     let mut piped = parsed(&Ended::of(child.wait_with_output().unwrap()).stdout);
     piped["capture"]["source"] = file.clone().into();
     assert_eq!(piped, place.json(&["inspect", &file, "--format", "json"]));

@@ -75,12 +75,12 @@ impl Sizes {
         let reference = CostTable::load(&Choice::Reference).expect("the table that ships can be read");
         let mut jobs: Vec<Job<'_>> = Vec::new();
         for item in items {
-            let Body::Present(octets) = &traffic.responses[page.items[*item].response].body else {
+            let Body::Present(bytes) = &traffic.responses[page.items[*item].response].body else {
                 continue;
             };
             let missing = |codec: &&CodecSpec| self.get(*item, **codec).is_none_or(|size| size.estimated);
             for codec in codecs.iter().filter(missing) {
-                jobs.push(Job::new(*item, octets, *codec, &reference));
+                jobs.push(Job::new(*item, bytes, *codec, &reference));
             }
         }
         if let Extent::Within(limit) = extent {

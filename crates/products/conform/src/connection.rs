@@ -95,8 +95,8 @@ impl Connection {
     }
 
     /// Sends raw bytes.
-    pub(super) fn send_bytes(&mut self, octets: &[u8]) -> Result<(), CaseError> {
-        self.wire.write(octets)
+    pub(super) fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), CaseError> {
+        self.wire.write(bytes)
     }
 
     fn flush(&mut self) -> Result<(), CaseError> {
@@ -111,7 +111,7 @@ impl Connection {
                 return Ok(Some(event));
             }
             match self.wire.read(deadline)? {
-                Arrival::Bytes(octets) => self.session.receive(&octets),
+                Arrival::Bytes(bytes) => self.session.receive(&bytes),
                 Arrival::End if self.session.is_over() => return Ok(None),
                 Arrival::End => self.session.transport_ended(),
                 Arrival::Silence => return Ok(None),
@@ -164,9 +164,9 @@ impl Connection {
     }
 
     /// Sends binary, which must come back.
-    pub(super) fn echo_bytes(&mut self, octets: &[u8]) -> Result<ReceivedMessage, CaseError> {
-        self.send(Kind::Binary, octets, SendOptions::default())?;
-        self.expect(Kind::Binary, octets)
+    pub(super) fn echo_bytes(&mut self, bytes: &[u8]) -> Result<ReceivedMessage, CaseError> {
+        self.send(Kind::Binary, bytes, SendOptions::default())?;
+        self.expect(Kind::Binary, bytes)
     }
 
     /// The pong to a ping that was sent with this payload.
@@ -241,9 +241,9 @@ impl Connection {
 
     /// The bytes of this frame without a mask.
     pub(super) fn unmasked_frame(opcode: Opcode, payload: &[u8]) -> Vec<u8> {
-        let mut octets = Vec::new();
-        FrameHeader::new(opcode, payload.len() as u64).write_with(payload, &mut octets);
-        octets
+        let mut bytes = Vec::new();
+        FrameHeader::new(opcode, payload.len() as u64).write_with(payload, &mut bytes);
+        bytes
     }
 
     /// Closes properly, and expects the server's close frame.
@@ -267,7 +267,7 @@ impl Connection {
         let deadline = self.wire.deadline();
         loop {
             match self.wire.read(deadline)? {
-                Arrival::Bytes(octets) => self.session.receive(&octets),
+                Arrival::Bytes(bytes) => self.session.receive(&bytes),
                 Arrival::End => return Ok(true),
                 Arrival::Silence => return Ok(false),
             }
@@ -320,7 +320,7 @@ fn agreement(lines: &[&str], answered: &[Extension]) -> Result<Option<Agreement>
 /// Random bytes that no compressor can shorten; the same for the same name.
 pub(super) fn incompressible(name: &str, length: ByteCount) -> Vec<u8> {
     use rand_core::Rng as _;
-    let mut octets = vec![0; length.get() as usize];
-    Seed::new(1).derive(name).rng().fill_bytes(&mut octets);
-    octets
+    let mut bytes = vec![0; length.get() as usize];
+    Seed::new(1).derive(name).rng().fill_bytes(&mut bytes);
+    bytes
 }

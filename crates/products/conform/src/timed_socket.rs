@@ -108,9 +108,9 @@ impl TimedSocket {
     }
 
     /// Sends bytes. Not an error where the server has closed the connection: what it sent before that is still to be read.
-    pub(super) fn write(&mut self, mut octets: &[u8]) -> Result<(), CaseError> {
+    pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<(), CaseError> {
         let deadline = self.deadline();
-        while !octets.is_empty() {
+        while !bytes.is_empty() {
             let Some(left) = deadline.left() else {
                 let found = format!(
                     "the server does not read what it is sent within {}",
@@ -121,9 +121,9 @@ impl TimedSocket {
             let written = self
                 .stream
                 .set_write_timeout(Some(left))
-                .and_then(|()| self.stream.write(octets));
+                .and_then(|()| self.stream.write(bytes));
             match written {
-                Ok(count) => octets = &octets[count..],
+                Ok(count) => bytes = &bytes[count..],
                 Err(error) if is_closed(&error) => return Ok(()),
                 Err(error) if is_passing(&error) => {}
                 Err(error) => return Err(CaseError::broken(format!("sending: {error}"))),
@@ -146,7 +146,7 @@ impl TimedSocket {
                 return Err(CaseError::not_opened(found));
             }
             match self.read(deadline)? {
-                Arrival::Bytes(octets) => head.extend(octets),
+                Arrival::Bytes(bytes) => head.extend(bytes),
                 Arrival::End => return Ok(None),
                 Arrival::Silence => {
                     let found = format!("the handshake is not answered within {}", self.timeout_text());

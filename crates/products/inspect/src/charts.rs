@@ -66,9 +66,9 @@ fn series(name: &str, joined: bool, trace: &DownsampledSeries, began: Instant) -
     } else {
         trace.points().len().div_ceil(MARKS_MAX)
     };
-    let point = |(at, octet): &(Instant, i64)| Point {
+    let point = |(at, byte): &(Instant, i64)| Point {
         x: at.saturating_since(began).as_secs_f64(),
-        y: *octet as f64,
+        y: *byte as f64,
         spread: None,
         label: None,
     };

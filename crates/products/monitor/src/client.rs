@@ -159,7 +159,7 @@ impl EncodedChunks {
 pub(crate) const SLOW_LINK_CODEC: CodecSpec = CodecSpec::with_default_level(Coding::Zstd);
 
 /// The longest line that a client reads.
-const LONGEST_LINE: usize = 16 << 20;
+const LINE_LENGTH_MAX: usize = 16 << 20;
 
 impl Client {
     /// A client of this monitor, with its token where it has one.
@@ -413,7 +413,7 @@ impl Lines {
             }
             self.decoded.drain(..self.taken);
             self.taken = 0;
-            if self.decoded.len() > LONGEST_LINE {
+            if self.decoded.len() > LINE_LENGTH_MAX {
                 return Err(refused("a line is too long"));
             }
             let Some(frame) = self.body.frame().await else {

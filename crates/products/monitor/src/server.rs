@@ -22,7 +22,7 @@ use timed_body::TimedBody;
 use tokio::net::TcpListener;
 
 /// The most connections at a time: our own choice.
-const MOST_CONNECTIONS: usize = 1024;
+const CONNECTIONS_MAX: usize = 1024;
 /// How long a connection may take to send the head of a request, and be idle before it: our own choice.
 const HEAD: Duration = Duration::from_secs(60);
 /// When TCP asks a silent client whether it is still there, how often, and how many times: our own choice.
@@ -53,7 +53,7 @@ pub async fn serve(monitor: Arc<Monitor>, listener: std::net::TcpListener, stop:
         .with_retries(KEEP_ALIVE_PROBES);
     socket2::SockRef::from(&listener).set_tcp_keepalive(&keep_alive)?;
     let listener = TcpListener::from_std(listener)?;
-    let connections = Connections::new(MOST_CONNECTIONS);
+    let connections = Connections::new(CONNECTIONS_MAX);
     let ticking = tokio::spawn(tick(Arc::clone(&monitor)));
     while !stop.load(Ordering::Relaxed) {
         let Ok(accepted) = tokio::time::timeout(STOP_POLL, listener.accept()).await else {

@@ -73,7 +73,7 @@ pub struct Peer(pub IpAddr);
 pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
 
 /// The most bytes of a POST.
-pub const LARGEST_POST: usize = 8 << 20;
+pub const POST_SIZE_MAX: usize = 8 << 20;
 /// The most bytes of all posts that have arrived and are not taken yet; others wait: our own choice.
 const POSTS: usize = 64 << 20;
 /// The most posts that are taken into the log at a time: our own choice.
@@ -207,7 +207,7 @@ impl Monitor {
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let mut body = std::pin::pin!(Limited::new(body, LARGEST_POST));
+        let mut body = std::pin::pin!(Limited::new(body, POST_SIZE_MAX));
         let (mut bytes, mut room) = (Vec::new(), None::<SemaphorePermit<'_>>);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| body_refusal(&*error))?;
@@ -256,7 +256,7 @@ impl Monitor {
         let Some(place) = self.clients.begin(&client, live) else {
             let message = format!(
                 "client {client} has {} subscriptions; end one, or name clients with client=NAME",
-                clients::MOST_OPEN
+                clients::OPEN_MAX
             );
             return refusal(StatusCode::TOO_MANY_REQUESTS, &message);
         };

@@ -106,7 +106,7 @@ fn violated_limits_text(told: &DirectionReport<'_>, chosen: &Candidate) -> Strin
 fn violations_text(passed: &[Violation]) -> String {
     let one = |excess: &Violation| {
         let (does, told): (_, fn(f64) -> String) = match excess.what {
-            Constraint::Memory => ("memory", |octets| quantity(octets, "B")),
+            Constraint::Memory => ("memory", |bytes| quantity(bytes, "B")),
             Constraint::CpuTime => ("CPU time", |seconds| quantity(seconds, "s")),
             Constraint::Ratio => ("ratio", percent),
         };

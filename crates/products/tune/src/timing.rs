@@ -155,8 +155,8 @@ struct RoundRobin {
 
 impl RoundRobin {
     fn new(subject: &TimedCodec, messages: &Messages, connections: u64, start: usize) -> Self {
-        let octets = messages.extent(subject.messages.clone()).len();
-        let of_octets = (BYTES_PER_ROUND / (octets / subject.messages.len().max(1)).max(1)).max(1);
+        let bytes = messages.extent(subject.messages.clone()).len();
+        let of_octets = (BYTES_PER_ROUND / (bytes / subject.messages.len().max(1)).max(1)).max(1);
         let contexts = if subject.takeover {
             let of_memory = CONTEXT_MEMORY_MAX.get() / subject.context.get().max(1);
             usize::try_from(connections.min(of_memory).max(1))
@@ -282,15 +282,15 @@ impl CompressedMessages {
 
 /// The messages compressed before the one at `place`, as far back as a window reaches.
 fn history(messages: &Messages, place: usize, among: &Range<usize>, policy: &Policy) -> Vec<u8> {
-    let mut octets = 0;
+    let mut bytes = 0;
     let mut before: Vec<&[u8]> = (among.start..place)
         .rev()
         .map(|message| (messages.kind(message), messages.payload(message)))
         .filter(|(kind, payload)| policy.compresses(*kind, ByteCount::from(payload.len())))
         .map(|(_, payload)| payload)
         .take_while(|payload| {
-            let within = octets < HISTORY_MAX;
-            octets += payload.len();
+            let within = bytes < HISTORY_MAX;
+            bytes += payload.len();
             within
         })
         .collect();

@@ -3,11 +3,11 @@
 use crate::{Loss, Source, Subject, Timestamp};
 
 /// The most fields that an event has.
-pub const MOST_FIELDS: usize = 64;
+pub const FIELDS_MAX: usize = 64;
 /// The longest name of a field, in bytes.
-pub const LONGEST_NAME: usize = 128;
+pub const NAME_LENGTH_MAX: usize = 128;
 /// The longest text of a field, in bytes.
-pub const LONGEST_TEXT: usize = 65_535;
+pub const TEXT_LENGTH_MAX: usize = 65_535;
 
 /// The value of a field. `T` is the text: owned, or borrowed by whoever emits.
 #[derive(Debug, Clone, Copy, PartialEq)]

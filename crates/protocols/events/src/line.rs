@@ -4,7 +4,7 @@
 //! number with a point or an exponent, `true`, `false`, a quoted text with `\"`, `\\`, `\n` and `\t`, or bare text without spaces and quotes. A
 //! number that would not be printed as it was written is text: `0123`, `+49`, `1.10`, `1e16`.
 
-use crate::event::{LONGEST_NAME, LONGEST_TEXT, MOST_FIELDS};
+use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use crate::subject::SubjectError;
 use crate::{Subject, Timestamp, Value};
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ pub enum LineError {
     },
     /// A field has no name, no `=` or no value.
     #[error(
-        "column {column}: a field is NAME=VALUE, with a name of 1 to {LONGEST_NAME} bytes; quote values that have spaces"
+        "column {column}: a field is NAME=VALUE, with a name of 1 to {NAME_LENGTH_MAX} bytes; quote values that have spaces"
     )]
     Field {
         /// Where, in bytes from 1.
@@ -63,7 +63,7 @@ pub enum LineError {
         column: usize,
     },
     /// It passes a limit.
-    #[error("an event has at most {MOST_FIELDS} fields, with texts of at most {LONGEST_TEXT} bytes")]
+    #[error("an event has at most {FIELDS_MAX} fields, with texts of at most {TEXT_LENGTH_MAX} bytes")]
     TooLarge,
 }
 
@@ -102,7 +102,7 @@ impl Line {
             let column = line.len() - rest.len() + 1;
             let (name, after) = rest.split_once('=').ok_or(LineError::Field { column })?;
             let refused = |c: char| c.is_whitespace() || c.is_control() || c == '"';
-            if name.is_empty() || name.len() > LONGEST_NAME || name.contains(refused) {
+            if name.is_empty() || name.len() > NAME_LENGTH_MAX || name.contains(refused) {
                 return Err(LineError::Field { column });
             }
             if fields.iter().any(|(known, _)| known == name) {
@@ -121,8 +121,8 @@ impl Line {
                 rest = after;
                 bare_value(text)
             };
-            let too_long = matches!(&value, Value::Text(text) if text.len() > LONGEST_TEXT);
-            if too_long || fields.len() == MOST_FIELDS {
+            let too_long = matches!(&value, Value::Text(text) if text.len() > TEXT_LENGTH_MAX);
+            if too_long || fields.len() == FIELDS_MAX {
                 return Err(LineError::TooLarge);
             }
             fields.push((name.to_owned(), value));

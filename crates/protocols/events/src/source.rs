@@ -5,7 +5,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// The longest name, in bytes.
-pub const LONGEST_NAME: usize = 128;
+pub const NAME_LENGTH_MAX: usize = 128;
 
 /// One life of one program: its sequence numbers begin at 1 and have no hole.
 ///
@@ -18,7 +18,7 @@ pub struct Source {
 
 /// A name that no source may have.
 #[derive(Debug, Clone, Error)]
-#[error("source {name:?}: a name has 1 to {LONGEST_NAME} bytes, none of them a space or a control character")]
+#[error("source {name:?}: a name has 1 to {NAME_LENGTH_MAX} bytes, none of them a space or a control character")]
 pub struct SourceError {
     name: String,
 }
@@ -30,8 +30,8 @@ impl Source {
     /// When the name is empty, too long, or has spaces or control characters.
     pub fn new(name: &str, incarnation: u64) -> Result<Self, SourceError> {
         let allowed = |c: char| !c.is_whitespace() && !c.is_control();
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(allowed) {
-            let name = name.chars().take(LONGEST_NAME).collect();
+        if name.is_empty() || name.len() > NAME_LENGTH_MAX || !name.chars().all(allowed) {
+            let name = name.chars().take(NAME_LENGTH_MAX).collect();
             return Err(SourceError { name });
         }
         Ok(Self {

@@ -1,6 +1,6 @@
 //! One log record as an event that has no place in a sequence yet.
 
-use lastmile_events::event::{LONGEST_NAME, LONGEST_TEXT, MOST_FIELDS};
+use lastmile_events::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use lastmile_events::line::Line;
 use lastmile_events::{Subject, Timestamp, Value};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -99,9 +99,9 @@ struct Fields {
 impl Fields {
     fn push(&mut self, name: &str, value: Value) {
         let is_name = |c: char| !(c.is_whitespace() || c.is_control() || matches!(c, '"' | '='));
-        let fits = (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(is_name);
+        let fits = (1..=NAME_LENGTH_MAX).contains(&name.len()) && name.chars().all(is_name);
         // The last field is kept free for the count of what is left out.
-        if fits && self.fields.len() < MOST_FIELDS - 1 {
+        if fits && self.fields.len() < FIELDS_MAX - 1 {
             self.fields.push((name.to_owned(), value));
         } else {
             self.left_out += 1;
@@ -110,8 +110,8 @@ impl Fields {
 
     /// A text that is not empty; an end beyond the limit is left out.
     fn push_text(&mut self, name: &str, mut text: String) {
-        if text.len() > LONGEST_TEXT {
-            text.truncate(text.floor_char_boundary(LONGEST_TEXT));
+        if text.len() > TEXT_LENGTH_MAX {
+            text.truncate(text.floor_char_boundary(TEXT_LENGTH_MAX));
             self.left_out += 1;
         }
         if !text.is_empty() {

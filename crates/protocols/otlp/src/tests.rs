@@ -2,7 +2,7 @@
 
 use super::{Format, LARGEST};
 use lastmile_codec::content::{CodecSpec, Coding, encode};
-use lastmile_events::event::MOST_FIELDS;
+use lastmile_events::event::FIELDS_MAX;
 use lastmile_events::{Timestamp, Value};
 use opentelemetry_proto::tonic::collector::logs::v1::{ExportLogsServiceRequest, ExportLogsServiceResponse};
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
@@ -105,7 +105,7 @@ fn what_does_not_fit_into_an_event_is_counted_in_it() {
     let lines = Format::Protobuf
         .read_request(None, &request(record).encode_to_vec())
         .unwrap();
-    assert_eq!(lines[0].fields.len(), MOST_FIELDS);
+    assert_eq!(lines[0].fields.len(), FIELDS_MAX);
     // Severity, body, 61 of 100 attributes; a trace and a resource beyond them.
     assert_eq!(
         lines[0].fields.last().unwrap(),

@@ -57,8 +57,8 @@ struct Gap {
 }
 
 /// Linux's `TCP_DELACK_MAX`, and its value where the end does not answer.
-const LONGEST_DELAY: Duration = Duration::from_millis(200);
-const LONGEST_DELAY_UNPUSHED: Duration = Duration::from_millis(500);
+const DELAY_MAX: Duration = Duration::from_millis(200);
+const UNPUSHED_DELAY_MAX: Duration = Duration::from_millis(500);
 /// Acknowledgements after a gap that leave at once: those that show a loss to a sender that counts duplicates.
 const GAP_AT_ONCE: u32 = 3;
 /// Linux's `tcp_comp_sack_delay_ns` and `tcp_comp_sack_nr`; the delay is at most a twentieth of a round trip.
@@ -172,17 +172,13 @@ impl Acknowledgement {
         let mut delay = self.delay.unwrap_or(self.shortest_delay);
         if delay > self.shortest_delay {
             let is_urgent = self.answering || self.pushed != PshState::No;
-            let mut longest = if is_urgent {
-                LONGEST_DELAY
-            } else {
-                LONGEST_DELAY_UNPUSHED
-            };
+            let mut longest = if is_urgent { DELAY_MAX } else { UNPUSHED_DELAY_MAX };
             if let Some(smoothed) = round_trip.and_then(RoundTrip::smoothed) {
                 longest = longest.min(smoothed.max(self.shortest_delay));
             }
             delay = delay.min(longest);
         }
-        let at = now + timer_wheel::expected(delay.min(LONGEST_DELAY));
+        let at = now + timer_wheel::expected(delay.min(DELAY_MAX));
         self.due = match self.due {
             Due::Later(earlier) if earlier <= now + delay / 4 => Due::Now,
             Due::Later(earlier) => Due::Later(at.min(earlier)),

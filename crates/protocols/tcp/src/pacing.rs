@@ -34,12 +34,12 @@ const SINGLE_SEGMENT_RATE: BitRate = BitRate::new(1_200_000).expect("it is not z
 /// A burst lasts 2^-10 s, about a millisecond (Linux's `sk_pacing_shift`).
 const BURSTS_PER_SECOND: u64 = 1 << 10;
 /// The most that Linux hands to a device at once: 64 KiB less room for headers.
-const LARGEST_BURST: ByteCount = ByteCount::new((64 << 10) - 321);
+const BURST_MAX: ByteCount = ByteCount::new((64 << 10) - 321);
 
 /// How many segments leave back to back at that rate: a millisecond's worth, at least two where the rate is not low.
 pub(super) fn segments_per_burst(rate: BitRate, extra: ByteCount, segment_size: ByteCount) -> u32 {
     let least = if rate < SINGLE_SEGMENT_RATE { 1 } else { 2 };
-    let bytes = (bytes_per_second(rate) / BURSTS_PER_SECOND + extra.get()).min(LARGEST_BURST.get());
+    let bytes = (bytes_per_second(rate) / BURSTS_PER_SECOND + extra.get()).min(BURST_MAX.get());
     ((bytes / segment_size.get()) as u32).max(least)
 }
 
@@ -47,7 +47,7 @@ pub(super) fn segments_per_burst(rate: BitRate, extra: ByteCount, segment_size: 
 /// `tcp_tso_autosize`).
 pub(super) fn short_path_allowance(round_trip_minimum: Duration) -> ByteCount {
     let halvings = round_trip_minimum.as_micros() >> 9;
-    ByteCount::new(LARGEST_BURST.get().checked_shr(halvings as u32).unwrap_or(0))
+    ByteCount::new(BURST_MAX.get().checked_shr(halvings as u32).unwrap_or(0))
 }
 
 const fn bytes_per_second(rate: BitRate) -> u64 {
@@ -205,14 +205,14 @@ mod tests {
         );
         // 12.5 MB/s is 12,207 bytes in 2^-10 s.
         assert_eq!(burst("100 Mbit/s"), 8);
-        assert_eq!(u64::from(burst("10 Gbit/s")), LARGEST_BURST.get() / 1448);
+        assert_eq!(u64::from(burst("10 Gbit/s")), BURST_MAX.get() / 1448);
     }
 
     #[test]
     fn a_short_path_is_allowed_larger_bursts() {
         let allowance = |us| short_path_allowance(Duration::from_micros(us)).get();
-        assert_eq!(allowance(100), LARGEST_BURST.get());
-        assert_eq!(allowance(1024), LARGEST_BURST.get() / 4);
+        assert_eq!(allowance(100), BURST_MAX.get());
+        assert_eq!(allowance(1024), BURST_MAX.get() / 4);
         assert_eq!(allowance(1_000_000), 0);
     }
 }

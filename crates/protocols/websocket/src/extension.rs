@@ -96,31 +96,31 @@ impl Cursor<'_> {
         }
         let mut value = String::new();
         loop {
-            let mut octet = self.next_byte()?;
-            if octet == b'"' && !value.is_empty() {
+            let mut byte = self.next_byte()?;
+            if byte == b'"' && !value.is_empty() {
                 return Ok(value);
             }
-            if octet == b'\\' {
-                octet = self.next_byte()?;
+            if byte == b'\\' {
+                byte = self.next_byte()?;
             }
-            if !is_token_byte(octet) {
+            if !is_token_byte(byte) {
                 self.position -= 1;
                 return Err(self.error("a quoted value that is not a token"));
             }
-            value.push(char::from(octet));
+            value.push(char::from(byte));
         }
     }
 
     fn next_byte(&mut self) -> Result<u8, ExtensionError> {
-        let octet = self.line.get(self.position).copied();
+        let byte = self.line.get(self.position).copied();
         self.position += 1;
-        octet.ok_or_else(|| self.error("an unterminated quoted value"))
+        byte.ok_or_else(|| self.error("an unterminated quoted value"))
     }
 
     fn token(&mut self) -> Result<String, ExtensionError> {
         self.peek();
         let rest = &self.line[self.position..];
-        let length = rest.iter().take_while(|octet| is_token_byte(**octet)).count();
+        let length = rest.iter().take_while(|byte| is_token_byte(**byte)).count();
         if length == 0 {
             return Err(self.error("no token"));
         }
@@ -128,8 +128,8 @@ impl Cursor<'_> {
         Ok(rest[..length].iter().copied().map(char::from).collect())
     }
 
-    fn consume(&mut self, octet: u8) -> bool {
-        let is_there = self.peek() == Some(octet);
+    fn consume(&mut self, byte: u8) -> bool {
+        let is_there = self.peek() == Some(byte);
         self.position += usize::from(is_there);
         is_there
     }
@@ -152,8 +152,8 @@ impl Cursor<'_> {
 }
 
 /// RFC 9110 section 5.6.2.
-pub(super) fn is_token_byte(octet: u8) -> bool {
-    octet.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&octet)
+pub(super) fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[cfg(test)]

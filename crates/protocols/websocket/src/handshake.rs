@@ -119,12 +119,9 @@ const NONCE: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
-/// The length of the head at the start of `octets`, including the empty line that ends it; none while it is incomplete.
-pub fn head_length(octets: &[u8]) -> Option<usize> {
-    octets
-        .windows(4)
-        .position(|four| four == b"\r\n\r\n")
-        .map(|end| end + 4)
+/// The length of the head at the start of `bytes`, including the empty line that ends it; none while it is incomplete.
+pub fn head_length(bytes: &[u8]) -> Option<usize> {
+    bytes.windows(4).position(|four| four == b"\r\n\r\n").map(|end| end + 4)
 }
 
 impl Key {

@@ -198,19 +198,19 @@ impl Receiver {
     ///
     /// # Errors
     /// When a rule was broken; `sink` has received everything before that. Later bytes are ignored, as they are after a close frame.
-    pub fn receive(&mut self, mut octets: &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
-        while !self.is_over && !octets.is_empty() {
+    pub fn receive(&mut self, mut bytes: &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
+        while !self.is_over && !bytes.is_empty() {
             let step = match self.frame {
-                None => self.header(&mut octets, sink),
-                Some(frame) => self.payload(frame, &mut octets, sink),
+                None => self.header(&mut bytes, sink),
+                Some(frame) => self.payload(frame, &mut bytes, sink),
             };
             if let Err(violation) = step {
                 self.is_over = true;
-                self.bytes_after_close += ByteCount::from(octets.len());
+                self.bytes_after_close += ByteCount::from(bytes.len());
                 return Err(violation);
             }
         }
-        self.bytes_after_close += ByteCount::from(octets.len());
+        self.bytes_after_close += ByteCount::from(bytes.len());
         Ok(())
     }
 
@@ -264,19 +264,19 @@ impl Receiver {
         self.is_over
     }
 
-    fn header(&mut self, octets: &mut &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
+    fn header(&mut self, bytes: &mut &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
         let before = self.head.len();
         let room = FrameHeader::LENGTH_MAX - before;
-        self.head.extend_from_slice(&octets[..room.min(octets.len())]);
+        self.head.extend_from_slice(&bytes[..room.min(bytes.len())]);
         // Errors in the first two bytes are reported before the rest of the header arrives.
         if let [first, second, ..] = self.head[..] {
             self.check_kind(first, second)?;
         }
         let Some((header, taken)) = FrameHeader::read(&self.head)? else {
-            *octets = &[];
+            *bytes = &[];
             return Ok(());
         };
-        *octets = &octets[taken - before..];
+        *bytes = &bytes[taken - before..];
         self.head.clear();
         self.begin(header)?;
         self.frame = Some(Frame { header, position: 0 });
@@ -357,14 +357,14 @@ impl Receiver {
         Ok(())
     }
 
-    fn payload(&mut self, frame: Frame, octets: &mut &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
+    fn payload(&mut self, frame: Frame, bytes: &mut &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
         let Frame {
             header,
             position: place,
         } = frame;
         let left = usize::try_from(header.length - place).unwrap_or(usize::MAX);
-        let (here, rest) = octets.split_at(left.min(octets.len()));
-        *octets = rest;
+        let (here, rest) = bytes.split_at(left.min(bytes.len()));
+        *bytes = rest;
         let into = match &mut self.message {
             Some(message) if !header.opcode.is_control() => &mut message.payload,
             _ => &mut self.control,

@@ -207,11 +207,11 @@ impl Session {
     }
 
     /// Processes bytes that arrived, which may cause events and output.
-    pub fn receive(&mut self, octets: &[u8]) {
+    pub fn receive(&mut self, bytes: &[u8]) {
         let rest;
-        let octets = match &mut self.state {
+        let bytes = match &mut self.state {
             State::Connecting(_, head) | State::Listening(_, head) => {
-                head.extend_from_slice(octets);
+                head.extend_from_slice(bytes);
                 match head_length(head) {
                     Some(length) if length <= HEAD_MAX => {
                         let mut head = std::mem::take(head);
@@ -223,10 +223,10 @@ impl Session {
                     _ => return self.refuse(HandshakeError::TooLong.into()),
                 }
             }
-            State::Open(_) | State::Over => octets,
+            State::Open(_) | State::Over => bytes,
         };
         let State::Open(open) = &mut self.state else {
-            self.bytes_after_close += ByteCount::from(octets.len());
+            self.bytes_after_close += ByteCount::from(bytes.len());
             return;
         };
         let (events, output) = (&mut self.events, &mut self.output);
@@ -236,7 +236,7 @@ impl Session {
             is_closing,
         } = &mut **open;
         let mut is_over = false;
-        let received = receiver.receive(octets, &mut |received| {
+        let received = receiver.receive(bytes, &mut |received| {
             events.push_back(match received {
                 Received::Message(message) => Event::Message(message),
                 Received::Ping(payload) => {

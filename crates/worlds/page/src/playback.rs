@@ -294,16 +294,16 @@ fn path(target: &str) -> &str {
 impl PlayedResponse {
     fn new(item: &PageResource, recorded: &Recorded, delivery: &EncodedResponse) -> Self {
         let (plain, coded) = match &recorded.body {
-            Body::Present(octets) => {
+            Body::Present(bytes) => {
                 let codec = delivery
                     .codec
                     .unwrap_or_else(|| CodecSpec::with_default_level(delivery.coding));
                 let coded = match (delivery.coding, item.origin) {
                     (Coding::Identity, _) => CodedBody::Identity,
-                    (coding, Origin::Static) => CodedBody::Beforehand(coding, encode(codec, octets).into()),
+                    (coding, Origin::Static) => CodedBody::Beforehand(coding, encode(codec, bytes).into()),
                     (_, Origin::Dynamic) => CodedBody::OnRequest(codec),
                 };
-                (octets.clone(), coded)
+                (bytes.clone(), coded)
             }
             Body::SizeOnly(_) | Body::Missing => (filler(item.kind, delivery.size).into(), CodedBody::Identity),
         };
@@ -321,8 +321,8 @@ impl PlayedResponse {
     /// br and zstd over TLS only.
     fn response(&self, item: usize, log: &Rc<RefCell<PlaybackLog>>, request: &HeaderMap) -> Response<PlayedBody> {
         let (content, coding) = match &self.coded {
-            CodedBody::Beforehand(coding, octets) if accepts(request, *coding) => {
-                (Content::Ready(octets.clone()), *coding)
+            CodedBody::Beforehand(coding, bytes) if accepts(request, *coding) => {
+                (Content::Ready(bytes.clone()), *coding)
             }
             CodedBody::OnRequest(codec) if accepts(request, codec.coding()) => {
                 let encoder = Box::new(Encoder::new(*codec));
@@ -357,11 +357,11 @@ impl PlayedResponse {
 /// As many bytes as were carried, for a body that the recording lacks: blanks, which no parser trips over. An image begins with one that
 /// can be decoded, since a browser stops reading one that cannot.
 fn filler(kind: ResponseKind, size: ByteCount) -> Vec<u8> {
-    let mut octets = vec![b' '; size.get() as usize];
-    if kind == ResponseKind::Image && octets.len() >= IMAGE.len() {
-        octets[..IMAGE.len()].copy_from_slice(IMAGE);
+    let mut bytes = vec![b' '; size.get() as usize];
+    if kind == ResponseKind::Image && bytes.len() >= IMAGE.len() {
+        bytes[..IMAGE.len()].copy_from_slice(IMAGE);
     }
-    octets
+    bytes
 }
 
 /// A GIF of one pixel (GIF89a, CompuServe 1990); what comes after its trailer is not decoded. Browsers go by the first bytes, whatever
@@ -471,17 +471,17 @@ enum Content {
 const PIECE: usize = crate::origin_server::PIECE as usize;
 
 impl PlayedBody {
-    const fn of(octets: Bytes) -> Self {
+    const fn of(bytes: Bytes) -> Self {
         Self {
-            content: Content::Ready(octets),
+            content: Content::Ready(bytes),
             counted: None,
         }
     }
 
     fn next(&mut self) -> Option<Bytes> {
         match &mut self.content {
-            Content::Ready(octets) if octets.is_empty() => None,
-            Content::Ready(octets) => Some(std::mem::take(octets)),
+            Content::Ready(bytes) if bytes.is_empty() => None,
+            Content::Ready(bytes) => Some(std::mem::take(bytes)),
             Content::Encoding(encoder, rest) => {
                 let mut output = Vec::new();
                 while output.is_empty() && !rest.is_empty() {
@@ -513,12 +513,12 @@ impl HttpBody for PlayedBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.content, Content::Ready(octets) if octets.is_empty())
+        matches!(&self.content, Content::Ready(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.content {
-            Content::Ready(octets) => SizeHint::with_exact(octets.len() as u64),
+            Content::Ready(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Content::Encoding(..) => SizeHint::default(),
         }
     }
@@ -527,8 +527,8 @@ impl HttpBody for PlayedBody {
 /// Every body that the traffic contains compressed by `codec`, unless it is compressed inside, or gets no smaller.
 pub fn compressed_uniformly(page: &Page, traffic: &Traffic, codec: CodecSpec) -> Vec<EncodedResponse> {
     let deliver = |item: &PageResource| match &traffic.responses[item.response].body {
-        Body::Present(octets) if !item.kind.already_compressed() => {
-            let size = lastmile_codec::content::encoded_size(codec, [&octets[..]]);
+        Body::Present(bytes) if !item.kind.already_compressed() => {
+            let size = lastmile_codec::content::encoded_size(codec, [&bytes[..]]);
             EncodedResponse::compressed(codec, size, item.plain)
         }
         _ => EncodedResponse::identity(item.plain),

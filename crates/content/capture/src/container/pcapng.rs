@@ -127,13 +127,8 @@ impl Pcapng {
         };
         let (block, trailer) = source.take(length as usize).split_at(length as usize - 4);
         self.check_trailer(at, length, trailer)?;
-        let octets = &block[8..];
-        self.packet(Body {
-            at,
-            kind,
-            bytes: octets,
-        })
-        .map(ReadStep::Packet)
+        let bytes = &block[8..];
+        self.packet(Body { at, kind, bytes }).map(ReadStep::Packet)
     }
 
     fn begin_section(&mut self, at: u64, head: &[u8]) -> Result<(), Problem> {
@@ -180,12 +175,12 @@ impl Pcapng {
         }
     }
 
-    fn describe(&mut self, at: u64, octets: &[u8]) -> Result<(), Problem> {
-        if octets.len() < 8 {
+    fn describe(&mut self, at: u64, bytes: &[u8]) -> Result<(), Problem> {
+        if bytes.len() < 8 {
             return Err(damaged(
                 at,
                 "the length of an interface description",
-                &(octets.len() + 12),
+                &(bytes.len() + 12),
                 "20 or more",
             ));
         }
@@ -197,7 +192,7 @@ impl Pcapng {
             units: 1_000_000,
             offset: 0,
         };
-        for (code, value) in options(self.order, &octets[8..]) {
+        for (code, value) in options(self.order, &bytes[8..]) {
             match (code, value.len()) {
                 (OPTION_TIME_RESOLUTION, 1) => clock.units = units_a_second(value[0]),
                 (OPTION_TIME_OFFSET, 8) => clock.offset = self.order.u64(value, 0) as i64,
@@ -206,33 +201,26 @@ impl Pcapng {
         }
         self.clocks.push(clock);
         self.interfaces.push(Interface {
-            link_type: LinkType(self.order.u16(octets, 0)),
-            snap_length: self.order.u32(octets, 4),
+            link_type: LinkType(self.order.u16(bytes, 0)),
+            snap_length: self.order.u32(bytes, 4),
         });
         Ok(())
     }
 
-    fn packet<'a>(
-        &'a mut self,
-        Body {
-            at,
-            kind,
-            bytes: octets,
-        }: Body<'a>,
-    ) -> Result<Packet<'a>, Problem> {
+    fn packet<'a>(&'a mut self, Body { at, kind, bytes }: Body<'a>) -> Result<Packet<'a>, Problem> {
         let head = if kind == SIMPLE_PACKET { 4 } else { 20 };
-        if octets.len() < head {
+        if bytes.len() < head {
             return Err(damaged(
                 at,
                 "the length of a packet block",
-                &(octets.len() + FRAME),
+                &(bytes.len() + FRAME),
                 "longer",
             ));
         }
-        let number = |place| self.order.u32(octets, place);
+        let number = |place| self.order.u32(bytes, place);
         let interface = match kind {
             SIMPLE_PACKET => 0,
-            OBSOLETE_PACKET => u32::from(self.order.u16(octets, 0)),
+            OBSOLETE_PACKET => u32::from(self.order.u16(bytes, 0)),
             _ => number(0),
         };
         let place = (self.section as u64 + u64::from(interface)) as usize;
@@ -251,7 +239,7 @@ impl Pcapng {
                 } else {
                     described.snap_length
                 };
-                (0, number(0).min(snapped).min((octets.len() - head) as u32), number(0))
+                (0, number(0).min(snapped).min((bytes.len() - head) as u32), number(0))
             }
             _ => (
                 clock.nanoseconds(u64::from(number(4)) << 32 | u64::from(number(8))),
@@ -259,7 +247,7 @@ impl Pcapng {
                 number(16),
             ),
         };
-        let rest = &octets[head..];
+        let rest = &bytes[head..];
         if captured as usize > rest.len() {
             let wanted = format!("at most {}, the room in its block", rest.len());
             return Err(damaged(at, "the length of a packet", &captured, &wanted));
@@ -310,8 +298,8 @@ fn units_a_second(resolution: u8) -> u64 {
 }
 
 /// A block's complete options: one that reaches beyond its block ends them.
-fn options(order: Endianness, octets: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    let mut left = octets;
+fn options(order: Endianness, bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    let mut left = bytes;
     std::iter::from_fn(move || {
         if left.len() < 4 {
             return None;

@@ -13,17 +13,17 @@ fn read(file: &[u8]) -> (Vec<Seen>, Packets<&[u8]>) {
         let Packet {
             at,
             link_type,
-            bytes: octets,
+            bytes,
             length,
             comments,
         } = packet;
-        all.push((at.as_nanos(), link_type.0, octets.to_vec(), length, comments.to_vec()));
+        all.push((at.as_nanos(), link_type.0, bytes.to_vec(), length, comments.to_vec()));
     }
     (all, packets)
 }
 
-fn plain(nanoseconds: u64, link_type: u16, octets: &[u8]) -> Seen {
-    (nanoseconds, link_type, octets.to_vec(), octets.len() as u32, Vec::new())
+fn plain(nanoseconds: u64, link_type: u16, bytes: &[u8]) -> Seen {
+    (nanoseconds, link_type, bytes.to_vec(), bytes.len() as u32, Vec::new())
 }
 
 /// A reader that delivers one byte at a time, as a slow pipe may.
@@ -125,7 +125,7 @@ fn blocks_of_other_kinds_are_passed_over_however_long_they_are() {
 
 #[test]
 fn simple_and_obsolete_packet_blocks_are_read() {
-    let simple = |octets: &[u8], length: u32| block(LITTLE, 3, &[&LITTLE(length), octets].concat());
+    let simple = |bytes: &[u8], length: u32| block(LITTLE, 3, &[&LITTLE(length), bytes].concat());
     let obsolete = [
         [0, 0, 5, 0].as_slice(),
         &LITTLE(0),

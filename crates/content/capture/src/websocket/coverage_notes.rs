@@ -48,9 +48,9 @@ impl<R: Read> Messages<R> {
     /// What was left out so far, one sentence each.
     pub fn left_out(&self) -> Vec<String> {
         let mut said = Vec::new();
-        if let Some(octet) = self.packets.cut_off() {
+        if let Some(byte) = self.packets.cut_off() {
             said.push(format!(
-                "the capture is cut off at byte {octet}; everything before that is read"
+                "the capture is cut off at byte {byte}; everything before that is read"
             ));
         }
         said.extend(self.unread.sentences());

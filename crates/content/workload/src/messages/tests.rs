@@ -17,7 +17,7 @@ fn messages(spec: &str) -> Vec<Message> {
 /// The compression ratio of the messages of one direction and connection, each flushed, with and without context takeover.
 fn ratio(messages: &[Message], takeover: bool) -> f64 {
     let new = || Compress::new_with_window_bits(Compression::new(6), false, 15);
-    let (mut context, mut octets, mut coded) = (new(), 0, 0);
+    let (mut context, mut bytes, mut coded) = (new(), 0, 0);
     for message in messages {
         if !takeover {
             context = new();
@@ -27,11 +27,11 @@ fn ratio(messages: &[Message], takeover: bool) -> f64 {
         context
             .compress_vec(&message.payload, &mut to, FlushCompress::Sync)
             .unwrap();
-        octets += message.payload.len();
+        bytes += message.payload.len();
         // Without the tail that each message's end implies (RFC 7692 section 7.2.1).
         coded += context.total_out() - before - 4;
     }
-    coded as f64 / octets as f64
+    coded as f64 / bytes as f64
 }
 
 #[test]

@@ -26,12 +26,12 @@ const COLUMNS: [(&str, ColumnType); 7] = [
 ];
 
 /// The most field names, each of which is a column. Our own choice.
-const MOST_FIELDS: usize = 1_000;
+const FIELDS_MAX: usize = 1_000;
 /// The rows and the bytes after which a row group is written. Our own choice.
 const GROUP_ROWS: usize = 1 << 16;
 const GROUP_BYTES: usize = 32 << 20;
 /// The greatest integer up to which a double has each.
-const MOST_EXACT: u64 = 1 << 53;
+const EXACT_MAX: u64 = 1 << 53;
 
 /// An answer on its way into a file.
 pub(super) struct ParquetOutput {
@@ -91,10 +91,10 @@ impl ParquetOutput {
         for (name, value) in event["fields"].as_object().into_iter().flatten() {
             if let Some(seen) = self.fields.get_mut(name) {
                 seen.note(value);
-            } else if self.fields.len() < MOST_FIELDS {
+            } else if self.fields.len() < FIELDS_MAX {
                 self.fields.entry(name.clone()).or_default().note(value);
             } else {
-                bail!("these events have more than {MOST_FIELDS} field names; ask for fewer subjects at a time");
+                bail!("these events have more than {FIELDS_MAX} field names; ask for fewer subjects at a time");
             }
         }
         writeln!(self.lines, "{line}")?;
@@ -210,7 +210,7 @@ impl Seen {
         match value {
             Value::Bool(_) => self.booleans = true,
             Value::Number(number) => match number.as_i64() {
-                Some(integer) if integer.unsigned_abs() <= MOST_EXACT => self.integers = true,
+                Some(integer) if integer.unsigned_abs() <= EXACT_MAX => self.integers = true,
                 Some(_) => self.great_integers = true,
                 None => self.doubles = true,
             },

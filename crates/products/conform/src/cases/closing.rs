@@ -105,8 +105,8 @@ pub(super) const CASES: &[Case] = &[
             connection.wait_for_end()?;
             match connection.bytes_after_close().get() {
                 0 => Ok("it sends nothing".to_owned()),
-                octets => Err(CaseError::broken(format!(
-                    "it sends {octets} bytes after its close frame"
+                bytes => Err(CaseError::broken(format!(
+                    "it sends {bytes} bytes after its close frame"
                 ))),
             }
         },

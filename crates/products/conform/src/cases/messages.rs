@@ -93,8 +93,8 @@ pub(super) const CASES: &[Case] = &[
         source: "RFC 7692 section 7.1.2.2",
         run: |probe| {
             let mut connection = taking_over(probe)?;
-            for octets in far_apart() {
-                connection.echo_bytes(&octets)?;
+            for bytes in far_apart() {
+                connection.echo_bytes(&bytes)?;
             }
             Ok("it reads it".to_owned())
         },
@@ -165,9 +165,9 @@ pub(super) const CASES: &[Case] = &[
         run: |probe| {
             let mut connection = compressing(probe)?;
             let line = b"a line of a log that goes on, and on, and on, number after number\n";
-            let octets: Vec<u8> = line.iter().copied().cycle().take(2_000_000).collect();
-            connection.send(Kind::Binary, &octets, SendOptions::default())?;
-            match connection.expect(Kind::Binary, &octets) {
+            let bytes: Vec<u8> = line.iter().copied().cycle().take(2_000_000).collect();
+            connection.send(Kind::Binary, &bytes, SendOptions::default())?;
+            match connection.expect(Kind::Binary, &bytes) {
                 Ok(message) => Ok(format!("it comes back in {}", message.encoded_bytes)),
                 Err(CaseError::Closed(close)) if close.code == CloseCode::TOO_LARGE => {
                     Ok("it refuses 2 MB as too large, with code 1009".to_owned())
@@ -183,8 +183,8 @@ pub(super) const CASES: &[Case] = &[
         run: |probe| {
             let mut connection = compressing(probe)?;
             for length in [0, 1, 125, 126, 65_535, 65_536] {
-                let octets: Vec<u8> = (0..length).map(|at: u32| (at / 7 % 251) as u8).collect();
-                connection.echo_bytes(&octets)?;
+                let bytes: Vec<u8> = (0..length).map(|at: u32| (at / 7 % 251) as u8).collect();
+                connection.echo_bytes(&bytes)?;
             }
             Ok("they come back".to_owned())
         },
@@ -216,7 +216,7 @@ fn taking_over(probe: &Prober<'_>) -> Result<Connection, CaseError> {
 fn far_apart() -> [Vec<u8>; 2] {
     let repeated = incompressible("repeated", ByteCount::new(200));
     let between = incompressible("between", ByteCount::new(31_800));
-    let beginning = repeated.iter().copied().chain(between.iter().map(|octet| octet & 0x0f));
+    let beginning = repeated.iter().copied().chain(between.iter().map(|byte| byte & 0x0f));
     [beginning.collect(), repeated]
 }
 

@@ -265,11 +265,11 @@ fn window(probe: &Prober<'_>, bits: u8) -> Result<String, CaseError> {
 fn stays_within_its_window(connection: &mut Connection) -> Result<(), CaseError> {
     let window = 1 << connection.agreement()?.server.window_bits.get();
     let repeated = incompressible("repeated", ByteCount::new(200));
-    let mut octets = repeated.clone();
-    octets.extend(incompressible("between", ByteCount::new(window)));
-    octets.extend(&repeated);
-    let message = connection.echo_bytes(&octets)?;
-    let plain = octets.len() as u64;
+    let mut bytes = repeated.clone();
+    bytes.extend(incompressible("between", ByteCount::new(window)));
+    bytes.extend(&repeated);
+    let message = connection.echo_bytes(&bytes)?;
+    let plain = bytes.len() as u64;
     // Incompressible data grows by a few bytes; a back-reference saves nearly all of the 200.
     if message.is_compressed && message.encoded_bytes.get() + 100 < plain {
         return Err(CaseError::broken(format!(
@@ -283,9 +283,9 @@ fn stays_within_its_window(connection: &mut Connection) -> Result<(), CaseError>
 
 /// The same random bytes must not come back shorter the second time.
 fn expect_no_takeover(connection: &mut Connection) -> Result<(), CaseError> {
-    let octets = incompressible("takeover", ByteCount::new(1000));
-    connection.echo_bytes(&octets)?;
-    let again = connection.echo_bytes(&octets)?;
+    let bytes = incompressible("takeover", ByteCount::new(1000));
+    connection.echo_bytes(&bytes)?;
+    let again = connection.echo_bytes(&bytes)?;
     if again.is_compressed && again.encoded_bytes < ByteCount::new(900) {
         return Err(CaseError::broken(format!(
             "1,000 random bytes came back a second time in {}: it refers to the message before",

@@ -289,10 +289,10 @@ fn send_written(probe: &Prober<'_>, header: FrameHeader, form: LengthForm) -> Re
         mask: Some(MaskKey([0; 4])),
         ..header
     };
-    let mut octets = Vec::new();
-    header.write_as(form, &mut octets);
-    octets.extend(b"Hello");
-    connection.send_bytes(&octets)?;
+    let mut bytes = Vec::new();
+    header.write_as(form, &mut bytes);
+    bytes.extend(b"Hello");
+    connection.send_bytes(&bytes)?;
     Ok(connection)
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The most that is kept, and the share of what is free: our own choice.
-const MOST: u64 = 16 << 20;
+const RESERVE_MAX: u64 = 16 << 20;
 const SHARE: u64 = 8;
 /// It is written in pieces of this size.
 const PIECE: usize = 64 << 10;
@@ -89,7 +89,7 @@ impl Reserve {
 
 /// What a log keeps where so many bytes are free.
 fn share(free: u64, most_bytes: u64) -> u64 {
-    (free.min(most_bytes) / SHARE).min(MOST)
+    (free.min(most_bytes) / SHARE).min(RESERVE_MAX)
 }
 
 /// What an ordinary user may still write to a file's disk.

@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The waits after a failure, which double: our own choice.
-const SHORTEST_WAIT: Duration = Duration::from_millis(10);
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+const WAIT_MIN: Duration = Duration::from_millis(10);
+const WAIT_MAX: Duration = Duration::from_secs(2);
 /// Why numbers are missing that the monitor asks for, or takes from nobody.
 const FORGOTTEN: &str = "forgotten";
 const REFUSED: &str = "refused";
@@ -141,7 +141,7 @@ impl<R: Runtime> Forwarder<R> {
         let mut position = self.log.start().await;
         self.progress.position.store(position, Ordering::Relaxed);
         let mut pending: Option<Batch> = None;
-        let mut wait = SHORTEST_WAIT;
+        let mut wait = WAIT_MIN;
         loop {
             if pending.is_none() && position >= *committed.borrow_and_update() {
                 if committed.changed().await.is_err() {
@@ -155,19 +155,19 @@ impl<R: Runtime> Forwarder<R> {
             };
             let Some(mut batch) = batch else {
                 self.monitor.runtime().sleep(wait).await;
-                wait = (wait * 2).min(LONGEST_WAIT);
+                wait = (wait * 2).min(WAIT_MAX);
                 continue;
             };
             if batch.chunks.is_empty() || self.forward(&mut batch).await {
                 position = batch.next;
                 self.spool.release(position).await;
                 self.progress.position.store(position, Ordering::Relaxed);
-                wait = SHORTEST_WAIT;
+                wait = WAIT_MIN;
             } else {
                 // Without a budget the same chunks are read again, fewer where no answer came. What a budget dropped is stated in the batch.
                 pending = self.budget.is_some().then_some(batch);
                 self.monitor.runtime().sleep(wait).await;
-                wait = (wait * 2).min(LONGEST_WAIT);
+                wait = (wait * 2).min(WAIT_MAX);
             }
         }
     }
@@ -417,7 +417,7 @@ impl<R: Runtime> Forwarder<R> {
 pub(super) async fn wait_until_empty<R: Runtime>(runtime: &R, log: &Log, patience: Duration) {
     let empty = async {
         while log.start().await < *log.end().borrow() {
-            runtime.sleep(SHORTEST_WAIT).await;
+            runtime.sleep(WAIT_MIN).await;
         }
     };
     let _ = within(runtime, patience, empty).await;

@@ -24,7 +24,7 @@ use tokio::sync::Semaphore;
 /// The path that SDKs send logs to.
 const PATH: &str = "/v1/logs";
 /// The most connections at a time: our own choice.
-const MOST_CONNECTIONS: usize = 256;
+const CONNECTIONS_MAX: usize = 256;
 /// What a full sensor asks an SDK to wait, in seconds: our own choice.
 const RETRY_SECONDS: &str = "1";
 
@@ -103,7 +103,7 @@ impl OwnSource {
 
 /// Answers SDKs until the task is aborted.
 pub(super) async fn serve(listener: TcpListener, records: Arc<OwnSource>) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("nobody closes it");
         let Ok((stream, _)) = listener.accept().await else {

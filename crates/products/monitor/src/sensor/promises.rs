@@ -3,14 +3,14 @@
 
 use crate::log::records::{Record, RecordFile};
 use lastmile_events::Source;
-use lastmile_events::source::LONGEST_NAME;
+use lastmile_events::source::NAME_LENGTH_MAX;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"LMP1";
 /// Three numbers, and the name.
-const LENGTH: usize = 24 + LONGEST_NAME;
+const LENGTH: usize = 24 + NAME_LENGTH_MAX;
 /// The file grows by so many sources: our own choice.
 const STEP: usize = 32;
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 const PLACE: &str = "sensor";
 const CAUSE: &str = "budget";
 /// A loss names so many subjects; what is of others is counted under [`OTHERS`].
-const MOST_SUBJECTS: usize = 48;
+const SUBJECTS_MAX: usize = 48;
 const OTHERS: &str = "others";
 
 /// Chunks whose events are dropped, as chunks that state it; losses that they stated before, and a source's end, stay. Their order within a
@@ -68,8 +68,8 @@ impl Statement {
         self.dropped += 1;
         let is_known = self.by_subject.contains_key(subject);
         // A field's name is shorter than a subject may be.
-        let fits = subject.len() <= lastmile_events::event::LONGEST_NAME;
-        let subject = if is_known || (fits && self.by_subject.len() < MOST_SUBJECTS) {
+        let fits = subject.len() <= lastmile_events::event::NAME_LENGTH_MAX;
+        let subject = if is_known || (fits && self.by_subject.len() < SUBJECTS_MAX) {
             subject
         } else {
             OTHERS

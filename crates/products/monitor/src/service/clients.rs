@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// The most subscriptions of a client at a time: our own choice.
-pub(super) const MOST_OPEN: u64 = 256;
+pub(super) const OPEN_MAX: u64 = 256;
 /// The most clients that are told apart; others are counted together.
-const MOST_CLIENTS: usize = 1024;
+const CLIENTS_MAX: usize = 1024;
 const OTHERS: &str = "others";
-const LONGEST_NAME: usize = 64;
+const NAME_LENGTH_MAX: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
@@ -39,12 +39,12 @@ impl Clients {
     /// The name that a request gives, or its address.
     pub(super) fn name(&self, given: Option<&str>, peer: Option<&Peer>) -> String {
         let name = match (given, peer) {
-            (Some(name), _) => name.chars().take(LONGEST_NAME).collect(),
+            (Some(name), _) => name.chars().take(NAME_LENGTH_MAX).collect(),
             (None, Some(Peer(address))) => address.to_string(),
             (None, None) => "unknown".to_owned(),
         };
         let accounts = self.accounts.lock().expect("no thread panics with it");
-        if accounts.len() < MOST_CLIENTS || accounts.contains_key(&name) {
+        if accounts.len() < CLIENTS_MAX || accounts.contains_key(&name) {
             name
         } else {
             OTHERS.to_owned()
@@ -55,7 +55,7 @@ impl Clients {
     pub(super) fn begin(&self, client: &str, live: bool) -> Option<Place> {
         let mut accounts = self.accounts.lock().expect("no thread panics with it");
         let account = accounts.entry(client.to_owned()).or_default();
-        if live && account.open == MOST_OPEN {
+        if live && account.open == OPEN_MAX {
             return None;
         }
         account.requests += 1;

@@ -1,6 +1,6 @@
 //! Compression of answers and of posts, as HTTP negotiates it.
 
-use super::LARGEST_POST;
+use super::POST_SIZE_MAX;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
@@ -49,7 +49,7 @@ pub(super) fn decode_body(coding: Coding, body: Bytes) -> Result<Bytes, String> 
     if coding == Coding::Identity {
         return Ok(body);
     }
-    let decoded = decode(coding, &body, ByteCount::new(LARGEST_POST as u64));
+    let decoded = decode(coding, &body, ByteCount::new(POST_SIZE_MAX as u64));
     decoded
         .map(Bytes::from)
         .map_err(|error| format!("the body is no {coding}: {error}; nothing was taken"))

@@ -40,7 +40,7 @@ pub(super) struct ParameterError {
 }
 
 /// The most conditions of a request: our own choice.
-const MOST_PREDICATES: usize = 32;
+const PREDICATES_MAX: usize = 32;
 
 impl Parameters {
     pub(super) fn parse(query: &str) -> Result<Self, ParameterError> {
@@ -81,8 +81,8 @@ impl Parameters {
             "since" => self.filter.since = Some(time()?),
             "until" => self.filter.until = Some(time()?),
             "where" => {
-                if self.filter.predicates.len() == MOST_PREDICATES {
-                    return Err(refused(format!("there are at most {MOST_PREDICATES}")));
+                if self.filter.predicates.len() == PREDICATES_MAX {
+                    return Err(refused(format!("there are at most {PREDICATES_MAX}")));
                 }
                 let predicate: Predicate = value
                     .parse()

@@ -10,8 +10,8 @@ use std::sync::Mutex;
 pub(super) const LARGEST: usize = 4096;
 /// A sensor that was silent for longer is not alive; it registers every 3 s.
 const SILENCE: i64 = 10_000_000_000;
-const MOST_SENSORS: usize = 10_000;
-const LONGEST_NAME: usize = 128;
+const SENSORS_MAX: usize = 10_000;
+const NAME_LENGTH_MAX: usize = 128;
 
 #[derive(Debug)]
 struct Sensor {
@@ -32,9 +32,9 @@ impl Sensors {
         let state: Value =
             serde_json::from_slice(body).map_err(|error| format!("a registration is a JSON object: {error}"))?;
         let name = state.get("sensor").and_then(Value::as_str).unwrap_or_default();
-        if name.is_empty() || name.len() > LONGEST_NAME {
+        if name.is_empty() || name.len() > NAME_LENGTH_MAX {
             return Err(format!(
-                "a registration has \"sensor\", a name of 1 to {LONGEST_NAME} bytes"
+                "a registration has \"sensor\", a name of 1 to {NAME_LENGTH_MAX} bytes"
             ));
         }
         let number = |field: &str| state.get(field).and_then(Value::as_u64).unwrap_or(0);
@@ -48,9 +48,9 @@ impl Sensors {
             heard: now,
         };
         let mut known = self.known.lock().expect("no thread panics with it");
-        if known.len() >= MOST_SENSORS && !known.contains_key(name) {
+        if known.len() >= SENSORS_MAX && !known.contains_key(name) {
             return Err(format!(
-                "{MOST_SENSORS} sensors are registered; restart the monitor to forget those that are gone"
+                "{SENSORS_MAX} sensors are registered; restart the monitor to forget those that are gone"
             ));
         }
         known.insert(name.to_owned(), sensor);

@@ -192,7 +192,7 @@ fn each_client_has_its_count_and_its_limit() {
     let setup = monitor(None, Retention::default());
     post(&setup, &chunk(1, 7));
     whole_body(ask(&setup, Request::get("/v1/events?client=shop"), Vec::new()));
-    let open: Vec<_> = (0..clients::MOST_OPEN)
+    let open: Vec<_> = (0..clients::OPEN_MAX)
         .map(|_| ask(&setup, Request::get("/v1/subscribe?client=many"), Vec::new()))
         .collect();
     let refused = ask(&setup, Request::get("/v1/subscribe?client=many"), Vec::new());

@@ -101,7 +101,7 @@ fn in_real_time_as_many_messages_are_sent_as_are_there_within_the_budget() {
 
 #[test]
 fn a_message_computes_its_share_of_what_was_timed_by_its_bytes() {
-    let messages = [message("ten octets"), message("and these are thirty of octets")];
+    let messages = [message("ten bytes"), message("and these are thirty of bytes")];
     let setting = Candidate {
         codec: "deflate".parse().unwrap(),
         timed: crate::timing::Timed {
@@ -125,7 +125,7 @@ fn a_message_computes_its_share_of_what_was_timed_by_its_bytes() {
 
 #[test]
 fn what_a_policy_leaves_as_it_is_computes_nothing_and_the_rest_what_was_timed_of_all() {
-    let messages = [message("ten octets"), message("and these are thirty of octets")];
+    let messages = [message("ten bytes"), message("and these are thirty of bytes")];
     let setting = Candidate {
         codec: "deflate".parse().unwrap(),
         policy: lastmile_codec::message::Policy {

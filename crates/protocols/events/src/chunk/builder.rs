@@ -1,7 +1,7 @@
 //! Makes chunks of events.
 
 use super::{Chunk, HEADER, LARGEST, MAGIC, checksum};
-use crate::event::{LONGEST_NAME, LONGEST_TEXT, MOST_FIELDS};
+use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use crate::{Loss, Source, Subject, Timestamp, Value, loss, varint};
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
@@ -14,7 +14,7 @@ pub enum EncodeError {
     Full,
     /// No chunk could hold the event.
     #[error(
-        "the event passes a limit: {MOST_FIELDS} fields, names of 1 to {LONGEST_NAME} bytes, texts of {LONGEST_TEXT} bytes"
+        "the event passes a limit: {FIELDS_MAX} fields, names of 1 to {NAME_LENGTH_MAX} bytes, texts of {TEXT_LENGTH_MAX} bytes"
     )]
     TooLarge,
 }
@@ -198,7 +198,7 @@ impl ChunkBuilder {
         let mut within_limits = true;
         for (name, value) in fields {
             count += 1;
-            within_limits &= count <= MOST_FIELDS && (1..=LONGEST_NAME).contains(&name.len());
+            within_limits &= count <= FIELDS_MAX && (1..=NAME_LENGTH_MAX).contains(&name.len());
             if !within_limits {
                 break;
             }
@@ -250,7 +250,7 @@ impl ChunkBuilder {
             }
             Value::Boolean(truth) => self.bytes.extend([3, u8::from(truth)]),
             Value::Text(text) => {
-                if text.len() > LONGEST_TEXT {
+                if text.len() > TEXT_LENGTH_MAX {
                     return false;
                 }
                 self.bytes.push(4);

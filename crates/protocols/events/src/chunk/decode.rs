@@ -1,7 +1,7 @@
 //! Reads chunks, trusting nothing but their checksum.
 
 use super::{Chunk, ChunkError, HEADER, u32_at, u64_at};
-use crate::event::{LONGEST_NAME, LONGEST_TEXT, MOST_FIELDS};
+use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use crate::{Event, EventView, Loss, Source, Timestamp, Value, loss, subject, varint};
 use std::ops::ControlFlow;
 
@@ -170,13 +170,13 @@ impl<'a> Reader<'a> {
             return Err(self.refuse("event spans several numbers and is no loss"));
         }
         let count = usize::from(self.byte()?);
-        if count > MOST_FIELDS {
+        if count > FIELDS_MAX {
             return Err(self.refuse("event has too many fields"));
         }
         for _ in 0..count {
             let name = self.string()?;
             let name = self.strings[name];
-            if name.is_empty() || name.len() > LONGEST_NAME {
+            if name.is_empty() || name.len() > NAME_LENGTH_MAX {
                 return Err(self.refuse("name of a field has no valid length"));
             }
             fields.push((name, self.value()?));
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self) -> Result<&'a str, ChunkError> {
         let length = varint::take(&mut self.rest).ok_or_else(|| self.refuse("event is cut off"))?;
-        if length > LONGEST_TEXT as u64 {
+        if length > TEXT_LENGTH_MAX as u64 {
             return Err(self.refuse("text is too long"));
         }
         let bytes = self.take(length as usize)?;

@@ -144,7 +144,7 @@ impl Flusher {
         let Some(mut chunk) = std::mem::replace(&mut self.builder, next).finish() else {
             return;
         };
-        let (begin, mut wait) = (Instant::now(), SHORTEST_WAIT);
+        let (begin, mut wait) = (Instant::now(), WAIT_MIN);
         while !self.shared.given_up.load(Ordering::Acquire) {
             match self.uplink.submit(&chunk) {
                 Ok(Reply::Acknowledged { next, .. }) if next >= chunk.end() => {
@@ -169,7 +169,7 @@ impl Flusher {
                         self.shared.given_up.store(true, Ordering::Release);
                     }
                     thread::park_timeout(wait.min(patience));
-                    wait = (wait * 2).min(LONGEST_WAIT);
+                    wait = (wait * 2).min(WAIT_MAX);
                 }
             }
         }
@@ -189,8 +189,8 @@ impl Flusher {
 }
 
 /// The waits between attempts, which double: our own choice.
-const SHORTEST_WAIT: Duration = Duration::from_millis(5);
-const LONGEST_WAIT: Duration = Duration::from_millis(500);
+const WAIT_MIN: Duration = Duration::from_millis(5);
+const WAIT_MAX: Duration = Duration::from_millis(500);
 
 /// Takes exactly so many bytes, which the ring holds.
 fn take(lane: &mut LaneEnd, bytes: &mut [u8]) {

@@ -1,7 +1,7 @@
 //! Kinds of events: a subject and the names of its fields, which are registered once, so that only a number goes through the ring.
 
 use crate::Subject;
-use crate::event::{LONGEST_NAME, MOST_FIELDS};
+use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -24,15 +24,15 @@ pub(super) struct KindContent {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KindError {
     /// Its fields pass a limit.
-    #[error("an event has at most {MOST_FIELDS} fields, with names of 1 to {LONGEST_NAME} bytes")]
+    #[error("an event has at most {FIELDS_MAX} fields, with names of 1 to {NAME_LENGTH_MAX} bytes")]
     Fields,
     /// There are too many.
-    #[error("an emitter has at most {MOST_KINDS} kinds: register each once, and keep it")]
+    #[error("an emitter has at most {KINDS_MAX} kinds: register each once, and keep it")]
     TooMany,
 }
 
 /// The most kinds of an emitter: our own choice.
-const MOST_KINDS: usize = 65_536;
+const KINDS_MAX: usize = 65_536;
 
 impl Kind {
     pub(super) fn add(
@@ -41,11 +41,11 @@ impl Kind {
         subject: &Subject,
         names: &[&str],
     ) -> Result<Self, KindError> {
-        let allowed = names.iter().all(|name| (1..=LONGEST_NAME).contains(&name.len()));
-        if names.len() > MOST_FIELDS || !allowed {
+        let allowed = names.iter().all(|name| (1..=NAME_LENGTH_MAX).contains(&name.len()));
+        if names.len() > FIELDS_MAX || !allowed {
             return Err(KindError::Fields);
         }
-        if kinds.len() == MOST_KINDS {
+        if kinds.len() == KINDS_MAX {
             return Err(KindError::TooMany);
         }
         let number = kinds.len() as u32;

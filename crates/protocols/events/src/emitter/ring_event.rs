@@ -4,7 +4,7 @@
 //! a text after its length (2). An event without a kind ([`NO_KIND`]) has its subject and number of fields (1) before the values, and each name
 //! before its value; subject and names begin with their length (1).
 
-use crate::event::{LONGEST_NAME, LONGEST_TEXT, MOST_FIELDS};
+use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use crate::{Subject, Timestamp, Value};
 
 /// Stands in the place of a kind's number.
@@ -100,7 +100,7 @@ impl Room<'_> {
             Value::Integer(number) => self.put_number(1, number.to_le_bytes()),
             Value::Float(number) => self.put_number(2, number.to_le_bytes()),
             Value::Boolean(truth) => self.put([3, u8::from(*truth)]),
-            Value::Text(text) if text.len() > LONGEST_TEXT => Err(Misfit::Limit),
+            Value::Text(text) if text.len() > TEXT_LENGTH_MAX => Err(Misfit::Limit),
             Value::Text(text) => {
                 let [low, high] = (text.len() as u16).to_le_bytes();
                 self.put([4, low, high])?;
@@ -118,14 +118,14 @@ impl Room<'_> {
 
 /// Writes an event; false where it passes a limit.
 pub(super) fn write(scratch: &mut Scratch, time: Timestamp, subject: &Subject, fields: &[(&str, Value<&str>)]) -> bool {
-    if fields.len() > MOST_FIELDS {
+    if fields.len() > FIELDS_MAX {
         return false;
     }
     scratch.write(time, NO_KIND, |room| {
         room.put_name(subject.as_str())?;
         room.put([fields.len() as u8])?;
         fields.iter().try_for_each(|(name, value)| {
-            if name.is_empty() || name.len() > LONGEST_NAME {
+            if name.is_empty() || name.len() > NAME_LENGTH_MAX {
                 return Err(Misfit::Limit);
             }
             room.put_name(name)?;

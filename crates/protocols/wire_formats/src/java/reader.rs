@@ -10,7 +10,7 @@ mod parse_stack;
 
 use super::model::{ClassDescriptor, ClassKind, FieldType, Value};
 use super::tag;
-use super::writer::MAX_DEPTH;
+use super::writer::DEPTH_MAX;
 use bytes::Bytes;
 pub use error::{Limits, ReadError};
 use input::{Input, NeedMoreOrError};
@@ -55,7 +55,7 @@ impl ObjectStreamReader {
     pub fn with_limits(limits: Limits) -> Self {
         Self {
             limits: Limits {
-                depth: limits.depth.min(MAX_DEPTH),
+                depth: limits.depth.min(DEPTH_MAX),
                 ..limits
             },
             ..Self::default()

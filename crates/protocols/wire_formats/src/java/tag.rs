@@ -23,4 +23,4 @@ pub(super) const ENUM: u8 = 0x7e;
 pub(super) const BASE_HANDLE: u32 = 0x007e_0000;
 
 /// `ObjectOutputStream` gathers block data in a buffer of this many bytes.
-pub(super) const MAX_BLOCK: usize = 1024;
+pub(super) const BLOCK_MAX: usize = 1024;

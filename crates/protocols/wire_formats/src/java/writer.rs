@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Values nest no deeper than this, so that neither side runs out of stack: our own choice.
-pub(super) const MAX_DEPTH: usize = 500;
+pub(super) const DEPTH_MAX: usize = 500;
 
 /// Why a value could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +47,7 @@ pub enum WriteError {
         limit: usize,
     },
     /// Values are nested too deeply.
-    #[error("values are nested more than {MAX_DEPTH} deep; flatten them")]
+    #[error("values are nested more than {DEPTH_MAX} deep; flatten them")]
     Depth,
 }
 
@@ -107,7 +107,7 @@ impl ObjectStreamWriter {
         let Value::Block(block) = value else {
             return self.reference(value, place, "an object", depth);
         };
-        for chunk in block.chunks(tag::MAX_BLOCK) {
+        for chunk in block.chunks(tag::BLOCK_MAX) {
             match u8::try_from(chunk.len()) {
                 Ok(length) => self.out.extend([tag::BLOCK_DATA, length]),
                 Err(_) => {
@@ -122,7 +122,7 @@ impl ObjectStreamWriter {
 
     /// object: newObject | newClass | newArray | newString | newEnum | prevObject | nullReference
     fn reference(&mut self, value: &Value, place: &str, expected: &str, depth: usize) -> Result<(), WriteError> {
-        if depth >= MAX_DEPTH {
+        if depth >= DEPTH_MAX {
             return Err(WriteError::Depth);
         }
         match value {

@@ -21,7 +21,7 @@ struct Record {
     colour: Colour,
     long: i64,
     text: String,
-    octet: u8,
+    byte: u8,
     real: f64,
     small_real: f32,
     numbers: Vec<i32>,
@@ -61,13 +61,13 @@ fn record() -> impl Strategy<Value = Record> {
         prop::collection::vec(prop::collection::vec("[a-zé]{0,9}", 0..4), 0..4),
     )
         .prop_map(
-            |((flag, short, colour), (long, text, octet, real, small_real), numbers, texts, pair, nested)| Record {
+            |((flag, short, colour), (long, text, byte, real, small_real), numbers, texts, pair, nested)| Record {
                 flag,
                 short,
                 colour,
                 long,
                 text,
-                octet,
+                byte,
                 real,
                 small_real,
                 numbers,

@@ -55,8 +55,8 @@ fn every_printed_row_has_its_cell_with_what_was_printed_beside_what_is_measured(
             row.ratio.map(Published::Value),
             "{row:?}"
         );
-        let octets = row.kib.map(|kib| Published::Value(f64::from(kib) * 1024.0));
-        assert_eq!(published("memory_bytes"), octets, "{row:?}");
+        let bytes = row.kib.map(|kib| Published::Value(f64::from(kib) * 1024.0));
+        assert_eq!(published("memory_bytes"), bytes, "{row:?}");
         let Some(milliseconds) = row.milliseconds else {
             assert_eq!(published("pass_time"), None, "{row:?}");
             continue;

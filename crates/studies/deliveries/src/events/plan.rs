@@ -77,7 +77,7 @@ pub(super) const CHUNK_BYTES: usize = 64 << 10;
 /// About the events that an emitter's ring of 1 MiB holds.
 const BUFFER: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not 0");
 /// The most clients, sensors, and applications of a sensor: the 100 that were planned. Our own choice.
-const MOST: u32 = 100;
+const COUNT_MAX: u32 = 100;
 
 /// Applications, sensors, a monitor and clients, and what they do.
 #[derive(Debug, Clone)]
@@ -174,8 +174,8 @@ impl Plan {
             .test
             .ok_or("no test is set; add test = \"sustained\" to [fixed] or [factors]")?;
         let count = |key: &str, number: Option<NonZeroU32>| match number.map_or(1, NonZeroU32::get) {
-            number if number <= MOST => Ok(number),
-            number => Err(format!("{number} {key} are too many; use at most {MOST}")),
+            number if number <= COUNT_MAX => Ok(number),
+            number => Err(format!("{number} {key} are too many; use at most {COUNT_MAX}")),
         };
         let interval = match settings.message_interval {
             None => Duration::ZERO,

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 /// Larger than any response of these workloads: a larger one is damaged.
-const LARGEST_RESPONSE: ByteCount = ByteCount::new(1 << 30);
+const RESPONSE_SIZE_MAX: ByteCount = ByteCount::new(1 << 30);
 
 /// The path of the objects.
 pub(super) const PATH: &str = "/objects";
@@ -65,7 +65,7 @@ pub(super) async fn extract<H: Host>(
         body,
         carried: Rc::clone(&carried),
     });
-    let mut body = decode(counted, LARGEST_RESPONSE, computing.clone())?.into_body();
+    let mut body = decode(counted, RESPONSE_SIZE_MAX, computing.clone())?.into_body();
     let decoder = objects.workload.decoder();
     let mut decoder = decoder.expect("a plan of objects names no messages");
     let mut last_object = start;

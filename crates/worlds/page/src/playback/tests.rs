@@ -73,7 +73,7 @@ fn get(target: &str) -> http::request::Builder {
 
 fn body(traffic: &Traffic, index: usize) -> &[u8] {
     match &traffic.responses[index].body {
-        Body::Present(octets) => octets,
+        Body::Present(bytes) => bytes,
         other => panic!("{other:?}"),
     }
 }

@@ -33,7 +33,7 @@ const SAMPLES_MIN: usize = 3;
 const TIME_FOR_SAMPLES: Duration = Duration::from_millis(25);
 
 /// Calls shorter than this are timed several at a time, so that reading the clock (some 25 ns) stays below a quarter of a per cent.
-const SHORTEST_TIMED: Duration = Duration::from_micros(10);
+const TIMED_MIN: Duration = Duration::from_micros(10);
 
 /// A sample above this multiple of the median counts as interrupted by another program, and is discarded.
 const INTERRUPTED: f64 = 2.0;
@@ -113,7 +113,7 @@ fn at_size(bytes: usize, mut call: impl FnMut()) -> SamplesAtSize {
     // The first call fills caches and takes page faults; the second determines how many calls take long enough to time.
     call();
     let once = timed(1, &mut call);
-    let calls = (SHORTEST_TIMED.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
+    let calls = (TIMED_MIN.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
     SamplesAtSize {
         bytes: ByteCount::from(bytes),
         seconds: seconds_of(|| timed(calls, &mut call)),

@@ -177,7 +177,7 @@ impl<H: Host> OpenConnection<'_, H> {
                 }
             });
             self.host.compute(terms.cpu_cost.encoding(message)).await;
-            let (kind, octets) = wire_payload(message, encoder.as_mut());
+            let (kind, bytes) = wire_payload(message, encoder.as_mut());
             let form = SendOptions {
                 is_compressed: message.is_compressed() && !terms.compression.is_application_layer(),
                 fragment: message.fragment,
@@ -185,7 +185,7 @@ impl<H: Host> OpenConnection<'_, H> {
             if message.reset_context {
                 self.session.borrow_mut().reset_compressor();
             }
-            let sent = self.session.borrow_mut().send(kind, &octets, form);
+            let sent = self.session.borrow_mut().send(kind, &bytes, form);
             sent.map_err(|error| Failure::new(error.to_string()))?;
             self.flush(&mut stream).await?;
         }

@@ -86,7 +86,7 @@ const BATCH: usize = 64;
 /// doctor` prints how late packets are with it.
 const SPIN: Duration = Duration::from_micros(60);
 /// The longest sleep. It only bounds how long a missed wake-up would last.
-const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+const SLEEP_MAX: Duration = Duration::from_secs(1);
 
 impl Forwarder {
     /// Starts the thread, with no host attached. All randomness comes from `seed`; `watch` learns what the thread waits for a CPU.
@@ -162,7 +162,7 @@ impl Shared {
                 network.deliver_due(clock);
                 if more { Some(Instant::START) } else { network.next_at() }
             };
-            let sleep = next_at.map_or(LONGEST_SLEEP, |at| at.saturating_since(clock.now()).min(LONGEST_SLEEP));
+            let sleep = next_at.map_or(SLEEP_MAX, |at| at.saturating_since(clock.now()).min(SLEEP_MAX));
             if sleep > SPIN {
                 self.sleep(sleep - SPIN, &interfaces);
             }

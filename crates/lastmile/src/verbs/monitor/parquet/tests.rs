@@ -58,9 +58,9 @@ fn too_many_field_names_are_refused_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let mut output = ParquetOutput::create(&folder.path().join("events.parquet")).unwrap();
     let line = |field: usize| format!(r#"{{"fields":{{"f{field}":1}},"sequence":1}}"#);
-    for field in 0..MOST_FIELDS {
+    for field in 0..FIELDS_MAX {
         output.take(&line(field)).unwrap();
     }
-    let error = output.take(&line(MOST_FIELDS)).unwrap_err().to_string();
+    let error = output.take(&line(FIELDS_MAX)).unwrap_err().to_string();
     assert!(error.contains("fewer subjects"), "{error}");
 }

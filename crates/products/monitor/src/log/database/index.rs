@@ -16,11 +16,11 @@ pub(super) struct SubjectIndex {
 }
 
 /// A chunk with more subjects stands under [`SEVERAL`]: our own choice.
-const MOST_SUBJECTS: usize = 64;
+const SUBJECTS_MAX: usize = 64;
 /// The subject of chunks that have too many.
 const SEVERAL: i64 = 0;
 /// A pattern that matches more subjects than this is looked for in all chunks: our own choice.
-const MOST_MATCHES: usize = 64;
+const MATCHES_MAX: usize = 64;
 /// So many positions of a subject are asked for at a time.
 const POSITIONS: usize = 64;
 
@@ -35,7 +35,7 @@ impl SubjectIndex {
                 .map(drop)
         };
         let subjects = chunk.subjects();
-        if subjects.len() > MOST_SUBJECTS {
+        if subjects.len() > SUBJECTS_MAX {
             put(SEVERAL)?;
             return Ok(place_term("", position, times.0, times.1));
         }
@@ -87,8 +87,8 @@ impl SubjectIndex {
             return Some(self.ids.get(text).copied().into_iter().collect());
         }
         let matching = self.ids.iter().filter(|(subject, _)| pattern.matches(subject));
-        let ids: Vec<i64> = matching.map(|(_, id)| *id).take(MOST_MATCHES + 1).collect();
-        (ids.len() <= MOST_MATCHES).then_some(ids)
+        let ids: Vec<i64> = matching.map(|(_, id)| *id).take(MATCHES_MAX + 1).collect();
+        (ids.len() <= MATCHES_MAX).then_some(ids)
     }
 }
 
@@ -169,7 +169,7 @@ impl Database {
             let mut subjects = self.subjects.borrow_mut();
             subjects.refresh(&self.connection)?;
             let own = chunk.subjects();
-            let ids = if own.len() > MOST_SUBJECTS {
+            let ids = if own.len() > SUBJECTS_MAX {
                 vec![Some(SEVERAL)]
             } else {
                 own.iter().map(|subject| subjects.ids.get(*subject).copied()).collect()

@@ -18,9 +18,9 @@ pub(super) struct Aggregation {
 /// Rounds in each half of the window.
 const ROUNDS: u32 = 5;
 /// An epoch ends after this many segments.
-const LONGEST_EPOCH: u64 = 1 << 20;
+const EPOCH_LENGTH_MAX: u64 = 1 << 20;
 /// The window is widened by at most what the bandwidth delivers in this time.
-const LONGEST_SILENCE: Duration = Duration::from_millis(100);
+const SILENCE_MAX: Duration = Duration::from_millis(100);
 
 impl Aggregation {
     pub(super) const fn new(now: Instant) -> Self {
@@ -55,7 +55,7 @@ impl Aggregation {
         }
         let segments = u64::from(segments);
         let mut expected = bandwidth.packets_delivered_in(now.saturating_since(self.epoch_began));
-        if self.epoch_acknowledged <= expected || self.epoch_acknowledged + segments >= LONGEST_EPOCH {
+        if self.epoch_acknowledged <= expected || self.epoch_acknowledged + segments >= EPOCH_LENGTH_MAX {
             self.restart(now);
             expected = 0;
         }
@@ -67,7 +67,7 @@ impl Aggregation {
     /// How far the window is to be widened at that bandwidth.
     pub(super) fn allowance(&self, bandwidth: Bandwidth) -> u32 {
         let most = self.most[0].max(self.most[1]);
-        u64::from(most).min(bandwidth.packets_delivered_in(LONGEST_SILENCE)) as u32
+        u64::from(most).min(bandwidth.packets_delivered_in(SILENCE_MAX)) as u32
     }
 }
 

@@ -52,8 +52,8 @@ pub(super) struct Progress {
 }
 
 /// The minimum rounds of an interval; the maximum is four times as many.
-const SHORTEST_INTERVAL: u32 = 4;
-const LONGEST_INTERVAL: u32 = 16;
+const INTERVAL_MIN: u32 = 4;
+const INTERVAL_MAX: u32 = 16;
 /// An interval counts where at least this share was lost, in 1/256 of the delivered segments.
 const LOSS_THRESHOLD: u64 = 50;
 /// Rounds after which a policed rate is tested again.
@@ -122,10 +122,10 @@ impl Policer {
             return self.reset();
         }
         self.rounds += u32::from(progress.round_began);
-        if self.rounds < SHORTEST_INTERVAL {
+        if self.rounds < INTERVAL_MIN {
             return;
         }
-        if self.rounds > LONGEST_INTERVAL {
+        if self.rounds > INTERVAL_MAX {
             return self.reset();
         }
         // An interval ends with a loss, when the bucket is empty.

@@ -13,7 +13,7 @@ pub(super) const MINIMUM_WINDOW: u32 = 4;
 /// The window before any round trip is known (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
 /// The largest burst that windows allow for, in segments.
-const LARGEST_BURST: u32 = 127;
+const BURST_MAX: u32 = 127;
 
 impl Bbr {
     /// The next window: grown by what was acknowledged, up to the model's target (`bbr_set_cwnd`).
@@ -109,7 +109,7 @@ impl Bbr {
     }
 
     fn burst(&self) -> u32 {
-        segments_per_burst(self.pacing_rate, ByteCount::new(0), self.segment_size).min(LARGEST_BURST)
+        segments_per_burst(self.pacing_rate, ByteCount::new(0), self.segment_size).min(BURST_MAX)
     }
 
     /// How many of `in_flight` segments will be in the network when the next burst departs (`bbr_packets_in_net_at_edt`).

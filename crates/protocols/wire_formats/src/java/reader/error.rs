@@ -1,6 +1,6 @@
 //! The errors and limits of the reader.
 
-use super::super::writer::MAX_DEPTH;
+use super::super::writer::DEPTH_MAX;
 use lastmile_units::ByteCount;
 
 /// Why bytes are not an object stream. Offsets count from the stream's start.
@@ -84,7 +84,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            depth: MAX_DEPTH,
+            depth: DEPTH_MAX,
             size: ByteCount::new(64 << 20),
             parts: 4 << 20,
         }
