@@ -105,8 +105,8 @@ fn tell(program: &str, megabytes: f64, runs: &[Run]) {
         return;
     };
     let memory = runs.iter().filter_map(|run| run.memory).max();
-    let told = memory.map_or_else(|| "unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6));
-    println!("{program:<10} {median:.0} MB/s ({min:.0} to {max:.0}), at most {told} of memory");
+    let memory_text = memory.map_or_else(|| "unknown".to_owned(), |bytes| format!("{:.0} MB", bytes as f64 / 1e6));
+    println!("{program:<10} {median:.0} MB/s ({min:.0} to {max:.0}), at most {memory_text} of memory");
     let memory = memory.map_or_else(|| "null".to_owned(), |bytes| bytes.to_string());
     println!(
         r#"{{"bench": "inspect_speed", "program": "{program}", "capture_megabytes": {megabytes:.0}, "megabytes_per_second": {median:.1}, "memory_bytes": {memory}}}"#

@@ -113,14 +113,14 @@ fn short(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()
         );
         if let Some(peer) = &arguments.peer {
             let begun = Instant::now();
-            let told: Vec<_> = settings
+            let expected: Vec<_> = settings
                 .iter()
                 .map(|setting| run_peer(peer, *setting, path))
                 .collect::<Result<_>>()?;
             peers.push(begun.elapsed().as_secs_f64());
-            for (point, told) in points.iter().zip(told) {
-                let agrees = told.is_none_or(|told| (point.ratio / told - 1.0).abs() <= SIX_DIGITS);
-                ensure!(agrees, "{:?}: {} here, {told:?} there", point.setting, point.ratio);
+            for (point, expected) in points.iter().zip(expected) {
+                let agrees = expected.is_none_or(|expected| (point.ratio / expected - 1.0).abs() <= SIX_DIGITS);
+                ensure!(agrees, "{:?}: {} here, {expected:?} there", point.setting, point.ratio);
             }
         }
     }

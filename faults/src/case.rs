@@ -23,7 +23,7 @@ pub struct Figures {
     /// Acknowledged events that a query of all has.
     pub stored: u64,
     /// Acknowledged events that `audit` counts as lost.
-    pub told: u64,
+    pub reported_lost: u64,
     /// Acknowledged events of which `audit` or `salvage` tells only by exiting with 99, or a program by refusing to start.
     pub unreadable: u64,
     /// Events that a full sensor said that it dropped.
@@ -39,7 +39,7 @@ impl AddAssign for Figures {
         self.submitted += other.submitted;
         self.acknowledged += other.acknowledged;
         self.stored += other.stored;
-        self.told += other.told;
+        self.reported_lost += other.reported_lost;
         self.unreadable += other.unreadable;
         self.dropped += other.dropped;
         self.broken_audits += other.broken_audits;
@@ -340,7 +340,7 @@ impl<'a> Case<'a> {
                 .sum(),
             acknowledged: self.receipts.iter().map(|receipt| receipt.acknowledged).sum(),
             stored: balance.stored,
-            told: balance.told,
+            reported_lost: balance.reported_lost,
             unreadable: balance.untold,
             dropped: self.receipts.iter().map(|receipt| receipt.dropped).sum(),
             broken_audits: audit.is_broken.into(),

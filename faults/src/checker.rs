@@ -125,13 +125,13 @@ impl Audit {
                 .insert(name.to_owned(), source["numbered"].as_u64().unwrap_or(0));
             let (name, _) = name.split_once('@').unwrap_or((name, ""));
             let name = if name.starts_with(SENSOR) { SENSOR } else { name };
-            let told = audit.lost.entry(name.to_owned()).or_default();
+            let reported_lost = audit.lost.entry(name.to_owned()).or_default();
             for loss in source["lost"].as_array().into_iter().flatten() {
                 let count = loss["count"].as_u64().unwrap_or(0);
                 if loss["cause"] == STORE_FULL {
-                    told.1 += count;
+                    reported_lost.1 += count;
                 } else {
-                    told.0 += count;
+                    reported_lost.0 += count;
                 }
             }
         }
@@ -146,7 +146,7 @@ pub(crate) struct Balance {
     /// Neither stored nor told by number: only an exit code may tell.
     pub(crate) untold: u64,
     /// Told as lost.
-    pub(crate) told: u64,
+    pub(crate) reported_lost: u64,
 }
 
 /// All that the end of a case is judged by.
@@ -175,7 +175,7 @@ impl Evidence<'_> {
         }
         for (source, missing) in missing {
             let lost = self.audit.lost.get(&source).map_or(0, |(lost, _)| *lost);
-            balance.told += missing.min(lost);
+            balance.reported_lost += missing.min(lost);
             balance.untold += missing.saturating_sub(lost);
         }
         balance
@@ -237,15 +237,17 @@ impl Evidence<'_> {
         }
         let untold = self.balance(self.all, |_| true).untold;
         let dropped: u64 = self.receipts.iter().map(|receipt| receipt.dropped).sum();
-        let told: u64 = self.audit.lost.values().map(|(_, full)| full).sum();
+        let reported_lost: u64 = self.audit.lost.values().map(|(_, full)| full).sum();
         if !self.told_elsewhere {
             if untold > 0 {
                 faults.push(format!(
                     "{untold} acknowledged events are neither stored nor told as lost, and audit exits with 0"
                 ));
             }
-            if told < dropped {
-                faults.push(format!("the sensor dropped {dropped} events, and {told} are told"));
+            if reported_lost < dropped {
+                faults.push(format!(
+                    "the sensor dropped {dropped} events, and {reported_lost} are told"
+                ));
             }
         }
         faults

@@ -145,7 +145,7 @@ impl Sum {
             submitted,
             acknowledged,
             stored,
-            told,
+            reported_lost,
             unreadable,
             dropped,
             broken_audits,
@@ -153,7 +153,7 @@ impl Sum {
         } = self.figures;
         let (kind, broken) = (format!("{kind:?}"), self.broken.len());
         format!(
-            "{kind:10}  {:5}  {broken:6}  {submitted:9}  {acknowledged:12}  {stored:7}  {told:5}  {unreadable:12}  {dropped:7}  {broken_audits:9}  {refusals:8}",
+            "{kind:10}  {:5}  {broken:6}  {submitted:9}  {acknowledged:12}  {stored:7}  {reported_lost:5}  {unreadable:12}  {dropped:7}  {broken_audits:9}  {refusals:8}",
             self.cases
         )
     }

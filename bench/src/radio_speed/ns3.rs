@@ -82,9 +82,9 @@ impl Ns3 {
             "ns-3 failed: {}",
             String::from_utf8_lossy(&ended.stderr)
         );
-        let told: Value = serde_json::from_str(&said).with_context(|| format!("ns-3 said {said:?}"))?;
+        let report: Value = serde_json::from_str(&said).with_context(|| format!("ns-3 said {said:?}"))?;
         let number = |key: &str| {
-            told[key]
+            report[key]
                 .as_f64()
                 .with_context(|| format!("ns-3 said nothing of {key}"))
         };

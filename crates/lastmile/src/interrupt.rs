@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// When the system refuses the handler.
 pub(crate) fn install_handler(first: &'static str, second: String) -> anyhow::Result<Arc<AtomicBool>> {
     let asked = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&asked);
+    let flag = Arc::clone(&asked);
     ctrlc::set_handler(move || {
-        if told.swap(true, Ordering::Relaxed) {
+        if flag.swap(true, Ordering::Relaxed) {
             output::note(&second);
             process::exit(Exit::Interrupted.code().into());
         }

@@ -125,13 +125,13 @@ fn received<'a>(
     mut receiver: Receiver,
     portions: impl Iterator<Item = &'a [u8]>,
 ) -> (Vec<Received>, Option<Violation>) {
-    let mut told = Vec::new();
+    let mut received = Vec::new();
     for portion in portions {
-        if let Err(violation) = receiver.receive(portion, &mut |one| told.push(one)) {
-            return (told, Some(violation));
+        if let Err(violation) = receiver.receive(portion, &mut |one| received.push(one)) {
+            return (received, Some(violation));
         }
     }
-    (told, None)
+    (received, None)
 }
 
 /// A capture with WebSocket connections. Reading in portions gives the same as reading the whole, and each message belongs to a reported
@@ -140,10 +140,10 @@ pub fn websocket_capture(input: &[u8]) {
     let whole = read(input);
     assert_eq!(whole, read(Portions::new(input)));
     if let Ok((messages, conversations, _)) = whole {
-        let told = conversations
+        let received = conversations
             .iter()
             .map(|one| one.sent.messages + one.received.messages);
-        assert_eq!(told.sum::<u64>(), messages.len() as u64);
+        assert_eq!(received.sum::<u64>(), messages.len() as u64);
         assert!(
             messages
                 .iter()

@@ -286,13 +286,13 @@ fn compare_cells(pair: &CellPair<'_>) -> CellComparison {
 fn change(name: &str, pair: &CellPair<'_>, [before, after]: [&Figure; 2]) -> Change {
     let better = better(name, before);
     let difference = pair.difference(Statistic::Mean, [before, after], TAIL_95);
-    let told = match difference {
+    let direction = match difference {
         _ if !(pair.before.valid && pair.after.valid) => None,
         Difference::Interval([low, high]) => Some(low > 0.0 || high < 0.0),
         Difference::Exact => Some(before.mean != after.mean),
         Difference::Unknown | Difference::Undecided => None,
     };
-    let verdict = match (told, better) {
+    let verdict = match (direction, better) {
         (None, _) => Verdict::Unknown,
         (Some(false), _) => Verdict::WithinNoise,
         (Some(true), Better::Neither) => Verdict::Different,

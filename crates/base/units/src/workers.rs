@@ -119,12 +119,12 @@ mod tests {
     fn results_come_in_the_order_of_the_jobs() {
         let interrupt = AtomicBool::new(false);
         let jobs: Vec<u64> = (0..100).collect();
-        let mut told = Vec::new();
+        let mut progress = Vec::new();
         let squares = workers(3, &interrupt)
-            .run(&jobs, |job| job * job, &mut |done| told.push(done))
+            .run(&jobs, |job| job * job, &mut |done| progress.push(done))
             .unwrap();
         assert_eq!(squares, jobs.iter().map(|job| job * job).collect::<Vec<_>>());
-        assert_eq!(told, (1..=100).collect::<Vec<_>>());
+        assert_eq!(progress, (1..=100).collect::<Vec<_>>());
         assert_eq!(workers(3, &interrupt).run(&[], |(): &()| (), &mut |_| {}), Ok(vec![]));
     }
 

@@ -191,9 +191,9 @@ impl<R: Read> Messages<R> {
             match news {
                 TrackerEvent::Opened { .. } => {}
                 TrackerEvent::Message(direction, at, message) => {
-                    let told = conversation.direction_stats_mut(direction);
-                    told.messages += 1;
-                    told.frame_payload += message.encoded_bytes;
+                    let stats = conversation.direction_stats_mut(direction);
+                    stats.messages += 1;
+                    stats.frame_payload += message.encoded_bytes;
                     let began = self.began.unwrap_or(at);
                     self.ready.push_back(Message {
                         direction,

@@ -42,8 +42,8 @@ const PEERS: [Peer; 2] = [
 fn main() {
     println!("\nreal programs that captures are compared with");
     let there = PEERS.iter().filter(|peer| {
-        let told = Command::new(peer.program).arg(peer.version).output();
-        match &told {
+        let output = Command::new(peer.program).arg(peer.version).output();
+        match &output {
             Ok(output) => {
                 let said = [&output.stdout[..], &output.stderr].concat();
                 let said = String::from_utf8_lossy(&said);
@@ -58,7 +58,7 @@ fn main() {
                 peer.program, peer.checks
             ),
         }
-        told.is_ok()
+        output.is_ok()
     });
     let there: Vec<&Peer> = there.collect();
     let folder = tempfile::tempdir().unwrap();

@@ -32,7 +32,7 @@ pub(super) struct WorldView {
     cell: String,
     parts: BTreeMap<String, Part>,
     /// When it was told of last, in real time, and the end of that interval in the world's.
-    told: Option<(Instant, WorldInstant)>,
+    reported: Option<(Instant, WorldInstant)>,
     /// How many intervals were told of.
     intervals: u32,
 }
@@ -59,7 +59,7 @@ impl WorldView {
             emitter,
             cell: cell.describe(),
             parts: BTreeMap::new(),
-            told: None,
+            reported: None,
             intervals: 0,
         })
     }
@@ -99,13 +99,13 @@ impl TestbedObserver for WorldView {
     fn interval(&mut self, part: &str, time: &Range<WorldInstant>, readings: &[Reading]) {
         let now = Instant::now();
         // All parts of an interval are told of, or none.
-        let is_new = self.told.is_none_or(|(_, end)| end != time.end);
-        let is_due = self.told.is_none_or(|(at, _)| now.duration_since(at) >= PAUSE_MIN);
+        let is_new = self.reported.is_none_or(|(_, end)| end != time.end);
+        let is_due = self.reported.is_none_or(|(at, _)| now.duration_since(at) >= PAUSE_MIN);
         if is_new && !is_due && self.intervals >= FIRST_INTERVALS {
             return;
         }
         self.intervals += u32::from(is_new);
-        self.told = Some((now, time.end));
+        self.reported = Some((now, time.end));
         self.tell(part, time, readings);
         self.stage
             .time

@@ -30,7 +30,7 @@ mod here {
     use lastmile_world::emu;
 
     pub(super) fn machine() -> Vec<Check> {
-        let told = |ability: emu::Check| Check {
+        let peer_check = |ability: emu::Check| Check {
             name: ability.name,
             standing: match ability.status {
                 emu::CheckStatus::Ready => CheckStatus::Ready,
@@ -40,12 +40,12 @@ mod here {
             found: ability.found,
             remedy: ability.remedy,
         };
-        emu::examine().into_iter().map(told).collect()
+        emu::examine().into_iter().map(peer_check).collect()
     }
 
     pub(super) fn peers() -> Vec<Check> {
         match peer::folder().and_then(|folder| PeerSpec::all(&folder)) {
-            Ok(peers) => peers.iter().map(told).collect(),
+            Ok(peers) => peers.iter().map(peer_check).collect(),
             Err(error) => vec![Check {
                 name: "peers".to_owned(),
                 standing: CheckStatus::Limited,
@@ -55,7 +55,7 @@ mod here {
         }
     }
 
-    fn told(peer: &PeerSpec) -> Check {
+    fn peer_check(peer: &PeerSpec) -> Check {
         let (standing, found, remedy) = match peer.is_installed() {
             Ok(version) => (CheckStatus::Ready, version.to_string(), None),
             Err(missing) => (CheckStatus::Limited, missing.what, Some(missing.remedy)),

@@ -1,17 +1,17 @@
 //! Tests of `lastmile advise`: the answer, its report, and the errors on unusable traffic and links.
 
-use crate::place::{Place, parsed};
+use crate::sandbox::{Sandbox, parsed};
 
 /// A page of three small files.
-fn site(place: &Place) -> &'static str {
-    std::fs::create_dir(place.path().join("site")).unwrap();
+fn site(sandbox: &Sandbox) -> &'static str {
+    std::fs::create_dir(sandbox.path().join("site")).unwrap();
     let lines = |line: &str, n: usize| (0..n).map(|i| line.replace('N', &i.to_string())).collect::<String>();
-    place.file(
+    sandbox.file(
         "site/index.html",
         lines("<p class='item'>Number N of the list</p>\n", 120),
     );
-    place.file("site/app.js", lines("export const fN = (a, b) => a * N + b;\n", 200));
-    place.file(
+    sandbox.file("site/app.js", lines("export const fN = (a, b) => a * N + b;\n", 200));
+    sandbox.file(
         "site/data.json",
         format!("[{}0]", lines("{\"id\":N,\"name\":\"nameN\"},", 150)),
     );
@@ -20,10 +20,10 @@ fn site(place: &Place) -> &'static str {
 
 #[test]
 fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "advise",
-        site(&place),
+        site(&sandbox),
         "--link",
         "wpt/3g,published/dialup-56k",
         "--repeats",
@@ -31,7 +31,7 @@ fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
         "--format",
         "json",
     ];
-    let ended = place.run(&words);
+    let ended = sandbox.run(&words);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let advice = parsed(&ended.stdout);
     let links: Vec<_> = advice["links"]
@@ -46,23 +46,23 @@ fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
         advice["links"][1]["kinds"][0]["recommended"]["setting"], "identity",
         "text shrinks"
     );
-    let runs = place.runs();
+    let runs = sandbox.runs();
     let [folder] = runs.as_slice() else { panic!("{runs:?}") };
-    let page = folder.strip_prefix(place.path()).unwrap().join("report.html");
+    let page = folder.strip_prefix(sandbox.path()).unwrap().join("report.html");
     assert_eq!(ended.stderr, format!("report: {}\n", page.display()));
     assert!(
-        place
+        sandbox
             .read(&page)
             .contains("lastmile advise site --link wpt/3g,published/dialup-56k --repeats 2")
     );
-    assert_eq!(place.data(&words), ended.stdout, "the same every time");
+    assert_eq!(sandbox.data(&words), ended.stdout, "the same every time");
 }
 
 #[test]
 fn the_example_gets_an_answer_in_a_terminal_too() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let har = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop.har");
-    let text = place.data(&[
+    let text = sandbox.data(&[
         "advise",
         har,
         "--link",
@@ -76,11 +76,11 @@ fn the_example_gets_an_answer_in_a_terminal_too() {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(
-        place.read("shop.html").starts_with("<!doctype html>")
-            || place.read("shop.html").starts_with("<!DOCTYPE html>")
+        sandbox.read("shop.html").starts_with("<!doctype html>")
+            || sandbox.read("shop.html").starts_with("<!DOCTYPE html>")
     );
     assert!(
-        place.runs().is_empty(),
+        sandbox.runs().is_empty(),
         "the report is where it was asked for, and nothing is anywhere else"
     );
 }
@@ -94,7 +94,7 @@ fn hosts(protocol: &str, connections: u64) -> serde_json::Value {
 
 #[test]
 fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let entry = |url: &str, version: &str| {
         let text = "some text of a page, ".repeat(500);
         serde_json::json!({
@@ -116,7 +116,7 @@ fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() 
             entry("https://newest.example/", "h3")
         ]
     }});
-    place.file("mixed.har", har.to_string());
+    sandbox.file("mixed.har", har.to_string());
     let words = [
         "advise",
         "mixed.har",
@@ -128,7 +128,7 @@ fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() 
         "2",
         "--no-report",
     ];
-    let asked = |more: &[&str]| place.json(&[&words[..], &["--format", "json"], more].concat());
+    let asked = |more: &[&str]| sandbox.json(&[&words[..], &["--format", "json"], more].concat());
     let replayed = |advice: &serde_json::Value| -> Vec<serde_json::Value> {
         let hosts = advice["options"]["hosts"].as_array().unwrap();
         hosts.iter().map(|host| host["protocol"].clone()).collect()
@@ -137,7 +137,7 @@ fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() 
     assert_eq!(replayed(&as_recorded), ["http/1.1", "h2", "h2"]);
     assert_eq!(replayed(&over_1), ["http/1.1"; 3]);
     assert_ne!(as_recorded["links"][0]["page"], over_1["links"][0]["page"]);
-    let text = place.data(&words).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = sandbox.data(&words).split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "HTTP/2 over 1 connection per host for 2 hosts, and HTTP/1.1 over up to 6 connections per host for old.example, as recorded",
         "1 of 3 hosts were recorded over HTTP/3 and are replayed over HTTP/2",
@@ -148,17 +148,17 @@ fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() 
 
 #[test]
 fn every_flag_is_in_the_record() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let all = "--protocol h2 --no-tls --warm --repeats 1 --seed 7 --cpu free --slow-client 2 --threads 1 --no-report --server nginx --encodings br,gzip";
-    let words = ["advise", site(&place), "--link", "wpt/cable", "--format", "json"];
-    let advice = place.json(&[&words[..], &all.split(' ').collect::<Vec<_>>()].concat());
+    let words = ["advise", site(&sandbox), "--link", "wpt/cable", "--format", "json"];
+    let advice = sandbox.json(&[&words[..], &all.split(' ').collect::<Vec<_>>()].concat());
     let options = serde_json::json!({
         "protocol": "h2", "hosts": hosts("h2", 1), "tls": false, "connections": "warm", "repeats": 1, "repeats_max": 1,
         "encodings": ["gzip", "br"], "server": "nginx", "slow_client": 2.0
     });
     assert_eq!(advice["options"], options);
     assert_eq!((&advice["seed"], &advice["cpu"]), (&7.into(), &"free".into()));
-    assert!(place.runs().is_empty(), "--no-report");
+    assert!(sandbox.runs().is_empty(), "--no-report");
     for format in ["table", "csv", "md"] {
         let words = [
             "advise",
@@ -171,16 +171,16 @@ fn every_flag_is_in_the_record() {
             "--format",
             format,
         ];
-        assert!(place.data(&words).contains("wpt/cable"), "{format}");
+        assert!(sandbox.data(&words).contains("wpt/cable"), "{format}");
     }
 }
 
 #[test]
 fn what_is_not_said_is_as_the_help_states() {
-    let place = Place::new();
-    let advice = place.json(&[
+    let sandbox = Sandbox::new();
+    let advice = sandbox.json(&[
         "advise",
-        site(&place),
+        site(&sandbox),
         "--link",
         "wpt/cable",
         "--no-report",
@@ -193,7 +193,7 @@ fn what_is_not_said_is_as_the_help_states() {
     });
     assert_eq!(advice["options"], options);
     assert_eq!((&advice["seed"], &advice["cpu"]), (&1.into(), &"reference".into()));
-    let help = place.data(&["advise", "-h"]);
+    let help = sandbox.data(&["advise", "-h"]);
     for default in [
         "[default: 7, and up to 28 where that does not decide]",
         "[default: 4, a phone]",
@@ -210,17 +210,17 @@ fn what_is_not_said_is_as_the_help_states() {
 
 #[test]
 fn without_a_link_three_are_used_and_that_is_said() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "advise",
-        site(&place),
+        site(&sandbox),
         "--repeats",
         "1",
         "--no-report",
         "--format",
         "json",
     ];
-    let ended = place.run(&words);
+    let ended = sandbox.run(&words);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let links = parsed(&ended.stdout)["links"].clone();
     let names: Vec<&str> = links
@@ -242,7 +242,7 @@ fn without_a_link_three_are_used_and_that_is_said() {
 /// A page of which the archive has no body, and one of which it lacks the larger ones.
 #[test]
 fn a_har_without_most_bodies_is_refused_and_a_partial_answer_says_so_first() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let entry = |path: &str, media_type: &str, size: usize, text: &str| {
         serde_json::json!({
             "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 10,
@@ -259,8 +259,8 @@ fn a_har_without_most_bodies_is_refused_and_a_partial_answer_says_so_first() {
     };
     let script = entry("/a.js", "text/javascript", 90_000, "");
     let nobody = har(vec![entry("/", "text/html", 5_000, ""), script.clone()]);
-    place
-        .run(&["advise", place.file("nobody.har", nobody), "--link", "wpt/cable"])
+    sandbox
+        .run(&["advise", sandbox.file("nobody.har", nobody), "--link", "wpt/cable"])
         .refused(
             2,
             &[
@@ -268,13 +268,13 @@ fn a_har_without_most_bodies_is_refused_and_a_partial_answer_says_so_first() {
                 "Save all as HAR with content",
             ],
         );
-    assert!(place.runs().is_empty());
+    assert!(sandbox.runs().is_empty());
     let document = "<p>A paragraph of the page.</p>\n".repeat(200);
     let few = har(vec![entry("/", "text/html", document.len(), &document), script]);
-    let file = place.file("few.har", few);
-    let refused = place.run(&["advise", file, "--link", "wpt/cable"]);
+    let file = sandbox.file("few.har", few);
+    let refused = sandbox.run(&["advise", file, "--link", "wpt/cable"]);
     refused.refused(2, &["90 kB of the 96.4 kB that could be compressed", "use --partial"]);
-    assert!(place.runs().is_empty());
+    assert!(sandbox.runs().is_empty());
     for format in ["table", "md"] {
         let words = [
             "advise",
@@ -289,11 +289,11 @@ fn a_har_without_most_bodies_is_refused_and_a_partial_answer_says_so_first() {
             "--format",
             format,
         ];
-        let text = place.data(&words);
+        let text = sandbox.data(&words);
         let (doubt, answer) = (text.find("most-bodies-missing"), text.find("On wpt/cable"));
         assert!(doubt.is_some() && doubt < answer, "{text}");
     }
-    let page = place.read("few.html");
+    let page = sandbox.read("few.html");
     assert!(
         page.find("most-bodies-missing") < page.find("On wpt/cable: "),
         "and in the report"
@@ -302,24 +302,24 @@ fn a_har_without_most_bodies_is_refused_and_a_partial_answer_says_so_first() {
 
 #[test]
 fn traffic_that_cannot_be_read_is_refused_with_the_place_and_no_folder_is_made() {
-    let place = Place::new();
-    let advise = |traffic: &str| place.run(&["advise", traffic, "--link", "wpt/3g"]);
+    let sandbox = Sandbox::new();
+    let advise = |traffic: &str| sandbox.run(&["advise", traffic, "--link", "wpt/3g"]);
     advise("nowhere.har").refused(2, &["nowhere.har", "no such file"]);
-    advise(place.file("empty.har", "")).refused(2, &["empty.har", "empty"]);
-    advise(place.file("binary.har", b"\x7fELF\x02\x01\xff\xfe\x00\x00")).refused(2, &["binary.har"]);
+    advise(sandbox.file("empty.har", "")).refused(2, &["empty.har", "empty"]);
+    advise(sandbox.file("binary.har", b"\x7fELF\x02\x01\xff\xfe\x00\x00")).refused(2, &["binary.har"]);
     let har = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop.har")).unwrap();
-    advise(place.file("cut.har", &har[..har.len() / 2])).refused(2, &["cut.har", "line ", "cut off"]);
-    advise(place.file("other.har", "{\"log\": 3}")).refused(2, &["other.har", "line 1"]);
-    std::fs::create_dir(place.path().join("nothing")).unwrap();
+    advise(sandbox.file("cut.har", &har[..har.len() / 2])).refused(2, &["cut.har", "line ", "cut off"]);
+    advise(sandbox.file("other.har", "{\"log\": 3}")).refused(2, &["other.har", "line 1"]);
+    std::fs::create_dir(sandbox.path().join("nothing")).unwrap();
     advise("nothing").refused(2, &["nothing"]);
-    assert!(place.runs().is_empty());
+    assert!(sandbox.runs().is_empty());
 }
 
 #[test]
 fn a_link_or_an_option_that_cannot_be_used_is_refused() {
-    let place = Place::new();
-    let site = site(&place);
-    let link = |link| place.run(&["advise", site, "--link", link]);
+    let sandbox = Sandbox::new();
+    let site = site(&sandbox);
+    let link = |link| sandbox.run(&["advise", site, "--link", link]);
     link("wpt/3g,wpt/cabel").refused(
         2,
         &["\"wpt/cabel\"", "did you mean wpt/cable?", "lastmile profiles list"],
@@ -327,23 +327,23 @@ fn a_link_or_an_option_that_cannot_be_used_is_refused() {
     link("wpt/3g+los=1%").refused(2, &["wpt/3g+los=1%", "los", "loss"]);
     link("wpt/3g+loss=1").refused(2, &["loss"]);
     link("").refused(2, &["lastmile profiles list"]);
-    place
+    sandbox
         .run(&["advise", site, "--server", "iis"])
         .refused(2, &["iis", "nginx"]);
-    place
+    sandbox
         .run(&["advise", "https://shop.example/"])
         .refused(2, &["https://shop.example/", "Save all as HAR with content"]);
-    place
+    sandbox
         .run(&["advise", site, "--link", "wpt/3g", "--slow-client", "0"])
         .refused(2, &["slow-down is 0", "above 0"]);
-    place
+    sandbox
         .run(&["advise", site, "--link", "wpt/3g", "--protocol", "h3"])
         .refused(2, &["h3", "h2"]);
-    place
+    sandbox
         .run(&["advise", site, "--link", "wpt/3g", "--report", "."])
         .refused(2, &["--report .", "names no file"]);
     assert!(
-        place.runs().is_empty(),
+        sandbox.runs().is_empty(),
         "a folder made for a report that does not come goes again"
     );
 }
@@ -367,12 +367,12 @@ fn recording(bodies: usize) -> String {
 
 #[test]
 fn no_answer_is_given_where_bodies_were_cut_off_or_the_server_can_do_nothing_asked_for() {
-    let place = Place::new();
-    place.file("cut.har", recording(1));
-    place.file("whole.har", recording(3));
+    let sandbox = Sandbox::new();
+    sandbox.file("cut.har", recording(1));
+    sandbox.file("whole.har", recording(3));
     let run = |har: &str, more: &[&str]| {
         let words = ["advise", har, "--link", "wpt/cable", "--repeats", "1", "--no-report"];
-        let ended = place.run(&[&words[..], more].concat());
+        let ended = sandbox.run(&[&words[..], more].concat());
         (ended.code, ended.stderr + &ended.stdout)
     };
     let (code, said) = run("cut.har", &[]);
@@ -409,8 +409,8 @@ fn recorded(name: &str) -> (String, serde_json::Value) {
 
 #[test]
 fn of_a_recording_by_chromium_exactly_what_its_server_was_asked_for_is_replayed_and_the_rest_is_told() {
-    let place = Place::new();
-    for (name, told) in [
+    let sandbox = Sandbox::new();
+    for (name, beginning) in [
         ("disk-cache", "1 not replayed: the browser answered"),
         ("memory-cache", "2 not replayed: the browser answered"),
         ("service-worker", "2 not replayed: the browser answered"),
@@ -422,7 +422,7 @@ fn of_a_recording_by_chromium_exactly_what_its_server_was_asked_for_is_replayed_
         let (file, log) = recorded(name);
         let mut words = vec!["advise", &file, "--link", "wpt/cable", "--encodings", "gzip"];
         words.extend(["--repeats", "1", "--no-report", "--format", "json"]);
-        let traffic = place.json(&words)["traffic"].clone();
+        let traffic = sandbox.json(&words)["traffic"].clone();
         let served = log["_served"].as_array().unwrap();
         let bytes: u64 = served.iter().map(|body| body["bytes"].as_u64().unwrap()).sum();
         assert_eq!(
@@ -435,12 +435,12 @@ fn of_a_recording_by_chromium_exactly_what_its_server_was_asked_for_is_replayed_
             "{name}: {traffic}"
         );
         let notes = traffic["notes"].as_array().unwrap();
-        let is_told = |note: &serde_json::Value| note.as_str().unwrap().starts_with(told);
-        assert!(notes.iter().any(is_told) || told.is_empty(), "{name}: {traffic}");
+        let is_told = |note: &serde_json::Value| note.as_str().unwrap().starts_with(beginning);
+        assert!(notes.iter().any(is_told) || beginning.is_empty(), "{name}: {traffic}");
         let left_out = log["entries"].as_array().unwrap().len() - served.len();
         assert_eq!(
             left_out > 0,
-            told.contains("not replayed") || told.contains("data:"),
+            beginning.contains("not replayed") || beginning.contains("data:"),
             "{name}"
         );
     }
@@ -453,7 +453,7 @@ fn kinds(advice: &serde_json::Value) -> &Vec<serde_json::Value> {
 
 #[test]
 fn a_setting_saves_what_the_page_takes_longer_without_it_and_files_have_one_quality() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop.har");
     // The same recording without the bodies of its icons: they are replayed as recorded, uncompressed, whatever is recommended.
     let mut har = read_har(shop);
@@ -465,9 +465,9 @@ fn a_setting_saves_what_the_page_takes_longer_without_it_and_files_have_one_qual
     }
     let advised = |file: &str| {
         let words = "--link wpt/3g --encodings br --repeats 3 --no-report --format json";
-        place.json(&[&["advise", file], &words.split(' ').collect::<Vec<_>>()[..]].concat())
+        sandbox.json(&[&["advise", file], &words.split(' ').collect::<Vec<_>>()[..]].concat())
     };
-    let (advice, without) = (advised(shop), advised(place.file("without.har", har.to_string())));
+    let (advice, without) = (advised(shop), advised(sandbox.file("without.har", har.to_string())));
     for (kind, of) in [&advice, &without]
         .into_iter()
         .flat_map(|advice| kinds(advice).iter().map(move |kind| (kind, advice)))
@@ -501,17 +501,17 @@ fn a_setting_saves_what_the_page_takes_longer_without_it_and_files_have_one_qual
 
 #[test]
 fn a_table_of_an_advice_has_no_interval_without_a_width_and_names_no_report_that_is_not_written() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "advise",
-        site(&place),
+        site(&sandbox),
         "--link",
         "wpt/cable",
         "--repeats",
         "5",
         "--no-report",
     ];
-    let text = place.data(&words);
+    let text = sandbox.data(&words);
     let mut before: Vec<&str> = Vec::new();
     for word in text.split_whitespace() {
         // The interval of a mean stands in parentheses.
@@ -535,14 +535,14 @@ fn a_table_of_an_advice_has_no_interval_without_a_width_and_names_no_report_that
 
 #[test]
 fn a_recording_of_another_tool_is_read_as_that_tool_means_it() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let script = (0..2000)
         .map(|line| format!("export const value{line} = {};\n", line * line % 977))
         .collect::<String>();
     let advised = |har: &serde_json::Value| {
         let words = "--link wpt/cable --encodings gzip,br --repeats 1 --no-report --format json";
-        let file = place.file("other.har", har.to_string());
-        place.run(&[&["advise", file], &words.split(' ').collect::<Vec<_>>()[..]].concat())
+        let file = sandbox.file("other.har", har.to_string());
+        sandbox.run(&[&["advise", file], &words.split(' ').collect::<Vec<_>>()[..]].concat())
     };
     let entry = |fields: serde_json::Value| {
         let mut entry = serde_json::json!({
@@ -579,7 +579,7 @@ fn a_recording_of_another_tool_is_read_as_that_tool_means_it() {
 #[cfg(target_os = "linux")]
 #[test]
 fn where_chromium_loaded_this_page_its_times_are_told_in_place_of_those_of_other_pages() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let entry = |path: &str, media_type: &str, text: &str| {
         serde_json::json!({
             "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 10,
@@ -595,11 +595,11 @@ fn where_chromium_loaded_this_page_its_times_are_told_in_place_of_those_of_other
         entry("a.js", "text/javascript", &script),
     ];
     let har = serde_json::json!({ "log": { "entries": entries } }).to_string();
-    let ended = place.run(
+    let ended = sandbox.run(
         &[
             &[
                 "advise",
-                place.file("page.har", har),
+                sandbox.file("page.har", har),
                 "--link",
                 "wpt/cable",
                 "--encodings",

@@ -1,7 +1,7 @@
 //! Tests of `lastmile inspect` on what was on the air of a simulated radio: its figures are those of the world that made it, and tshark's
 //! where it is installed.
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use lastmile_link::radio::{Beacons, FrameCounters, RadioCounters, RadioSpec};
 use lastmile_load::measurement::Measurement;
 use lastmile_load::on_testbed::measure;
@@ -31,7 +31,7 @@ struct Known {
 }
 
 /// Loads a server from two clients at the limit of their range, beacons and all, and captures the air.
-fn recorded(place: &Place) -> Known {
+fn recorded(sandbox: &Sandbox) -> Known {
     let spec = RadioSpec {
         beacons: Some(Beacons::default()),
         distance: Metres::new(112.0),
@@ -43,7 +43,7 @@ fn recorded(place: &Place) -> Known {
         .build()
         .unwrap();
     let mut testbed = Testbed::<World>::build(&topology, Seed::new(2), |_| HostSetup::default()).unwrap();
-    testbed.capture(place.path(), "load").unwrap();
+    testbed.capture(sandbox.path(), "load").unwrap();
     let server = testbed.host("server");
     let model = ServerModel {
         keep_alive: false,
@@ -80,13 +80,13 @@ fn count(value: &Value) -> u64 {
 
 #[test]
 fn what_inspect_counts_on_the_air_is_what_the_world_counted() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let Known {
         counters,
         measured,
         retransmissions,
-    } = recorded(&place);
-    let record = place.json(&["inspect", AIR, "--format", "json"]);
+    } = recorded(&sandbox);
+    let record = sandbox.json(&["inspect", AIR, "--format", "json"]);
     let total = |of: fn(&FrameCounters) -> u64| counters.total(of);
     let kinds = record["wireless"]["kinds"].as_array().unwrap();
     let of_kind = |name: &str, figure: &str| {
@@ -120,17 +120,17 @@ fn what_inspect_counts_on_the_air_is_what_the_world_counted() {
     let completed: u64 = measured.iter().map(|one| one.completed).sum();
     assert_eq!((count(&record["http"]["whole"]), completed), (completed, 80));
     // The segments one by one.
-    let listed = place.data(&["inspect", AIR, "--segments"]);
+    let listed = sandbox.data(&["inspect", AIR, "--segments"]);
     assert_eq!(listed.lines().skip(1).count() as u64, sent_packets);
     let tells = |line: &&str| line.contains("resent");
     assert_eq!(listed.lines().skip(1).filter(tells).count() as u64, retransmissions);
-    compare_with_tshark(&place, &counters);
+    compare_with_tshark(&sandbox, &counters);
 }
 
 /// tshark reads the capture without a complaint, and counts the same frames.
-fn compare_with_tshark(place: &Place, counters: &RadioCounters) {
+fn compare_with_tshark(sandbox: &Sandbox, counters: &RadioCounters) {
     let count = |filter: &str| {
-        let file = place.path().join(AIR);
+        let file = sandbox.path().join(AIR);
         let output = Command::new("tshark")
             .arg("-r")
             .arg(file)

@@ -3,7 +3,7 @@
 //! A headless Chromium opens each page in frames of the widths of phones and desktops, and a script beside them inspects the frames. Without a
 //! Chromium, the tests are skipped with a note (`make peers` installs one).
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -118,18 +118,18 @@ y = { stack = ["data_airtime_share", "ack_airtime_share", "beacon_airtime_share"
 
 pub(crate) fn chromium() -> Option<&'static str> {
     let there = |name: &&&str| {
-        let told = Command::new(name)
+        let output = Command::new(name)
             .arg("--version")
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        told.is_ok_and(|ended| ended.success())
+        output.is_ok_and(|ended| ended.success())
     };
     NAMES.iter().find(there).copied()
 }
 
 /// The problems of pages, by name, each with its text.
-fn problems(chromium: &str, place: &Place, pages: &Value) -> Vec<Value> {
+fn problems(chromium: &str, sandbox: &Sandbox, pages: &Value) -> Vec<Value> {
     let asked = json!({"pages": pages, "widths": WIDTHS})
         .to_string()
         .replace('<', "\\u003c");
@@ -137,8 +137,8 @@ fn problems(chromium: &str, place: &Place, pages: &Value) -> Vec<Value> {
         "<!doctype html><meta charset=\"utf-8\"><body><script type=\"application/json\" id=\"asked\">{asked}</script>\
          <pre id=\"found\"></pre><script>{LOOK}</script></body>"
     );
-    place.file("look.html", around);
-    let folder = |name: &str| place.path().join(name).display().to_string();
+    sandbox.file("look.html", around);
+    let folder = |name: &str| sandbox.path().join(name).display().to_string();
     let output = Command::new(chromium)
         // Without its sandbox it starts as root too; the pages that it opens are ours.
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
@@ -156,12 +156,12 @@ fn problems(chromium: &str, place: &Place, pages: &Value) -> Vec<Value> {
 }
 
 /// A report of each verb that writes one.
-fn reports(place: &Place) -> Value {
+fn reports(sandbox: &Sandbox) -> Value {
     let example = |name: &str| -> PathBuf { Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name) };
     let (har, messages) = (example("shop.har"), example("service.jsonl"));
     let (har, messages) = (har.to_str().unwrap(), messages.to_str().unwrap());
-    place.data(&["run", "bulk", "--capture", "--out", "bulk"]);
-    place.data(&[
+    sandbox.data(&["run", "bulk", "--capture", "--out", "bulk"]);
+    sandbox.data(&[
         "advise",
         har,
         "--link",
@@ -180,17 +180,17 @@ fn reports(place: &Place) -> Value {
         "--report",
         "tune.html",
     ];
-    place.data(&[&tune[..], &strategies].concat());
-    let captures = std::fs::read_dir(place.path().join("bulk/captures")).unwrap();
+    sandbox.data(&[&tune[..], &strategies].concat());
+    let captures = std::fs::read_dir(sandbox.path().join("bulk/captures")).unwrap();
     let mut captures: Vec<PathBuf> = captures.map(|entry| entry.unwrap().path()).collect();
     captures.sort();
     let capture = captures
         .iter()
         .find(|path| path.to_string_lossy().contains("client"))
         .unwrap();
-    place.data(&["inspect", capture.to_str().unwrap(), "--html", "inspect.html"]);
-    place.file("classroom.toml", STUDY);
-    place.data(&["run", "classroom.toml", "--out", "classroom"]);
+    sandbox.data(&["inspect", capture.to_str().unwrap(), "--html", "inspect.html"]);
+    sandbox.file("classroom.toml", STUDY);
+    sandbox.data(&["run", "classroom.toml", "--out", "classroom"]);
     let model = [
         "--world",
         "sim",
@@ -211,14 +211,14 @@ fn reports(place: &Place) -> Value {
         "--report",
         "load.html",
     ];
-    place.data(&[&sweep[..], &model].concat());
+    sandbox.data(&[&sweep[..], &model].concat());
     json!({
-        "study": place.read("classroom/report.html"),
-        "load": place.read("load.html"),
-        "run": place.read("bulk/report.html"),
-        "advise": place.read("advise.html"),
-        "tune": place.read("tune.html"),
-        "inspect": place.read("inspect.html"),
+        "study": sandbox.read("classroom/report.html"),
+        "load": sandbox.read("load.html"),
+        "run": sandbox.read("bulk/report.html"),
+        "advise": sandbox.read("advise.html"),
+        "tune": sandbox.read("tune.html"),
+        "inspect": sandbox.read("inspect.html"),
     })
 }
 
@@ -227,15 +227,15 @@ fn reports_open_offline_without_an_error_and_overflow_at_no_width() {
     let Some(chromium) = chromium() else {
         return eprintln!("skipped: no Chromium is installed (make peers installs it)");
     };
-    let place = Place::new();
-    let mut pages = reports(&place);
+    let sandbox = Sandbox::new();
+    let mut pages = reports(&sandbox);
     // The script finds each kind of problem in a page that has it.
     let broken = "<html><head></head><body><script>fail()</script><p style=\"width: 2000px\">a</p>\
                   <svg width=\"50\" height=\"20\"><text x=\"40\" y=\"10\">out of it</text></svg>\
                   <svg width=\"50\" height=\"20\"><text y=\"15\">one</text><text y=\"15\">two</text></svg>\
                   <nav class=\"contents\"><a href=\"#none\">gone</a></nav></body></html>";
     pages["broken"] = broken.into();
-    let found = problems(chromium, &place, &pages);
+    let found = problems(chromium, &sandbox, &pages);
     let (of_broken, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(|one| one["name"] == "broken");
     for kind in [
         "error: ",

@@ -1,6 +1,6 @@
 //! Tests that a bulk transfer takes as long as with a kernel: the eight profiles, by the built-in study and by a user's own files.
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::Value;
 
 /// A profile, and how long the transfer took over it: from connect() to the last byte read. Figures: kernel 6.18 Cubic, measured over
@@ -132,8 +132,8 @@ fn held(profile: &Profile, cell: &Value) {
 
 #[test]
 fn the_bulk_study_takes_as_long_as_a_kernel_over_each_of_the_eight_profiles() {
-    let place = Place::new();
-    let run = place.json(&["run", "bulk", "--format", "json"]);
+    let sandbox = Sandbox::new();
+    let run = sandbox.json(&["run", "bulk", "--format", "json"]);
     let cells = run["cells"].as_array().unwrap();
     assert_eq!(cells.len(), PROFILES.len());
     for profile in &PROFILES {
@@ -144,7 +144,7 @@ fn the_bulk_study_takes_as_long_as_a_kernel_over_each_of_the_eight_profiles() {
 
 #[test]
 fn so_does_a_study_of_ones_own_with_links_written_inline() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for profile in &PROFILES {
         let Profile {
             builtin,
@@ -154,7 +154,7 @@ fn so_does_a_study_of_ones_own_with_links_written_inline() {
             queue,
             ..
         } = profile;
-        let study = place.file(
+        let study = sandbox.file(
             "mine.toml",
             format!(
                 r#"
@@ -185,7 +185,7 @@ fn so_does_a_study_of_ones_own_with_links_written_inline() {
                 "#
             ),
         );
-        let run = place.json(&["run", study, "--format", "json", "--no-report"]);
+        let run = sandbox.json(&["run", study, "--format", "json", "--no-report"]);
         let cell = run["cells"]
             .as_array()
             .unwrap()

@@ -1,9 +1,9 @@
 //! Tests of `lastmile compare`: runs in folders and in files, and the rules of a CI gate.
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 
 /// A run, and one over a link with half the rate.
-fn two_runs(place: &Place) {
+fn two_runs(sandbox: &Sandbox) {
     let study = |rate| {
         format!(
             "name = 'mine'\nquestion = ''\nrepeats = 1\n[fixed]\nworkload = {{ kind = 'bulk', bytes = '50 kB' }}\ndelivery = 'tcp'\n\
@@ -11,20 +11,20 @@ fn two_runs(place: &Place) {
         )
     };
     for (name, rate) in [("before", 800), ("after", 400)] {
-        let file = place.file("mine.toml", study(rate));
-        let record = place.data(&["run", file, "--out", name, "--format", "json"]);
-        place.file(&format!("{name}.json"), record);
+        let file = sandbox.file("mine.toml", study(rate));
+        let record = sandbox.data(&["run", file, "--out", name, "--format", "json"]);
+        sandbox.file(&format!("{name}.json"), record);
     }
 }
 
 #[test]
 fn a_regression_exits_99_and_an_improvement_does_not() {
-    let place = Place::new();
-    two_runs(&place);
+    let sandbox = Sandbox::new();
+    two_runs(&sandbox);
     let rule = "mean(transfer_time)>+5%";
-    let worse = place.run(&["compare", "before", "after", "--fail-on", rule, "--format", "json"]);
+    let worse = sandbox.run(&["compare", "before", "after", "--fail-on", rule, "--format", "json"]);
     assert_eq!(worse.code, Some(99), "{}", worse.stderr);
-    let comparison = crate::place::parsed(&worse.stdout);
+    let comparison = crate::sandbox::parsed(&worse.stdout);
     let change = comparison["cells"][0]["changes"]["transfer_time"]["change"]
         .as_f64()
         .unwrap();
@@ -32,13 +32,13 @@ fn a_regression_exits_99_and_an_improvement_does_not() {
         (0.5..1.0).contains(&change),
         "half the rate takes up to twice as long: {change}"
     );
-    place.data(&["compare", "after", "before", "--fail-on", rule]);
-    place.data(&["compare", "before", "after"]);
+    sandbox.data(&["compare", "after", "before", "--fail-on", rule]);
+    sandbox.data(&["compare", "before", "after"]);
 }
 
 /// The built-in study `bulk` with a hundredth of all frames lost, ten repeats, a quarter of its sizes, and links slower by this factor.
-fn lossy_bulk(place: &Place, factor: f64) -> String {
-    let shown = place.data(&["studies", "show", "bulk"]);
+fn lossy_bulk(sandbox: &Sandbox, factor: f64) -> String {
+    let shown = sandbox.data(&["studies", "show", "bulk"]);
     let mut study = String::new();
     for line in shown.lines() {
         let mut line = line.replace("one_way_delay", "loss = \"1 %\", one_way_delay");
@@ -61,18 +61,18 @@ fn lossy_bulk(place: &Place, factor: f64) -> String {
 /// counts.
 #[test]
 fn a_gate_is_broken_by_one_of_twenty_equal_comparisons_at_most_and_by_nineteen_of_slower_ones() {
-    let place = Place::new();
-    place.file("same.toml", lossy_bulk(&place, 1.0));
-    place.file("slower.toml", lossy_bulk(&place, 1.08));
+    let sandbox = Sandbox::new();
+    sandbox.file("same.toml", lossy_bulk(&sandbox, 1.0));
+    sandbox.file("slower.toml", lossy_bulk(&sandbox, 1.08));
     let run = |study: &str, seed: usize| {
         let folder = format!("{study}-{seed}");
         let (file, seed) = (format!("{study}.toml"), seed.to_string());
-        place.data(&["run", &file, "--seed", &seed, "--out", &folder, "--no-report"]);
+        sandbox.data(&["run", &file, "--seed", &seed, "--out", &folder, "--no-report"]);
         folder
     };
     let breaks = |before: &str, after: &str, more: &[&str]| {
         let rule = ["compare", before, after, "--fail-on", "mean(transfer_time)>+5%"];
-        let ended = place.run(&[&rule, more].concat());
+        let ended = sandbox.run(&[&rule, more].concat());
         assert!(matches!(ended.code, Some(0 | 99)), "{}", ended.stderr);
         assert_eq!(
             ended.stderr.contains("broken: mean(transfer_time)>+5%: "),
@@ -101,7 +101,7 @@ fn a_gate_is_broken_by_one_of_twenty_equal_comparisons_at_most_and_by_nineteen_o
 
 #[test]
 fn a_gate_between_seeds_is_undecided_where_repeats_share_their_contents() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let study = |fresh: &str| {
         format!(
             "name = 'mine'\nquestion = ''\nrepeats = 5\nfresh = '{fresh}'\n[fixed]\ndelivery = 'http/1.1'\ncodec = 'gzip:6'\n\
@@ -111,14 +111,14 @@ fn a_gate_between_seeds_is_undecided_where_repeats_share_their_contents() {
     };
     for fresh in ["cell", "repeat"] {
         let file = format!("{fresh}.toml");
-        place.file(&file, study(fresh));
+        sandbox.file(&file, study(fresh));
         for seed in ["1", "2"] {
-            place.data(&["run", &file, "--seed", seed, "--out", &format!("{fresh}-{seed}")]);
+            sandbox.data(&["run", &file, "--seed", seed, "--out", &format!("{fresh}-{seed}")]);
         }
     }
     // Of one of the two orders the bytes are more, by less than a hundredth.
     let gate = |before: &str, after: &str| {
-        let ended = place.run(&["compare", before, after, "--fail-on", "mean(response_bytes)>+0.0001%"]);
+        let ended = sandbox.run(&["compare", before, after, "--fail-on", "mean(response_bytes)>+0.0001%"]);
         (ended.code, ended.stderr)
     };
     let ended = [gate("cell-1", "cell-2"), gate("cell-2", "cell-1")];
@@ -143,11 +143,11 @@ fn a_gate_between_seeds_is_undecided_where_repeats_share_their_contents() {
 
 #[test]
 fn a_folder_and_the_record_that_was_printed_of_it_are_the_same() {
-    let place = Place::new();
-    two_runs(&place);
+    let sandbox = Sandbox::new();
+    two_runs(&sandbox);
     for format in ["table", "json", "csv", "md"] {
-        let folders = place.data(&["compare", "before", "after", "--format", format]);
-        let files = place.data(&["compare", "before.json", "after.json", "--format", format]);
+        let folders = sandbox.data(&["compare", "before", "after", "--format", format]);
+        let files = sandbox.data(&["compare", "before.json", "after.json", "--format", format]);
         assert_eq!(folders, files);
         assert!(!folders.is_empty());
     }
@@ -155,20 +155,20 @@ fn a_folder_and_the_record_that_was_printed_of_it_are_the_same() {
 
 #[test]
 fn what_cannot_be_compared_is_refused() {
-    let place = Place::new();
-    two_runs(&place);
-    place.data(&["run", "bulk", "--out", "bulk"]);
-    place
+    let sandbox = Sandbox::new();
+    two_runs(&sandbox);
+    sandbox.data(&["run", "bulk", "--out", "bulk"]);
+    sandbox
         .run(&["compare", "before", "bulk"])
         .refused(2, &["no cell in common", "\"mine\"", "\"bulk\""]);
-    place
+    sandbox
         .run(&["compare", "before", "nowhere"])
         .refused(2, &["nowhere does not exist"]);
-    let foreign = place.file("foreign.json", "{}");
-    place
+    let foreign = sandbox.file("foreign.json", "{}");
+    sandbox
         .run(&["compare", "before", foreign])
         .refused(2, &["foreign.json is not the record of a run"]);
-    place
+    sandbox
         .run(&["compare", "before", "after", "--fail-on", "p95>5"])
         .refused(2, &["is not a rule", "p95(transfer_time)>+5%"]);
 }

@@ -1,7 +1,7 @@
 //! Tests of studies over real kernels and with real servers. Where this machine has no network namespaces for this user, or lacks a server,
 //! they are skipped with a note.
 
-use crate::place::{Ended, Place, parsed};
+use crate::sandbox::{Ended, Sandbox, parsed};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -161,9 +161,9 @@ fn figure(cell: &Value, name: &str) -> f64 {
 
 #[test]
 fn one_study_runs_in_both_worlds_and_they_agree() {
-    let place = Place::new();
-    let study = place.file("both.toml", STUDY);
-    let Some(run) = ran(&place.run(&["run", study, "--format", "json", "--capture"])) else {
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("both.toml", STUDY);
+    let Some(run) = ran(&sandbox.run(&["run", study, "--format", "json", "--capture"])) else {
         return;
     };
     let cells = run["cells"].as_array().unwrap();
@@ -195,15 +195,15 @@ fn one_study_runs_in_both_worlds_and_they_agree() {
             assert!((mean - 1.0).abs() < 0.05, "{ratio}");
         }
     }
-    let captures = std::fs::read_dir(place.runs()[0].join("captures")).unwrap().count();
+    let captures = std::fs::read_dir(sandbox.runs()[0].join("captures")).unwrap().count();
     assert_eq!(captures, 4 * 2 * 3, "client, server and drops of each repeat");
 }
 
 #[test]
 fn a_load_over_a_radio_is_alike_in_both_worlds() {
-    let place = Place::new();
-    let study = place.file("load.toml", LOAD);
-    let Some(run) = ran(&place.run(&["run", study, "--format", "json"])) else {
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("load.toml", LOAD);
+    let Some(run) = ran(&sandbox.run(&["run", study, "--format", "json"])) else {
         return;
     };
     let cells = run["cells"].as_array().unwrap();
@@ -228,19 +228,19 @@ fn a_load_over_a_radio_is_alike_in_both_worlds() {
 /// The same load, by each generator that is installed.
 #[test]
 fn a_real_generator_measures_what_ours_does() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let text = LOAD.replace("world = [\"emu\", \"sim\"]", "generator = [\"lastmile\", \"httperf\"]");
-    let study = place.file(
+    let study = sandbox.file(
         "generators.toml",
         text.replace("clients = 2", "clients = 2\nworld = \"emu\""),
     );
-    let ended = place.run(&["run", study, "--format", "json"]);
+    let ended = sandbox.run(&["run", study, "--format", "json"]);
     let Some(run) = ran(&ended) else { return };
     let cells = run["cells"].as_array().unwrap();
     let of = |name: &str| cells.iter().find(|cell| cell["levels"]["generator"] == name);
     let (Some(ours), Some(real)) = (of("lastmile"), of("httperf")) else {
-        let told = ended.stderr.lines().find(|line| line.contains("httperf"));
-        return eprintln!("skipped: {}", told.expect("what is left out is named"));
+        let line = ended.stderr.lines().find(|line| line.contains("httperf"));
+        return eprintln!("skipped: {}", line.expect("what is left out is named"));
     };
     for cell in [ours, real] {
         assert_eq!(cell["failed"], 0, "{cell}");
@@ -256,9 +256,9 @@ fn a_real_generator_measures_what_ours_does() {
 
 #[test]
 fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known() {
-    let place = Place::new();
-    let study = place.file("servers.toml", SERVERS);
-    let ended = place.run(&["run", study, "--format", "json"]);
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("servers.toml", SERVERS);
+    let ended = sandbox.run(&["run", study, "--format", "json"]);
     let Some(run) = ran(&ended) else { return };
     let cells = run["cells"].as_array().unwrap();
     for server in ["lastmile", "nginx", "apache", "tomcat", "jetty"] {
@@ -268,10 +268,10 @@ fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known
                 .find(|cell| cell["levels"]["server"] == server && cell["levels"]["codec"] == codec)
         };
         let (Some(plain), Some(gzip)) = (of_server("identity"), of_server("gzip:6")) else {
-            let told = ended.stderr.lines().find(|line| line.contains(server));
+            let line = ended.stderr.lines().find(|line| line.contains(server));
             eprintln!(
                 "skipped: {}",
-                told.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr))
+                line.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr))
             );
             continue;
         };
@@ -288,18 +288,18 @@ fn every_server_that_is_installed_delivers_the_objects_and_its_cpu_time_is_known
 
 #[test]
 fn a_study_that_is_killed_leaves_no_server_running() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // So slow that servers are always at work.
-    let study = place.file(
+    let study = sandbox.file(
         "servers.toml",
         SERVERS.replace("published/intranet-100m", "published/dialup-56k"),
     );
-    let mut command = place.command(&["run", study, "--no-report"]);
+    let mut command = sandbox.command(&["run", study, "--no-report"]);
     // The folder of the servers' state, by which their processes are recognised.
-    command.env("TMPDIR", place.path()).stderr(Stdio::piped());
+    command.env("TMPDIR", sandbox.path()).stderr(Stdio::piped());
     let mut lastmile = command.spawn().unwrap();
     let began = Instant::now();
-    while servers(place.path()) == 0 {
+    while servers(sandbox.path()) == 0 {
         assert!(began.elapsed() < PATIENCE, "no server was started");
         if lastmile.try_wait().unwrap().is_some() {
             // Without a world or a server, no process can be left.
@@ -311,7 +311,7 @@ fn a_study_that_is_killed_leaves_no_server_running() {
     lastmile.kill().unwrap();
     lastmile.wait().unwrap();
     let killed = Instant::now();
-    while servers(place.path()) > 0 {
+    while servers(sandbox.path()) > 0 {
         assert!(killed.elapsed() < PATIENCE, "a server outlived the study");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -330,9 +330,9 @@ fn servers(folder: &Path) -> usize {
 
 #[test]
 fn messages_are_there_at_the_same_times_in_both_worlds() {
-    let place = Place::new();
-    let study = place.file("messages.toml", MESSAGES);
-    let Some(run) = ran(&place.run(&["run", study, "--format", "json"])) else {
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("messages.toml", MESSAGES);
+    let Some(run) = ran(&sandbox.run(&["run", study, "--format", "json"])) else {
         return;
     };
     let cells = run["cells"].as_array().unwrap();
@@ -365,9 +365,9 @@ fn median(cell: &Value, figure: &str) -> f64 {
 
 #[test]
 fn what_the_application_codes_is_delivered_in_both_worlds() {
-    let place = Place::new();
-    let study = place.file("coded.toml", CODED_BY_APPLICATION);
-    let Some(run) = ran(&place.run(&["run", study, "--format", "json"])) else {
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("coded.toml", CODED_BY_APPLICATION);
+    let Some(run) = ran(&sandbox.run(&["run", study, "--format", "json"])) else {
         return;
     };
     let cells = run["cells"].as_array().unwrap();
@@ -388,14 +388,14 @@ fn what_the_application_codes_is_delivered_in_both_worlds() {
 
 #[test]
 fn a_tuning_delivers_at_the_same_times_in_both_worlds() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let line = |n: usize| {
         format!(
             "{{\"from\":\"user{}\",\"room\":\"lobby\",\"text\":\"message number {n}\"}}\n",
             n % 7
         )
     };
-    let chat = place.file("chat.txt", (0..25).map(line).collect::<String>());
+    let chat = sandbox.file("chat.txt", (0..25).map(line).collect::<String>());
     let words = [
         &[
             "tune",
@@ -411,7 +411,7 @@ fn a_tuning_delivers_at_the_same_times_in_both_worlds() {
         &["--pace", "one-by-one", "--slow-client", "1", "--repeats", "2"],
         &["--fail-on", "p95(delivery_time)>10s"],
     ];
-    let Some(tuning) = ran(&place.run(&words.concat())) else {
+    let Some(tuning) = ran(&sandbox.run(&words.concat())) else {
         return;
     };
     let [simulated, real] = &tuning["links"].as_array().unwrap()[..] else {
@@ -420,13 +420,13 @@ fn a_tuning_delivers_at_the_same_times_in_both_worlds() {
     assert_eq!((&simulated["world"], &real["world"]), (&"sim".into(), &"emu".into()));
     let summary = real["summary"].as_str().unwrap();
     assert!(summary.starts_with("On t, emulated, messages sent take"), "{summary}");
-    let told: Vec<&Value> = tuning["thresholds"]
+    let line: Vec<&Value> = tuning["thresholds"]
         .as_array()
         .unwrap()
         .iter()
         .map(|threshold| &threshold["levels"]["world"])
         .collect();
-    assert_eq!(told, ["sim", "emu"], "a rule says which world it was held against");
+    assert_eq!(line, ["sim", "emu"], "a rule says which world it was held against");
     let outcomes = |link: &Value| link["outcomes"].as_array().unwrap().clone();
     assert_eq!(outcomes(simulated).len(), outcomes(real).len());
     // What was disturbed by other work says nothing about the model, and is marked as such.
@@ -448,9 +448,9 @@ fn a_tuning_delivers_at_the_same_times_in_both_worlds() {
 
 #[test]
 fn every_server_of_messages_that_is_installed_delivers_them_as_it_is_set() {
-    let place = Place::new();
-    let study = place.file("message-servers.toml", MESSAGE_SERVERS);
-    let ended = place.run(&["run", study, "--format", "json"]);
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("message-servers.toml", MESSAGE_SERVERS);
+    let ended = sandbox.run(&["run", study, "--format", "json"]);
     let Some(run) = ran(&ended) else { return };
     let cells = run["cells"].as_array().unwrap();
     let of_server = |server: &str| -> Vec<&Value> {
@@ -461,10 +461,10 @@ fn every_server_of_messages_that_is_installed_delivers_them_as_it_is_set() {
     for server in ["python-websockets", "node-ws"] {
         let theirs = of_server(server);
         if theirs.is_empty() {
-            let told = ended.stderr.lines().find(|line| line.contains(server));
+            let line = ended.stderr.lines().find(|line| line.contains(server));
             eprintln!(
                 "skipped: {}",
-                told.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr))
+                line.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr))
             );
             continue;
         }

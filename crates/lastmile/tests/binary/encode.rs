@@ -1,6 +1,6 @@
 //! Tests of `lastmile encode`: what it reads, and what it answers.
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 
 /// Documents that resemble each other as those of services do, with keys in the order of a program.
@@ -31,8 +31,8 @@ fn words<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["encode", file][..], &SHORT, more].concat()
 }
 
-fn json(place: &Place, file: &str, more: &[&str]) -> Value {
-    place.json(&words(
+fn json(sandbox: &Sandbox, file: &str, more: &[&str]) -> Value {
+    sandbox.json(&words(
         file,
         &[&["--link", "wpt/3g", "--format", "json"], more].concat(),
     ))
@@ -40,23 +40,23 @@ fn json(place: &Place, file: &str, more: &[&str]) -> Value {
 
 #[test]
 fn the_messages_of_a_recording_a_log_and_a_list_are_the_documents_that_their_lines_would_be() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let orders = orders(40);
-    place.file("orders.jsonl", orders.join("\n"));
-    place.file("marked.jsonl", format!("\u{feff}{}\r\n", orders.join("\r\n")));
-    place.file("list.json", format!("[{}]", orders.join(",")));
-    place.file("lines.json", format!("[\n{}\n]\n", orders.join(",\n")));
+    sandbox.file("orders.jsonl", orders.join("\n"));
+    sandbox.file("marked.jsonl", format!("\u{feff}{}\r\n", orders.join("\r\n")));
+    sandbox.file("list.json", format!("[{}]", orders.join(",")));
+    sandbox.file("lines.json", format!("[\n{}\n]\n", orders.join(",\n")));
     let message = |(at, text): (usize, &String)| json!({"type": if at % 4 == 0 { "send" } else { "receive" }, "time": at, "opcode": 1, "data": text});
     let messages: Vec<Value> = orders.iter().enumerate().map(message).collect();
     let har =
         json!({"log": {"entries": [{"request": {"url": "wss://shop.example/"}, "_webSocketMessages": messages}]}});
-    place.file("shop.har", har.to_string());
+    sandbox.file("shop.har", har.to_string());
     let logged = |text: &String| json!({"ts": 1, "dir": "out", "data": text}).to_string() + "\n";
-    place.file("app.jsonl", orders.iter().map(logged).collect::<String>());
+    sandbox.file("app.jsonl", orders.iter().map(logged).collect::<String>());
     let own = |text: &String| json!({"direction": "received", "payload": text}).to_string() + "\n";
-    place.file("own.jsonl", orders.iter().map(own).collect::<String>());
+    sandbox.file("own.jsonl", orders.iter().map(own).collect::<String>());
     let figures = |file: &str, more: &[&str]| {
-        let comparison = json(&place, file, more);
+        let comparison = json(&sandbox, file, more);
         assert_eq!(comparison["documents"], 40, "{file}");
         (comparison["json_bytes"].clone(), comparison["settings"].clone())
     };
@@ -66,17 +66,17 @@ fn the_messages_of_a_recording_a_log_and_a_list_are_the_documents_that_their_lin
     }
     assert_eq!(figures("app.jsonl", &["--field", "data"]), plain);
     assert_eq!(
-        json(&place, "list.json", &[])["notes"],
+        json(&sandbox, "list.json", &[])["notes"],
         json!(["1 file is a JSON list, and each of its elements is read as a line (first: list.json)"])
     );
 }
 
 #[test]
 fn files_that_are_no_documents_are_refused_with_the_remedy() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let logged = |text: String| json!({"ts": 1, "dir": "out", "data": text}).to_string() + "\n";
-    place.file("app.jsonl", orders(40).into_iter().map(logged).collect::<String>());
-    place.run(&["encode", "app.jsonl", "--no-timing"]).refused(
+    sandbox.file("app.jsonl", orders(40).into_iter().map(logged).collect::<String>());
+    sandbox.run(&["encode", "app.jsonl", "--no-timing"]).refused(
         2,
         &[
             "app.jsonl: line 1, column 1: the line is that of a log, not a message: its field \"data\" holds JSON",
@@ -84,21 +84,21 @@ fn files_that_are_no_documents_are_refused_with_the_remedy() {
             "\n  lastmile encode app.jsonl --no-timing --input text",
         ],
     );
-    place.file("one.json", "{\n  \"a\": 1\n}\n");
-    place
+    sandbox.file("one.json", "{\n  \"a\": 1\n}\n");
+    sandbox
         .run(&["encode", "one.json"])
         .refused(2, &["one.json: ", "`jq -c .`"]);
-    place.file("half.jsonl", "{\"a\":1}\n{\"a\":\n");
-    place.run(&["encode", "half.jsonl"]).refused(
+    sandbox.file("half.jsonl", "{\"a\":1}\n{\"a\":\n");
+    sandbox.run(&["encode", "half.jsonl"]).refused(
         2,
         &["half.jsonl: line 2, column 5: EOF while parsing a value; each line must be one JSON document"],
     );
-    place.file("table.csv", "ts,dir,data\n1,in,hello\n");
-    place
+    sandbox.file("table.csv", "ts,dir,data\n1,in,hello\n");
+    sandbox
         .run(&["encode", "table.csv"])
         .refused(2, &["table.csv: line 1", "looks like CSV"]);
-    place.file("page.har", json!({"log": {"entries": []}}).to_string());
-    place
+    sandbox.file("page.har", json!({"log": {"entries": []}}).to_string());
+    sandbox
         .run(&["encode", "page.har"])
         .refused(2, &["page.har: the file contains no message"]);
 }
@@ -115,8 +115,8 @@ fn bytes(comparison: &Value, encoding: &str, batch: u64, codec: &str) -> u64 {
 /// newline after each, or the varint of its length before it.
 #[test]
 fn sizes_are_those_of_pythons_libraries_for_keys_in_the_order_of_the_program() {
-    let place = Place::new();
-    place.file("orders.jsonl", orders(100).join("\n"));
+    let sandbox = Sandbox::new();
+    sandbox.file("orders.jsonl", orders(100).join("\n"));
     let more = [
         "--no-timing",
         "--encodings",
@@ -128,7 +128,7 @@ fn sizes_are_those_of_pythons_libraries_for_keys_in_the_order_of_the_program() {
         "--format",
         "json",
     ];
-    let comparison = place.json(&[&["encode", "orders.jsonl"][..], &more].concat());
+    let comparison = sandbox.json(&[&["encode", "orders.jsonl"][..], &more].concat());
     for (encoding, batch, expected) in [
         ("json", 1, [9304, 9986, 9057, 1732]),
         ("json", 10, [9404, 2237, 2210, 1293]),
@@ -145,10 +145,10 @@ fn sizes_are_those_of_pythons_libraries_for_keys_in_the_order_of_the_program() {
 
 #[test]
 fn white_space_and_repeated_keys_count_as_they_stand() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let text = "{ \"b\": 1,  \"a\": 1e3}\n{\"a\":1,\"a\":2}\n";
-    place.file("own.jsonl", text);
-    let comparison = json(&place, "own.jsonl", &[]);
+    sandbox.file("own.jsonl", text);
+    let comparison = json(&sandbox, "own.jsonl", &[]);
     assert_eq!(comparison["json_bytes"], text.len() - 2);
     assert_eq!(bytes(&comparison, "json", 1, "none"), text.len() as u64 - 2);
     assert_eq!(
@@ -159,10 +159,10 @@ fn white_space_and_repeated_keys_count_as_they_stand() {
 
 #[test]
 fn numbers_beyond_64_bits_are_named_and_no_encoding_that_rounds_them_is_recommended() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let id = |n: u64| format!("{{\"trace_id\":10726088049744131486097183377815{n:07},\"name\":\"span\"}}\n");
-    place.file("ids.jsonl", (0..100).map(id).collect::<String>());
-    let comparison = json(&place, "ids.jsonl", &[]);
+    sandbox.file("ids.jsonl", (0..100).map(id).collect::<String>());
+    let comparison = json(&sandbox, "ids.jsonl", &[]);
     let refusal = &comparison["refusals"][0];
     assert_eq!(
         (&refusal["encoding"], &refusal["documents"]),
@@ -184,7 +184,7 @@ fn numbers_beyond_64_bits_are_named_and_no_encoding_that_rounds_them_is_recommen
 
 #[test]
 fn no_setting_within_the_wait_has_fewer_bytes_than_the_recommended_one_unless_it_is_named() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // Digits that no encoding and no codec makes much smaller.
     let reference = |n: usize| (n as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
     let order = |(n, order): (usize, String)| {
@@ -192,7 +192,7 @@ fn no_setting_within_the_wait_has_fewer_bytes_than_the_recommended_one_unless_it
         format!("{begin},\"reference\":\"{:039}{:039}\"}}", r(n), r(n + 1000))
     };
     let orders: Vec<String> = orders(200).into_iter().enumerate().map(order).collect();
-    place.file("orders.jsonl", orders.join("\n"));
+    sandbox.file("orders.jsonl", orders.join("\n"));
     let more = [
         "--no-timing",
         "--encodings",
@@ -204,7 +204,7 @@ fn no_setting_within_the_wait_has_fewer_bytes_than_the_recommended_one_unless_it
         "--format",
         "json",
     ];
-    let link = &place.json(&[&["encode", "orders.jsonl"][..], &more].concat())["links"][0];
+    let link = &sandbox.json(&[&["encode", "orders.jsonl"][..], &more].concat())["links"][0];
     let outcomes = || {
         link["outcomes"]
             .as_array()
@@ -232,10 +232,10 @@ fn no_setting_within_the_wait_has_fewer_bytes_than_the_recommended_one_unless_it
 
 #[test]
 fn a_rate_that_the_link_cannot_carry_gets_no_time_and_no_setting() {
-    let place = Place::new();
-    place.file("orders.jsonl", orders(100).join("\n"));
+    let sandbox = Sandbox::new();
+    sandbox.file("orders.jsonl", orders(100).join("\n"));
     let modem = ["--link", "published/dialup-56k", "--format", "json"];
-    let at = |rate: &str| place.json(&words("orders.jsonl", &[&modem[..], &["--rate", rate]].concat()));
+    let at = |rate: &str| sandbox.json(&words("orders.jsonl", &[&modem[..], &["--rate", rate]].concat()));
     let plain = |comparison: &Value| comparison["links"][0]["outcomes"][0].clone();
     let [slow, busy, full] = ["1", "40", "1000"].map(at);
     assert_eq!(
@@ -250,7 +250,7 @@ fn a_rate_that_the_link_cannot_carry_gets_no_time_and_no_setting() {
     );
     let mean = |comparison: &Value| plain(comparison)["delivery_time"]["mean"].as_f64().unwrap();
     assert!(mean(&busy) > 1.3 * mean(&slow), "{} {}", mean(&busy), mean(&slow));
-    let table = place.data(&words(
+    let table = sandbox.data(&words(
         "orders.jsonl",
         &["--link", "published/dialup-56k", "--rate", "1000", "--all"],
     ));
@@ -259,15 +259,15 @@ fn a_rate_that_the_link_cannot_carry_gets_no_time_and_no_setting() {
 
 #[test]
 fn a_link_on_which_nothing_is_gained_is_told_with_the_rate_at_which_it_would_be() {
-    let place = Place::new();
-    place.file("orders.jsonl", orders(100).join("\n"));
-    let answer = place.data(&words("orders.jsonl", &["--link", "wpt/cable"]));
+    let sandbox = Sandbox::new();
+    sandbox.file("orders.jsonl", orders(100).join("\n"));
+    let answer = sandbox.data(&words("orders.jsonl", &["--link", "wpt/cable"]));
     assert!(
         answer.starts_with("On wpt/cable: Nothing is gained below about "),
         "{answer}"
     );
-    place.file("one.jsonl", &orders(1)[0]);
-    let one = place.data(&words("one.jsonl", &["--link", "wpt/cable"]));
+    sandbox.file("one.jsonl", &orders(1)[0]);
+    let one = sandbox.data(&words("one.jsonl", &["--link", "wpt/cable"]));
     assert!(
         one.contains("Encoded 1 document, ") && !one.contains("1 documents"),
         "{one}"

@@ -1,6 +1,6 @@
 //! Tests with a closed stdout, a user without a home, and files that cannot be written.
 
-use crate::place::{Ended, LASTMILE, Place};
+use crate::sandbox::{Ended, LASTMILE, Sandbox};
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 /// must meet the closed end.
 #[test]
 fn a_reader_that_leaves_is_no_error() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let mut links = String::new();
     for n in 1..=40 {
         write!(
@@ -18,15 +18,15 @@ fn a_reader_that_leaves_is_no_error() {
         )
         .unwrap();
     }
-    let study = place.file(
+    let study = sandbox.file(
         "many.toml",
         format!(
             "name = 'many'\nquestion = ''\nrepeats = 1\n[fixed]\nworkload = {{ kind = 'bulk', bytes = '1 kB' }}\n\
              delivery = 'tcp'\n[factors]\nlink = [{links}]"
         ),
     );
-    assert!(place.data(&["run", study, "--format", "json"]).len() > 65_536);
-    let mut command = place.command(&["run", study, "--format", "json"]);
+    assert!(sandbox.data(&["run", study, "--format", "json"]).len() > 65_536);
+    let mut command = sandbox.command(&["run", study, "--format", "json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut head = [0; 10];
     let mut stdout = child.stdout.take().unwrap();
@@ -43,8 +43,12 @@ fn a_reader_that_leaves_is_no_error() {
 
 #[test]
 fn stderr_that_nobody_reads_is_no_error_either() {
-    let place = Place::new();
-    let mut child = place.command(&["run", "bulc"]).stderr(Stdio::piped()).spawn().unwrap();
+    let sandbox = Sandbox::new();
+    let mut child = sandbox
+        .command(&["run", "bulc"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stderr.take());
     assert_eq!(child.wait().unwrap().code(), Some(2));
 }
@@ -53,18 +57,18 @@ fn stderr_that_nobody_reads_is_no_error_either() {
 #[cfg(target_os = "linux")]
 #[test]
 fn where_stdout_cannot_be_written_the_run_is_kept_with_its_report() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let mut command = place.command(&["run", "bulk", "--out", "kept"]);
+    let mut command = sandbox.command(&["run", "bulk", "--out", "kept"]);
     let ended = Ended::of(command.stdout(full).stderr(Stdio::piped()).output().unwrap());
     ended.refused(3, &["report: kept/report.html", "stdout cannot be written"]);
-    assert!(place.path().join("kept/report.html").is_file());
+    assert!(sandbox.path().join("kept/report.html").is_file());
 }
 
 #[test]
 fn no_home_and_no_terminal_are_needed() {
-    let place = Place::new();
-    let ended = Ended::of(place.command(&["run", "bulk"]).env_clear().output().unwrap());
+    let sandbox = Sandbox::new();
+    let ended = Ended::of(sandbox.command(&["run", "bulk"]).env_clear().output().unwrap());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(ended.stdout.contains("16.4 s"));
 }
@@ -77,11 +81,11 @@ fn a_folder_that_cannot_be_written_is_said_with_the_way_out() {
     use std::os::unix::process::CommandExt as _;
     const NOBODY: u32 = 65_534;
 
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // The binary may be in a folder that the user nobody may not enter.
-    let binary = place.path().join("lastmile");
+    let binary = sandbox.path().join("lastmile");
     std::fs::copy(LASTMILE, &binary).unwrap();
-    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
+    std::fs::set_permissions(sandbox.path(), std::fs::Permissions::from_mode(0o555)).unwrap();
     let writable = tempfile::tempdir().unwrap();
     std::fs::set_permissions(writable.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
@@ -89,7 +93,7 @@ fn a_folder_that_cannot_be_written_is_said_with_the_way_out() {
         let mut command = Command::new(&binary);
         command
             .args(words)
-            .current_dir(place.path())
+            .current_dir(sandbox.path())
             .env_clear()
             .stdin(Stdio::null());
         if is_root {
@@ -107,5 +111,5 @@ fn a_folder_that_cannot_be_written_is_said_with_the_way_out() {
     let out = writable.path().join("run").display().to_string();
     let ended = run(&["run", "bulk", "--out", &out]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::set_permissions(sandbox.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
 }

@@ -1,6 +1,6 @@
 //! Tests of studies whose events other systems carry: Java RMI, Ice, and brokers, as far as this machine has them.
 
-use crate::place::{Place, parsed};
+use crate::sandbox::{Sandbox, parsed};
 use serde_json::Value;
 
 /// A short run of each system, in every test that most of them have.
@@ -43,8 +43,8 @@ persistent = ["off", "on"]
 
 /// The cells of each system that this machine has; the others are named, as the run names them. None where it has no emulated world.
 fn cells_of_each(study: &str) -> Option<Vec<(String, Vec<Value>)>> {
-    let place = Place::new();
-    let ended = place.run(&["run", place.file("systems.toml", study), "--format", "json"]);
+    let sandbox = Sandbox::new();
+    let ended = sandbox.run(&["run", sandbox.file("systems.toml", study), "--format", "json"]);
     if ended.code == Some(3) {
         eprintln!("skipped: {}", ended.stderr);
         return None;
@@ -61,9 +61,9 @@ fn cells_of_each(study: &str) -> Option<Vec<(String, Vec<Value>)>> {
             .cloned()
             .collect();
         if cells.is_empty() {
-            let told = ended.stderr.lines().find(|line| line.contains(&server));
-            let told = told.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr));
-            eprintln!("skipped: {told}");
+            let line = ended.stderr.lines().find(|line| line.contains(&server));
+            let line = line.unwrap_or_else(|| panic!("{server} is neither run nor named: {}", ended.stderr));
+            eprintln!("skipped: {line}");
         } else {
             present.push((server, cells));
         }

@@ -14,7 +14,7 @@ mod slow_link;
 mod spool;
 
 use crate::browser::chromium;
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -32,16 +32,16 @@ struct Running {
 }
 
 impl Running {
-    fn start(place: &Place, words: &[&str], notes: usize) -> Self {
-        let mut child = place.command(words).stderr(Stdio::piped()).spawn().unwrap();
+    fn start(sandbox: &Sandbox, words: &[&str], notes: usize) -> Self {
+        let mut child = sandbox.command(words).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let notes: Vec<String> = stderr.lines().take(notes).map(Result::unwrap).collect();
         Self { child, notes }
     }
 
-    fn monitor(place: &Place, more: &[&str]) -> Self {
+    fn monitor(sandbox: &Sandbox, more: &[&str]) -> Self {
         let words = [&["monitor", "kept", "--listen", "127.0.0.1:0"], more].concat();
-        Self::start(place, &words, 1)
+        Self::start(sandbox, &words, 1)
     }
 
     /// Ends it in good order.
@@ -70,9 +70,9 @@ impl Drop for Running {
 }
 
 /// Asks until so many events are there; fails where they do not come.
-fn events(place: &Place, url: &str, subject: &str, count: usize) -> Vec<Value> {
+fn events(sandbox: &Sandbox, url: &str, subject: &str, count: usize) -> Vec<Value> {
     for _ in 0..200 {
-        let ended = place.run(&["query", subject, "--monitor", url]);
+        let ended = sandbox.run(&["query", subject, "--monitor", url]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
         let events: Vec<Value> = lines.filter(|line: &Value| line.get("subject").is_some()).collect();
@@ -85,7 +85,7 @@ fn events(place: &Place, url: &str, subject: &str, count: usize) -> Vec<Value> {
 }
 
 /// A page as Chromium has it once its scripts have run for a while: again until it has what is awaited, since a busy machine may be late.
-fn dom(chromium: &str, place: &Place, url: &str, awaited: &str) -> String {
+fn dom(chromium: &str, sandbox: &Sandbox, url: &str, awaited: &str) -> String {
     let mut page = String::new();
     for _ in 0..10 {
         let output = Command::new(chromium)
@@ -96,7 +96,7 @@ fn dom(chromium: &str, place: &Place, url: &str, awaited: &str) -> String {
                 "--virtual-time-budget=4000",
                 "--dump-dom",
             ])
-            .arg(format!("--user-data-dir={}", place.path().join("chromium").display()))
+            .arg(format!("--user-data-dir={}", sandbox.path().join("chromium").display()))
             .arg(url)
             .stderr(Stdio::null())
             .output()
@@ -116,12 +116,12 @@ fn the_live_page_draws_events_and_shows_hostile_texts_as_text() {
     let Some(chromium) = chromium() else {
         return eprintln!("skipped: no Chromium is installed (make peers installs it)");
     };
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let hostile = format!("text={HOSTILE}");
     for rate in ["rate=1.5", "rate=7.25"] {
-        let emitted = place.run(&[
+        let emitted = sandbox.run(&[
             "emit",
             "load.second",
             rate,
@@ -132,7 +132,7 @@ fn the_live_page_draws_events_and_shows_hostile_texts_as_text() {
         ]);
         assert_eq!(emitted.code, Some(0), "{}", emitted.stderr);
     }
-    let dom = dom(chromium, &place, &url, "<polyline");
+    let dom = dom(chromium, &sandbox, &url, "<polyline");
     assert!(dom.contains("<title>Live events</title>"), "{dom}");
     assert!(dom.contains(r#"role="status">live</p>"#), "{dom}");
     assert!(
@@ -156,17 +156,17 @@ fn the_live_page_draws_events_and_shows_hostile_texts_as_text() {
 
 #[test]
 fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
-    let place = Place::new();
-    place
+    let sandbox = Sandbox::new();
+    sandbox
         .run(&["monitor", "open", "--listen", "0.0.0.0:0"])
         .refused(2, &["--listen 0.0.0.0:0", "--token-file"]);
-    place
+    sandbox
         .run(&["run", "bulk", "--live", "0.0.0.0:0", "--repeats", "1"])
         .refused(2, &["--live 0.0.0.0:0", "--token-file"]);
-    place.file("token", "a-token-of-this-test\n");
-    let may = |mode| fs::set_permissions(place.path().join("token"), fs::Permissions::from_mode(mode)).unwrap();
+    sandbox.file("token", "a-token-of-this-test\n");
+    let may = |mode| fs::set_permissions(sandbox.path().join("token"), fs::Permissions::from_mode(mode)).unwrap();
     may(0o644);
-    place
+    sandbox
         .run(&["monitor", "kept", "--listen", "127.0.0.1:0", "--token-file", "token"])
         .refused(
             2,
@@ -177,17 +177,17 @@ fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
             ],
         );
     may(0o600);
-    let monitor = Running::monitor(&place, &["--token-file", "token"]);
+    let monitor = Running::monitor(&sandbox, &["--token-file", "token"]);
     let url = monitor.url();
-    let without = place.run(&["query", "--monitor", &url]);
+    let without = sandbox.run(&["query", "--monitor", &url]);
     assert!(without.stderr.contains("token"), "{}", without.stderr);
     assert_ne!(without.code, Some(0));
     let with = ["query", "--monitor", &url, "--token-file", "token"];
-    assert_eq!(place.run(&with).code, Some(0));
+    assert_eq!(sandbox.run(&with).code, Some(0));
     let Some(chromium) = chromium() else {
         return eprintln!("skipped: no Chromium is installed (make peers installs it)");
     };
-    let dom = dom(chromium, &place, &url, ">a token is needed</p>");
+    let dom = dom(chromium, &sandbox, &url, ">a token is needed</p>");
     assert!(
         dom.contains(r#"<form id="ask">"#) && dom.contains(">a token is needed</p>"),
         "{dom}"
@@ -196,7 +196,7 @@ fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
 
 #[test]
 fn a_run_shows_itself_live_and_keeps_its_events() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let live = [
         "run",
         "bulk",
@@ -208,7 +208,7 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
         "--out",
         "run",
     ];
-    let shown = place.run(&[&live[..], &["--live"]].concat());
+    let shown = sandbox.run(&[&live[..], &["--live"]].concat());
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
     assert!(
         shown.stderr.contains("live page: http://127.0.0.1:"),
@@ -216,14 +216,14 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
         shown.stderr
     );
     assert!(shown.stderr.contains("observing the run took"), "{}", shown.stderr);
-    let plain = place.run(&[&live[..8], &["other"]].concat());
+    let plain = sandbox.run(&[&live[..8], &["other"]].concat());
     let cells = |text: &str| serde_json::from_str::<Value>(text).unwrap()["cells"].clone();
     assert_eq!(cells(&shown.stdout), cells(&plain.stdout), "observing moved a figure");
 
-    let monitor = Running::start(&place, &["monitor", "run/events", "--listen", "127.0.0.1:0"], 1);
+    let monitor = Running::start(&sandbox, &["monitor", "run/events", "--listen", "127.0.0.1:0"], 1);
     let url = monitor.url();
     // Eight cells of two repeats each.
-    let repeats = events(&place, &url, "run.repeat", 16);
+    let repeats = events(&sandbox, &url, "run.repeat", 16);
     assert_eq!(repeats.len(), 16);
     assert!(
         repeats
@@ -231,20 +231,24 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
             .all(|repeat| repeat["fields"]["transfer_time"].as_f64().unwrap() > 0.0)
     );
     // Of worlds that run side by side one is on view.
-    let world = events(&place, &url, "run.world.link-down", 1);
-    assert!(world.iter().any(|told| told["fields"]["rate"].as_f64().unwrap() > 0.0));
+    let world = events(&sandbox, &url, "run.world.link-down", 1);
+    assert!(
+        world
+            .iter()
+            .any(|event| event["fields"]["rate"].as_f64().unwrap() > 0.0)
+    );
     assert_eq!(world[0]["fields"]["unit.queue"], "packets");
-    let progress = events(&place, &url, "run.progress", 8);
+    let progress = events(&sandbox, &url, "run.progress", 8);
     let last = progress.last().unwrap();
     assert_eq!(
         (&last["fields"]["done"], &last["fields"]["total"]),
         (&16.into(), &16.into())
     );
-    assert_eq!(events(&place, &url, "run.end", 1).len(), 1);
+    assert_eq!(events(&sandbox, &url, "run.end", 1).len(), 1);
     let Some(chromium) = chromium() else {
         return eprintln!("skipped: no Chromium is installed (make peers installs it)");
     };
-    let dom = dom(chromium, &place, &url, "run.world.link-down queue");
+    let dom = dom(chromium, &sandbox, &url, "run.world.link-down queue");
     assert!(dom.contains(r#"<h1 id="title">bulk</h1>"#), "{dom}");
     assert!(dom.contains(r#"<span id="count">16 of 16 repeats.</span>"#), "{dom}");
     assert!(dom.contains(r#"aria-label="run.repeat transfer_time: now "#), "{dom}");
@@ -257,8 +261,8 @@ fn logs_of_opentelemetrys_sdk_reach_the_sensor_and_are_found_by_query() {
     if !peer.join("target/lib/opentelemetry/sdk/version/__init__.py").exists() {
         return eprintln!("skipped: opentelemetry-python is not installed (make peers installs it)");
     }
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let words = [
         "sensor",
@@ -270,7 +274,7 @@ fn logs_of_opentelemetrys_sdk_reach_the_sensor_and_are_found_by_query() {
         "--otlp",
         "127.0.0.1:0",
     ];
-    let sensor = Running::start(&place, &words, 2);
+    let sensor = Running::start(&sandbox, &words, 2);
     let otlp = sensor.url();
     let (host, port) = otlp.trim_start_matches("http://").split_once(':').unwrap();
     let output = Command::new("python3")
@@ -284,7 +288,7 @@ fn logs_of_opentelemetrys_sdk_reach_the_sensor_and_are_found_by_query() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    let logs = events(&place, &url, "log", 600);
+    let logs = events(&sandbox, &url, "log", 600);
     assert_eq!(logs.len(), 600);
     for (number, log) in logs.iter().enumerate() {
         let fields = &log["fields"];
@@ -295,16 +299,16 @@ fn logs_of_opentelemetrys_sdk_reach_the_sensor_and_are_found_by_query() {
         );
         assert_eq!(fields["resource.service.name"], "peer");
     }
-    let late = place.data(&["query", "log", "--where", "order >= 590", "--monitor", &url]);
+    let late = sandbox.data(&["query", "log", "--where", "order >= 590", "--monitor", &url]);
     assert_eq!(late.lines().count(), 11, "ten events and the end: {late}");
 }
 
 #[test]
 fn what_a_sensor_costs_its_program_is_measured_in_pairs() {
-    let place = Place::new();
-    let program = Path::new(crate::place::LASTMILE).with_file_name("examples/observed_work");
+    let sandbox = Sandbox::new();
+    let program = Path::new(crate::sandbox::LASTMILE).with_file_name("examples/observed_work");
     let program = program.to_str().unwrap();
-    let record = place.json(&["perturb", "--pairs", "3", "--format", "json", "--", program, "200"]);
+    let record = sandbox.json(&["perturb", "--pairs", "3", "--format", "json", "--", program, "200"]);
     // Each run with the sensor emits an event a round, and its end.
     assert_eq!((&record["pairs"], &record["events"]), (&3.into(), &201.0.into()));
     let effects = record["effects"].as_array().unwrap();
@@ -314,9 +318,9 @@ fn what_a_sensor_costs_its_program_is_measured_in_pairs() {
         assert!(effect["without"]["mean"].as_f64().unwrap() > 0.0, "{effect}");
         assert_eq!(effect["with"]["n"], 3);
     }
-    let silent = place.data(&["perturb", "--pairs", "1", "--", "true"]);
+    let silent = sandbox.data(&["perturb", "--pairs", "1", "--", "true"]);
     assert!(silent.contains("The program emitted no event"), "{silent}");
-    place
+    sandbox
         .run(&["perturb", "--", "false"])
         .refused(2, &["false ended with exit status: 1"]);
 }

@@ -6,7 +6,7 @@
 mod fixtures;
 
 use crate::browser::chromium;
-use crate::place::{LASTMILE, Place};
+use crate::sandbox::{LASTMILE, Sandbox};
 use crate::verbs::verbs;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -63,7 +63,7 @@ const BEHIND_THE_LINK: &str = "EXAMPLES_BEHIND_THE_LINK";
 
 #[test]
 fn each_example_of_each_help_runs() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let tests = std::env::current_exe().unwrap();
     let own = tests.to_str().unwrap();
     let words = [
@@ -77,14 +77,14 @@ fn each_example_of_each_help_runs() {
         "--nocapture",
         "examples::behind_the_link",
     ];
-    let output = place.command(&words).env(BEHIND_THE_LINK, "1").output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let output = sandbox.command(&words).env(BEHIND_THE_LINK, "1").output().unwrap();
+    let output_text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     if output.status.code() == Some(3) {
-        return eprintln!("skipped: {told}");
+        return eprintln!("skipped: {output_text}");
     }
-    eprint!("{told}");
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("1 passed"), "{told}");
+    eprint!("{output_text}");
+    assert!(output.status.success(), "{output_text}");
+    assert!(output_text.contains("1 passed"), "{output_text}");
 }
 
 #[test]
@@ -93,20 +93,20 @@ fn behind_the_link() {
     if std::env::var_os(BEHIND_THE_LINK).is_none() {
         return;
     }
-    let place = Place::new();
-    fixtures::write(&place);
+    let sandbox = Sandbox::new();
+    fixtures::write(&sandbox);
     let mut failures = Vec::new();
-    for verb in verbs(&place) {
+    for verb in verbs(&sandbox) {
         let services = SERVICES
             .iter()
             .find(|(name, _)| *name == verb)
             .map_or(&[][..], |(_, services)| services);
         let _services: Vec<Running> = services
             .iter()
-            .map(|service| Running::service(&place, service))
+            .map(|service| Running::service(&sandbox, service))
             .collect();
-        for example in examples(&place.data(&[&verb, "--help"])) {
-            match run(&place, &example) {
+        for example in examples(&sandbox.data(&[&verb, "--help"])) {
+            match run(&sandbox, &example) {
                 Ok(()) => {}
                 Err(Miss::Skipped(why)) => eprintln!("skipped: {example}: {why}"),
                 Err(Miss::Failed(why)) => failures.push(format!("{example}\n{why}")),
@@ -130,7 +130,7 @@ enum Miss {
     Failed(String),
 }
 
-fn run(place: &Place, example: &str) -> Result<(), Miss> {
+fn run(sandbox: &Sandbox, example: &str) -> Result<(), Miss> {
     if example.contains("--store nats:") {
         return Err(Miss::Skipped("it needs a NATS server".to_owned()));
     }
@@ -148,13 +148,13 @@ fn run(place: &Place, example: &str) -> Result<(), Miss> {
     if endless.is_some() && !command.contains('|') {
         command.insert_str(0, "exec ");
     }
-    let mut running = Running::start(place, &command, "");
-    let works = endless.is_none_or(|(_, condition)| running.waits_for(place, condition));
+    let mut running = Running::start(sandbox, &command, "");
+    let works = endless.is_none_or(|(_, condition)| running.waits_for(sandbox, condition));
     if endless.is_some() {
         running.terminate();
     }
     let status = running.child.wait().unwrap();
-    let said = || format!("{status}: {}", place.read("err"));
+    let said = || format!("{status}: {}", sandbox.read("err"));
     match status.code() {
         _ if !works => Err(Miss::Failed(said())),
         Some(0) => Ok(()),
@@ -173,9 +173,9 @@ struct Running {
 
 impl Running {
     /// Starts it; its output goes to the files `out` and `err` with this ending.
-    fn start(place: &Place, command: &str, ending: &str) -> Self {
-        let file = |name: &str| File::create(place.path().join(format!("{name}{ending}"))).unwrap();
-        let mut shell = shell(place, command);
+    fn start(sandbox: &Sandbox, command: &str, ending: &str) -> Self {
+        let file = |name: &str| File::create(sandbox.path().join(format!("{name}{ending}"))).unwrap();
+        let mut shell = shell(sandbox, command);
         shell.stdout(file("out")).stderr(file("err")).process_group(0);
         Self {
             child: shell.spawn().unwrap(),
@@ -183,20 +183,20 @@ impl Running {
     }
 
     /// Starts it, and waits until it says where it listens.
-    fn service(place: &Place, command: &str) -> Self {
+    fn service(sandbox: &Sandbox, command: &str) -> Self {
         let program = command.split(' ').take(2).collect::<String>().replace('/', "");
-        let mut running = Self::start(place, &format!("exec {command}"), &format!("-{program}"));
+        let mut running = Self::start(sandbox, &format!("exec {command}"), &format!("-{program}"));
         assert!(
-            running.waits_for(place, &format!("grep 'listens at' err-{program}")),
+            running.waits_for(sandbox, &format!("grep 'listens at' err-{program}")),
             "{command}"
         );
         running
     }
 
     /// Whether it fulfils a condition before it ends, and before the shell has asked very often.
-    fn waits_for(&mut self, place: &Place, condition: &str) -> bool {
+    fn waits_for(&mut self, sandbox: &Sandbox, condition: &str) -> bool {
         let is_fulfilled = || {
-            shell(place, &format!("{condition} >condition 2>&1"))
+            shell(sandbox, &format!("{condition} >condition 2>&1"))
                 .status()
                 .unwrap()
                 .success()
@@ -228,14 +228,14 @@ impl Drop for Running {
 }
 
 /// Bash, with the programs of the folder `bin` before others, and a home in the place.
-fn shell(place: &Place, command: &str) -> Command {
+fn shell(sandbox: &Sandbox, command: &str) -> Command {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("bash");
     shell
         .args(["-o", "pipefail", "-c", &format!("fpath=('' ~); {command}")])
-        .current_dir(place.path())
-        .env("HOME", place.path())
-        .env("PATH", format!("{}:{path}", place.path().join("bin").display()))
+        .current_dir(sandbox.path())
+        .env("HOME", sandbox.path())
+        .env("PATH", format!("{}:{path}", sandbox.path().join("bin").display()))
         .stdin(std::process::Stdio::null());
     shell
 }

@@ -1,13 +1,13 @@
 //! A few of the cases of `make faults`: kills, full disks and flipped bits, and a checker that shares no code with what it checks.
 
-use crate::place::{LASTMILE, Place};
+use crate::sandbox::{LASTMILE, Sandbox};
 use lastmile_faults::{Kind, Outcome, Plan, has_namespaces, run};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 fn run_case(binary: &Path, plan: &Plan) -> Outcome {
-    run(binary, plan, Place::new().path())
+    run(binary, plan, Sandbox::new().path())
 }
 
 #[test]
@@ -34,10 +34,10 @@ fn an_answer_that_hides_an_event_or_tells_it_twice_is_found_out() {
     // An event that is submitted when all is up again.
     let event = r#"/"n":4294967297,/"#;
     for (lie, found) in [("d", "lacks 1 acknowledged events"), ("p", "twice")] {
-        let (lie, place) = (format!("{event}{lie}"), Place::new());
+        let (lie, sandbox) = (format!("{event}{lie}"), Sandbox::new());
         let script =
             format!("#!/bin/sh\n[ \"$1\" = query ] || exec {LASTMILE} \"$@\"\n{LASTMILE} \"$@\" | sed '{lie}'\n");
-        let binary = place.path().join(place.file("lastmile", script));
+        let binary = sandbox.path().join(sandbox.file("lastmile", script));
         std::fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
         let faults = run_case(&binary, &Plan::of_seed(KILLS)).faults;
         assert!(faults.iter().any(|fault| fault.contains(found)), "{lie}: {faults:?}");

@@ -9,7 +9,7 @@ mod leftovers;
 mod passed_on;
 mod ways;
 
-use crate::place::{Ended, LASTMILE};
+use crate::sandbox::{Ended, LASTMILE};
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io::{Read, Write};

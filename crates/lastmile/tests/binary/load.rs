@@ -3,7 +3,7 @@
 mod http2;
 mod truth;
 
-use crate::place::{Ended, Place, parsed};
+use crate::sandbox::{Ended, Sandbox, parsed};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -60,9 +60,9 @@ fn response(status: &str, body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_real_server_is_loaded_and_the_run_checks_itself() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let url = server();
-    let ended = place.run(&[
+    let ended = sandbox.run(&[
         "load",
         &url,
         "--rate",
@@ -110,14 +110,18 @@ fn a_real_server_is_loaded_and_the_run_checks_itself() {
         "{}",
         ended.stderr
     );
-    assert!(place.read("load.html").contains("Distribution of response times"));
-    assert!(place.read("log.hlog").contains("#[Histogram log format version 1.3]\n"));
-    assert!(place.read("log.hlog").contains("\nTag=machine-50,0.000,0.500,"));
+    assert!(sandbox.read("load.html").contains("Distribution of response times"));
+    assert!(
+        sandbox
+            .read("log.hlog")
+            .contains("#[Histogram log format version 1.3]\n")
+    );
+    assert!(sandbox.read("log.hlog").contains("\nTag=machine-50,0.000,0.500,"));
 }
 
 #[test]
 fn a_sweep_in_virtual_time_has_a_knee_and_is_the_same_every_time() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "load",
         "http://server/",
@@ -136,7 +140,7 @@ fn a_sweep_in_virtual_time_has_a_knee_and_is_the_same_every_time() {
         "--format",
         "json",
     ];
-    let first = place.data(&words);
+    let first = sandbox.data(&words);
     let record = parsed(&first);
     assert_eq!(record["runs"].as_array().unwrap().len(), 10);
     let knee = record["knees"][0]["rate"].as_f64().unwrap();
@@ -145,19 +149,19 @@ fn a_sweep_in_virtual_time_has_a_knee_and_is_the_same_every_time() {
         "the power of M/D/4 is greatest at about three quarters of 200/s: {knee}"
     );
     assert_eq!(record["knees"][0]["carried_rate_max"], 200.0);
-    assert_eq!(first, place.data(&words));
+    assert_eq!(first, sandbox.data(&words));
     // The table, CSV and Markdown are made from the same record.
     for format in ["table", "csv", "md"] {
         let mut words = words.to_vec();
         *words.last_mut().unwrap() = format;
-        assert!(place.data(&words).contains("sim"), "{format}");
+        assert!(sandbox.data(&words).contains("sim"), "{format}");
     }
 }
 
 #[test]
 fn the_highest_rate_within_a_limit_is_found_with_an_interval() {
-    let place = Place::new();
-    let record = place.json(&[
+    let sandbox = Sandbox::new();
+    let record = sandbox.json(&[
         "load",
         "http://server/",
         "--world",
@@ -183,7 +187,7 @@ fn the_highest_rate_within_a_limit_is_found_with_an_interval() {
         (limit["broken_by"].as_str(), limit["repeats"].as_array().unwrap().len()),
         (Some("p99<20ms"), 3)
     );
-    let none = place.run(&[
+    let none = sandbox.run(&[
         "load",
         "http://server/",
         "--world",
@@ -201,7 +205,7 @@ fn the_highest_rate_within_a_limit_is_found_with_an_interval() {
 
 #[test]
 fn sizes_are_swept() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "load",
         "http://server/",
@@ -216,7 +220,7 @@ fn sizes_are_swept() {
         "--format",
         "json",
     ];
-    let record = place.json(&words);
+    let record = sandbox.json(&words);
     let runs = record["runs"].as_array().unwrap();
     let sizes: Vec<_> = runs.iter().map(|run| run["size"].as_u64().unwrap()).collect();
     let times: Vec<_> = runs
@@ -229,7 +233,7 @@ fn sizes_are_swept() {
         (0.14..0.18).contains(&(times[1] - times[0])) && times.is_sorted(),
         "{times:?}"
     );
-    let refused = place.run(&["load", "http://127.0.0.1:1/", "--sizes", "1kB"]);
+    let refused = sandbox.run(&["load", "http://127.0.0.1:1/", "--sizes", "1kB"]);
     assert!(
         refused.code == Some(2) && refused.stderr.contains("{size} in the URL"),
         "{}",
@@ -239,7 +243,7 @@ fn sizes_are_swept() {
 
 #[test]
 fn two_loads_are_compared() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for (name, time) in [("before", "10ms"), ("after", "12ms")] {
         let words = [
             "load",
@@ -255,10 +259,10 @@ fn two_loads_are_compared() {
             "--format",
             "json",
         ];
-        let record = place.data(&words);
-        place.file(&format!("{name}.json"), record);
+        let record = sandbox.data(&words);
+        sandbox.file(&format!("{name}.json"), record);
     }
-    let ended = place.run(&[
+    let ended = sandbox.run(&[
         "compare",
         "before.json",
         "after.json",
@@ -274,9 +278,9 @@ fn two_loads_are_compared() {
 
 #[test]
 fn what_may_not_be_loaded_is_refused_with_the_remedy() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let refused = |words: &[&str], remedy: &str| {
-        let ended = place.run(words);
+        let ended = sandbox.run(words);
         assert_eq!(ended.code, Some(2), "{}", ended.stderr);
         assert!(ended.stderr.contains(remedy), "{}", ended.stderr);
     };
@@ -295,13 +299,13 @@ fn what_may_not_be_loaded_is_refused_with_the_remedy() {
     );
     refused(&["load", "http://10.0.0.1/", "--link", "wpt/3g"], "loopback");
     refused(&["load", "http://127.0.0.1/", "--link", "wpt/5g"], "wpt/");
-    place.file("times", "0\n2\n1\n");
+    sandbox.file("times", "0\n2\n1\n");
     refused(&["load", "http://127.0.0.1/", "--schedule", "times"], "line 3");
 }
 
 #[test]
 fn ctrl_c_keeps_what_was_measured() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let url = server();
     let words = [
         "load",
@@ -315,7 +319,7 @@ fn ctrl_c_keeps_what_was_measured() {
         "--report",
         "load.html",
     ];
-    let mut command = place.command(&words);
+    let mut command = sandbox.command(&words);
     let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_secs(1));
     let interrupted = std::process::Command::new("kill")
@@ -329,7 +333,7 @@ fn ctrl_c_keeps_what_was_measured() {
     let run = &record["runs"][0];
     assert!(run["completed"].as_u64() > Some(10) && run["valid"] == false);
     assert_eq!(record["doubts"][0]["kind"], "interrupted");
-    let page = place.read("load.html");
+    let page = sandbox.read("load.html");
     assert!(page.contains("INVALID: the figures do not count: the run was stopped before its end"));
     assert!(
         page.contains("constant arrivals for 3600 s per run (stopped after "),
@@ -364,9 +368,9 @@ fn measured(ended: &Ended) -> Option<Value> {
 
 #[test]
 fn a_load_takes_as_long_over_real_kernels_as_over_the_simulated_link() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let url = workers(2, Duration::from_millis(20));
-    let ended = place.run(&[
+    let ended = sandbox.run(&[
         "load",
         &url,
         "--world",
@@ -395,7 +399,7 @@ fn a_load_takes_as_long_over_real_kernels_as_over_the_simulated_link() {
     let [simulated, real] = ["sim", "emu"].map(|world| runs.iter().find(|run| run["world"] == world).unwrap());
     assert_eq!(simulated["intended"], real["intended"]);
     assert_eq!(simulated["failed"], 0);
-    assert!(std::fs::metadata(place.path().join("load.pcap")).unwrap().len() > 10_000);
+    assert!(std::fs::metadata(sandbox.path().join("load.pcap")).unwrap().len() > 10_000);
     // What was disturbed by other work says nothing about the models, and is marked as such.
     if real["valid"] == true {
         assert_eq!(real["failed"], 0, "{real}");
@@ -419,8 +423,8 @@ fn a_load_takes_as_long_over_real_kernels_as_over_the_simulated_link() {
 
 #[test]
 fn a_modelled_server_is_loaded_over_tls() {
-    let place = Place::new();
-    let record = place.json(&[
+    let sandbox = Sandbox::new();
+    let record = sandbox.json(&[
         "load",
         "https://server/",
         "--world",
@@ -437,8 +441,8 @@ fn a_modelled_server_is_loaded_over_tls() {
 
 #[test]
 fn a_modelled_server_is_loaded_over_http_2() {
-    let place = Place::new();
-    let record = place.json(&[
+    let sandbox = Sandbox::new();
+    let record = sandbox.json(&[
         "load",
         "https://server/",
         "--http2",
@@ -458,14 +462,14 @@ fn a_modelled_server_is_loaded_over_http_2() {
         "{run}"
     );
     assert!(record["model"].as_str().unwrap().contains("HTTP/2"), "{record}");
-    place
+    sandbox
         .run(&["load", "http://server/", "--world", "sim", "--streams", "5"])
         .refused(2, &["--http2"]);
 }
 
 #[test]
 fn a_full_backlog_drops_connections_and_they_are_counted() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [
         "load",
         "http://server/",
@@ -482,7 +486,7 @@ fn a_full_backlog_drops_connections_and_they_are_counted() {
         "--format",
         "json",
     ];
-    let record = place.json(&words);
+    let record = sandbox.json(&words);
     let run = &record["runs"][0];
     assert!(run["listen_drops"].as_u64() > Some(20), "{run}");
     assert!(run["errors"]["syn-lost"].as_u64() > Some(0), "{run}");

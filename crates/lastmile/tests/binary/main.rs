@@ -22,10 +22,10 @@ mod inspect;
 mod link;
 #[cfg(target_os = "linux")]
 mod load;
-mod place;
 mod refusals;
 mod resume;
 mod run;
+mod sandbox;
 #[cfg(target_os = "linux")]
 mod snippets;
 mod traces;

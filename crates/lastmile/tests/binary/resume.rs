@@ -1,14 +1,14 @@
 //! Tests that an interrupted run resumes: after a journal that ends anywhere, and after Ctrl-C.
 
-use crate::place::{Place, parsed, without_run};
 use crate::run::LOSSY;
+use crate::sandbox::{Sandbox, parsed, without_run};
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Cuts the journal of a run off after this many bytes.
-fn cut(place: &Place, folder: &str, bytes: usize) {
-    let path = place.path().join(folder).join("journal.jsonl");
+fn cut(sandbox: &Sandbox, folder: &str, bytes: usize) {
+    let path = sandbox.path().join(folder).join("journal.jsonl");
     let journal = std::fs::read(&path).unwrap();
     assert!(bytes < journal.len());
     std::fs::write(path, &journal[..bytes]).unwrap();
@@ -16,20 +16,20 @@ fn cut(place: &Place, folder: &str, bytes: usize) {
 
 #[test]
 fn a_run_cut_off_anywhere_is_resumed_to_the_same_record() {
-    let place = Place::new();
-    let study = place.file("lossy.toml", LOSSY);
-    let whole = place.data(&["run", study, "--out", "run", "--format", "json"]);
-    let journal = place.read("run/journal.jsonl");
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("lossy.toml", LOSSY);
+    let whole = sandbox.data(&["run", study, "--out", "run", "--format", "json"]);
+    let journal = sandbox.read("run/journal.jsonl");
     let second_line = journal.find('\n').unwrap() + 1;
     // Nothing yet; a whole line; in the middle of a line.
     for bytes in [0, second_line, journal.len() / 2, journal.len() - 1] {
-        place.file("run/journal.jsonl", &journal[..bytes]);
-        let ended = place.run(&["run", "--resume", "run", "--format", "json"]);
+        sandbox.file("run/journal.jsonl", &journal[..bytes]);
+        let ended = sandbox.run(&["run", "--resume", "run", "--format", "json"]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         assert_eq!(ended.stdout, whole, "cut after {bytes}");
         let kept = journal[..bytes].rfind('\n').map_or(0, |at| at + 1);
         assert!(
-            place.read("run/journal.jsonl").starts_with(&journal[..kept]),
+            sandbox.read("run/journal.jsonl").starts_with(&journal[..kept]),
             "what was there is not run again"
         );
     }
@@ -37,58 +37,60 @@ fn a_run_cut_off_anywhere_is_resumed_to_the_same_record() {
 
 #[test]
 fn the_latest_run_of_a_study_is_resumed_where_none_is_named() {
-    let place = Place::new();
-    let study = place.file("lossy.toml", LOSSY);
-    let first = place.data(&["run", study, "--format", "json"]);
-    let second = place.data(&["run", study, "--format", "json"]);
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("lossy.toml", LOSSY);
+    let first = sandbox.data(&["run", study, "--format", "json"]);
+    let second = sandbox.data(&["run", study, "--format", "json"]);
     let latest = parsed(&second)["run"].as_str().unwrap().to_owned();
-    cut(&place, &latest, 100);
-    let resumed = place.data(&["run", study, "--format", "json", "--resume"]);
+    cut(&sandbox, &latest, 100);
+    let resumed = sandbox.data(&["run", study, "--format", "json", "--resume"]);
     assert_eq!(resumed, second);
     assert_eq!(without_run(&resumed), without_run(&first));
 }
 
 #[test]
 fn a_run_that_differs_is_not_resumed_and_nothing_is_run() {
-    let place = Place::new();
-    let study = place.file("lossy.toml", LOSSY);
-    place.data(&["run", study, "--out", "run"]);
-    let line = place.read("run/journal.jsonl").find('\n').unwrap() + 1;
-    cut(&place, "run", line);
-    place
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("lossy.toml", LOSSY);
+    sandbox.data(&["run", study, "--out", "run"]);
+    let line = sandbox.read("run/journal.jsonl").find('\n').unwrap() + 1;
+    cut(&sandbox, "run", line);
+    sandbox
         .run(&["run", study, "--resume", "run", "--seed", "8"])
         .refused(2, &["run cannot be resumed", "seed"]);
-    place
+    sandbox
         .run(&["run", study, "--resume", "run", "--repeats", "8"])
         .refused(2, &["run cannot be resumed", "repeats = 8"]);
-    place
+    sandbox
         .run(&["run", study, "--out", "run"])
         .refused(2, &["run already contains a run"]);
-    assert_eq!(place.read("run/journal.jsonl").len(), line);
+    assert_eq!(sandbox.read("run/journal.jsonl").len(), line);
 }
 
 #[test]
 fn where_there_is_nothing_to_resume_that_is_said() {
-    let place = Place::new();
-    place
+    let sandbox = Sandbox::new();
+    sandbox
         .run(&["run", "bulk", "--resume"])
         .refused(2, &["no run of bulk", "--resume RUN"]);
-    place.run(&["run", "--resume"]).refused(2, &["name the run to resume"]);
-    place
+    sandbox
+        .run(&["run", "--resume"])
+        .refused(2, &["name the run to resume"]);
+    sandbox
         .run(&["run", "--resume", "nowhere"])
         .refused(2, &["nowhere does not exist"]);
-    assert!(!place.path().join("nowhere").exists(), "it is not made either");
+    assert!(!sandbox.path().join("nowhere").exists(), "it is not made either");
 }
 
 #[test]
 fn a_run_that_was_cut_off_is_reported_as_far_as_it_came() {
-    let place = Place::new();
-    let study = place.file("lossy.toml", LOSSY);
-    place.data(&["run", study, "--out", "run"]);
-    let journal = place.read("run/journal.jsonl");
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("lossy.toml", LOSSY);
+    sandbox.data(&["run", study, "--out", "run"]);
+    let journal = sandbox.read("run/journal.jsonl");
     let lines: Vec<_> = journal.match_indices('\n').collect();
-    cut(&place, "run", lines[4].0 + 1);
-    let ended = place.run(&["report", "run", "--format", "json"]);
+    cut(&sandbox, "run", lines[4].0 + 1);
+    let ended = sandbox.run(&["report", "run", "--format", "json"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(
         ended
@@ -102,11 +104,11 @@ fn a_run_that_was_cut_off_is_reported_as_far_as_it_came() {
 
 #[test]
 fn a_finished_run_whose_parts_have_repeats_of_their_own_is_not_called_unfinished() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let more = "\n[[part]]\nname = 'once'\nrepeats = 1\n[[part]]\nname = 'twice'\nrepeats = 2\n[part.fixed]\nround_trip = '50 ms'\n";
-    let study = place.file("parts.toml", LOSSY.to_owned() + more);
-    place.data(&["run", study, "--out", "run"]);
-    let ended = place.run(&["report", "run", "--format", "csv"]);
+    let study = sandbox.file("parts.toml", LOSSY.to_owned() + more);
+    sandbox.data(&["run", study, "--out", "run"]);
+    let ended = sandbox.run(&["report", "run", "--format", "csv"]);
     assert_eq!(
         (ended.code, ended.stderr.contains("repeats are done")),
         (Some(0), false),
@@ -117,30 +119,30 @@ fn a_finished_run_whose_parts_have_repeats_of_their_own_is_not_called_unfinished
 
 #[test]
 fn a_report_or_a_comparison_leaves_the_journal_of_a_run_that_is_going_on_as_it_is() {
-    let place = Place::new();
-    let study = place.file("lossy.toml", LOSSY);
-    place.data(&["run", study, "--out", "run"]);
-    let half = place.read("run/journal.jsonl").len() / 2;
-    cut(&place, "run", half);
-    let journal = place.read("run/journal.jsonl");
+    let sandbox = Sandbox::new();
+    let study = sandbox.file("lossy.toml", LOSSY);
+    sandbox.data(&["run", study, "--out", "run"]);
+    let half = sandbox.read("run/journal.jsonl").len() / 2;
+    cut(&sandbox, "run", half);
+    let journal = sandbox.read("run/journal.jsonl");
     assert!(!journal.ends_with('\n'), "the line is being written");
-    place.data(&["report", "run"]);
-    place.data(&["compare", "run", "run"]);
-    assert_eq!(place.read("run/journal.jsonl"), journal);
+    sandbox.data(&["report", "run"]);
+    sandbox.data(&["compare", "run", "run"]);
+    assert_eq!(sandbox.read("run/journal.jsonl"), journal);
 }
 
 /// Needs `kill`, and a run that does not end by itself while it is being stopped: a million repeats.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_stops_in_good_order_and_says_how_to_go_on() {
-    let place = Place::new();
-    let study = place.file(
+    let sandbox = Sandbox::new();
+    let study = sandbox.file(
         "long.toml",
         LOSSY.replace("repeats = 4", "repeats = 1000000\nfresh = 'repeat'"),
     );
-    let mut command = place.command(&["run", study, "--out", "long", "--threads", "1"]);
+    let mut command = sandbox.command(&["run", study, "--out", "long", "--threads", "1"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while lines_in(&place.path().join("long/journal.jsonl")) == 0 {
+    while lines_in(&sandbox.path().join("long/journal.jsonl")) == 0 {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was stopped");
         std::thread::yield_now();
     }
@@ -158,7 +160,7 @@ fn ctrl_c_stops_in_good_order_and_says_how_to_go_on() {
         said.contains("Ctrl-C again") && said.contains("continue with: lastmile run --resume long"),
         "{said}"
     );
-    let journal = place.read("long/journal.jsonl");
+    let journal = sandbox.read("long/journal.jsonl");
     assert!(journal.ends_with('\n'), "its last line is whole");
 }
 

@@ -5,7 +5,7 @@ mod content;
 mod exchange;
 mod stock;
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use content::{new_files, old_files, page, recording, write_files};
 use exchange::Exchange;
 use serde_json::Value;
@@ -130,9 +130,9 @@ struct Block {
 
 /// The block for a server: for the recording, or for a folder of files, where the traffic is its name; with these codings.
 fn block(server: &str, traffic: &str, encodings: &str) -> Block {
-    let place = Place::new();
-    place.file("recording.har", recording());
-    write_files(&place.path().join("folder"), &old_files());
+    let sandbox = Sandbox::new();
+    sandbox.file("recording.har", recording());
+    write_files(&sandbox.path().join("folder"), &old_files());
     let words = [
         "advise",
         traffic,
@@ -145,7 +145,7 @@ fn block(server: &str, traffic: &str, encodings: &str) -> Block {
         "--repeats",
         "1",
     ];
-    let advice = place.json(&[&words[..], &["--no-report", "--format", "json"]].concat());
+    let advice = sandbox.json(&[&words[..], &["--no-report", "--format", "json"]].concat());
     let snippet = &advice["snippets"][0];
     let codings = |origin: &str| -> Vec<String> {
         let settings = snippet["settings"].as_array().unwrap().iter();
@@ -196,7 +196,7 @@ fn compress_files(block: &str, folder: &Path) {
 }
 
 impl Request {
-    fn ask(&self, place: &Place, server: &Running) -> Exchange {
+    fn ask(&self, sandbox: &Sandbox, server: &Running) -> Exchange {
         let accepted = format!(
             "Accept-Encoding:{}{}",
             if self.accepted.is_empty() { "" } else { " " },
@@ -210,7 +210,7 @@ impl Request {
             arguments.push("--compressed");
         }
         arguments.extend(self.more);
-        Exchange::new(place.path(), &arguments)
+        Exchange::new(sandbox.path(), &arguments)
     }
 
     /// Whether the client accepts a coding.
@@ -245,7 +245,7 @@ fn compare_with_stock(server: usize, block: &Block, start: impl Fn(&Site, &str) 
         also(&site, &running);
         REQUESTS
             .iter()
-            .map(|request| request.ask(&site.place, &running))
+            .map(|request| request.ask(&site.sandbox, &running))
             .collect()
     };
     let stock = ask_all("", |_, _| {});
@@ -304,12 +304,12 @@ fn compare_with_stock(server: usize, block: &Block, start: impl Fn(&Site, &str) 
 /// What a client has is not sent again.
 fn check_revalidation(site: &Site, server: &Running) {
     let request = &REQUESTS[0];
-    let tag = format!("If-None-Match: {}", request.ask(&site.place, server).field("etag"));
+    let tag = format!("If-None-Match: {}", request.ask(&site.sandbox, server).field("etag"));
     let accepted = format!("Accept-Encoding: {ALL}");
     let asked_for = server.asked_for(request.path);
     let mut arguments: Vec<&str> = asked_for.iter().map(String::as_str).collect();
     arguments.extend(["--header", &accepted, "--header", &tag]);
-    let again = Exchange::new(site.place.path(), &arguments);
+    let again = Exchange::new(site.sandbox.path(), &arguments);
     assert_eq!((again.status, again.body.len()), (304, 0), "{again:?}");
 }
 
@@ -397,11 +397,11 @@ fn the_commands_of_each_block_make_the_files_that_its_comment_names_and_no_other
     ];
     for (server, (traffic, encodings)) in all {
         let block = block(server, traffic, encodings);
-        let place = Place::new();
-        write_files(place.path(), &old_files());
+        let sandbox = Sandbox::new();
+        write_files(sandbox.path(), &old_files());
         // Twice, as files change.
-        compress_files(&block.text, place.path());
-        compress_files(&block.text, place.path());
+        compress_files(&block.text, sandbox.path());
+        compress_files(&block.text, sandbox.path());
         let comment = block
             .text
             .lines()
@@ -418,7 +418,7 @@ fn the_commands_of_each_block_make_the_files_that_its_comment_names_and_no_other
                 block.text
             );
             for (name, content) in old_files() {
-                let made = place.path().join(format!("{name}.{extension}"));
+                let made = sandbox.path().join(format!("{name}.{extension}"));
                 let is_text = content.len() > 255 && ["html", "css", "js"].iter().any(|end| name.ends_with(end));
                 assert_eq!(
                     made.exists(),
@@ -438,8 +438,8 @@ fn the_commands_of_each_block_make_the_files_that_its_comment_names_and_no_other
 
 #[test]
 fn a_server_that_has_none_of_the_codings_asked_for_is_refused() {
-    let place = Place::new();
-    let har = place.file("recording.har", recording());
+    let sandbox = Sandbox::new();
+    let har = sandbox.file("recording.har", recording());
     for (server, encodings, said) in [
         ("nginx", "zstd", "nginx cannot do zstd"),
         ("apache", "zstd", "Apache cannot do zstd"),
@@ -460,6 +460,6 @@ fn a_server_that_has_none_of_the_codings_asked_for_is_refused() {
             "wpt/3g",
             "--no-report",
         ];
-        place.run(&words).refused(2, &[said]);
+        sandbox.run(&words).refused(2, &[said]);
     }
 }

@@ -13,7 +13,7 @@
 mod agreement;
 mod trace;
 
-use crate::place::{Place, parsed};
+use crate::sandbox::{Sandbox, parsed};
 use agreement::{AGREEMENTS, Agreement};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,14 +75,14 @@ fn folder() -> PathBuf {
 
 /// Runs the study in a world, with a further fixed setting; none where this machine has no such world.
 fn run(world: &str, fixed: &str) -> Option<Vec<Traced>> {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let study = fs::read_to_string(folder().join("study.toml"))
         .unwrap()
         .replace("\r\n", "\n");
-    let file = place.file("study.toml", study.replace("[fixed]\n", &format!("[fixed]\n{fixed}\n")));
+    let file = sandbox.file("study.toml", study.replace("[fixed]\n", &format!("[fixed]\n{fixed}\n")));
     // One cell at a time, so that no packet waits for those of another cell.
     let how = "--capture --no-report --threads 1 --cpu free --out run --format json --world";
-    let ended = place.run(
+    let ended = sandbox.run(
         &["run", file]
             .into_iter()
             .chain(how.split(' '))
@@ -97,7 +97,7 @@ fn run(world: &str, fixed: &str) -> Option<Vec<Traced>> {
     for cell in parsed(&ended.stdout)["cells"].as_array().unwrap() {
         assert_eq!(cell["valid"], true, "other work disturbed this one: {cell}");
     }
-    let files = fs::read_dir(place.path().join("run/captures")).unwrap();
+    let files = fs::read_dir(sandbox.path().join("run/captures")).unwrap();
     let files: Vec<String> = files
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .collect();
@@ -108,7 +108,7 @@ fn run(world: &str, fixed: &str) -> Option<Vec<Traced>> {
             |file: &&String| file.starts_with(&format!("{name}-link-")) && file.ends_with("-server.pcapng");
         let file = files.iter().find(is_of_part).unwrap();
         Traced {
-            segments: place.data(&["inspect", &format!("run/captures/{file}"), "--segments"]),
+            segments: sandbox.data(&["inspect", &format!("run/captures/{file}"), "--segments"]),
             settings: format!("{seed}\n{}", settings.trim_end()),
             name,
         }

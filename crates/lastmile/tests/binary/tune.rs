@@ -3,7 +3,7 @@
 pub(crate) mod capture;
 mod log;
 
-use crate::place::{Place, parsed};
+use crate::sandbox::{Sandbox, parsed};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -38,10 +38,10 @@ fn number(value: &Value) -> u64 {
 
 #[test]
 fn a_transcript_gets_every_point_with_exact_sizes_and_memory() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(60));
-    let tuning = place.json(&words(transcript, &["--no-report", "--format", "json"]));
-    assert!(place.runs().is_empty(), "--no-report");
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(60));
+    let tuning = sandbox.json(&words(transcript, &["--no-report", "--format", "json"]));
+    assert!(sandbox.runs().is_empty(), "--no-report");
     let bytes = chat(60).len() as u64 - 60;
     assert_eq!(tuning["transcript"]["messages"], 60);
     assert_eq!(tuning["transcript"]["format"], "text");
@@ -94,10 +94,10 @@ fn a_transcript_gets_every_point_with_exact_sizes_and_memory() {
 
 #[test]
 fn a_terminal_gets_the_frontier_and_csv_gets_every_point() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(60));
-    place.data(&words(transcript, &["--report", "chat.html"]));
-    let resumed = |more: &[&str]| place.data(&words(transcript, &[&["--resume"], more].concat()));
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(60));
+    sandbox.data(&words(transcript, &["--report", "chat.html"]));
+    let resumed = |more: &[&str]| sandbox.data(&words(transcript, &[&["--resume"], more].concat()));
     let table = resumed(&[]);
     assert!(table.lines().count() < 150, "{table}");
     for said in ["zlib's default", "no takeover", "uWebSockets", "--all"] {
@@ -113,15 +113,15 @@ fn a_terminal_gets_the_frontier_and_csv_gets_every_point() {
     let csv = resumed(&["--format", "csv"]);
     assert_eq!(csv.lines().filter(|line| line.starts_with("sent,grid,")).count(), 1_440);
     assert!(resumed(&["--format", "md"]).contains("| deflate:6/w15/m8 |"));
-    let page = place.read("chat.html");
+    let page = sandbox.read("chat.html");
     assert!(page.contains("Ratio by window and mem level") && page.contains("lastmile tune chat.txt"));
 }
 
 #[test]
 fn every_form_of_transcript_is_recognised() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let read = |name: &str| {
-        let tuning = place.json(&words(name, &["--no-report", "--format", "json"]));
+        let tuning = sandbox.json(&words(name, &["--no-report", "--format", "json"]));
         let transcript = &tuning["transcript"];
         let directions = tuning["directions"].as_array().unwrap().iter();
         let messages = directions.map(|stream| number(&stream["messages"])).collect::<Vec<_>>();
@@ -133,13 +133,13 @@ fn every_form_of_transcript_is_recognised() {
             format!("{{\"direction\":\"{direction}\",\"payload\":\"message number {n} of twenty\"}}\n")
         })
         .collect();
-    place.file("chat.jsonl", lines);
+    sandbox.file("chat.jsonl", lines);
     assert_eq!(read("chat.jsonl"), ("jsonl".to_owned(), vec![15, 5]));
     let framed = |n: u32| {
         let payload = format!("reading {n} of the meter");
         [&(payload.len() as u32).to_be_bytes()[..], payload.as_bytes()].concat()
     };
-    place.file("telemetry.bin", (0..20).flat_map(framed).collect::<Vec<u8>>());
+    sandbox.file("telemetry.bin", (0..20).flat_map(framed).collect::<Vec<u8>>());
     assert_eq!(read("telemetry.bin"), ("binary".to_owned(), vec![20]));
     let messages: Vec<Value> = (0..20)
         .map(|n| {
@@ -155,18 +155,18 @@ fn every_form_of_transcript_is_recognised() {
             "content": {"size": 0, "mimeType": ""}, "redirectURL": "", "headersSize": -1, "bodySize": 0},
     });
     let har = serde_json::json!({"log": {"version": "1.2", "creator": {"name": "a browser", "version": "1"}, "entries": [entry]}});
-    place.file("page.har", har.to_string());
+    sandbox.file("page.har", har.to_string());
     assert_eq!(read("page.har"), ("har".to_owned(), vec![10, 10]));
-    place.file("chat.pcap", capture::of_messages(12));
+    sandbox.file("chat.pcap", capture::of_messages(12));
     assert_eq!(read("chat.pcap"), ("pcap".to_owned(), vec![12, 12]));
 }
 
 #[test]
 fn what_of_a_capture_is_not_in_the_messages_is_said() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let notes = |name: &str, file: Vec<u8>| {
-        place.file(name, file);
-        let tuning = place.json(&words(name, &["--no-report", "--format", "json"]));
+        sandbox.file(name, file);
+        let tuning = sandbox.json(&words(name, &["--no-report", "--format", "json"]));
         tuning["transcript"]["notes"].clone()
     };
     assert_eq!(notes("whole.pcap", capture::of_messages(12)), serde_json::json!([]));
@@ -181,9 +181,9 @@ fn what_of_a_capture_is_not_in_the_messages_is_said() {
 
 #[test]
 fn a_rule_that_is_broken_ends_with_99_and_one_that_holds_with_0() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(60));
-    let ended = place.run(&words(
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(60));
+    let ended = sandbox.run(&words(
         transcript,
         &["--no-report", "--format", "json", "--fail-on", "ratio>0.01"],
     ));
@@ -195,9 +195,9 @@ fn a_rule_that_is_broken_ends_with_99_and_one_that_holds_with_0() {
         (&false.into(), &"ratio <= 0.01".into())
     );
     let rules = ["--fail-on", "ratio>99%", "--fail-on", "memory(deflate:6/w15/m8)>262KiB"];
-    let ended = place.run(&words(transcript, &[&["--no-report"], &rules[..]].concat()));
+    let ended = sandbox.run(&words(transcript, &[&["--no-report"], &rules[..]].concat()));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let ended = place.run(&words(
+    let ended = sandbox.run(&words(
         transcript,
         &["--no-report", "--fail-on", "mean(delivery_time)>1s"],
     ));
@@ -215,11 +215,11 @@ fn a_rule_that_is_broken_ends_with_99_and_one_that_holds_with_0() {
 
 #[test]
 fn memory_that_is_short_makes_the_answer_smaller() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(200));
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(200));
     let total = |memory: &[&str]| {
         let more = [&["--no-report", "--format", "json", "--connections", "50000"], memory].concat();
-        let tuning = place.json(&words(transcript, &more));
+        let tuning = sandbox.json(&words(transcript, &more));
         assert_eq!(tuning["options"]["connections"], 50_000);
         number(&tuning["answer"]["choices"][0]["memory_total_bytes"])
     };
@@ -228,10 +228,10 @@ fn memory_that_is_short_makes_the_answer_smaller() {
 
 #[test]
 fn what_may_be_left_and_computed_bounds_the_answer_and_what_goes_to_many_is_in_it() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(200));
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(200));
     let tuned = |more: &[&str]| {
-        place.json(&words(
+        sandbox.json(&words(
             transcript,
             &[&["--no-report", "--format", "json"], more].concat(),
         ))
@@ -262,8 +262,8 @@ fn what_may_be_left_and_computed_bounds_the_answer_and_what_goes_to_many_is_in_i
 
 #[test]
 fn links_are_delivered_over() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(40));
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(40));
     let links = [
         "--link",
         "wpt/3g,published/dialup-56k",
@@ -271,7 +271,7 @@ fn links_are_delivered_over() {
         "--format",
         "json",
     ];
-    let tuning = place.json(&words(transcript, &links));
+    let tuning = sandbox.json(&words(transcript, &links));
     let links = tuning["links"].as_array().unwrap();
     assert_eq!(links.len(), 2);
     for link in links {
@@ -287,20 +287,20 @@ fn links_are_delivered_over() {
 
 #[test]
 fn what_was_measured_is_not_measured_again() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(60));
-    let first = place.data(&words(transcript, &["--format", "json"]));
-    let runs = place.runs();
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(60));
+    let first = sandbox.data(&words(transcript, &["--format", "json"]));
+    let runs = sandbox.runs();
     let [folder] = runs.as_slice() else { panic!("{runs:?}") };
-    let journal = place.read(folder.join("journal.jsonl"));
+    let journal = sandbox.read(folder.join("journal.jsonl"));
     assert!(folder.join("report.html").is_file());
-    let again = place.data(&words(transcript, &["--format", "json", "--resume"]));
+    let again = sandbox.data(&words(transcript, &["--format", "json", "--resume"]));
     assert_eq!(again, first, "times are from the journal too");
-    assert_eq!(place.read(folder.join("journal.jsonl")), journal);
+    assert_eq!(sandbox.read(folder.join("journal.jsonl")), journal);
     // Cut off in the middle of a line.
     std::fs::write(folder.join("journal.jsonl"), &journal[..journal.len() / 2]).unwrap();
     let folder_name = folder.to_str().unwrap();
-    let resumed = parsed(&place.data(&words(transcript, &["--format", "json", "--resume", folder_name])));
+    let resumed = parsed(&sandbox.data(&words(transcript, &["--format", "json", "--resume", folder_name])));
     let sizes = |tuning: &Value| {
         points(tuning, "sent")
             .iter()
@@ -308,19 +308,19 @@ fn what_was_measured_is_not_measured_again() {
             .collect::<Vec<_>>()
     };
     assert_eq!(sizes(&resumed), sizes(&parsed(&first)));
-    assert_eq!(place.runs().len(), 1, "no other folder was made");
+    assert_eq!(sandbox.runs().len(), 1, "no other folder was made");
 }
 
 /// Needs `kill`, and a tuning that does not end by itself while it is being stopped: some seconds of work remain after the first stored part.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_stops_in_good_order_and_what_was_done_is_gone_on_with() {
-    let place = Place::new();
-    place.file("chat.txt", chat(600));
-    let mut command = place.command(&["tune", "chat.txt", "--timing", "600s"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("chat.txt", chat(600));
+    let mut command = sandbox.command(&["tune", "chat.txt", "--timing", "600s"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = |journal: &Path| std::fs::read_to_string(journal).unwrap_or_default().lines().count();
-    while place
+    while sandbox
         .runs()
         .first()
         .is_none_or(|folder| lines(&folder.join("journal.jsonl")) == 0)
@@ -340,27 +340,27 @@ fn ctrl_c_stops_in_good_order_and_what_was_done_is_gone_on_with() {
     assert!(ended.stdout.is_empty(), "no record of a part");
     let go_on = "go on with: lastmile tune chat.txt --timing 600s --resume runs/tune-";
     assert!(said.contains(go_on), "{said}");
-    let journal = place.runs()[0].join("journal.jsonl");
-    let before = place.read(&journal);
+    let journal = sandbox.runs()[0].join("journal.jsonl");
+    let before = sandbox.read(&journal);
     assert!(before.ends_with('\n'), "its last line is whole");
-    place.data(&words("chat.txt", &["--resume"]));
-    assert!(place.read(&journal).starts_with(&before), "what was there stays");
-    assert_eq!(place.runs().len(), 1);
+    sandbox.data(&words("chat.txt", &["--resume"]));
+    assert!(sandbox.read(&journal).starts_with(&before), "what was there stays");
+    assert_eq!(sandbox.runs().len(), 1);
 }
 
 #[test]
 fn a_transcript_that_cannot_be_read_is_refused_with_file_place_and_remedy() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let refused = |name: &str, content: &[u8], more: &[&str], said: &[&str]| {
-        place.file(name, content);
-        place.run(&words(name, more)).refused(2, &[&[name], said].concat());
-        assert!(place.runs().is_empty(), "{name}: no folder is made for it");
+        sandbox.file(name, content);
+        sandbox.run(&words(name, more)).refused(2, &[&[name], said].concat());
+        assert!(sandbox.runs().is_empty(), "{name}: no folder is made for it");
     };
-    place
+    sandbox
         .run(&words("nowhere.txt", &[]))
         .refused(2, &["nowhere.txt", "cannot be read", "give a file"]);
-    std::fs::create_dir(place.path().join("folder")).unwrap();
-    place.run(&words("folder", &[])).refused(2, &["folder is a folder"]);
+    std::fs::create_dir(sandbox.path().join("folder")).unwrap();
+    sandbox.run(&words("folder", &[])).refused(2, &["folder is a folder"]);
     refused("empty.txt", b"", &[], &["empty"]);
     let lines = b"{\"direction\":\"sent\",\"payload\":\"a\"}\n{\"direction\":\"sideways\",\"payload\":\"b\"}\n";
     refused("broken.jsonl", lines, &[], &["line 2", "sideways"]);
@@ -383,10 +383,10 @@ fn a_transcript_that_cannot_be_read_is_refused_with_file_place_and_remedy() {
 
 #[test]
 fn a_transcript_comes_from_standard_input_too() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = words("-", &["--no-report", "--format", "json"]);
     for (written, format) in [(chat(20).into_bytes(), "text"), (capture::of_messages(12), "pcap")] {
-        let mut child = place
+        let mut child = sandbox
             .command(&words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -398,24 +398,27 @@ fn a_transcript_comes_from_standard_input_too() {
         assert_eq!(tuning["transcript"]["source"], "standard input");
         assert_eq!(tuning["transcript"]["format"], format);
     }
-    place.run(&words).refused(2, &["standard input", "empty"]);
+    sandbox.run(&words).refused(2, &["standard input", "empty"]);
 }
 
 #[test]
 fn a_strategy_that_is_named_twice_is_tried_once() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(20));
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(20));
     let more = ["--strategy", "rle,fixed,rle", "--no-report", "--format", "json"];
-    assert_eq!(points(&place.json(&words(transcript, &more)), "sent").len(), 2 * 1_440);
+    assert_eq!(
+        points(&sandbox.json(&words(transcript, &more)), "sent").len(),
+        2 * 1_440
+    );
 }
 
 /// Needs Linux's /proc, in which no user can make a file.
 #[cfg(target_os = "linux")]
 #[test]
 fn figures_are_printed_where_their_page_cannot_be_written() {
-    let place = Place::new();
-    let transcript = place.file("chat.txt", chat(20));
-    let ended = place.run(&words(
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", chat(20));
+    let ended = sandbox.run(&words(
         transcript,
         &["--report", "/proc/report.html", "--format", "json"],
     ));
@@ -426,18 +429,18 @@ fn figures_are_printed_where_their_page_cannot_be_written() {
 
 #[test]
 fn messages_without_payload_leave_nothing_to_compress_and_no_folder() {
-    let place = Place::new();
-    let transcript = place.file("silent.txt", "\n\n\n");
-    place
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("silent.txt", "\n\n\n");
+    sandbox
         .run(&words(transcript, &[]))
         .refused(2, &["silent.txt", "nothing to compress"]);
-    assert!(place.runs().is_empty());
+    assert!(sandbox.runs().is_empty());
 }
 
 #[test]
 fn an_option_that_is_not_understood_is_refused_before_anything_is_read() {
-    let place = Place::new();
-    let refused = |more: &[&str], said: &[&str]| place.run(&words("nowhere.txt", more)).refused(2, said);
+    let sandbox = Sandbox::new();
+    let refused = |more: &[&str], said: &[&str]| sandbox.run(&words("nowhere.txt", more)).refused(2, said);
     refused(&["--memory", "8"], &["--memory", "unit"]);
     refused(
         &["--connections", "0"],
@@ -461,18 +464,18 @@ fn an_option_that_is_not_understood_is_refused_before_anything_is_read() {
     );
     refused(&["--link", "wpt/3gg"], &["did you mean wpt/3g?"]);
     refused(&["--input", "xml"], &["text, jsonl, binary, har, pcap"]);
-    let transcript = place.file("chat.txt", chat(3));
-    place.run(&words(transcript, &["--receivers", "40"])).refused(
+    let transcript = sandbox.file("chat.txt", chat(3));
+    sandbox.run(&words(transcript, &["--receivers", "40"])).refused(
         2,
         &["receivers", "40, of 1 connections", "give at least as many connections"],
     );
-    place
+    sandbox
         .run(&words(transcript, &["--resume"]))
         .refused(2, &["no tuning is under runs/", "--resume RUN"]);
-    place
+    sandbox
         .run(&words(transcript, &["--resume", "nowhere"]))
         .refused(2, &["nowhere does not exist"]);
-    place
+    sandbox
         .run(&words(transcript, &["--report", "."]))
         .refused(2, &["--report", "names no file"]);
 }

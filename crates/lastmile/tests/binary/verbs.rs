@@ -1,60 +1,62 @@
 //! Tests of the verbs that look things up, and of the help.
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use std::path::Path;
 
 const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
 
 #[test]
 fn studies_are_listed_and_one_that_is_shown_runs_as_a_file() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for format in FORMATS {
-        let list = place.data(&["studies", "--format", format]);
+        let list = sandbox.data(&["studies", "--format", format]);
         assert!(
             list.contains("bulk") && list.contains("gzip-filter"),
             "{format}: {list}"
         );
     }
-    let toml = place.data(&["studies", "show", "bulk"]);
-    let file = place.file("mine.toml", toml);
+    let toml = sandbox.data(&["studies", "show", "bulk"]);
+    let file = sandbox.file("mine.toml", toml);
     let (mine, builtin) = (
-        place.data(&["run", file, "--format", "csv"]),
-        place.data(&["run", "bulk", "--format", "csv"]),
+        sandbox.data(&["run", file, "--format", "csv"]),
+        sandbox.data(&["run", "bulk", "--format", "csv"]),
     );
     assert_eq!(mine, builtin);
-    place
+    sandbox
         .run(&["studies", "show", "bulc"])
         .refused(2, &["\"bulc\"", "did you mean bulk?"]);
 }
 
 #[test]
 fn profiles_are_listed_shown_and_told_apart() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for format in FORMATS {
-        let list = place.data(&["profiles", "list", "--format", format]);
+        let list = sandbox.data(&["profiles", "list", "--format", format]);
         assert!(
             list.contains("wpt/3g") && list.contains("published/dialup-56k"),
             "{format}: {list}"
         );
-        let shown = place.data(&["profiles", "show", "wpt/3g+loss=1%", "--format", format]);
+        let shown = sandbox.data(&["profiles", "show", "wpt/3g+loss=1%", "--format", format]);
         assert!(
             shown.contains("WebPageTest") && shown.contains("1.6 Mbit/s") && shown.contains("1 %"),
             "{format}: {shown}"
         );
-        let told = place.data(&["profiles", "diff", "wpt/3g", "chrome/slow-3g", "--format", format]);
+        let text = sandbox.data(&["profiles", "diff", "wpt/3g", "chrome/slow-3g", "--format", format]);
         assert!(
-            told.contains("500 kbit/s") && told.contains("round trip"),
-            "{format}: {told}"
+            text.contains("500 kbit/s") && text.contains("round trip"),
+            "{format}: {text}"
         );
     }
-    let set = place.data(&["profiles", "list", "wpt", "--format", "csv"]);
+    let set = sandbox.data(&["profiles", "list", "wpt", "--format", "csv"]);
     assert!(set.lines().skip(1).all(|line| line.starts_with("wpt/")), "{set}");
-    place.run(&["profiles", "list", "wtp"]).refused(2, &["\"wtp\"", "wpt"]);
-    place
+    sandbox
+        .run(&["profiles", "list", "wtp"])
+        .refused(2, &["\"wtp\"", "wpt"]);
+    sandbox
         .run(&["profiles", "show", "wpt/3gg"])
         .refused(2, &["\"wpt/3gg\"", "did you mean wpt/3g?", "lastmile profiles list"]);
     assert!(
-        place
+        sandbox
             .data(&["profiles", "diff", "wpt/3g", "wpt/3g"])
             .contains("the same")
     );
@@ -62,14 +64,14 @@ fn profiles_are_listed_shown_and_told_apart() {
 
 #[test]
 fn what_is_looked_up_has_the_shape_of_its_schema() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for words in [
         &["studies"][..],
         &["profiles", "list"],
         &["profiles", "show", "wpt/3g"],
         &["profiles", "diff", "wpt/3g", "wpt/2g"],
     ] {
-        let table = place.json(&[words, &["--format", "json"]].concat());
+        let table = sandbox.json(&[words, &["--format", "json"]].concat());
         let columns = table["columns"].as_array().unwrap().len();
         for row in table["rows"].as_array().unwrap() {
             assert_eq!(row.as_array().unwrap().len(), columns, "{words:?}: {row}");
@@ -79,50 +81,50 @@ fn what_is_looked_up_has_the_shape_of_its_schema() {
 
 #[test]
 fn a_link_may_follow_a_delivery_trace_of_a_file() {
-    let place = Place::new();
-    let trace = place.file("drive.up", "0\n12\n24\n");
+    let sandbox = Sandbox::new();
+    let trace = sandbox.file("drive.up", "0\n12\n24\n");
     let link = format!("drive+trace={trace}+one_way_delay=30ms");
-    assert!(place.data(&["profiles", "show", &link]).contains("3 opportunities"));
-    place
+    assert!(sandbox.data(&["profiles", "show", &link]).contains("3 opportunities"));
+    sandbox
         .run(&["profiles", "show", "drive+trace=none.up+one_way_delay=30ms"])
         .refused(2, &["none.up", "cannot be read"]);
 }
 
 #[test]
 fn a_run_is_reported_again_as_it_was() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for format in FORMATS {
-        let printed = place.data(&["run", "bulk", "--out", format, "--format", format]);
-        assert_eq!(place.data(&["report", format, "--format", format]), printed);
+        let printed = sandbox.data(&["run", "bulk", "--out", format, "--format", format]);
+        assert_eq!(sandbox.data(&["report", format, "--format", format]), printed);
     }
-    let page = place.read("json/report.html");
+    let page = sandbox.read("json/report.html");
     assert_eq!(
-        place.data(&["report", "json", "--html"]).trim_end(),
+        sandbox.data(&["report", "json", "--html"]).trim_end(),
         Path::new("json").join("report.html").display().to_string()
     );
-    assert_eq!(place.read("json/report.html"), page);
-    place
+    assert_eq!(sandbox.read("json/report.html"), page);
+    sandbox
         .run(&["report", "nowhere"])
         .refused(2, &["nowhere does not exist", "lastmile run"]);
-    place.run(&["report", "."]).refused(2, &["holds no run"]);
+    sandbox.run(&["report", "."]).refused(2, &["holds no run"]);
 }
 
 #[test]
 fn every_shell_gets_its_completions() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = place.data(&["completions", shell]);
+        let script = sandbox.data(&["completions", shell]);
         assert!(script.contains("lastmile") && script.contains("fail-on"), "{shell}");
     }
-    place.run(&["completions", "basch"]).refused(2, &["basch", "bash"]);
+    sandbox.run(&["completions", "basch"]).refused(2, &["basch", "bash"]);
 }
 
 #[test]
 fn the_manual_page_has_a_section_a_verb_with_its_examples() {
-    let place = Place::new();
-    let page = place.data(&["man"]);
+    let sandbox = Sandbox::new();
+    let page = sandbox.data(&["man"]);
     assert!(page.contains(".TH lastmile 1"), "{page}");
-    for verb in verbs(&place) {
+    for verb in verbs(&sandbox) {
         assert!(
             page.contains(&format!(".SH \"LASTMILE {}\"", verb.to_uppercase())),
             "{verb}"
@@ -136,8 +138,8 @@ fn the_manual_page_has_a_section_a_verb_with_its_examples() {
 }
 
 /// The verbs that the help lists, each with its purpose in one line, except `help` itself.
-pub(crate) fn verbs(place: &Place) -> Vec<String> {
-    let help = place.data(&["--help"]);
+pub(crate) fn verbs(sandbox: &Sandbox) -> Vec<String> {
+    let help = sandbox.data(&["--help"]);
     let list = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
     let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let verbs: Vec<_> = list.map_while(first).filter(|verb| verb != "help").collect();
@@ -147,9 +149,9 @@ pub(crate) fn verbs(place: &Place) -> Vec<String> {
 
 #[test]
 fn the_help_of_every_verb_has_examples_and_says_what_each_flag_takes() {
-    let place = Place::new();
-    for verb in verbs(&place) {
-        let help = place.data(&[&verb, "--help"]);
+    let sandbox = Sandbox::new();
+    for verb in verbs(&sandbox) {
+        let help = sandbox.data(&[&verb, "--help"]);
         assert!(
             help.contains("Examples:\n  lastmile "),
             "{verb} has no examples: {help}"
@@ -161,28 +163,30 @@ fn the_help_of_every_verb_has_examples_and_says_what_each_flag_takes() {
             );
         }
     }
-    assert!(place.data(&["--help"]).contains("Exit codes:"));
+    assert!(sandbox.data(&["--help"]).contains("Exit codes:"));
 }
 
 #[test]
 fn an_unknown_verb_or_flag_is_met_with_the_nearest() {
-    let place = Place::new();
-    place
+    let sandbox = Sandbox::new();
+    sandbox
         .run(&["runs", "bulk"])
         .refused(2, &["unrecognized subcommand 'runs'", "'run'"]);
-    place
+    sandbox
         .run(&["run", "bulk", "--repeat", "3"])
         .refused(2, &["--repeat", "--repeats"]);
-    place.run(&["run", "bulk", "--repeats", "0"]).refused(2, &["--repeats"]);
-    place.run(&[]).refused(2, &["Usage: lastmile"]);
+    sandbox
+        .run(&["run", "bulk", "--repeats", "0"])
+        .refused(2, &["--repeats"]);
+    sandbox.run(&[]).refused(2, &["Usage: lastmile"]);
 }
 
 /// Whether the emulated world works depends on the machine; the test is that the record and the exit code agree on it.
 #[test]
 fn doctor_says_what_this_machine_can_do_and_the_remedy_where_it_cannot() {
-    let place = Place::new();
-    let examined = place.run(&["doctor", "--format", "json"]);
-    let examination = crate::place::parsed(&examined.stdout);
+    let sandbox = Sandbox::new();
+    let examined = sandbox.run(&["doctor", "--format", "json"]);
+    let examination = crate::sandbox::parsed(&examined.stdout);
     assert_eq!(examination["schema"], "lastmile/doctor/1");
     let works = examination["emulated_world"].as_bool().expect("yes or no");
     assert_eq!(examined.code, Some(if works { 0 } else { 3 }), "{}", examined.stderr);
@@ -191,6 +195,6 @@ fn doctor_says_what_this_machine_can_do_and_the_remedy_where_it_cannot() {
             assert_eq!(ability["remedy"].is_null(), ability["standing"] == "ready", "{ability}");
         }
     }
-    let shown = place.run(&["doctor"]).stdout;
+    let shown = sandbox.run(&["doctor"]).stdout;
     assert!(shown.starts_with("The emulated world "), "{shown}");
 }

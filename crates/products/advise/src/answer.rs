@@ -20,38 +20,38 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The advice.
-pub(super) fn advice(study: &PreparedReplay<'_>, measured: &Measurement) -> record::Advice {
+pub(super) fn advice(prepared: &PreparedReplay<'_>, measured: &Measurement) -> record::Advice {
     let links: Vec<record::LinkAdvice> = measured
         .links
         .iter()
         .enumerate()
-        .map(|(place, link)| link_advice(study, place, link))
+        .map(|(place, link)| link_advice(prepared, place, link))
         .collect();
-    let model_error = study.options.model_error.clone();
+    let model_error = prepared.options.model_error.clone();
     record::Advice {
         schema: record::Advice::SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        seed: study.options.seed,
-        cpu: study.costs.name().to_owned(),
-        cpu_machine: study.costs.machine().to_owned(),
-        traffic: traffic(study),
-        options: options(study),
-        sizes: sizes(study),
+        seed: prepared.options.seed,
+        cpu: prepared.costs.name().to_owned(),
+        cpu_machine: prepared.costs.machine().to_owned(),
+        traffic: traffic(prepared),
+        options: options(prepared),
+        sizes: sizes(prepared),
         answer: prose::answer(&links, model_error.as_ref()),
         model_error,
-        snippets: snippets::snippets(study, measured),
-        findings: prose::findings(study),
-        charts: extra_tables::charts(study, &measured.links),
-        exhibits: extra_tables::tables(study, &options(study).hosts),
-        doubts: doubts::traffic_doubts(study),
+        snippets: snippets::snippets(prepared, measured),
+        findings: prose::findings(prepared),
+        charts: extra_tables::charts(prepared, &measured.links),
+        exhibits: extra_tables::tables(prepared, &options(prepared).hosts),
+        doubts: doubts::traffic_doubts(prepared),
         links,
     }
 }
 
-fn sizes(study: &PreparedReplay<'_>) -> record::CompressedSizes {
-    let estimated = study.estimated_settings();
+fn sizes(prepared: &PreparedReplay<'_>) -> record::CompressedSizes {
+    let estimated = prepared.estimated_settings();
     let names = |estimates: bool| {
-        let levels = study.options.levels.iter();
+        let levels = prepared.options.levels.iter();
         let wanted = levels.filter(|codec| estimated.contains(codec) == estimates);
         wanted.map(ToString::to_string).collect()
     };
@@ -61,32 +61,32 @@ fn sizes(study: &PreparedReplay<'_>) -> record::CompressedSizes {
     }
 }
 
-fn traffic(study: &PreparedReplay<'_>) -> record::Traffic {
-    let items = || study.page.items.iter().enumerate();
+fn traffic(prepared: &PreparedReplay<'_>) -> record::Traffic {
+    let items = || prepared.page.items.iter().enumerate();
     let today = || {
         items()
-            .map(|(place, _)| recorded_delivery(place, study.traffic, &study.page, &study.sizes).size)
+            .map(|(place, _)| recorded_delivery(place, prepared.traffic, &prepared.page, &prepared.sizes).size)
             .sum::<ByteCount>()
     };
-    let remarks = study.traffic.notes.iter().chain(&study.traffic.skipped);
+    let remarks = prepared.traffic.notes.iter().chain(&prepared.traffic.skipped);
     record::Traffic {
-        source: study.traffic.source.clone(),
-        kind: kind(study),
-        responses: study.page.items.len() as u64,
+        source: prepared.traffic.source.clone(),
+        kind: kind(prepared),
+        responses: prepared.page.items.len() as u64,
         identity_bytes: items().map(|(_, item)| item.plain).sum::<ByteCount>().get(),
-        today_bytes: study.has_recorded_encoding().then(|| today().get()),
-        hosts: study.page.hosts.len() as u64,
+        today_bytes: prepared.has_recorded_encoding().then(|| today().get()),
+        hosts: prepared.page.hosts.len() as u64,
         notes: remarks
             .map(ToString::to_string)
-            .chain(study.page.remarks(study.traffic))
+            .chain(prepared.page.remarks(prepared.traffic))
             .collect(),
     }
 }
 
-fn kind(study: &PreparedReplay<'_>) -> record::TrafficKind {
-    let source = &study.traffic.source;
+fn kind(prepared: &PreparedReplay<'_>) -> record::TrafficKind {
+    let source = &prepared.traffic.source;
     let source = Path::new(source.strip_suffix(".gz").unwrap_or(source));
-    let timed = study
+    let timed = prepared
         .traffic
         .responses
         .iter()
@@ -100,16 +100,16 @@ fn kind(study: &PreparedReplay<'_>) -> record::TrafficKind {
     }
 }
 
-fn options(study: &PreparedReplay<'_>) -> record::Options {
-    let options = study.options;
+fn options(prepared: &PreparedReplay<'_>) -> record::Options {
+    let options = prepared.options;
     record::Options {
         protocol: options.load.protocol.map(protocol_record),
-        hosts: hosts(study),
+        hosts: hosts(prepared),
         tls: options.load.tls,
         connections: options.load.connections,
         repeats: options.repeats.get(),
         repeats_max: options.repeats_max.get(),
-        encodings: study.encodings(),
+        encodings: prepared.encodings(),
         server: options.server,
         slow_client: options.load.slow_client,
     }
@@ -123,11 +123,11 @@ const fn protocol_record(version: Version) -> record::Protocol {
 }
 
 /// The hosts, and the protocol that each was replayed with.
-fn hosts(study: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
-    let versions = study.page.versions(study.options.load.protocol);
-    let hosts = study.page.hosts.iter().zip(versions).enumerate();
+fn hosts(prepared: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
+    let versions = prepared.page.versions(prepared.options.load.protocol);
+    let hosts = prepared.page.hosts.iter().zip(versions).enumerate();
     let of_host = |(number, (host, version)): (usize, (&PageHost, Version))| {
-        let items = study.page.items.iter().filter(|item| item.host == number);
+        let items = prepared.page.items.iter().filter(|item| item.host == number);
         record::ReplayedHost {
             host: host.address.clone(),
             responses: items.count() as u64,
@@ -139,30 +139,30 @@ fn hosts(study: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
     hosts.map(of_host).collect()
 }
 
-fn link_advice(study: &PreparedReplay<'_>, place: usize, measured: &LinkMeasurement) -> record::LinkAdvice {
-    let (name, link) = &study.options.links[place];
+fn link_advice(prepared: &PreparedReplay<'_>, place: usize, measured: &LinkMeasurement) -> record::LinkAdvice {
+    let (name, link) = &prepared.options.links[place];
     let figures = Figures {
-        varied: varied(study, link),
-        seed: study.interval_seed(),
+        varied: varied(prepared, link),
+        seed: prepared.interval_seed(),
     };
-    let kinds: Vec<record::KindAdvice> = (0..study.groups.len())
-        .map(|group| kind_advice(study, &figures, measured, group))
+    let kinds: Vec<record::KindAdvice> = (0..prepared.groups.len())
+        .map(|group| kind_advice(prepared, &figures, measured, group))
         .collect();
     let mut link = record::LinkAdvice {
         name: name.clone(),
         description: description(link),
         summary: String::new(),
-        ladder: ladder(study, &figures, measured),
+        ladder: ladder(prepared, &figures, measured),
         as_good_as: measured
             .as_good
             .iter()
-            .map(|row| prose::mix_name(study, &measured.pages[*row].0))
+            .map(|row| prose::mix_name(prepared, &measured.pages[*row].0))
             .collect(),
         repeats: measured.repeats,
         clear: measured.clear,
         doubts: doubts::link_doubts(measured, !figures.varied.is_empty()),
-        page: pages(study, &figures, measured),
-        screened: screened(study, &figures, measured),
+        page: pages(prepared, &figures, measured),
+        screened: screened(prepared, &figures, measured),
         browser: None,
         kinds,
     };
@@ -171,7 +171,7 @@ fn link_advice(study: &PreparedReplay<'_>, place: usize, measured: &LinkMeasurem
 }
 
 /// What is random in each repeat.
-pub(super) fn varied(study: &PreparedReplay<'_>, link: &LinkSpec) -> Vec<String> {
+pub(super) fn varied(prepared: &PreparedReplay<'_>, link: &LinkSpec) -> Vec<String> {
     let directions = [&link.down, &link.up];
     let loses = directions.iter().any(|direction| direction.loss.rate().get() > 0.0);
     let jitters = directions.iter().any(|direction| direction.jitter != Jitter::None);
@@ -180,7 +180,7 @@ pub(super) fn varied(study: &PreparedReplay<'_>, link: &LinkSpec) -> Vec<String>
         .any(|direction| direction.reordering != Reordering::None);
     let all = [
         (true, "request start times"),
-        (!study.costs.is_free(), "CPU times"),
+        (!prepared.costs.is_free(), "CPU times"),
         (loses, "random loss"),
         (jitters, "jitter"),
         (reorders, "reordering"),
@@ -192,14 +192,14 @@ pub(super) fn varied(study: &PreparedReplay<'_>, link: &LinkSpec) -> Vec<String>
 }
 
 /// The page under every setting: the recommended mix first, then as recorded, then the others, the fastest first.
-fn pages(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::PageOutcome> {
+fn pages(prepared: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::PageOutcome> {
     let (recommended, best) = measured.recommended();
     let mut rows: Vec<record::PageOutcome> = measured
         .pages
         .iter()
         // The recommended mix has a row of its own, and another one only where it has another name.
-        .filter(|(mix, _)| mix != recommended || prose::known_name(study, mix).is_some())
-        .map(|(mix, loads)| outcome(study, figures, measured, prose::mix_name(study, mix), loads))
+        .filter(|(mix, _)| mix != recommended || prose::known_name(prepared, mix).is_some())
+        .map(|(mix, loads)| outcome(prepared, figures, measured, prose::mix_name(prepared, mix), loads))
         .collect();
     let rank = |row: &record::PageOutcome| (row.setting != prose::TODAY, row.page_time.mean);
     rows.sort_by(|a, b| {
@@ -213,7 +213,7 @@ fn pages(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasureme
         0,
         record::PageOutcome {
             recommended_saves: None,
-            ..outcome(study, figures, measured, prose::RECOMMENDED.to_owned(), best)
+            ..outcome(prepared, figures, measured, prose::RECOMMENDED.to_owned(), best)
         },
     );
     rows
@@ -221,7 +221,7 @@ fn pages(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasureme
 
 /// A row of the page's table.
 fn outcome(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     figures: &Figures,
     measured: &LinkMeasurement,
     setting: String,
@@ -229,8 +229,8 @@ fn outcome(
 ) -> record::PageOutcome {
     let own = page_times(loads);
     let of = |mix: &Mix| measured.loads(mix).map(page_times);
-    let identity = of(&study.uniform(CodecSpec::IDENTITY));
-    let today = study.as_recorded().and_then(|mix| of(&mix));
+    let identity = of(&prepared.uniform(CodecSpec::IDENTITY));
+    let today = prepared.as_recorded().and_then(|mix| of(&mix));
     let against = |baseline: Option<Runs>, name: &str| {
         let baseline = baseline.filter(|_| setting != name);
         baseline.map(|baseline| figures.saving(&baseline, &own))
@@ -247,7 +247,7 @@ fn outcome(
 
 /// The page with a snippet's mix over a link.
 pub(super) fn snippet_replay(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     figures: &Figures,
     link: &str,
     measured: &LinkMeasurement,
@@ -257,16 +257,20 @@ pub(super) fn snippet_replay(
     let loads = measured.loads(mix)?;
     Some(record::SnippetReplay {
         link: link.to_owned(),
-        page: outcome(study, figures, measured, server.to_owned(), loads),
+        page: outcome(prepared, figures, measured, server.to_owned(), loads),
     })
 }
 
 /// The settings replayed in the first repeats only, the fastest first.
-fn screened(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::ScreenedSetting> {
+fn screened(
+    prepared: &PreparedReplay<'_>,
+    figures: &Figures,
+    measured: &LinkMeasurement,
+) -> Vec<record::ScreenedSetting> {
     let rows = measured.screened.iter().filter(|(_, [own, _])| !own.is_empty());
     let mut rows: Vec<record::ScreenedSetting> = rows
         .map(|(mix, [own, best])| record::ScreenedSetting {
-            setting: prose::mix_name(study, mix),
+            setting: prose::mix_name(prepared, mix),
             page_time: figures.figure("s", "page", &page_times(own)),
             recommended_saves: figures.saving(&page_times(own), &page_times(best)),
         })
@@ -284,16 +288,16 @@ fn screened(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasur
 const ORDINARY: [&str; 3] = ["gzip:6", "br:5", "zstd:3"];
 
 /// The page as it is, with an ordinary setting for everything, and as recommended.
-fn ladder(study: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::Rung> {
+fn ladder(prepared: &PreparedReplay<'_>, figures: &Figures, measured: &LinkMeasurement) -> Vec<record::Rung> {
     let (recommended, best) = measured.recommended();
-    let identity = study.uniform(CodecSpec::IDENTITY);
-    let first = study
+    let identity = prepared.uniform(CodecSpec::IDENTITY);
+    let first = prepared
         .as_recorded()
         .filter(|mix| measured.loads(mix).is_some())
         .map_or((prose::IDENTITY, identity), |mix| (prose::TODAY, mix));
     let ordinary = ORDINARY.into_iter().filter_map(|name| {
-        let codec = name.parse().ok().filter(|codec| study.settings.contains(codec))?;
-        let mix = study.uniform(codec);
+        let codec = name.parse().ok().filter(|codec| prepared.settings.contains(codec))?;
+        let mix = prepared.uniform(codec);
         (measured.loads(&mix).is_some() && mix != *recommended && mix != first.1).then_some((name, mix))
     });
     let mut rungs: Vec<(&str, &[PageLoad])> = Vec::new();
@@ -342,12 +346,12 @@ pub(super) const fn origin_record(origin: Origin) -> record::Origin {
 }
 
 fn kind_advice(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     figures: &Figures,
     measured: &LinkMeasurement,
     place: usize,
 ) -> record::KindAdvice {
-    let group = &study.groups[place];
+    let group = &prepared.groups[place];
     let (tried, chosen) = (&measured.tried[place], &measured.chosen[place]);
     let page_saves = measured.without[place]
         .as_ref()
@@ -359,15 +363,17 @@ fn kind_advice(
         origin: origin_record(group.origin),
         responses: group.items.len() as u64,
         identity_bytes: group.plain.get(),
-        today: study.recorded_encoding(group),
-        today_bytes: study.as_recorded().map(|mix| study.group_bytes(&mix, place).get()),
+        today: prepared.recorded_encoding(group),
+        today_bytes: prepared
+            .as_recorded()
+            .map(|mix| prepared.group_bytes(&mix, place).get()),
         frontier,
         break_even: measured.break_even[place].as_ref().map(|search| search.record.clone()),
-        doubts: doubts::kind_doubts(study, place, page_saves.as_ref()),
+        doubts: doubts::kind_doubts(prepared, place, page_saves.as_ref()),
         recommended: record::Recommendation {
             setting: prose::kind_setting(chosen.setting),
             why: chosen.why.clone(),
-            compressed_bytes: study.group_bytes(&measured.recommended().0, place).get(),
+            compressed_bytes: prepared.group_bytes(&measured.recommended().0, place).get(),
             page_saves,
         },
     }

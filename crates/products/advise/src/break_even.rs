@@ -64,7 +64,7 @@ struct MedianResponse {
 
 /// Searches the break-even of every group's chosen setting on every link; none where that compresses nothing, or is as recorded.
 pub(super) fn search_all(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     links: &[LinkMeasurement],
     workers: &Workers<'_>,
     progress: &mut dyn FnMut(Progress),
@@ -86,20 +86,20 @@ pub(super) fn search_all(
     };
     let one = |&(link, group, chosen): &(usize, usize, &ChosenSetting)| {
         let codec = chosen.codec()?;
-        let mut candidates = study.candidates[group].iter();
+        let mut candidates = prepared.candidates[group].iter();
         let candidate = candidates.find(|candidate| candidate.codec == codec)?;
-        Some(search(study, link, &study.groups[group], candidate))
+        Some(search(prepared, link, &prepared.groups[group], candidate))
     };
     let mut found = workers.run(&jobs, one, &mut on_done)?.into_iter();
     Ok(links
         .iter()
-        .map(|_| found.by_ref().take(study.groups.len()).collect())
+        .map(|_| found.by_ref().take(prepared.groups.len()).collect())
         .collect())
 }
 
-fn search(study: &PreparedReplay<'_>, link: usize, group: &Group, candidate: &Candidate) -> BreakEvenResult {
-    let typical = MedianResponse::new(study, group, candidate);
-    let (by_formula_bit_per_second, formula) = typical.formula(study);
+fn search(prepared: &PreparedReplay<'_>, link: usize, group: &Group, candidate: &Candidate) -> BreakEvenResult {
+    let typical = MedianResponse::new(prepared, group, candidate);
+    let (by_formula_bit_per_second, formula) = typical.formula(prepared);
     let mut search = BreakEvenResult {
         record: BreakEven {
             by_formula_bit_per_second,
@@ -109,8 +109,8 @@ fn search(study: &PreparedReplay<'_>, link: usize, group: &Group, candidate: &Ca
         times: Vec::new(),
     };
     if typical.plain <= REPLAYED_BYTES_MAX {
-        let spec = &study.options.links[link].1;
-        search.record.by_simulation = simulate(&mut search.times, |rate| typical.times(study, spec, rate));
+        let spec = &prepared.options.links[link].1;
+        search.record.by_simulation = simulate(&mut search.times, |rate| typical.times(prepared, spec, rate));
         search.times.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
     search
@@ -153,37 +153,37 @@ fn simulate(seen: &mut Vec<(f64, [f64; 2])>, times: impl Fn(f64) -> Option<[f64;
 
 impl MedianResponse {
     /// A response of the group's median size, with the compression ratio of the whole group.
-    fn new(study: &PreparedReplay<'_>, group: &Group, candidate: &Candidate) -> Self {
+    fn new(prepared: &PreparedReplay<'_>, group: &Group, candidate: &Candidate) -> Self {
         let mut sizes: Vec<(ByteCount, usize)> = group
             .items
             .iter()
-            .map(|item| (study.page.items[*item].plain, *item))
+            .map(|item| (prepared.page.items[*item].plain, *item))
             .collect();
         sizes.sort();
         let (plain, item) = sizes[sizes.len() / 2];
         let left = candidate.size.as_f64() / group.plain.as_f64();
         let encoding = if compressed_per_request(group.origin) {
-            median_cost(study.costs, Operation::Encode(candidate.codec), plain)
+            median_cost(prepared.costs, Operation::Encode(candidate.codec), plain)
         } else {
             Duration::ZERO
         };
-        let decoding = median_cost(study.costs, Operation::Decode(candidate.codec), plain);
+        let decoding = median_cost(prepared.costs, Operation::Decode(candidate.codec), plain);
         let coded = ByteCount::new((plain.as_f64() * left).round() as u64);
         Self {
             plain,
             compressed: coded,
             codec: candidate.codec,
-            version: study.version(item),
+            version: prepared.version(item),
             encoding,
             decoding,
         }
     }
 
     /// The break-even by the formula that applies, if it is within the searched range, and the formula with its figures as text.
-    fn formula(&self, study: &PreparedReplay<'_>) -> (Option<f64>, String) {
-        let server = &study.options.load.server;
+    fn formula(&self, prepared: &PreparedReplay<'_>) -> (Option<f64>, String) {
+        let server = &prepared.options.load.server;
         let computing = self.encoding.as_secs_f64() * server.slow_down / (1.0 - server.load);
-        let decoding = self.decoding.as_secs_f64() * study.options.load.slow_client;
+        let decoding = self.decoding.as_secs_f64() * prepared.options.load.slow_client;
         let size = 8.0 * self.plain.as_f64();
         let left = self.compressed.as_f64() / self.plain.as_f64().max(1.0);
         let pipelined = self.compressed.get() > lastmile_page::PIECE;
@@ -197,7 +197,7 @@ impl MedianResponse {
     }
 
     /// The times of a response at a bandwidth, without and with the setting; none where it never arrives.
-    fn times(&self, study: &PreparedReplay<'_>, link: &LinkSpec, rate: f64) -> Option<[f64; 2]> {
+    fn times(&self, prepared: &PreparedReplay<'_>, link: &LinkSpec, rate: f64) -> Option<[f64; 2]> {
         let link = at_rate(link, rate)?;
         let order = |coded: bool| ScriptedResponse {
             host: 0,
@@ -222,8 +222,9 @@ impl MedianResponse {
         };
         let time = |coded| {
             let script = PageScript::from(vec![order(coded)]);
-            let (handshakes, seed) = (replay::HandshakeCost::default(), study.options.root());
-            let replayed = replay::run(&study.options.load, &link, &[self.version], script, handshakes, seed).ok()?;
+            let (handshakes, seed) = (replay::HandshakeCost::default(), prepared.options.root());
+            let replayed =
+                replay::run(&prepared.options.load, &link, &[self.version], script, handshakes, seed).ok()?;
             Some(replayed.transfer_times[0].as_secs_f64())
         };
         Some([time(false)?, time(true)?])

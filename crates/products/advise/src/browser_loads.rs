@@ -22,12 +22,12 @@ use std::sync::atomic::Ordering;
 
 /// The comparison of each link.
 pub(super) fn load_all(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     measured: &[LinkMeasurement],
     options: &BrowserOptions,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<record::BrowserComparison>, AdviseError> {
-    let total = measured.iter().map(|link| study.compared(link).len()).sum();
+    let total = measured.iter().map(|link| prepared.compared(link).len()).sum();
     let mut done = 0;
     let mut comparisons = Vec::new();
     for (place, link) in measured.iter().enumerate() {
@@ -36,11 +36,11 @@ pub(super) fn load_all(
             outcomes: Vec::new(),
             doubts: Vec::new(),
         };
-        for (setting, deliveries) in study.compared(link) {
-            if study.options.interrupt.load(Ordering::Relaxed) {
+        for (setting, deliveries) in prepared.compared(link) {
+            if prepared.options.interrupt.load(Ordering::Relaxed) {
                 return Err(AdviseError::Interrupted);
             }
-            study.compare(place, &setting, &deliveries, options, &mut comparison)?;
+            prepared.compare(place, &setting, &deliveries, options, &mut comparison)?;
             done += 1;
             progress(Progress {
                 phase: Phase::LoadingInChromium,

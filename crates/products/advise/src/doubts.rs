@@ -34,10 +34,10 @@ pub const DOUBTS: &[DoubtKind] = &[
 ];
 
 /// Of the traffic as a whole.
-pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
-    let items = &study.page.items;
+pub(super) fn traffic_doubts(prepared: &PreparedReplay<'_>) -> Vec<Doubt> {
+    let items = &prepared.page.items;
     let mut doubts = Vec::new();
-    let [present, absent] = super::checks::body_bytes(&study.page);
+    let [present, absent] = super::checks::body_bytes(&prepared.page);
     if absent > present {
         let text = format!(
             "the traffic does not contain {} of the {} that could be compressed: the answer is about the rest only; record it with content \
@@ -59,7 +59,7 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
         );
         doubts.push(Doubt::new(DoubtKind::MissingBodies, text));
     }
-    let missing = study
+    let missing = prepared
         .page
         .left_out
         .iter()
@@ -71,12 +71,16 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
             format!("{missing} responses are not replayed: neither body nor size is known"),
         ));
     }
-    doubts.extend(cached_responses(study));
+    doubts.extend(cached_responses(prepared));
     let unknown = items
         .iter()
-        .filter(|item| study.traffic.responses[item.response].response_header_bytes.is_none())
+        .filter(|item| {
+            prepared.traffic.responses[item.response]
+                .response_header_bytes
+                .is_none()
+        })
         .count();
-    if study.has_recorded_encoding() && unknown > 0 {
+    if prepared.has_recorded_encoding() && unknown > 0 {
         let text = format!(
             "the traffic does not give the size of the headers of {unknown} of {} responses: they are replayed with a typical size",
             items.len()
@@ -84,7 +88,7 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::new(DoubtKind::UnknownHeads, text));
     }
     let coded_on_request = items.iter().filter(|item| {
-        compressed_per_request(item.origin) && study.traffic.responses[item.response].content_encoding.is_some()
+        compressed_per_request(item.origin) && prepared.traffic.responses[item.response].content_encoding.is_some()
     });
     let coded = coded_on_request.count();
     if coded > 0 {
@@ -94,8 +98,8 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
         );
         doubts.push(Doubt::new(DoubtKind::UnknownLevel, text));
     }
-    doubts.extend(other_protocol(study));
-    let estimated = study.estimated_settings();
+    doubts.extend(other_protocol(prepared));
+    let estimated = prepared.estimated_settings();
     if !estimated.is_empty() {
         let text = format!(
             "compressing everything under every setting would take too long, so the sizes under {} settings are estimated from the \
@@ -108,15 +112,19 @@ pub(super) fn traffic_doubts(study: &PreparedReplay<'_>) -> Vec<Doubt> {
 }
 
 /// That the browser itself answered what a first visit requests; none where each such response was requested, too.
-fn cached_responses(study: &PreparedReplay<'_>) -> Option<Doubt> {
-    let response = |index: usize| &study.traffic.responses[index];
-    let requested: BTreeSet<&str> = study
+fn cached_responses(prepared: &PreparedReplay<'_>) -> Option<Doubt> {
+    let response = |index: usize| &prepared.traffic.responses[index];
+    let requested: BTreeSet<&str> = prepared
         .page
         .items
         .iter()
         .map(|item| &*response(item.response).url)
         .collect();
-    let left_out = study.page.left_out.iter().map(|left_out| response(left_out.response));
+    let left_out = prepared
+        .page
+        .left_out
+        .iter()
+        .map(|left_out| response(left_out.response));
     let cached: Vec<&Response> = left_out.filter(|response| response.from_cache).collect();
     let of_first_visit: BTreeSet<&str> = cached
         .iter()
@@ -129,7 +137,7 @@ fn cached_responses(study: &PreparedReplay<'_>) -> Option<Doubt> {
         "the browser answered {} of {} requests itself, from a cache or by a service worker: they crossed no network and are not replayed, \
          but a first visit makes {} of them; record the page in a private window, with caches disabled (first: {})",
         cached.len(),
-        study.traffic.responses.len(),
+        prepared.traffic.responses.len(),
         of_first_visit.len(),
         first.chars().take(120).collect::<String>()
     );
@@ -137,18 +145,18 @@ fn cached_responses(study: &PreparedReplay<'_>) -> Option<Doubt> {
 }
 
 /// That hosts were recorded over HTTP/3, and are replayed over HTTP/2; none where another protocol was asked for.
-fn other_protocol(study: &PreparedReplay<'_>) -> Option<Doubt> {
-    if study.options.load.protocol.is_some() {
+fn other_protocol(prepared: &PreparedReplay<'_>) -> Option<Doubt> {
+    if prepared.options.load.protocol.is_some() {
         return None;
     }
     let over_3 = |host: &&PageHost| host.recorded() == Some(HttpVersion::Http3);
-    let mut hosts = study.page.hosts.iter().filter(over_3);
+    let mut hosts = prepared.page.hosts.iter().filter(over_3);
     let first = hosts.next()?;
     let text = format!(
         "{} of {} hosts were recorded over HTTP/3 and are replayed over HTTP/2, since QUIC is not modelled: their connections take a round \
          trip longer to open, and one lost packet delays all their responses (first: {})",
         1 + hosts.count(),
-        study.page.hosts.len(),
+        prepared.page.hosts.len(),
         first.address
     );
     Some(Doubt::new(DoubtKind::OtherProtocol, text))
@@ -191,8 +199,8 @@ pub(super) fn link_doubts(measured: &LinkMeasurement, something_varied: bool) ->
 }
 
 /// Of one kind on one link.
-pub(super) fn kind_doubts(study: &PreparedReplay<'_>, place: usize, page_saves: Option<&Saving>) -> Vec<Doubt> {
-    let group = &study.groups[place];
+pub(super) fn kind_doubts(prepared: &PreparedReplay<'_>, place: usize, page_saves: Option<&Saving>) -> Vec<Doubt> {
+    let group = &prepared.groups[place];
     let mut doubts = Vec::new();
     if group.items.len() < FEW_RESPONSES {
         let text = format!(

@@ -9,9 +9,9 @@ use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source, Table};
 
 /// The protocol of each host where they differ, and one table per kind, of every setting considered, replayed or not.
-pub(super) fn tables(study: &PreparedReplay<'_>, hosts: &[ReplayedHost]) -> Vec<Table> {
-    let kinds = study.groups.iter().zip(&study.candidates);
-    let levels = kinds.map(|(group, candidates)| levels(study, group, candidates));
+pub(super) fn tables(prepared: &PreparedReplay<'_>, hosts: &[ReplayedHost]) -> Vec<Table> {
+    let kinds = prepared.groups.iter().zip(&prepared.candidates);
+    let levels = kinds.map(|(group, candidates)| levels(prepared, group, candidates));
     protocols(hosts).into_iter().chain(levels).collect()
 }
 
@@ -42,7 +42,7 @@ fn protocols(hosts: &[ReplayedHost]) -> Option<Table> {
     })
 }
 
-fn levels(study: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]) -> Table {
+fn levels(prepared: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]) -> Table {
     let mut sorted: Vec<&Candidate> = candidates.iter().collect();
     sorted.sort_by_key(|candidate| (candidate.size, candidate.codec));
     let row = |candidate: &Candidate| {
@@ -57,7 +57,7 @@ fn levels(study: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]) -
             percent(candidate.size.as_f64() / group.plain.as_f64()),
             quantity(candidate.server.as_secs_f64(), "s"),
             quantity(candidate.client.as_secs_f64(), "s"),
-            if study.settings.contains(&candidate.codec) && !group.already_compressed {
+            if prepared.settings.contains(&candidate.codec) && !group.already_compressed {
                 "yes"
             } else {
                 ""
@@ -72,8 +72,8 @@ fn levels(study: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]) -
              Settings that another one beats in size and CPU time are not replayed, unless they are common defaults; nor is one whose size \
              is only estimated (about).",
             group.items.len(),
-            study.options.load.server.slow_down,
-            study.options.load.slow_client
+            prepared.options.load.server.slow_down,
+            prepared.options.load.slow_client
         ),
         columns: [
             "Setting",
@@ -90,10 +90,10 @@ fn levels(study: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]) -
 }
 
 /// One chart per link: the transfer time of a response against bandwidth, for the dynamic kind with the most bytes.
-pub(super) fn charts(study: &PreparedReplay<'_>, measured: &[LinkMeasurement]) -> Vec<Chart> {
+pub(super) fn charts(prepared: &PreparedReplay<'_>, measured: &[LinkMeasurement]) -> Vec<Chart> {
     let of_link = |(place, measured): (usize, &LinkMeasurement)| {
-        let dynamic = |group: &usize| super::candidates::compressed_per_request(study.groups[*group].origin);
-        let group = (0..study.groups.len())
+        let dynamic = |group: &usize| super::candidates::compressed_per_request(prepared.groups[*group].origin);
+        let group = (0..prepared.groups.len())
             .filter(dynamic)
             .find(|group| measured.break_even[*group].is_some())?;
         let search = measured.break_even[group]
@@ -123,8 +123,8 @@ pub(super) fn charts(study: &PreparedReplay<'_>, measured: &[LinkMeasurement]) -
         Some(Chart {
             title: format!(
                 "Where {codec} stops paying for {}, at the delays of {}",
-                study.groups[group].name(),
-                study.options.links[place].0
+                prepared.groups[group].name(),
+                prepared.options.links[place].0
             ),
             note: "One response of the median size, from its request to its last byte decompressed; lower is better."
                 .to_owned(),

@@ -31,22 +31,22 @@ impl IsolatedTransferTimes {
 
     /// Measures every setting that is replayed.
     pub(super) fn measure(
-        study: &PreparedReplay<'_>,
+        prepared: &PreparedReplay<'_>,
         workers: &Workers<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Self, AdviseError> {
-        let items: Vec<usize> = study
+        let items: Vec<usize> = prepared
             .groups
             .iter()
             .flat_map(|group| group.items.iter().copied())
             .collect();
-        let links = 0..study.options.links.len();
+        let links = 0..prepared.options.links.len();
         let jobs: Vec<(usize, CodecSpec)> = links
             .clone()
-            .flat_map(|link| study.settings.iter().map(move |codec| (link, *codec)))
+            .flat_map(|link| prepared.settings.iter().map(move |codec| (link, *codec)))
             .collect();
-        let options = study.options;
-        let versions: Vec<Version> = items.iter().map(|item| study.version(*item)).collect();
+        let options = prepared.options;
+        let versions: Vec<Version> = items.iter().map(|item| prepared.version(*item)).collect();
         let load = LoadOptions {
             connections: Connections::Cold,
             tls: false,
@@ -63,7 +63,7 @@ impl IsolatedTransferTimes {
             let orders: Vec<ScriptedResponse> = items
                 .iter()
                 .enumerate()
-                .map(|(place, item)| study.order(place, *item, codec))
+                .map(|(place, item)| prepared.order(place, *item, codec))
                 .collect();
             let chained = chained(orders);
             replay::run(
@@ -83,7 +83,7 @@ impl IsolatedTransferTimes {
         let mut of_links = Vec::new();
         for _ in links {
             let mut of_settings = BTreeMap::new();
-            for (codec, replayed) in study.settings.iter().zip(measured.by_ref()) {
+            for (codec, replayed) in prepared.settings.iter().zip(measured.by_ref()) {
                 let times = replayed?.transfer_times;
                 of_settings.insert(
                     *codec,

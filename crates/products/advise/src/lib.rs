@@ -278,16 +278,16 @@ pub fn advise(
         threads: options.threads,
         interrupt: &options.interrupt,
     };
-    let study = PreparedReplay::prepare(traffic, options, costs, &workers, progress)?;
-    let measured = measure::measure(&study, &workers, progress)?;
+    let prepared = PreparedReplay::prepare(traffic, options, costs, &workers, progress)?;
+    let measured = measure::measure(&prepared, &workers, progress)?;
     #[cfg_attr(
         not(target_os = "linux"),
         expect(unused_mut, reason = "Chromium is loaded on Linux only")
     )]
-    let mut advice = answer::advice(&study, &measured);
+    let mut advice = answer::advice(&prepared, &measured);
     #[cfg(target_os = "linux")]
     if let Some(browser) = &options.browser {
-        let comparisons = browser_loads::load_all(&study, &measured.links, browser, progress)?;
+        let comparisons = browser_loads::load_all(&prepared, &measured.links, browser, progress)?;
         for (link, comparison) in advice.links.iter_mut().zip(comparisons) {
             link.browser = Some(comparison);
         }

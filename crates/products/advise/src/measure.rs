@@ -63,16 +63,16 @@ impl LinkMeasurement {
 
 /// Replays everything.
 pub(super) fn measure(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     workers: &Workers<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Measurement, AdviseError> {
-    let alone = IsolatedTransferTimes::measure(study, workers, progress)?;
-    let links = 0..study.options.links.len();
-    let ordinary = links.map(|link| search::ordinary_mix(study, &alone, link)).collect();
-    let mut replays = Replays::new(study, workers, ordinary);
-    let mut choices = search::search(&mut replays, study, &alone, progress)?;
-    let snippets = snippets::plans(&mut replays, study, &alone, &choices, progress)?;
+    let alone = IsolatedTransferTimes::measure(prepared, workers, progress)?;
+    let links = 0..prepared.options.links.len();
+    let ordinary = links.map(|link| search::ordinary_mix(prepared, &alone, link)).collect();
+    let mut replays = Replays::new(prepared, workers, ordinary);
+    let mut choices = search::search(&mut replays, prepared, &alone, progress)?;
+    let snippets = snippets::plans(&mut replays, prepared, &alone, &choices, progress)?;
     // A snippet's mix is compared with the recommended one like any other.
     let with_snippets = |choice: &LinkChoice| {
         let mut finalists = choice.finalists.clone();
@@ -85,15 +85,15 @@ pub(super) fn measure(
     };
     let finalists = choices.iter().map(with_snippets).collect();
     let repeats = choices.iter().map(|choice| choice.repeats).collect();
-    let mut keep = search::known_mixes(study);
+    let mut keep = search::known_mixes(prepared);
     keep.extend(snippets.iter().map(|plan| plan.mix.clone()));
-    choices = search::settle(&mut replays, study, finalists, repeats, &keep, progress)?;
-    choices = search::settle_without(&mut replays, study, choices, &keep, progress)?;
+    choices = search::settle(&mut replays, prepared, finalists, repeats, &keep, progress)?;
+    choices = search::settle_without(&mut replays, prepared, choices, &keep, progress)?;
     let links = choices.iter().enumerate();
     let mut measured = links
-        .map(|(link, choice)| study.measured(link, choice, &replays, &alone))
+        .map(|(link, choice)| prepared.measured(link, choice, &replays, &alone))
         .collect::<Result<Vec<LinkMeasurement>, AdviseError>>()?;
-    let searches = break_even::search_all(study, &measured, workers, progress)?;
+    let searches = break_even::search_all(prepared, &measured, workers, progress)?;
     for (link, break_even) in measured.iter_mut().zip(searches) {
         link.break_even = break_even;
     }

@@ -90,16 +90,16 @@ pub(super) fn kind_setting(setting: KindSetting) -> String {
 }
 
 /// The name of a mix that is one setting for everything, or as recorded; none where it is neither.
-pub(super) fn known_name(study: &PreparedReplay<'_>, mix: &Mix) -> Option<String> {
-    let recorded = study.as_recorded().filter(|recorded| recorded == mix);
-    let codec = || study.uniform_codec(mix).map(|codec| codec.to_string());
+pub(super) fn known_name(prepared: &PreparedReplay<'_>, mix: &Mix) -> Option<String> {
+    let recorded = prepared.as_recorded().filter(|recorded| recorded == mix);
+    let codec = || prepared.uniform_codec(mix).map(|codec| codec.to_string());
     recorded.map(|_| TODAY.to_owned()).or_else(codec)
 }
 
 /// The name of a mix in the record: one setting, or each with the kinds that have it.
-pub(super) fn mix_name(study: &PreparedReplay<'_>, mix: &Mix) -> String {
-    known_name(study, mix).unwrap_or_else(|| {
-        let kinds = study.groups.iter().zip(&mix.0).map(|(group, setting)| {
+pub(super) fn mix_name(prepared: &PreparedReplay<'_>, mix: &Mix) -> String {
+    known_name(prepared, mix).unwrap_or_else(|| {
+        let kinds = prepared.groups.iter().zip(&mix.0).map(|(group, setting)| {
             let origin = origin_word(group.origin);
             (kind_setting(*setting), origin, group.kind.name().to_owned())
         });
@@ -265,11 +265,11 @@ fn listed(names: &[String]) -> String {
 }
 
 /// The other findings.
-pub(super) fn findings(study: &PreparedReplay<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = study
+pub(super) fn findings(prepared: &PreparedReplay<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = prepared
         .groups
         .iter()
-        .zip(&study.candidates)
+        .zip(&prepared.candidates)
         .filter_map(|(group, candidates)| already_compressed(group, candidates))
         .collect();
     findings.push(left_out_of_replays());

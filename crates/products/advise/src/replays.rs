@@ -13,7 +13,7 @@ pub(super) type Outcome = Result<PageLoad, String>;
 
 /// All replays so far.
 pub(super) struct Replays<'a> {
-    study: &'a PreparedReplay<'a>,
+    prepared: &'a PreparedReplay<'a>,
     workers: &'a Workers<'a>,
     /// The ordinary mix of each link.
     ordinary: Vec<Mix>,
@@ -23,9 +23,9 @@ pub(super) struct Replays<'a> {
 
 impl<'a> Replays<'a> {
     /// None yet.
-    pub(super) fn new(study: &'a PreparedReplay<'a>, workers: &'a Workers<'a>, ordinary: Vec<Mix>) -> Self {
+    pub(super) fn new(prepared: &'a PreparedReplay<'a>, workers: &'a Workers<'a>, ordinary: Vec<Mix>) -> Self {
         Self {
-            study,
+            prepared,
             workers,
             ordinary,
             outcomes: BTreeMap::new(),
@@ -40,12 +40,12 @@ impl<'a> Replays<'a> {
         phase: Phase,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), AdviseError> {
-        let study = self.study;
+        let prepared = self.prepared;
         let mut missing: BTreeMap<(usize, Mix), (Vec<EncodedResponse>, u64)> = BTreeMap::new();
         for (link, mix) in wanted {
             let done = self.outcomes.get(&(link, mix.clone())).map_or(0, Vec::len) as u64;
             if done < repeats {
-                let deliveries = study.deliveries(&mix);
+                let deliveries = prepared.deliveries(&mix);
                 missing.insert((link, mix), (deliveries, done));
             }
         }
@@ -54,13 +54,13 @@ impl<'a> Replays<'a> {
             .flat_map(|((link, _), (sent, done))| (*done..repeats).map(move |repeat| (*link, &**sent, repeat)))
             .collect();
         let scene = ReplayContext {
-            page: &study.page,
-            options: &study.options.load,
-            costs: study.costs,
+            page: &prepared.page,
+            options: &prepared.options.load,
+            costs: prepared.costs,
         };
         let one = |&(link, sent, repeat): &(usize, &[EncodedResponse], u64)| {
-            let seed = study.options.root().derive_index(repeat);
-            replay(&scene, &study.options.links[link].1, sent, seed).map_err(|error| error.to_string())
+            let seed = prepared.options.root().derive_index(repeat);
+            replay(&scene, &prepared.options.links[link].1, sent, seed).map_err(|error| error.to_string())
         };
         let mut on_done = |done| {
             progress(Progress {
@@ -128,18 +128,18 @@ pub(super) struct PairedLoads<'a> {
 impl PairedLoads<'_> {
     /// A row per mix; refused where no repeat is left.
     pub(super) fn rows(&self, link: usize) -> Result<Vec<Row>, AdviseError> {
-        let study = self.replays.study;
+        let prepared = self.replays.prepared;
         if let (true, Some((_, why))) = (self.loads.iter().any(Vec::is_empty), &self.failed) {
             return Err(AdviseError::Link {
-                link: study.options.links[link].0.clone(),
+                link: prepared.options.links[link].0.clone(),
                 why: why.clone(),
             });
         }
         let row = |(mix, loads): (&Mix, &Vec<PageLoad>)| Row {
             mix: mix.clone(),
             times: loads.iter().map(|load| load.page_time.as_secs_f64()).collect(),
-            delay_of_others: study.delay_of_others(mix),
-            simplicity: study.simplicity(mix),
+            delay_of_others: prepared.delay_of_others(mix),
+            simplicity: prepared.simplicity(mix),
             is_ordinary: self.replays.ordinary(link) == mix,
         };
         Ok(self.mixes.iter().zip(&self.loads).map(row).collect())

@@ -41,18 +41,18 @@ impl LinkChoice {
 /// Searches all links, round by round together.
 pub(super) fn search(
     replays: &mut Replays<'_>,
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     alone: &IsolatedTransferTimes,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<LinkChoice>, AdviseError> {
-    let links = 0..study.options.links.len();
-    let first = study.options.repeats.get();
-    let mut same_for_all: BTreeSet<Mix> = study.settings.iter().map(|codec| study.uniform(*codec)).collect();
-    same_for_all.extend(study.as_recorded());
+    let links = 0..prepared.options.links.len();
+    let first = prepared.options.repeats.get();
+    let mut same_for_all: BTreeSet<Mix> = prepared.settings.iter().map(|codec| prepared.uniform(*codec)).collect();
+    same_for_all.extend(prepared.as_recorded());
     let mut wanted: Vec<(usize, Mix)> = Vec::new();
     for link in links.clone() {
         wanted.extend(same_for_all.iter().map(|mix| (link, mix.clone())));
-        wanted.push((link, isolated_best(study, alone, link)));
+        wanted.push((link, isolated_best(prepared, alone, link)));
         wanted.push((link, replays.ordinary(link).clone()));
     }
     replays.ensure(wanted, first, Phase::Replaying, progress)?;
@@ -64,10 +64,10 @@ pub(super) fn search(
             Ok(rows[best].mix.clone())
         })
         .collect::<Result<Vec<Mix>, AdviseError>>()?;
-    for group in (0..study.groups.len()).filter(|group| !study.groups[*group].already_compressed) {
+    for group in (0..prepared.groups.len()).filter(|group| !prepared.groups[*group].already_compressed) {
         let alternatives: Vec<Vec<Mix>> = links
             .clone()
-            .map(|link| alternatives(study, alone, link, group, &bases[link]))
+            .map(|link| alternatives(prepared, alone, link, group, &bases[link]))
             .collect();
         let wanted = alternatives.iter().enumerate();
         let wanted = wanted.flat_map(|(link, mixes)| mixes.iter().map(move |mix| (link, mix.clone())));
@@ -76,7 +76,7 @@ pub(super) fn search(
             mixes.insert(0, bases[link].clone());
             let rows = replays.paired(link, &mixes, first).rows(link)?;
             let best = least(0..rows.len(), |row| rows[row].burden()).expect("the base is among them");
-            if improves(&rows[best], &rows[0], study) {
+            if improves(&rows[best], &rows[0], prepared) {
                 bases[link] = rows[best].mix.clone();
             }
         }
@@ -85,7 +85,7 @@ pub(super) fn search(
         .clone()
         .map(|link| {
             Ok(finalists(
-                study,
+                prepared,
                 replays.ordinary(link),
                 &all_rows(replays, link, first)?,
             ))
@@ -93,17 +93,17 @@ pub(super) fn search(
         .collect::<Result<Vec<_>, AdviseError>>()?;
     settle(
         replays,
-        study,
+        prepared,
         finalists,
         vec![first; links.len()],
-        &known_mixes(study),
+        &known_mixes(prepared),
         progress,
     )
 }
 
 /// Whether a row has less burden than another one, beyond the noise.
-fn improves(row: &Row, over: &Row, study: &PreparedReplay<'_>) -> bool {
-    let difference = PairedDifference::of(row, over, study.interval_seed());
+fn improves(row: &Row, over: &Row, prepared: &PreparedReplay<'_>) -> bool {
+    let difference = PairedDifference::of(row, over, prepared.interval_seed());
     difference.interval[0] + over.delay_of_others - row.delay_of_others > 0.0
 }
 
@@ -116,26 +116,29 @@ fn all_rows(replays: &Replays<'_>, link: usize, repeats: u64) -> Result<Vec<Row>
 /// The mix that is simplest to set up and to keep: one setting for all files, the smallest, and one for all responses made on request,
 /// the one with the least weighted cost in isolation; a kind that it makes no smaller is not compressed. Both are servers' ordinary settings,
 /// unless those are much worse. No random choice takes part in it.
-pub(super) fn ordinary_mix(study: &PreparedReplay<'_>, alone: &IsolatedTransferTimes, link: usize) -> Mix {
+pub(super) fn ordinary_mix(prepared: &PreparedReplay<'_>, alone: &IsolatedTransferTimes, link: usize) -> Mix {
     let [of_files, on_request] = [Origin::Static, Origin::Dynamic].map(|origin| {
-        let groups: Vec<usize> = (0..study.groups.len())
-            .filter(|group| study.groups[*group].origin == origin && !study.groups[*group].already_compressed)
+        let groups: Vec<usize> = (0..prepared.groups.len())
+            .filter(|group| prepared.groups[*group].origin == origin && !prepared.groups[*group].already_compressed)
             .collect();
         let cost = |codec: CodecSpec| {
             let of_group = |group: &usize| {
-                let candidate = study.candidates[*group]
+                let candidate = prepared.candidates[*group]
                     .iter()
                     .find(|candidate| candidate.codec == codec)?;
-                let (group, items) = (&study.groups[*group], &study.groups[*group].items);
+                let (group, items) = (&prepared.groups[*group], &prepared.groups[*group].items);
                 let time = alone.mean(link, codec, items)?;
                 Some(match origin {
                     Origin::Static => candidate.size.as_f64(),
-                    Origin::Dynamic => weighted_cost(time, candidate, group, study.options) * items.len() as f64,
+                    Origin::Dynamic => weighted_cost(time, candidate, group, prepared.options) * items.len() as f64,
                 })
             };
             groups.iter().map(of_group).sum::<Option<f64>>()
         };
-        let usable = study.settings.iter().filter(|codec| study.options.can(origin, **codec));
+        let usable = prepared
+            .settings
+            .iter()
+            .filter(|codec| prepared.options.can(origin, **codec));
         let costs: Vec<(CodecSpec, f64)> = usable.filter_map(|codec| Some((*codec, cost(*codec)?))).collect();
         let cheapest = |costs: &mut dyn Iterator<Item = &(CodecSpec, f64)>| {
             costs.min_by(|(_, cost), (_, other)| cost.total_cmp(other)).copied()
@@ -150,12 +153,12 @@ pub(super) fn ordinary_mix(study: &PreparedReplay<'_>, alone: &IsolatedTransferT
                 .0,
         )
     });
-    let mut mix = study.by_origin(of_files, on_request);
+    let mut mix = prepared.by_origin(of_files, on_request);
     for (group, setting) in mix.0.iter_mut().enumerate() {
-        let candidate = study.candidates[group]
+        let candidate = prepared.candidates[group]
             .iter()
             .find(|candidate| setting.codec() == Some(candidate.codec));
-        if candidate.is_some_and(|candidate| candidate.size >= study.groups[group].plain) {
+        if candidate.is_some_and(|candidate| candidate.size >= prepared.groups[group].plain) {
             *setting = KindSetting::IDENTITY;
         }
     }
@@ -163,10 +166,10 @@ pub(super) fn ordinary_mix(study: &PreparedReplay<'_>, alone: &IsolatedTransferT
 }
 
 /// The setting of each kind that is best in isolation.
-fn isolated_best(study: &PreparedReplay<'_>, alone: &IsolatedTransferTimes, link: usize) -> Mix {
-    let mut mix = study.uniform(CodecSpec::IDENTITY);
-    for group in 0..study.groups.len() {
-        if let Some((codec, _)) = by_isolated_cost(study, alone, link, group).first() {
+fn isolated_best(prepared: &PreparedReplay<'_>, alone: &IsolatedTransferTimes, link: usize) -> Mix {
+    let mut mix = prepared.uniform(CodecSpec::IDENTITY);
+    for group in 0..prepared.groups.len() {
+        if let Some((codec, _)) = by_isolated_cost(prepared, alone, link, group).first() {
             mix.0[group] = KindSetting::Codec(*codec);
         }
     }
@@ -175,21 +178,21 @@ fn isolated_best(study: &PreparedReplay<'_>, alone: &IsolatedTransferTimes, link
 
 /// The settings of a group, the one with the least weighted cost in isolation first; none where its format is already compressed.
 pub(super) fn by_isolated_cost(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     alone: &IsolatedTransferTimes,
     link: usize,
     place: usize,
 ) -> Vec<(CodecSpec, f64)> {
-    let group = &study.groups[place];
-    let usable = study.candidates[place].iter().filter(|candidate| {
+    let group = &prepared.groups[place];
+    let usable = prepared.candidates[place].iter().filter(|candidate| {
         !group.already_compressed
-            && study.settings.contains(&candidate.codec)
-            && study.options.can(group.origin, candidate.codec)
+            && prepared.settings.contains(&candidate.codec)
+            && prepared.options.can(group.origin, candidate.codec)
     });
     let mut costs: Vec<(CodecSpec, f64)> = usable
         .filter_map(|candidate| {
             let time = alone.mean(link, candidate.codec, &group.items)?;
-            Some((candidate.codec, weighted_cost(time, candidate, group, study.options)))
+            Some((candidate.codec, weighted_cost(time, candidate, group, prepared.options)))
         })
         .collect();
     costs.sort_by(|(a, cost), (b, other)| cost.total_cmp(other).then(a.cmp(b)));
@@ -198,24 +201,24 @@ pub(super) fn by_isolated_cost(
 
 /// Mixes that differ from `base` in one group: the settings that are best in isolation, the smallest, and as recorded.
 fn alternatives(
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     alone: &IsolatedTransferTimes,
     link: usize,
     group: usize,
     base: &Mix,
 ) -> Vec<Mix> {
-    let costs = by_isolated_cost(study, alone, link, group);
+    let costs = by_isolated_cost(prepared, alone, link, group);
     let mut settings: BTreeSet<KindSetting> = costs
         .iter()
         .take(2)
         .map(|(codec, _)| KindSetting::Codec(*codec))
         .collect();
-    let usable = study.candidates[group]
+    let usable = prepared.candidates[group]
         .iter()
         .filter(|candidate| costs.iter().any(|(codec, _)| *codec == candidate.codec));
     let smallest = usable.min_by_key(|candidate| (candidate.size, candidate.server));
     settings.extend(smallest.map(|candidate| KindSetting::Codec(candidate.codec)));
-    if study.recorded_cpu[group].is_some() {
+    if prepared.recorded_cpu[group].is_some() {
         settings.insert(KindSetting::AsRecorded);
     }
     let mixes = settings.into_iter().map(|setting| base.with(group, setting));
@@ -223,19 +226,19 @@ fn alternatives(
 }
 
 /// The mixes that readers know: no compression, as recorded, and common defaults for everything.
-pub(super) fn known_mixes(study: &PreparedReplay<'_>) -> BTreeSet<Mix> {
-    let known = candidates::common_defaults().filter(|codec| study.settings.contains(codec));
-    let mut mixes: BTreeSet<Mix> = known.map(|codec| study.uniform(codec)).collect();
-    mixes.insert(study.uniform(CodecSpec::IDENTITY));
-    mixes.extend(study.as_recorded());
+pub(super) fn known_mixes(prepared: &PreparedReplay<'_>) -> BTreeSet<Mix> {
+    let known = candidates::common_defaults().filter(|codec| prepared.settings.contains(codec));
+    let mut mixes: BTreeSet<Mix> = known.map(|codec| prepared.uniform(codec)).collect();
+    mixes.insert(prepared.uniform(CodecSpec::IDENTITY));
+    mixes.extend(prepared.as_recorded());
     mixes
 }
 
 /// The mixes to replay more often: those that readers know, the ordinary one, and those that may be the best.
-fn finalists(study: &PreparedReplay<'_>, ordinary: &Mix, rows: &[Row]) -> Vec<Mix> {
-    let mut mixes = known_mixes(study);
+fn finalists(prepared: &PreparedReplay<'_>, ordinary: &Mix, rows: &[Row]) -> Vec<Mix> {
+    let mut mixes = known_mixes(prepared);
     mixes.insert(ordinary.clone());
-    mixes.insert(rows[choose(rows, study.interval_seed()).chosen].mix.clone());
+    mixes.insert(rows[choose(rows, prepared.interval_seed()).chosen].mix.clone());
     let mut sorted: Vec<&Row> = rows.iter().collect();
     sorted.sort_by(|a, b| a.burden().total_cmp(&b.burden()));
     mixes.extend(sorted.iter().take(FINALISTS_BY_BURDEN).map(|row| row.mix.clone()));
@@ -248,7 +251,7 @@ fn finalists(study: &PreparedReplay<'_>, ordinary: &Mix, rows: &[Row]) -> Vec<Mi
 /// not replayed again, unless it is in `keep`; a mix that beats the chosen one in its fewer repeats becomes a finalist.
 pub(super) fn settle(
     replays: &mut Replays<'_>,
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     mut finalists: Vec<Vec<Mix>>,
     mut repeats: Vec<u64>,
     keep: &BTreeSet<Mix>,
@@ -264,9 +267,9 @@ pub(super) fn settle(
         let mut again = false;
         for link in 0..finalists.len() {
             let rows = replays.paired(link, &finalists[link], repeats[link]).rows(link)?;
-            let choice = choose(&rows, study.interval_seed());
-            let beating = beating(replays, study, link, &finalists[link], choice.chosen);
-            let most = study.options.repeats_max.get();
+            let choice = choose(&rows, prepared.interval_seed());
+            let beating = beating(replays, prepared, link, &finalists[link], choice.chosen);
+            let most = prepared.options.repeats_max.get();
             if !beating.is_empty() {
                 finalists[link].extend(beating);
                 again = true;
@@ -298,7 +301,7 @@ pub(super) fn settle(
 /// faster without one, the choice changes, until it stays.
 pub(super) fn settle_without(
     replays: &mut Replays<'_>,
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     mut choices: Vec<LinkChoice>,
     keep: &BTreeSet<Mix>,
     progress: &mut dyn FnMut(Progress),
@@ -306,14 +309,14 @@ pub(super) fn settle_without(
     loop {
         let chosen: Vec<Mix> = choices.iter().map(|choice| choice.mix().clone()).collect();
         for (link, choice) in choices.iter().enumerate() {
-            let groups = 0..study.groups.len();
-            let without = groups.filter_map(|group| study.with_today(choice.mix(), group));
+            let groups = 0..prepared.groups.len();
+            let without = groups.filter_map(|group| prepared.with_today(choice.mix(), group));
             let wanted: Vec<(usize, Mix)> = without.map(|mix| (link, mix)).collect();
             replays.ensure(wanted, choice.repeats, Phase::Checking, progress)?;
         }
         let repeats = choices.iter().map(|choice| choice.repeats).collect();
         let finalists = choices.into_iter().map(|choice| choice.finalists).collect();
-        choices = settle(replays, study, finalists, repeats, keep, progress)?;
+        choices = settle(replays, prepared, finalists, repeats, keep, progress)?;
         if choices.iter().map(LinkChoice::mix).eq(&chosen) {
             return Ok(choices);
         }
@@ -323,7 +326,7 @@ pub(super) fn settle_without(
 /// The other mixes of a link that are faster than the chosen finalist beyond the noise of the repeats that they have.
 fn beating(
     replays: &Replays<'_>,
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     link: usize,
     finalists: &[Mix],
     chosen: usize,
@@ -333,7 +336,7 @@ fn beating(
         .filter(|mix| {
             let pair = [finalists[chosen].clone(), (*mix).clone()];
             let rows = replays.paired(link, &pair, u64::MAX).rows(link);
-            rows.is_ok_and(|rows| PairedDifference::is_beaten(&rows[0], &rows[1], study.interval_seed()))
+            rows.is_ok_and(|rows| PairedDifference::is_beaten(&rows[0], &rows[1], prepared.interval_seed()))
         })
         .cloned()
         .collect()

@@ -108,13 +108,17 @@ impl SnippetPlan {
 /// Plans the snippets of all servers that were asked for, by replays over all links.
 pub(super) fn plans(
     replays: &mut Replays<'_>,
-    study: &PreparedReplay<'_>,
+    prepared: &PreparedReplay<'_>,
     alone: &IsolatedTransferTimes,
     choices: &[LinkChoice],
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<SnippetPlan>, AdviseError> {
-    let table = Table { study, alone, choices };
-    let mut gzip: Vec<CodecSpec> = study
+    let table = Table {
+        prepared,
+        alone,
+        choices,
+    };
+    let mut gzip: Vec<CodecSpec> = prepared
         .settings
         .iter()
         .copied()
@@ -123,11 +127,11 @@ pub(super) fn plans(
     if gzip.iter().any(|codec| codec.level() >= FALLBACK_LEVEL_MIN) {
         gzip.retain(|codec| codec.level() >= FALLBACK_LEVEL_MIN);
     }
-    let levels: Vec<Mix> = gzip.iter().map(|codec| study.uniform(*codec)).collect();
+    let levels: Vec<Mix> = gzip.iter().map(|codec| prepared.uniform(*codec)).collect();
     let fallback = table.choose(replays, &levels, progress)?.map(|chosen| gzip[chosen]);
     let mut plans = Vec::new();
     for server in SERVERS {
-        if study.options.server.is_some_and(|asked| asked != server) {
+        if prepared.options.server.is_some_and(|asked| asked != server) {
             continue;
         }
         let mut pairs = Vec::new();
@@ -152,7 +156,7 @@ pub(super) fn plans(
 
 /// What was chosen on each link, as the choice of a snippet needs it.
 struct Table<'a> {
-    study: &'a PreparedReplay<'a>,
+    prepared: &'a PreparedReplay<'a>,
     alone: &'a IsolatedTransferTimes,
     choices: &'a [LinkChoice],
 }
@@ -160,7 +164,7 @@ struct Table<'a> {
 impl Table<'_> {
     /// The groups of an origin whose formats are not compressed already.
     fn groups(&self, origin: Origin) -> impl Iterator<Item = usize> {
-        let groups = self.study.groups.iter().enumerate();
+        let groups = self.prepared.groups.iter().enumerate();
         groups
             .filter(move |(_, group)| group.origin == origin && !group.already_compressed)
             .map(|(place, _)| place)
@@ -170,7 +174,7 @@ impl Table<'_> {
     fn is_compressed(&self, group: usize) -> bool {
         let settings = self.choices.iter().map(|choice| choice.mix().0[group]);
         settings.into_iter().any(|setting| match setting {
-            KindSetting::AsRecorded => self.study.recorded_cpu[group].is_some(),
+            KindSetting::AsRecorded => self.prepared.recorded_cpu[group].is_some(),
             KindSetting::Codec(codec) => !codec.is_identity(),
         })
     }
@@ -181,7 +185,7 @@ impl Table<'_> {
         if compressed.is_empty() {
             return vec![None];
         }
-        let can = |codec: &CodecSpec| supports(server, origin, *codec) && self.study.options.can(origin, *codec);
+        let can = |codec: &CodecSpec| supports(server, origin, *codec) && self.prepared.options.can(origin, *codec);
         // By the number of groups and links that have it, the most first.
         let mut votes: BTreeMap<CodecSpec, usize> = BTreeMap::new();
         for choice in self.choices {
@@ -210,12 +214,12 @@ impl Table<'_> {
         let mut costs: BTreeMap<CodecSpec, f64> = BTreeMap::new();
         for link in 0..self.choices.len() {
             for group in groups {
-                let all = by_isolated_cost(self.study, self.alone, link, *group);
+                let all = by_isolated_cost(self.prepared, self.alone, link, *group);
                 let least = all
                     .first()
                     .map_or(f64::MIN_POSITIVE, |(_, cost)| cost.max(f64::MIN_POSITIVE));
                 for (codec, cost) in all.iter().filter(|(codec, _)| can(codec) && !codec.is_identity()) {
-                    *costs.entry(*codec).or_default() += self.study.groups[*group].plain.as_f64() * cost / least;
+                    *costs.entry(*codec).or_default() += self.prepared.groups[*group].plain.as_f64() * cost / least;
                 }
             }
         }
@@ -226,7 +230,7 @@ impl Table<'_> {
 
     /// The mix of a setting per origin, for the groups that are compressed on some link.
     fn mix(&self, (of_files, on_request): (Option<CodecSpec>, Option<CodecSpec>)) -> Mix {
-        let mut mix = self.study.by_origin(of_files, on_request);
+        let mut mix = self.prepared.by_origin(of_files, on_request);
         for group in (0..mix.0.len()).filter(|group| !self.is_compressed(*group)) {
             mix.0[group] = KindSetting::IDENTITY;
         }
@@ -243,7 +247,7 @@ impl Table<'_> {
         if mixes.len() < 2 {
             return Ok((!mixes.is_empty()).then_some(0));
         }
-        let (study, first) = (self.study, self.study.options.repeats.get());
+        let (prepared, first) = (self.prepared, self.prepared.options.repeats.get());
         let links = 0..self.choices.len();
         let wanted = links
             .clone()
@@ -268,22 +272,22 @@ impl Table<'_> {
                 row.delay_of_others += more.delay_of_others;
             }
         }
-        Ok(Some(choose(&over_all, study.interval_seed()).chosen))
+        Ok(Some(choose(&over_all, prepared.interval_seed()).chosen))
     }
 }
 
 /// What a snippet is written from.
 struct SnippetRequest<'a> {
-    study: &'a PreparedReplay<'a>,
+    prepared: &'a PreparedReplay<'a>,
     links: &'a [LinkMeasurement],
     plan: &'a SnippetPlan,
 }
 
 /// One snippet per plan, without those that would say nothing.
-pub(super) fn snippets(study: &PreparedReplay<'_>, measured: &Measurement) -> Vec<Snippet> {
+pub(super) fn snippets(prepared: &PreparedReplay<'_>, measured: &Measurement) -> Vec<Snippet> {
     let written = measured.snippets.iter().map(|plan| {
         let wanted = SnippetRequest {
-            study,
+            prepared,
             links: &measured.links,
             plan,
         };
@@ -299,7 +303,7 @@ impl SnippetRequest<'_> {
             Server::Apache => apache::snippet(self),
             Server::Caddy => caddy::snippet(self),
         };
-        let links = self.study.options.links.iter().zip(self.links);
+        let links = self.prepared.options.links.iter().zip(self.links);
         Snippet {
             server: self.plan.server,
             text,
@@ -308,11 +312,11 @@ impl SnippetRequest<'_> {
             replays: links
                 .filter_map(|((name, spec), measured)| {
                     let figures = Figures {
-                        varied: super::answer::varied(self.study, spec),
-                        seed: self.study.interval_seed(),
+                        varied: super::answer::varied(self.prepared, spec),
+                        seed: self.prepared.interval_seed(),
                     };
                     super::answer::snippet_replay(
-                        self.study,
+                        self.prepared,
                         &figures,
                         name,
                         measured,
@@ -327,11 +331,11 @@ impl SnippetRequest<'_> {
     /// The media types of what the snippet compresses on request: all that it compresses, as a file may have no compressed one beside it, and those of
     /// files in general. Text from an archive is written into a configuration only if it is a valid media type.
     fn types(&self) -> BTreeSet<&str> {
-        let groups = self.study.groups.iter().zip(&self.plan.mix.0);
+        let groups = self.prepared.groups.iter().zip(&self.plan.mix.0);
         let compressed = groups.filter(|(_, setting)| setting.codec().is_some());
         let items = compressed.flat_map(|(group, _)| &group.items);
         let types = items.filter_map(|item| {
-            self.study.traffic.responses[self.study.page.items[*item].response]
+            self.prepared.traffic.responses[self.prepared.page.items[*item].response]
                 .media_type
                 .as_deref()
         });
@@ -378,8 +382,8 @@ impl SnippetRequest<'_> {
     /// The settings that the table recommends for an origin, with the links that each is recommended on.
     fn recommended(&self, origin: Origin) -> BTreeMap<String, BTreeSet<&str>> {
         let mut found: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for ((name, _), link) in self.study.options.links.iter().zip(self.links) {
-            for (group, chosen) in self.study.groups.iter().zip(&link.chosen) {
+        for ((name, _), link) in self.prepared.options.links.iter().zip(self.links) {
+            for (group, chosen) in self.prepared.groups.iter().zip(&link.chosen) {
                 if group.origin == origin && !group.already_compressed && chosen.setting != KindSetting::IDENTITY {
                     found
                         .entry(super::prose::kind_setting(chosen.setting))
@@ -417,7 +421,7 @@ impl SnippetRequest<'_> {
     fn origin_notes(&self) -> String {
         let mut notes = String::new();
         for (origin, word) in [(Origin::Static, "static"), (Origin::Dynamic, "dynamic")] {
-            let has_origin = self.study.groups.iter().any(|group| group.origin == origin);
+            let has_origin = self.prepared.groups.iter().any(|group| group.origin == origin);
             let recommended = self.recommended(origin);
             match self.plan.first(origin) {
                 None if !recommended.is_empty() => {
@@ -483,7 +487,7 @@ impl SnippetRequest<'_> {
     /// The settings to compress with on request, the one that the server prefers first. Where the traffic has no dynamic responses, these are for files
     /// without a compressed one beside them; where it has and none was worth compressing, there are none, as they would be compressed too.
     fn on_request_codecs(&self) -> Vec<CodecSpec> {
-        if self.plan.of_files.is_some() && self.study.groups.iter().all(|group| group.origin == Origin::Static) {
+        if self.plan.of_files.is_some() && self.prepared.groups.iter().all(|group| group.origin == Origin::Static) {
             return self.plan.fallback.into_iter().collect();
         }
         self.plan.codecs(Origin::Dynamic)

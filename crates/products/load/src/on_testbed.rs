@@ -93,13 +93,13 @@ impl RunningLoads {
             let limit = until_then + 2 * (plan.timeout + plan.connect_timeout) + Duration::from_secs(10);
             begun.sending_end = begun.sending_end.max(sending_end);
             begun.limit = begun.limit.max(limit);
-            let (tell, told) = oneshot::channel();
+            let (sender, receiver) = oneshot::channel();
             let client = host.clone();
             host.spawn(async move {
                 // The receiver is gone after the timeout.
-                let _ = tell.send(load.run(client).await);
+                let _ = sender.send(load.run(client).await);
             });
-            begun.running.push(told);
+            begun.running.push(receiver);
         }
         begun
     }

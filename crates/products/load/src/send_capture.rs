@@ -87,10 +87,10 @@ impl SendCapture {
             .or_else(|_| setsockopt(&socket, sockopt::RcvBuf, &BUFFER))?;
         setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::new(0, PATIENCE))?;
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
+        let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new()
             .name("capture".to_owned())
-            .spawn(move || receive(&socket, port, file, &told))?;
+            .spawn(move || receive(&socket, port, file, &stopped))?;
         Ok(Self { stop, thread })
     }
 

@@ -27,7 +27,7 @@ pub(super) fn tuning(
     directions: &[Direction<'_>],
     links: Vec<record::LinkDelivery>,
 ) -> record::Tuning {
-    let told: Vec<DirectionReport<'_>> = directions
+    let report: Vec<DirectionReport<'_>> = directions
         .iter()
         .map(|own| DirectionReport::new(own, options))
         .collect();
@@ -52,16 +52,16 @@ pub(super) fn tuning(
             cpu_clock::NAME
         )),
         directions: directions.iter().map(stream).collect(),
-        points: told.iter().flat_map(DirectionReport::points).collect(),
-        codecs: told.iter().flat_map(DirectionReport::codecs).collect(),
+        points: report.iter().flat_map(DirectionReport::points).collect(),
+        codecs: report.iter().flat_map(DirectionReport::codecs).collect(),
         answer: record::Answer {
-            text: prose::answer(&told, &links),
-            choices: told.iter().flat_map(DirectionReport::choices).collect(),
+            text: prose::answer(&report, &links),
+            choices: report.iter().flat_map(DirectionReport::choices).collect(),
         },
-        snippets: snippets(recording, &told),
-        findings: told.iter().flat_map(findings::findings).collect(),
+        snippets: snippets(recording, &report),
+        findings: report.iter().flat_map(findings::findings).collect(),
         thresholds: Vec::new(),
-        doubts: doubts::doubts(recording, &told),
+        doubts: doubts::doubts(recording, &report),
         links,
     }
 }
@@ -336,16 +336,16 @@ fn stream(own: &Direction<'_>) -> record::Stream {
 }
 
 /// Servers are configured for the direction they send; if the server sent nothing, for the other one.
-fn snippets(recording: &Recording, told: &[DirectionReport<'_>]) -> Vec<record::Snippet> {
+fn snippets(recording: &Recording, reports: &[DirectionReport<'_>]) -> Vec<record::Snippet> {
     let by_server =
-        |told: &&DirectionReport<'_>| recording.sender(told.direction.stream.direction) == super::End::Server;
-    let told = told.iter().find(by_server).unwrap_or(&told[0]);
+        |report: &&DirectionReport<'_>| recording.sender(report.direction.stream.direction) == super::End::Server;
+    let reports = reports.iter().find(by_server).unwrap_or(&reports[0]);
     snippets::snippets(&snippets::SnippetRequest {
-        deflate: match told.chosen().codec {
+        deflate: match reports.chosen().codec {
             MessageCodec::Deflate(deflate) => Some(deflate),
             _ => None,
         },
-        ratio_of: &|setting| told.ratio(setting),
+        ratio_of: &|setting| reports.ratio(setting),
     })
 }
 

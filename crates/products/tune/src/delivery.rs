@@ -148,7 +148,7 @@ impl LinkDeliveryRun<'_, '_> {
     fn add_to(&self, delivery: &mut LinkDelivery, world: World, work: &mut Work<'_>) -> Result<(), TuneError> {
         let (settings, among) = self.compared(work.options);
         let machine = (world == World::Emulated).then_some("machine");
-        let chance: Vec<&str> = self.site(work.options).random_sources().chain(machine).collect();
+        let chance: Vec<&str> = self.testbed(work.options).random_sources().chain(machine).collect();
         let runs = match world {
             World::Simulated => {
                 let repeats = if chance.is_empty() {
@@ -199,7 +199,7 @@ impl LinkDeliveryRun<'_, '_> {
     }
 
     /// Two hosts that send short messages immediately, as WebSocket implementations do (`TCP_NODELAY`).
-    fn site(&self, options: &Options) -> TwoHostSpec {
+    fn testbed(&self, options: &Options) -> TwoHostSpec {
         let mut spec = TwoHostSpec::with_nodelay(self.link.clone());
         spec.client_cpu = CpuSpec {
             slow_down: options.slow_client,
@@ -217,10 +217,10 @@ impl LinkDeliveryRun<'_, '_> {
         settings.extend(own.iter().find(|candidate| candidate.same_as(ZLIB_DEFAULT)).cloned());
         settings.push(own[choose(&own, &limits)].clone());
         settings.push(all[choose(&all, &limits)].clone());
-        let mut told = Vec::new();
+        let mut doubts = Vec::new();
         settings.retain(|setting| {
-            let new = !told.contains(&setting.name());
-            told.push(setting.name());
+            let new = !doubts.contains(&setting.name());
+            doubts.push(setting.name());
             new && message_schedule::outside_training_set(self.direction, setting).is_some()
         });
         let among = settings
@@ -315,11 +315,11 @@ impl LinkDeliveryRun<'_, '_> {
         options: &Options,
     ) -> Result<Run, TuneError> {
         let seed = self.seed(options).derive_index(repeat);
-        let mut site = TwoHostTestbed::<W>::build(&self.site(options), seed)
+        let mut testbed = TwoHostTestbed::<W>::build(&self.testbed(options), seed)
             .map_err(|failure| TuneError::World(failure.to_string()))?;
         let sending = self.sending(options);
         let coding = sending.coding(setting);
-        let terms = if W::IS_EXACT {
+        let connection_options = if W::IS_EXACT {
             ConnectionOptions {
                 compression: coding,
                 cpu_cost: Rc::new(CpuCostBySize::new(self.direction, setting)),
@@ -328,10 +328,16 @@ impl LinkDeliveryRun<'_, '_> {
             ConnectionOptions::without_cpu_cost(coding)
         };
         let conversation = Rc::new(sending.conversation(setting, among));
-        let before = site.counters();
-        let seen = messaging::run_connections(&site, &conversation, &terms, Server::Ours, seed.derive("clients"));
+        let before = testbed.counters();
+        let seen = messaging::run_connections(
+            &testbed,
+            &conversation,
+            &connection_options,
+            Server::Ours,
+            seed.derive("clients"),
+        );
         let seen = seen.map_err(|failure| self.failed(&failure))?;
-        let done = site.counters().since(before);
+        let done = testbed.counters().since(before);
         let carried = match self.sender {
             End::Server => done.bytes_down,
             End::Client => done.bytes_up,
@@ -341,7 +347,7 @@ impl LinkDeliveryRun<'_, '_> {
         Ok(Run {
             times: receiver.delivery_times(sender).map(|time| time.as_secs_f64()).collect(),
             carried: carried as f64,
-            doubts: site.doubts_about(&MeasuredTimes::from([("delivery_time".to_owned(), deliveries)])),
+            doubts: testbed.doubts_about(&MeasuredTimes::from([("delivery_time".to_owned(), deliveries)])),
         })
     }
 }
@@ -353,7 +359,7 @@ fn disturbances<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Option<Doubt
         .filter_map(|run| {
             run.doubts
                 .iter()
-                .find(|told| lastmile_testbed::doubt::invalidates(told))
+                .find(|doubts| lastmile_testbed::doubt::invalidates(doubts))
         })
         .collect();
     let first = disturbed.first()?;

@@ -31,9 +31,9 @@ const FEW_BYTES: u64 = 1 << 15;
 /// A thread that is kept waiting for more than this share of the time does not have its core to itself: our own choice.
 const BUSY: f64 = 0.05;
 
-pub(super) fn doubts(recording: &Recording, told: &[DirectionReport<'_>]) -> Vec<Doubt> {
-    let mut doubts: Vec<Doubt> = told.iter().flat_map(of_direction).collect();
-    let connections = told[0].options.server.connections.get();
+pub(super) fn doubts(recording: &Recording, reports: &[DirectionReport<'_>]) -> Vec<Doubt> {
+    let mut doubts: Vec<Doubt> = reports.iter().flat_map(of_direction).collect();
+    let connections = reports[0].options.server.connections.get();
     if recording.connections() == 1 && connections > 1 {
         doubts.push(Doubt::new(
             DoubtKind::OneConnection,
@@ -43,8 +43,8 @@ pub(super) fn doubts(recording: &Recording, told: &[DirectionReport<'_>]) -> Vec
     doubts
 }
 
-fn of_direction(told: &DirectionReport<'_>) -> Vec<Doubt> {
-    let (name, messages) = (told.name(), told.direction.stream.messages);
+fn of_direction(report: &DirectionReport<'_>) -> Vec<Doubt> {
+    let (name, messages) = (report.name(), report.direction.stream.messages);
     let mut doubts = Vec::new();
     if messages.len() < FEW_MESSAGES || messages.total().get() < FEW_BYTES {
         let text = format!(
@@ -55,7 +55,7 @@ fn of_direction(told: &DirectionReport<'_>) -> Vec<Doubt> {
         );
         doubts.push(Doubt::new(DoubtKind::FewMessages, text));
     }
-    let estimated = told
+    let estimated = report
         .direction
         .points
         .iter()
@@ -64,11 +64,11 @@ fn of_direction(told: &DirectionReport<'_>) -> Vec<Doubt> {
     if estimated > 0 {
         let text = format!(
             "{name}: {estimated} of {} points are estimated from a sample of the messages; their intervals show the uncertainty",
-            told.direction.points.len()
+            report.direction.points.len()
         );
         doubts.push(Doubt::new(DoubtKind::Sampled, text));
     }
-    let uncertainty = told.chosen().uncertainty();
+    let uncertainty = report.chosen().uncertainty();
     if uncertainty > SAME_SIZE {
         let text = format!(
             "{name}: the ratio of the setting to use has a relative uncertainty of ±{}, more than the {} by which settings are told apart: \
@@ -79,8 +79,8 @@ fn of_direction(told: &DirectionReport<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::new(DoubtKind::WideInterval, text));
     }
     let all = MessageRange::all(messages);
-    let parts = told.direction.results.iter().map(|tried| &tried.trial.part);
-    if told.options.beyond && parts.clone().next().is_some() && parts.clone().all(|part| *part != all) {
+    let parts = report.direction.results.iter().map(|tried| &tried.trial.part);
+    if report.options.beyond && parts.clone().next().is_some() && parts.clone().all(|part| *part != all) {
         let text = format!(
             "{name}: codecs beyond the grid were tried only on the beginning of the messages; the choice among them assumes that the rest \
              is alike"
@@ -88,14 +88,14 @@ fn of_direction(told: &DirectionReport<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::new(DoubtKind::BeginningOnly, text));
     }
     let gives_back = |candidate: &&Candidate| matches!(candidate.compressors, CompressorCount::Fraction(_));
-    if [told.chosen(), told.chosen_any_codec()].iter().any(gives_back) {
+    if [report.chosen(), report.chosen_any_codec()].iter().any(gives_back) {
         let text = format!(
             "{name}: the memory of contexts that are freed while idle is a mean over the recorded time; more is used while more connections \
              than usual are busy"
         );
         doubts.push(Doubt::new(DoubtKind::MeanMemory, text));
     }
-    let waiting = told.direction.interference.kept_waiting;
+    let waiting = report.direction.interference.kept_waiting;
     if waiting > BUSY {
         let text = format!(
             "{name}: while CPU time was measured, the machine ran other work for {} of the time, which disturbs its caches, too",
@@ -103,8 +103,8 @@ fn of_direction(told: &DirectionReport<'_>) -> Vec<Doubt> {
         );
         doubts.push(Doubt::new(DoubtKind::BusyMachine, text));
     }
-    let connections = told.options.server.connections.get();
-    let contexts = told
+    let connections = report.options.server.connections.get();
+    let contexts = report
         .candidates
         .iter()
         .filter(|candidate| candidate.contexts.takeover)

@@ -12,45 +12,45 @@ use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::Finding;
 
 /// The findings of a direction.
-pub(super) fn findings(told: &DirectionReport<'_>) -> Vec<Finding> {
+pub(super) fn findings(report: &DirectionReport<'_>) -> Vec<Finding> {
     [
-        takeover(told),
-        window(told),
-        level(told),
-        codec(told),
-        broadcast(told),
-        dictionaries(told),
-        policies(told),
+        takeover(report),
+        window(report),
+        level(report),
+        codec(report),
+        broadcast(report),
+        dictionaries(report),
+        policies(report),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-fn finding(told: &DirectionReport<'_>, title: &str, text: String) -> Finding {
+fn finding(report: &DirectionReport<'_>, title: &str, text: String) -> Finding {
     Finding {
-        title: format!("{title}, {}", told.name()),
+        title: format!("{title}, {}", report.name()),
         text,
         inferred: false,
     }
 }
 
 /// The chosen setting of permessage-deflate.
-fn chosen_deflate(told: &DirectionReport<'_>) -> Option<Deflate> {
-    match told.chosen().codec {
+fn chosen_deflate(report: &DirectionReport<'_>) -> Option<Deflate> {
+    match report.chosen().codec {
         MessageCodec::Deflate(deflate) => Some(deflate),
         _ => None,
     }
 }
 
-fn takeover(told: &DirectionReport<'_>) -> Option<Finding> {
-    let with = told.ratio(ZLIB_DEFAULT)?;
-    let without = told.ratio(Deflate {
+fn takeover(report: &DirectionReport<'_>) -> Option<Finding> {
+    let with = report.ratio(ZLIB_DEFAULT)?;
+    let without = report.ratio(Deflate {
         takeover: false,
         ..ZLIB_DEFAULT
     })?;
     Some(finding(
-        told,
+        report,
         "What context takeover buys",
         format!(
             "With zlib's other defaults, the ratio is {} with context takeover and {} without it.",
@@ -60,15 +60,15 @@ fn takeover(told: &DirectionReport<'_>) -> Option<Finding> {
     ))
 }
 
-fn window(told: &DirectionReport<'_>) -> Option<Finding> {
-    let chosen = chosen_deflate(told)?;
+fn window(report: &DirectionReport<'_>) -> Option<Finding> {
+    let chosen = chosen_deflate(report)?;
     let bits = chosen.window_bits.get();
     let at = |bits: u8| {
         let setting = Deflate {
             window_bits: WindowBits::new(bits)?,
             ..chosen
         };
-        Some((told.ratio(setting)?, setting.zlib_memory()))
+        Some((report.ratio(setting)?, setting.zlib_memory()))
     };
     let (_, own_memory) = at(bits)?;
     let mut parts = Vec::new();
@@ -87,15 +87,15 @@ fn window(told: &DirectionReport<'_>) -> Option<Finding> {
         ));
     }
     let text = format!("The setting uses {bits} window bits: {}.", parts.join(", "));
-    (!parts.is_empty()).then(|| finding(told, "Where the window matters", text))
+    (!parts.is_empty()).then(|| finding(report, "Where the window matters", text))
 }
 
-fn level(told: &DirectionReport<'_>) -> Option<Finding> {
-    let chosen = chosen_deflate(told)?;
-    let at = |level| told.ratio(Deflate { level, ..chosen });
+fn level(report: &DirectionReport<'_>) -> Option<Finding> {
+    let chosen = chosen_deflate(report)?;
+    let at = |level| report.ratio(Deflate { level, ..chosen });
     let (fastest, best) = (at(1)?, at(9)?);
     Some(finding(
-        told,
+        report,
         "Where the level matters",
         format!(
             "With the chosen window and mem level, the ratio is {} at level 1, {} at level {}, {} at level 9.",
@@ -107,14 +107,14 @@ fn level(told: &DirectionReport<'_>) -> Option<Finding> {
     ))
 }
 
-fn codec(told: &DirectionReport<'_>) -> Option<Finding> {
-    let (own, all) = (told.chosen(), told.chosen_any_codec());
-    if all.name() == own.name() || !told.options.beyond {
+fn codec(report: &DirectionReport<'_>) -> Option<Finding> {
+    let (own, all) = (report.chosen(), report.chosen_any_codec());
+    if all.name() == own.name() || !report.options.beyond {
         return None;
     }
-    let holder = told.options.server;
+    let holder = report.options.server;
     Some(finding(
-        told,
+        report,
         "What another codec would do",
         format!(
             "If you control both ends, {} has a ratio of {}, at {} CPU per message and {} of compression state; with permessage-deflate, {} \
@@ -132,10 +132,10 @@ fn codec(told: &DirectionReport<'_>) -> Option<Finding> {
 }
 
 /// One message to many connections: compressed once, without context takeover, or in each connection's own context.
-fn broadcast(told: &DirectionReport<'_>) -> Option<Finding> {
-    let stream = &told.direction.stream;
-    let connections = told.options.server.connections.get() as f64;
-    let receivers = told
+fn broadcast(report: &DirectionReport<'_>) -> Option<Finding> {
+    let stream = &report.direction.stream;
+    let connections = report.options.server.connections.get() as f64;
+    let receivers = report
         .direction
         .broadcast
         .as_ref()
@@ -144,16 +144,16 @@ fn broadcast(told: &DirectionReport<'_>) -> Option<Finding> {
         return None;
     }
     let of = |takeover: bool| {
-        let alone = told.candidates.iter().filter(|candidate| {
+        let alone = report.candidates.iter().filter(|candidate| {
             candidate.codec != MessageCodec::Identity && candidate.is_plain() && candidate.contexts.takeover == takeover
         });
-        told.best(&alone.collect::<Vec<_>>())
+        report.best(&alone.collect::<Vec<_>>())
     };
     let (shared, own) = (of(false)?, of(true)?);
     let length = stream.messages.total().as_f64() / stream.messages.len() as f64;
     let sent = |candidate: &Candidate| quantity(candidate.ratio * length * receivers, "B");
     let many = count(receivers);
-    let recorded = match &told.direction.broadcast {
+    let recorded = match &report.direction.broadcast {
         Some(Broadcast::Recorded {
             messages,
             copies,
@@ -176,7 +176,7 @@ fn broadcast(told: &DirectionReport<'_>) -> Option<Finding> {
         String::new()
     };
     Some(finding(
-        told,
+        report,
         "What a broadcast costs",
         format!(
             "{recorded}A message to {many} connections costs {} of CPU time and {} of payload sent if it is compressed once by {}, and {} and \
@@ -198,12 +198,12 @@ fn count(value: f64) -> String {
 }
 
 /// Each dictionary, compared with the same codec on the same messages without it.
-fn dictionaries(told: &DirectionReport<'_>) -> Option<Finding> {
-    let with = told.direction.results.iter();
+fn dictionaries(report: &DirectionReport<'_>) -> Option<Finding> {
+    let with = report.direction.results.iter();
     let sentences: Vec<String> = with
         .filter_map(|with| {
             let (known, _) = with.trial.dictionary.as_ref()?;
-            let without = told.direction.without_dictionary(with)?;
+            let without = report.direction.without_dictionary(with)?;
             Some(format!(
                 "{} on {} has a ratio of {} with {known} known to both ends, and {} without",
                 with.trial.codec,
@@ -217,12 +217,12 @@ fn dictionaries(told: &DirectionReport<'_>) -> Option<Finding> {
         "{}. permessage-deflate does not support dictionaries.",
         sentences.join("; ")
     );
-    (!sentences.is_empty()).then(|| finding(told, "What a dictionary would do", text))
+    (!sentences.is_empty()).then(|| finding(report, "What a dictionary would do", text))
 }
 
 /// What a sender could decide message by message, compared with the same setting on every message, unfragmented.
-fn policies(told: &DirectionReport<'_>) -> Option<Finding> {
-    let stream = &told.direction.stream;
+fn policies(report: &DirectionReport<'_>) -> Option<Finding> {
+    let stream = &report.direction.stream;
     let figures = |tried: &TrialResult| {
         let ratio = percent(tried.measured.ratio());
         format!(
@@ -246,6 +246,6 @@ fn policies(told: &DirectionReport<'_>) -> Option<Finding> {
             under.join("; ")
         )
     };
-    let groups: Vec<String> = told.direction.under_policies.iter().map(of_group).collect();
-    (!groups.is_empty()).then(|| finding(told, "What a sender can decide", groups.join(" ")))
+    let groups: Vec<String> = report.direction.under_policies.iter().map(of_group).collect();
+    (!groups.is_empty()).then(|| finding(report, "What a sender can decide", groups.join(" ")))
 }

@@ -93,9 +93,9 @@ pub(super) fn points(stream: &Stream<'_>, work: &mut Work<'_>) -> Result<SweepRe
 fn sweep(stream: &Stream<'_>, how: SweepMode, keys: &CacheKeys, work: &mut Work<'_>) -> Result<SweepResult, TuneError> {
     let connections = Connection::from_messages(stream.messages);
     let (grid, threads, interrupt) = (&work.options.grid, work.workers.threads, work.workers.interrupt);
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let observer = SweepObserver {
-        tell,
+        sender,
         interrupt,
         keys,
         journal: Mutex::new(Journal {
@@ -115,7 +115,7 @@ fn sweep(stream: &Stream<'_>, how: SweepMode, keys: &CacheKeys, work: &mut Work<
             let failed = observer.journal().failed.take();
             (swept, failed)
         });
-        for done in told {
+        for done in receiver {
             progress(Progress {
                 phase: Phase::Sweeping,
                 done,
@@ -135,7 +135,7 @@ fn sweep(stream: &Stream<'_>, how: SweepMode, keys: &CacheKeys, work: &mut Work<
 
 /// Reports the progress of the sweep, stores its parts, and stops it on an interrupt.
 struct SweepObserver<'a> {
-    tell: mpsc::Sender<f64>,
+    sender: mpsc::Sender<f64>,
     interrupt: &'a AtomicBool,
     keys: &'a CacheKeys,
     journal: Mutex<Journal<'a>>,
@@ -156,7 +156,7 @@ impl<'a> SweepObserver<'a> {
 impl Observer for SweepObserver<'_> {
     fn progress(&self, done: f64) -> ControlFlow<()> {
         // Fails only if the receiver is gone, that is, if reporting progress has panicked.
-        let gone = self.tell.send(done).is_err();
+        let gone = self.sender.send(done).is_err();
         if gone || self.interrupt.load(Ordering::Relaxed) || self.journal().failed.is_some() {
             return ControlFlow::Break(());
         }

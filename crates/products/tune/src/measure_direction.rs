@@ -92,9 +92,9 @@ impl<'a> Direction<'a> {
             .into_iter()
             .chain([&own[choose(&own, &limits)], &all[choose(&all, &limits)]])
             .filter(|base| base.codec != MessageCodec::Identity);
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         let groups: Vec<Vec<Trial>> = bases
-            .filter(|base| told.insert((base.codec, base.dictionary.clone())))
+            .filter(|base| reported.insert((base.codec, base.dictionary.clone())))
             .map(|base| alternative_codecs::under_policies(&self.trial(base), self.stream.messages))
             .filter(|group| !group.is_empty())
             .collect();

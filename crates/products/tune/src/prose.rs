@@ -11,34 +11,34 @@ use lastmile_report::number::{count, percent, quantity};
 use lastmile_units::ByteCount;
 
 /// The answer: the setting for each direction, how it compares with others, and what it does on links.
-pub(super) fn answer(told: &[DirectionReport<'_>], links: &[LinkDelivery]) -> String {
-    let directions = told.iter().map(direction_text);
+pub(super) fn answer(reports: &[DirectionReport<'_>], links: &[LinkDelivery]) -> String {
+    let directions = reports.iter().map(direction_text);
     let links = links.iter().map(|link| link.summary.clone());
     directions.chain(links).collect::<Vec<_>>().join(" ")
 }
 
-fn direction_text(told: &DirectionReport<'_>) -> String {
-    let chosen = told.chosen();
-    let messages = told.direction.stream.messages;
+fn direction_text(report: &DirectionReport<'_>) -> String {
+    let chosen = report.chosen();
+    let messages = report.direction.stream.messages;
     let what = format!(
         "{} {} {} ({})",
         count(messages.len() as u64),
         if messages.len() == 1 { "message" } else { "messages" },
-        told.name(),
+        report.name(),
         bytes(messages.total())
     );
     if chosen.codec == MessageCodec::Identity {
         return format!(
             "Leave the {what} uncompressed: {}{}",
-            no_gain_text(told),
-            violated_limits_text(told, chosen)
+            no_gain_text(report),
+            violated_limits_text(report, chosen)
         );
     }
     let receiver = match chosen.compressors {
         CompressorCount::Shared => "receiver",
         CompressorCount::PerConnection | CompressorCount::Fraction(_) => "message",
     };
-    let passed = told.options.limits().violations(chosen);
+    let passed = report.options.limits().violations(chosen);
     let name = chosen.name();
     let recommended = if passed.is_empty() {
         format!("use {name}")
@@ -50,15 +50,15 @@ fn direction_text(told: &DirectionReport<'_>) -> String {
         "For the {what} {recommended}: ratio {}, {} CPU per {receiver}, {}.{}{}",
         chosen.ratio_text(),
         quantity(chosen.compress_seconds(), "s"),
-        memory_text(told, chosen),
-        takeover_comparison(told, chosen),
-        zlib_default_comparison(told, chosen),
+        memory_text(report, chosen),
+        takeover_comparison(report, chosen),
+        zlib_default_comparison(report, chosen),
     )
 }
 
 /// `308 kB of compression state per connection, 15.4 GB for 50,000 connections (limit 8.59 GB)`.
-fn memory_text(told: &DirectionReport<'_>, chosen: &Candidate) -> String {
-    let holder = told.options.server;
+fn memory_text(report: &DirectionReport<'_>, chosen: &Candidate) -> String {
+    let holder = report.options.server;
     let contexts = chosen.contexts;
     let connections = holder.connections.get();
     let each = if contexts.takeover {
@@ -84,15 +84,15 @@ fn memory_text(told: &DirectionReport<'_>, chosen: &Candidate) -> String {
         let (memory, connections) = (bytes(chosen.memory(holder)), count(connections));
         words += &format!(", {memory} for {connections} connections");
     }
-    if let Some(memory) = told.options.memory {
+    if let Some(memory) = report.options.memory {
         words += &format!(" (limit {})", bytes(memory));
     }
     words
 }
 
 /// Which limits the setting exceeds, and by how much; empty if it exceeds none.
-fn violated_limits_text(told: &DirectionReport<'_>, chosen: &Candidate) -> String {
-    let passed = told.options.limits().violations(chosen);
+fn violated_limits_text(report: &DirectionReport<'_>, chosen: &Candidate) -> String {
+    let passed = report.options.limits().violations(chosen);
     if passed.is_empty() {
         return String::new();
     }
@@ -105,15 +105,15 @@ fn violated_limits_text(told: &DirectionReport<'_>, chosen: &Candidate) -> Strin
 /// `ratio 35 % (limit 28 %, exceeded by 25 %)`.
 fn violations_text(passed: &[Violation]) -> String {
     let one = |excess: &Violation| {
-        let (does, told): (_, fn(f64) -> String) = match excess.what {
+        let (does, report): (_, fn(f64) -> String) = match excess.what {
             Constraint::Memory => ("memory", |bytes| quantity(bytes, "B")),
             Constraint::CpuTime => ("CPU time", |seconds| quantity(seconds, "s")),
             Constraint::Ratio => ("ratio", percent),
         };
         format!(
             "{does} {} (limit {}, exceeded by {})",
-            told(excess.found),
-            told(excess.allowed),
+            report(excess.found),
+            report(excess.allowed),
             percent(excess.factor() - 1.0)
         )
     };
@@ -121,14 +121,14 @@ fn violations_text(passed: &[Violation]) -> String {
 }
 
 /// How one context per receiver compares where shared compression is chosen.
-fn takeover_comparison(told: &DirectionReport<'_>, chosen: &Candidate) -> String {
+fn takeover_comparison(report: &DirectionReport<'_>, chosen: &Candidate) -> String {
     if chosen.compressors != CompressorCount::Shared {
         return String::new();
     }
-    let Some(own) = told.best_with_takeover() else {
+    let Some(own) = report.best_with_takeover() else {
         return String::new();
     };
-    let limits = told.options.limits();
+    let limits = report.options.limits();
     let passed = limits.violations(own);
     let (beats, but) = if passed.is_empty() {
         (" This beats one context per connection", String::new())
@@ -148,14 +148,14 @@ fn takeover_comparison(told: &DirectionReport<'_>, chosen: &Candidate) -> String
 }
 
 /// How zlib's default compares.
-fn zlib_default_comparison(told: &DirectionReport<'_>, chosen: &Candidate) -> String {
-    let Some(usual) = told.zlib_default() else {
+fn zlib_default_comparison(report: &DirectionReport<'_>, chosen: &Candidate) -> String {
+    let Some(usual) = report.zlib_default() else {
         return String::new();
     };
     if chosen.same_as(ZLIB_DEFAULT) {
         return " This is zlib's default.".to_owned();
     }
-    let limits = told.options.limits();
+    let limits = report.options.limits();
     let fits = if limits.fits(usual) {
         ""
     } else {
@@ -170,14 +170,14 @@ fn zlib_default_comparison(told: &DirectionReport<'_>, chosen: &Candidate) -> St
     )
 }
 
-fn no_gain_text(told: &DirectionReport<'_>) -> String {
-    let least = told
+fn no_gain_text(report: &DirectionReport<'_>) -> String {
+    let least = report
         .candidates
         .iter()
-        .filter(|candidate| told.options.limits().fits(candidate))
+        .filter(|candidate| report.options.limits().fits(candidate))
         .map(|candidate| candidate.ratio)
         .fold(1.0, f64::min);
-    let that_fits = within_limits_text(told.options);
+    let that_fits = within_limits_text(report.options);
     format!("no setting{that_fits} compresses to less than {}.", percent(least))
 }
 
@@ -191,8 +191,8 @@ fn within_limits_text(options: &super::Options) -> &'static str {
 }
 
 /// Why `chosen`, one of the candidates `among`, was chosen.
-pub(super) fn reason(told: &DirectionReport<'_>, among: &[Candidate], chosen: &Candidate) -> String {
-    let limits = told.options.limits();
+pub(super) fn reason(report: &DirectionReport<'_>, among: &[Candidate], chosen: &Candidate) -> String {
+    let limits = report.options.limits();
     let passed = limits.violations(chosen);
     if !passed.is_empty() {
         return format!(
@@ -202,7 +202,7 @@ pub(super) fn reason(told: &DirectionReport<'_>, among: &[Candidate], chosen: &C
         );
     }
     if chosen.codec == MessageCodec::Identity {
-        return no_gain_text(told);
+        return no_gain_text(report);
     }
     let fitting = || among.iter().filter(|candidate| limits.fits(candidate));
     let smallest = fitting()
@@ -228,7 +228,7 @@ pub(super) fn reason(told: &DirectionReport<'_>, among: &[Candidate], chosen: &C
         }
         None => "",
     };
-    let that_fits = within_limits_text(told.options);
+    let that_fits = within_limits_text(report.options);
     let reason = if smallest.name() == chosen.name() {
         format!(
             ", the lowest ratio{that_fits}, and no setting with about the same ratio costs noticeably less CPU time"
@@ -249,22 +249,22 @@ pub(super) fn reason(told: &DirectionReport<'_>, among: &[Candidate], chosen: &C
     } = chosen.contexts;
     format!(
         "{of} {own}{reason}.{}{} One compressing context uses {}, one decompressing context {}.",
-        policy_comparison(told, among, chosen),
-        dictionary_comparison(told, chosen),
+        policy_comparison(report, among, chosen),
+        dictionary_comparison(report, chosen),
         bytes(compressing),
         bytes(decompressing)
     )
 }
 
 /// What the policy changes, compared with the same setting on every message, unfragmented; empty if there is no policy.
-fn policy_comparison(told: &DirectionReport<'_>, among: &[Candidate], chosen: &Candidate) -> String {
+fn policy_comparison(report: &DirectionReport<'_>, among: &[Candidate], chosen: &Candidate) -> String {
     let is_same = |other: &&Candidate| {
         (other.codec, &other.dictionary, other.policy_text()) == (chosen.codec, &chosen.dictionary, None)
     };
     let (Some(policy), Some(plain)) = (chosen.policy_text(), among.iter().find(is_same)) else {
         return String::new();
     };
-    let holder = told.options.server;
+    let holder = report.options.server;
     format!(
         " Without the policy ({policy}), which only the sender has to follow: ratio {}, {} CPU per message, {} in all.",
         plain.ratio_text(),
@@ -274,12 +274,12 @@ fn policy_comparison(told: &DirectionReport<'_>, among: &[Candidate], chosen: &C
 }
 
 /// What the dictionary changes, and how both ends obtain it; empty if there is none.
-fn dictionary_comparison(told: &DirectionReport<'_>, chosen: &Candidate) -> String {
+fn dictionary_comparison(report: &DirectionReport<'_>, chosen: &Candidate) -> String {
     let is_it = |tried: &&TrialResult| {
         let trial = &tried.trial;
         trial.codec == chosen.codec && trial.dictionary.as_ref().map(|(known, _)| known) == chosen.dictionary.as_ref()
     };
-    let with = told
+    let with = report
         .direction
         .results
         .iter()
@@ -288,7 +288,7 @@ fn dictionary_comparison(told: &DirectionReport<'_>, chosen: &Candidate) -> Stri
     let Some((with, (_, dictionary))) = with.and_then(|with| Some((with, with.trial.dictionary.as_ref()?))) else {
         return String::new();
     };
-    let without = told.direction.without_dictionary(with);
+    let without = report.direction.without_dictionary(with);
     let without = without.map_or_else(String::new, |without| {
         format!(", and {} without it", percent(without.measured.ratio()))
     });
@@ -321,7 +321,7 @@ pub(super) fn link_summary(name: &str, outcomes: &[DeliveryOutcome], chosen: &[(
             outcomes.find(|outcome| outcome.direction == *direction && outcome.setting == setting)
         };
         let (own, identity) = (of(setting)?, of("identity")?);
-        let told = |outcome: &DeliveryOutcome| {
+        let report = |outcome: &DeliveryOutcome| {
             format!(
                 "{} (median; p95 {})",
                 quantile(outcome, "0.5"),
@@ -332,7 +332,7 @@ pub(super) fn link_summary(name: &str, outcomes: &[DeliveryOutcome], chosen: &[(
             return Some(format!(
                 "messages {} take {}, uncompressed",
                 direction.name(),
-                told(own)
+                report(own)
             ));
         };
         let change = match saving.share {
@@ -343,8 +343,8 @@ pub(super) fn link_summary(name: &str, outcomes: &[DeliveryOutcome], chosen: &[(
         Some(format!(
             "messages {} take {} with {setting}, on average {change} uncompressed messages, which take {}",
             direction.name(),
-            told(own),
-            told(identity),
+            report(own),
+            report(identity),
         ))
     };
     let directions: Vec<String> = chosen.iter().filter_map(of_direction).collect();

@@ -38,15 +38,15 @@ impl SnippetRequest<'_> {
     /// The setting that an implementation uses instead of the chosen one, with both ratios; none if it supports the chosen one.
     fn substitute_note(&self, implementation: &str, does: Deflate) -> Option<String> {
         let wanted = self.deflate.filter(|wanted| *wanted != does)?;
-        let told = |deflate: Deflate| {
+        let snippet_of = |deflate: Deflate| {
             let ratio =
                 (self.ratio_of)(deflate).map_or_else(String::new, |ratio| format!(", ratio {}", percent(ratio)));
             format!("{}{ratio}", setting_text(deflate))
         };
         Some(format!(
             " {implementation} cannot be configured for {}; the nearest setting that it supports is {}.",
-            told(wanted),
-            told(does)
+            snippet_of(wanted),
+            snippet_of(does)
         ))
     }
 }

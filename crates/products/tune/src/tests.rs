@@ -97,7 +97,7 @@ fn points_are_what_the_pinned_zlib_makes_of_our_own_chat() {
     // 8 window bits run as 9. Without takeover, some messages are longer than a window of 9 bits, but none needs more than 11.
     let streams = tuning.directions[0].distinct_streams.unwrap();
     assert!((4 * 3..=4 * 3 * 3 + 2 * 3 * 3).contains(&streams), "{streams}");
-    let told: Vec<String> = tuning
+    let phases: Vec<String> = tuning
         .points
         .iter()
         .filter(|point| (point.level, point.mem_level) == (6, 8))
@@ -113,7 +113,7 @@ fn points_are_what_the_pinned_zlib_makes_of_our_own_chat() {
         })
         .collect();
     assert_eq!(
-        told,
+        phases,
         [
             "alone w8 30868 B 0.823586 139088 B",
             "alone w9 30868 B 0.823586 139088 B",

@@ -423,9 +423,9 @@ mod tests {
             seed: Seed::new(1),
             interrupt: &interrupt,
         };
-        let mut told = Vec::new();
+        let mut progress = Vec::new();
         let subjects = [subject(true, 8_000, 50), subject(false, 8_000, 50)];
-        let on_done = &mut |done, total| told.push((done, total));
+        let on_done = &mut |done, total| progress.push((done, total));
         let (timed, meanwhile) = time(&subjects, &messages, &plan, on_done).unwrap();
         for timed in &timed {
             assert_eq!((timed.compressing.len(), timed.decompressing.len()), (3, 3));
@@ -433,7 +433,7 @@ mod tests {
             assert!(samples.copied().all(|seconds| seconds > 0.0));
         }
         assert_eq!((timed[0].contexts, timed[1].contexts), (20, 1));
-        assert_eq!(told.last(), Some(&(6, 6)));
+        assert_eq!(progress.last(), Some(&(6, 6)));
         assert!((0.0..=1.0).contains(&meanwhile.kept_waiting));
         interrupt.store(true, Ordering::Relaxed);
         assert_eq!(time(&subjects, &messages, &plan, &mut |_, _| {}), Err(Interrupted));

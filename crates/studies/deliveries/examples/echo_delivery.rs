@@ -68,26 +68,26 @@ impl LinkDelivery for Echo {
         _site: &TwoHostTestbed<W>,
         _setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
-        Ok(Box::new(|site, _| run(site, *bytes)))
+        Ok(Box::new(|testbed, _| run(testbed, *bytes)))
     }
 }
 
 const PORT: u16 = 7;
 
 /// Runs one repeat.
-fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: ByteCount) -> Outcome {
+fn run<W: TestbedWorld>(testbed: &TwoHostTestbed<W>, bytes: ByteCount) -> Outcome {
     let failed = |error: io::Error| Failure::new(format!("the echo failed: {error}"));
-    let before = site.counters();
-    let mut listener = site.server.listen(PORT).map_err(failed)?;
-    site.server.spawn(async move {
+    let before = testbed.counters();
+    let mut listener = testbed.server.listen(PORT).map_err(failed)?;
+    testbed.server.spawn(async move {
         // The client sees an error here as a stream that ends too soon.
         if let Ok(mut stream) = listener.accept().await {
             let _ = serve(&mut stream, bytes).await;
         }
     });
-    let client = exchange(site.client.clone(), site.server.address(PORT), bytes);
-    let time = site.run(client)?.map_err(failed)?;
-    let counted = site.counters().since(before);
+    let client = exchange(testbed.client.clone(), testbed.server.address(PORT), bytes);
+    let time = testbed.run(client)?.map_err(failed)?;
+    let counted = testbed.counters().since(before);
     let mut observation = Observation::default();
     observation.sample(figure::TRANSFER_TIME, time.as_secs_f64());
     observation.sample(figure::LINK_BYTES, counted.bytes_down as f64);

@@ -58,18 +58,18 @@ impl LinkDelivery for Http1 {
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Plan,
-        site: &TwoHostTestbed<W>,
+        testbed: &TwoHostTestbed<W>,
         setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
         let stream = plan
             .workload
             .generate(setup.workload)
             .map_err(|error| Failure::new(error.to_string()))?;
-        let served = serve(site, plan, &stream)?;
+        let served = serve(testbed, plan, &stream)?;
         let costs = Rc::clone(&setup.costs);
         let is_anew = setup.is_single;
-        Ok(Box::new(move |site, compute| {
-            let mut observation = run(site, plan, stream.clone(), &served, &costs, compute)?;
+        Ok(Box::new(move |testbed, compute| {
+            let mut observation = run(testbed, plan, stream.clone(), &served, &costs, compute)?;
             if is_anew {
                 observation.vary("content");
             }
@@ -108,7 +108,7 @@ const WARM_UP: usize = 300;
 /// Starts the server that `objects` asks for, with `stream` to serve. A real server first answers requests over its own loopback, since
 /// a just-in-time compiler needs hundreds of calls to settle.
 fn serve<W: TestbedWorld>(
-    site: &TwoHostTestbed<W>,
+    testbed: &TwoHostTestbed<W>,
     objects: &Plan,
     stream: &ObjectStream,
 ) -> Result<ServerUnderTest, Failure> {
@@ -122,21 +122,27 @@ fn serve<W: TestbedWorld>(
             ],
         })
     };
-    let (server, asked) = (site.server.clone(), objects.clone());
-    ServerUnderTest::start(site, &site.server, &objects.server, service, |address| async move {
-        for _ in 0..WARM_UP {
-            let (costs, nobody) = (Rc::new(CostTable::free()), Seed::new(0));
-            let computing = CpuCharge::new(server.clone(), costs, asked.codec, nobody);
-            let extracted = client::extract(server.clone(), address, asked.clone(), computing).await;
-            extracted.map_err(|error| Failure::new(format!("the server does not serve: {error}")))?;
-        }
-        Ok(())
-    })
+    let (server, asked) = (testbed.server.clone(), objects.clone());
+    ServerUnderTest::start(
+        testbed,
+        &testbed.server,
+        &objects.server,
+        service,
+        |address| async move {
+            for _ in 0..WARM_UP {
+                let (costs, nobody) = (Rc::new(CostTable::free()), Seed::new(0));
+                let computing = CpuCharge::new(server.clone(), costs, asked.codec, nobody);
+                let extracted = client::extract(server.clone(), address, asked.clone(), computing).await;
+                extracted.map_err(|error| Failure::new(format!("the server does not serve: {error}")))?;
+            }
+            Ok(())
+        },
+    )
 }
 
 /// Runs one repeat, delivering `stream`; `compute` seeds the CPU times.
 fn run<W: TestbedWorld>(
-    site: &TwoHostTestbed<W>,
+    testbed: &TwoHostTestbed<W>,
     objects: &Plan,
     stream: ObjectStream,
     served: &ServerUnderTest,
@@ -144,41 +150,41 @@ fn run<W: TestbedWorld>(
     compute: Seed,
 ) -> Result<Observation, Failure> {
     let wanted = stream.objects.len();
-    let (before, worked_before) = (site.counters(), served.cpu_time()?);
+    let (before, worked_before) = (testbed.counters(), served.cpu_time()?);
     let at_server = CpuCharge::new(
-        site.server.clone(),
+        testbed.server.clone(),
         Rc::clone(costs),
         objects.codec,
         compute.derive("server"),
     );
     let at_client = CpuCharge::new(
-        site.client.clone(),
+        testbed.client.clone(),
         Rc::clone(costs),
         objects.codec,
         compute.derive("client"),
     );
     if let ServerUnderTest::Ours = served {
-        let listener = site
+        let listener = testbed
             .server
             .listen(PORT)
             .map_err(|error| Failure::new(format!("the server cannot listen: {error}")))?;
         let serving = servlet::serve(listener, objects.clone(), stream, at_server);
-        site.server.spawn(async move {
+        testbed.server.spawn(async move {
             // The client sees an error here as a response that ends too soon.
             let _ = serving.await;
         });
     }
-    let address = site.server.address(served.port().unwrap_or(PORT));
-    let extracting = client::extract(site.client.clone(), address, objects.clone(), at_client);
+    let address = testbed.server.address(served.port().unwrap_or(PORT));
+    let extracting = client::extract(testbed.client.clone(), address, objects.clone(), at_client);
     let failed = |error: Box<dyn Error>| Failure::new(format!("extracting failed: {error}"));
-    let extracted = site.run(extracting)?.map_err(failed)?;
+    let extracted = testbed.run(extracting)?.map_err(failed)?;
     if extracted.objects != wanted {
         return Err(Failure::new(format!(
             "{} of {wanted} objects were extracted",
             extracted.objects
         )));
     }
-    let done = site.counters().since(before);
+    let done = testbed.counters().since(before);
     let mut observation = Observation::default();
     observation.sample(figure::RESPONSE_BYTES, extracted.response_bytes as f64);
     let time = extracted.last_object - extracted.start;

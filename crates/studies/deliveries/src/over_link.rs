@@ -1,16 +1,16 @@
 //! The deliveries whose programs run on the two hosts of a cell's link, in either world.
 //!
 //! A [`LinkDelivery`] reads its plan from the settings and has a program for one repeat. [`OverLink`] makes a
-//! [`Delivery`] of it: it reads the site (`site`), builds it in the cell's world, and runs the repeats in it one after another, with
+//! [`Delivery`] of it: it reads the site (`testbed`), builds it in the cell's world, and runs the repeats in it one after another, with
 //! captures and the world's doubts.
 
 #[cfg(target_os = "linux")]
 mod emulated;
-mod site;
+mod two_host_spec;
 
 #[cfg(target_os = "linux")]
 pub(crate) use emulated::kernel;
-pub(crate) use site::{check_world, tcp_config};
+pub(crate) use two_host_spec::{check_world, tcp_config};
 
 use crate::capture_name;
 use lastmile_study::cell::Cell;
@@ -63,7 +63,7 @@ pub trait LinkDelivery: Sync {
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Self::Plan,
-        site: &TwoHostTestbed<W>,
+        testbed: &TwoHostTestbed<W>,
         setup: &Setup,
     ) -> Result<Program<'a, W>, Failure>;
 }
@@ -109,13 +109,13 @@ impl<D: LinkDelivery> Delivery for OverLink<D> {
     }
 
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
-        let (site, plan) = self
+        let (testbed, plan) = self
             .read(&cell.settings)
             .map_err(|refusal| Failure::new(refusal.to_string()))?;
         match cell.world() {
-            World::Simulated => self.repeats::<lastmile_world::sim::World>(&site, &plan, cell, context),
+            World::Simulated => self.repeats::<lastmile_world::sim::World>(&testbed, &plan, cell, context),
             #[cfg(target_os = "linux")]
-            World::Emulated => self.repeats::<lastmile_world::emu::World>(&site, &plan, cell, context),
+            World::Emulated => self.repeats::<lastmile_world::emu::World>(&testbed, &plan, cell, context),
             #[cfg(not(target_os = "linux"))]
             World::Emulated => unreachable!("a plan for another world is refused"),
         }
@@ -124,25 +124,28 @@ impl<D: LinkDelivery> Delivery for OverLink<D> {
 
 impl<D: LinkDelivery> OverLink<D> {
     fn read(&self, settings: &Settings) -> Result<(TwoHostSpec, D::Plan), Refusal> {
-        Ok((site::site_spec(settings, D::NAGLE)?, self.0.plan(settings)?))
+        Ok((
+            two_host_spec::two_host_spec(settings, D::NAGLE)?,
+            self.0.plan(settings)?,
+        ))
     }
 
     /// Runs the repeats of a cell in one new world, up to the first that fails.
     fn repeats<W: TestbedWorld>(
         &self,
-        site: &TwoHostSpec,
+        testbed: &TwoHostSpec,
         plan: &D::Plan,
         cell: &Cell,
         context: &RunContext<'_>,
     ) -> Result<Vec<Outcome>, Failure> {
         // Repeats in one world share the delivered content, like the runs of one test; a new world has content of its own.
         let seeds = context.seeds(cell, context.repeats.start);
-        let mut site = TwoHostTestbed::<W>::build(site, seeds.link)?;
+        let mut testbed = TwoHostTestbed::<W>::build(testbed, seeds.link)?;
         if let Some(folder) = context.captures {
-            site.capture(folder, &capture_name::name(cell, &context.repeats))?;
+            testbed.capture(folder, &capture_name::name(cell, &context.repeats))?;
         }
         if let Some(observer) = observer(cell, context) {
-            site.observe(observer, None);
+            testbed.observe(observer, None);
         }
         // In the emulated world real programs use real CPU time, so nothing is charged.
         let costs = Rc::new(if W::IS_EXACT {
@@ -156,9 +159,9 @@ impl<D: LinkDelivery> OverLink<D> {
             is_single: context.repeats.end - context.repeats.start == 1,
         };
         // The content is made once, and delivered in every repeat.
-        let program = self.0.prepare(plan, &site, &setup)?;
-        Ok(run_repeats(&mut site, context, |site, repeat| {
-            program(site, context.seeds(cell, repeat).compute)
+        let program = self.0.prepare(plan, &testbed, &setup)?;
+        Ok(run_repeats(&mut testbed, context, |testbed, repeat| {
+            program(testbed, context.seeds(cell, repeat).compute)
         }))
     }
 }

@@ -65,13 +65,13 @@ impl LinkDelivery for Rpc {
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Plan,
-        site: &TwoHostTestbed<W>,
+        testbed: &TwoHostTestbed<W>,
         setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
         #[cfg(target_os = "linux")]
         if let Some(real) = &plan.real {
-            let calls = real_peer::RealCalls::start(plan, real, site)?;
-            return Ok(Box::new(move |site, _| calls.repeat(site)));
+            let calls = real_peer::RealCalls::start(plan, real, testbed)?;
+            return Ok(Box::new(move |testbed, _| calls.repeat(testbed)));
         }
         let spec = WireSpec::new(plan, dictionary(plan)?);
         let state = State {
@@ -81,7 +81,7 @@ impl LinkDelivery for Rpc {
             transfers: Cell::new(0),
             session: RefCell::new(None),
         };
-        Ok(Box::new(move |site, _| state.repeat(site)))
+        Ok(Box::new(move |testbed, _| state.repeat(testbed)))
     }
 }
 
@@ -122,22 +122,22 @@ struct State<W: TestbedWorld> {
 
 impl<W: TestbedWorld> State<W> {
     /// Runs one repeat: a transfer.
-    fn repeat(&self, site: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
+    fn repeat(&self, testbed: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
         if self.session.borrow().is_none() {
-            let (caller, callee) = (site.server.clone(), site.client.clone());
+            let (caller, callee) = (testbed.server.clone(), testbed.client.clone());
             let connections = match self.plan.route {
                 Route::Direct => self.plan.back_ends,
                 Route::Router => 1,
             };
-            let opened = site.run(Session::open(caller, callee, self.spec.clone(), connections))??;
+            let opened = testbed.run(Session::open(caller, callee, self.spec.clone(), connections))??;
             *self.session.borrow_mut() = Some(opened);
             for _ in 0..self.plan.warm_up {
-                self.transfer(site)?;
+                self.transfer(testbed)?;
             }
         }
-        let before = site.counters();
-        let transfer = self.transfer(site)?;
-        let done = site.counters().since(before);
+        let before = testbed.counters();
+        let transfer = self.transfer(testbed)?;
+        let done = testbed.counters().since(before);
         let mut observation = Observation::default();
         if let Some(time) = self.plan.predicted_time(transfer.message_bytes) {
             observation.sample(figure::PREDICTED_TIME, time.as_secs_f64());
@@ -161,7 +161,7 @@ impl<W: TestbedWorld> State<W> {
     }
 
     /// Makes the calls of the next transfer.
-    fn transfer(&self, site: &TwoHostTestbed<W>) -> Result<Transfer, Failure> {
+    fn transfer(&self, testbed: &TwoHostTestbed<W>) -> Result<Transfer, Failure> {
         let number = self.transfers.get();
         self.transfers.set(number + 1);
         let plan = Rc::clone(&self.plan);
@@ -171,7 +171,7 @@ impl<W: TestbedWorld> State<W> {
             .borrow_mut()
             .take()
             .ok_or_else(|| Failure::new("an earlier transfer failed"))?;
-        let (session, transfer) = site.run(async move {
+        let (session, transfer) = testbed.run(async move {
             let transfer = session.transfer(&plan, &calls).await;
             (session, transfer)
         })?;

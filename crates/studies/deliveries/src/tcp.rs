@@ -59,8 +59,8 @@ impl LinkDelivery for Tcp {
         _setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
         Ok(match plan {
-            Plan::Bulk(bytes) => Box::new(|site, _| bulk::run(site, *bytes)),
-            Plan::Exchanges(exchanges) => Box::new(|site, _| request_response::run(site, exchanges)),
+            Plan::Bulk(bytes) => Box::new(|testbed, _| bulk::run(testbed, *bytes)),
+            Plan::Exchanges(exchanges) => Box::new(|testbed, _| request_response::run(testbed, exchanges)),
         })
     }
 }

@@ -58,15 +58,15 @@ impl LinkDelivery for WebSocket {
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Plan,
-        site: &TwoHostTestbed<W>,
+        testbed: &TwoHostTestbed<W>,
         setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
         let arranged = Schedule::from_workload(plan, setup.workload)?;
-        let served = peer::serve(site, plan, &arranged)?;
+        let served = peer::serve(testbed, plan, &arranged)?;
         let is_anew = setup.is_single && !plan.messages.is_recorded();
         let costs = Rc::clone(&setup.costs);
-        Ok(Box::new(move |site, compute| {
-            let mut observation = run(site, plan, &arranged, &served, &costs, compute)?;
+        Ok(Box::new(move |testbed, compute| {
+            let mut observation = run(testbed, plan, &arranged, &served, &costs, compute)?;
             if is_anew {
                 observation.vary("content");
             }
@@ -95,7 +95,7 @@ const FIGURES: &[&Figure] = &[
 
 /// Runs one repeat; `compute` seeds the CPU times, and the nonces and masks of clients.
 fn run<W: TestbedWorld>(
-    site: &TwoHostTestbed<W>,
+    testbed: &TwoHostTestbed<W>,
     asked: &Plan,
     arranged: &Schedule,
     served: &ServerUnderTest,
@@ -104,16 +104,22 @@ fn run<W: TestbedWorld>(
 ) -> Result<Observation, Failure> {
     let conversation = &arranged.conversation;
     let mut observation = Observation::default();
-    let terms = ConnectionOptions {
+    let connection_options = ConnectionOptions {
         compression: asked.compression.clone(),
         cpu_cost: cpu_cost::pricing(asked.messages.codec, costs, compute.derive("coding"), &mut observation),
     };
-    let (before, worked_before) = (site.counters(), served.cpu_time()?);
+    let (before, worked_before) = (testbed.counters(), served.cpu_time()?);
     let server = served.port().map_or(Server::Ours, Server::At);
-    let start = site.client.now();
-    let connections = messaging::run_connections(site, conversation, &terms, server, compute.derive("clients"))?;
-    let done = site.counters().since(before);
-    observe(site, conversation, start, &connections, &mut observation);
+    let start = testbed.client.now();
+    let connections = messaging::run_connections(
+        testbed,
+        conversation,
+        &connection_options,
+        server,
+        compute.derive("clients"),
+    )?;
+    let done = testbed.counters().since(before);
+    observe(testbed, conversation, start, &connections, &mut observation);
     observation.sample(figure::LINK_BYTES, done.bytes_down as f64);
     observation.sample(figure::LINK_BYTES_UP, done.bytes_up as f64);
     observation.sample(figure::RETRANSMISSIONS, done.retransmissions as f64);
@@ -131,7 +137,7 @@ fn run<W: TestbedWorld>(
 
 /// Adds the figures that both ends measured.
 fn observe<W: TestbedWorld>(
-    site: &TwoHostTestbed<W>,
+    testbed: &TwoHostTestbed<W>,
     conversation: &Conversation,
     start: Instant,
     connections: &[ConnectionResult],
@@ -157,7 +163,7 @@ fn observe<W: TestbedWorld>(
             }
             None => {
                 // A real server's end is not observed. It opened earlier than ours by the time of its response over an idle link.
-                let earlier = site.idle_transit_time_down(seen.client.opening.head);
+                let earlier = testbed.idle_transit_time_down(seen.client.opening.head);
                 let messages = connection.down.iter().zip(&seen.client.complete);
                 let mut deliveries =
                     messages.map(|(message, complete)| at_client + message.due.fixed_delay()..*complete + earlier);

@@ -136,9 +136,9 @@ mod tests {
 
     #[test]
     fn a_slow_first_run_is_told_in_digits_that_show_it() {
-        let told = slow_first_run("extract_time", &[0.002_4, 0.002, 0.002, 0.002]).unwrap();
+        let doubt = slow_first_run("extract_time", &[0.002_4, 0.002, 0.002, 0.002]).unwrap();
         assert_eq!(
-            told.text,
+            doubt.text,
             "extract_time: the first run took 2.40 ms, the others 2 ms: caches or warm-up"
         );
     }
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_failure_is_told_with_its_reason_and_its_run() {
         let failure = Failure::new("the connection was reset");
-        let told = failed_runs(&[(1, &failure)], 5).unwrap();
-        assert_eq!(told.text, "1 of 5 runs failed; run 2: the connection was reset");
+        let doubt = failed_runs(&[(1, &failure)], 5).unwrap();
+        assert_eq!(doubt.text, "1 of 5 runs failed; run 2: the connection was reset");
     }
 }

@@ -188,8 +188,8 @@ pub fn load_captured(
     let (Some(document), Some(warm_up)) = (playback.document(), playback.warm_up()) else {
         return Err(BrowserError::NoDocument);
     };
-    let sites: Vec<(&str, String)> = playback.sites().collect();
-    let mut testbed = Testbed::<World>::build(&topology(link, sites.len())?, seed, |_| HostSetup {
+    let recorded_hosts: Vec<(&str, String)> = playback.recorded_hosts().collect();
+    let mut testbed = Testbed::<World>::build(&topology(link, recorded_hosts.len())?, seed, |_| HostSetup {
         kernel: HostSpec {
             no_delay: true,
             ..HostSpec::default()
@@ -202,7 +202,7 @@ pub fn load_captured(
     let log = Rc::new(RefCell::new(playback.log()));
     let mut addresses = BTreeMap::new();
     let versions = playback.versions(options.protocol);
-    for (number, (_, authority)) in sites.iter().enumerate() {
+    for (number, (_, authority)) in recorded_hosts.iter().enumerate() {
         let server = testbed.host(&server_name(number));
         let port = playback.serve(number, server, versions[number], &log).map_err(failed)?;
         addresses.insert(authority.clone(), server.address(port).to_string());
@@ -232,12 +232,12 @@ pub fn load_captured(
         .unwrap_or(u32::MAX)
         .saturating_add(1);
     let limit = START_TIMEOUT.saturating_add(per_load.saturating_mul(loads));
-    let told = run(&testbed, peer, inputs, limit)?;
+    let receiver = run(&testbed, peer, inputs, limit)?;
     testbed.flush_captures()?;
     let doubts = testbed.doubts();
     drop(testbed);
     let log = log.borrow().clone();
-    Ok(read(&told, playback, log, doubts)?)
+    Ok(read(&receiver, playback, log, doubts)?)
 }
 
 /// The time for starting and ending Chromium. Our own choice: it takes seconds.
@@ -259,27 +259,32 @@ fn newest_protocol(versions: &[Version]) -> &'static str {
 /// Runs the peer on the client's host, beside the servers, which run in this thread.
 fn run(testbed: &Testbed<World>, peer: PeerSpec, inputs: Inputs, limit: Duration) -> Result<Vec<Value>, BrowserError> {
     let namespace = testbed.host(CLIENT).namespace().clone();
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     // The thread is there until the peer has ended, as the peer's contract asks.
     let thread = std::thread::spawn(move || {
         let ended = namespace.enter(|| peer.run_within(limit, &inputs, &|_| Ok(())));
         // The receiver is gone where the world has stopped.
-        let _ = tell.send(ended);
+        let _ = sender.send(ended);
     });
-    let ended = testbed.world.run_for(limit.saturating_add(START_TIMEOUT), told);
+    let ended = testbed.world.run_for(limit.saturating_add(START_TIMEOUT), receiver);
     let joined = thread.join();
     let ended = ended.map_err(failed)?;
     joined.map_err(|_| Failure::new("the thread that ran Chromium panicked"))?;
-    let told = ended
+    let receiver = ended
         .map_err(|_| Failure::new("the thread that ran Chromium gave no result"))?
         .map_err(|error| Failure::new(format!("the host cannot be entered: {error}")))?;
-    Ok(told?)
+    Ok(receiver?)
 }
 
 /// Reads what the peer has reported.
-fn read(told: &[Value], playback: &Playback, log: PlaybackLog, doubts: Vec<Doubt>) -> Result<BrowserLoads, Failure> {
+fn read(
+    receiver: &[Value],
+    playback: &Playback,
+    log: PlaybackLog,
+    doubts: Vec<Doubt>,
+) -> Result<BrowserLoads, Failure> {
     let mut recorders: Vec<LoadRecorder> = Vec::new();
-    for event in told {
+    for event in receiver {
         let name = event["event"].as_str().unwrap_or_default();
         if name == "begin" {
             recorders.push(LoadRecorder::default());
@@ -304,7 +309,7 @@ fn read(told: &[Value], playback: &Playback, log: PlaybackLog, doubts: Vec<Doubt
         ));
     }
     Ok(BrowserLoads {
-        browser: told
+        browser: receiver
             .first()
             .and_then(|hello| hello["version"].as_str())
             .unwrap_or_default()

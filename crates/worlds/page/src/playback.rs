@@ -35,14 +35,14 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Playback {
     responses: Vec<PlayedResponse>,
-    sites: Vec<Site>,
+    recorded_hosts: Vec<RecordedHost>,
     document: Option<usize>,
     urls: Vec<String>,
 }
 
 /// A host of the recording: what it answers, by method and target.
 #[derive(Debug)]
-struct Site {
+struct RecordedHost {
     /// `https` or `http`.
     scheme: String,
     /// With the port, where URLs name one.
@@ -99,10 +99,10 @@ impl Playback {
     pub fn new(page: &Page, traffic: &Traffic, deliveries: &[EncodedResponse]) -> Self {
         let recorded = |item: &PageResource| &traffic.responses[item.response];
         let played = |(item, delivery)| PlayedResponse::new(item, recorded(item), delivery);
-        let mut sites: Vec<Option<Site>> = page.hosts.iter().map(|_| None).collect();
+        let mut recorded_hosts: Vec<Option<RecordedHost>> = page.hosts.iter().map(|_| None).collect();
         for (index, item) in page.items.iter().enumerate() {
             let response = recorded(item);
-            let site = sites[item.host].get_or_insert_with(|| Site {
+            let recorded_host = recorded_hosts[item.host].get_or_insert_with(|| RecordedHost {
                 scheme: response.scheme.clone(),
                 host: response.host.clone(),
                 version: page.hosts[item.host].version(),
@@ -112,8 +112,8 @@ impl Playback {
             let method = Method::from_bytes(response.method.as_bytes()).unwrap_or_default();
             let target = target(&response.url);
             let path = path(&target).to_owned();
-            site.exact.entry((method.clone(), target)).or_insert(index);
-            site.by_path.entry((method, path)).or_insert(index);
+            recorded_host.exact.entry((method.clone(), target)).or_insert(index);
+            recorded_host.by_path.entry((method, path)).or_insert(index);
         }
         let is_modified = |item: &PageResource| recorded(item).status != 304;
         let is_document = |item: &PageResource| {
@@ -122,7 +122,7 @@ impl Playback {
         let document = page.items.iter().position(is_document);
         Self {
             responses: page.items.iter().zip(deliveries).map(played).collect(),
-            sites: sites.into_iter().flatten().collect(),
+            recorded_hosts: recorded_hosts.into_iter().flatten().collect(),
             document: document.filter(|item| is_modified(&page.items[*item])),
             urls: page.items.iter().map(|item| recorded(item).url.clone()).collect(),
         }
@@ -148,50 +148,58 @@ impl Playback {
     }
 
     /// For each host of the page: its scheme, and its name with the port that browsers connect to.
-    pub fn sites(&self) -> impl Iterator<Item = (&str, String)> {
-        self.sites.iter().map(|site| (&*site.scheme, site.authority()))
+    pub fn recorded_hosts(&self) -> impl Iterator<Item = (&str, String)> {
+        self.recorded_hosts
+            .iter()
+            .map(|recorded_host| (&*recorded_host.scheme, recorded_host.authority()))
     }
 
     /// The item that a request gets, if any, and whether it has the same query.
     pub fn find(&self, method: &str, url: &str) -> Option<(usize, bool)> {
         let (scheme, after) = url.split_once("://")?;
         let host = after.split(['/', '?', '#']).next()?.to_ascii_lowercase();
-        let site = self
-            .sites
-            .iter()
-            .find(|site| site.scheme == scheme && (site.host == host || site.authority() == host))?;
-        site.find(&Method::from_bytes(method.as_bytes()).ok()?, &target(url))
+        let recorded_host = self.recorded_hosts.iter().find(|recorded_host| {
+            recorded_host.scheme == scheme && (recorded_host.host == host || recorded_host.authority() == host)
+        })?;
+        recorded_host.find(&Method::from_bytes(method.as_bytes()).ok()?, &target(url))
     }
 
     /// The URL of the small page that a browser loads before it is measured, encrypted where any host is.
     pub fn warm_up(&self) -> Option<String> {
-        let encrypted = self.sites.iter().find(|site| site.scheme == "https");
-        let site = encrypted.or(self.sites.first())?;
-        Some(format!("{}://{}{WARM_UP}", site.scheme, site.authority()))
+        let encrypted = self
+            .recorded_hosts
+            .iter()
+            .find(|recorded_host| recorded_host.scheme == "https");
+        let recorded_host = encrypted.or(self.recorded_hosts.first())?;
+        Some(format!(
+            "{}://{}{WARM_UP}",
+            recorded_host.scheme,
+            recorded_host.authority()
+        ))
     }
 
     /// For each host, the version of HTTP that it speaks: where its scheme is `https` the one asked for, or else the recorded one, since
     /// browsers speak HTTP/2 only over TLS; elsewhere HTTP/1.1.
     pub fn versions(&self, asked: Option<Version>) -> Vec<Version> {
-        let version = |site: &Site| match &*site.scheme {
-            "https" => asked.unwrap_or(site.version),
+        let version = |recorded_host: &RecordedHost| match &*recorded_host.scheme {
+            "https" => asked.unwrap_or(recorded_host.version),
             _ => Version::Http11,
         };
-        self.sites.iter().map(version).collect()
+        self.recorded_hosts.iter().map(version).collect()
     }
 
-    /// Serves host number `site` on `host` by `version`; encrypted where its scheme is `https`. Requests are counted in `log`.
+    /// Serves host number `recorded_host` on `host` by `version`; encrypted where its scheme is `https`. Requests are counted in `log`.
     ///
     /// # Errors
     /// When something listens on its port already.
     pub fn serve<H: Host>(
         self: &Rc<Self>,
-        site: usize,
+        recorded_host: usize,
         host: &H,
         version: Version,
         log: &Rc<RefCell<PlaybackLog>>,
     ) -> io::Result<u16> {
-        let (encryption, port) = if self.sites[site].scheme == "https" {
+        let (encryption, port) = if self.recorded_hosts[recorded_host].scheme == "https" {
             (Encryption::Tls(ServerTls::for_browsers(version)), HTTPS_PORT)
         } else {
             (Encryption::None, HTTP_PORT)
@@ -199,7 +207,7 @@ impl Playback {
         let (playback, log, answering) = (Rc::clone(self), Rc::clone(log), host.clone());
         let service = service_fn(move |request| {
             let (playback, log, host) = (Rc::clone(&playback), Rc::clone(&log), answering.clone());
-            async move { Ok::<_, Infallible>(playback.answer(site, &host, log, &request).await) }
+            async move { Ok::<_, Infallible>(playback.answer(recorded_host, &host, log, &request).await) }
         });
         serve(host, port, version, encryption, service)?;
         Ok(port)
@@ -216,7 +224,7 @@ impl Playback {
 
     async fn answer<H: Host, B>(
         &self,
-        site: usize,
+        recorded_host: usize,
         host: &H,
         log: Rc<RefCell<PlaybackLog>>,
         request: &Request<B>,
@@ -227,7 +235,7 @@ impl Playback {
             .map_or("/", http::uri::PathAndQuery::as_str);
         let mut response = if let Some(name) = target.strip_prefix(WARM_UP) {
             warm_up(name)
-        } else if let Some((item, exact)) = self.sites[site].find(request.method(), target) {
+        } else if let Some((item, exact)) = self.recorded_hosts[recorded_host].find(request.method(), target) {
             log.borrow_mut().requests[item] += 1;
             log.borrow_mut().other_query += u64::from(!exact);
             let played = &self.responses[item];
@@ -240,7 +248,7 @@ impl Playback {
         } else if path(target) == FAVICON {
             empty(StatusCode::NOT_FOUND)
         } else {
-            let Site { scheme, host, .. } = &self.sites[site];
+            let RecordedHost { scheme, host, .. } = &self.recorded_hosts[recorded_host];
             log.borrow_mut().not_recorded.push(format!("{scheme}://{host}{target}"));
             empty(StatusCode::NOT_FOUND)
         };
@@ -255,7 +263,7 @@ impl Playback {
 const HTTPS_PORT: u16 = 443;
 const HTTP_PORT: u16 = 80;
 
-impl Site {
+impl RecordedHost {
     /// The host with its port.
     fn authority(&self) -> String {
         let default = if self.scheme == "https" { HTTPS_PORT } else { HTTP_PORT };

@@ -72,27 +72,30 @@ pub struct ConnectionResult {
 
 /// Runs a conversation over a site's link, and returns the record of each connection; `seed` gives nonces and masks.
 pub fn run_connections<W: TestbedWorld>(
-    site: &TwoHostTestbed<W>,
+    testbed: &TwoHostTestbed<W>,
     conversation: &Rc<Conversation>,
-    terms: &ConnectionOptions,
+    options: &ConnectionOptions,
     server: Server,
     seed: Seed,
 ) -> Result<Vec<ConnectionResult>, Failure> {
-    let asides: Rc<[OutOfBand]> = OutOfBand::one_per_connection(conversation.connections.len()).into();
+    let out_of_bands: Rc<[OutOfBand]> = OutOfBand::one_per_connection(conversation.connections.len()).into();
     let (port, servers) = match server {
-        Server::Ours => (PORT, server::serve(&site.server, conversation, terms, &asides)?),
+        Server::Ours => (
+            PORT,
+            server::serve(&testbed.server, conversation, options, &out_of_bands)?,
+        ),
         Server::At(port) => (port, Vec::new()),
     };
     let clients = Clients {
-        host: site.client.clone(),
-        address: site.server.address(port),
-        terms: terms.clone(),
+        host: testbed.client.clone(),
+        address: testbed.server.address(port),
+        options: options.clone(),
         seed,
     };
-    let limit = site.limit(conversation.messages(), conversation.bytes());
-    site.run_within(
+    let limit = testbed.limit(conversation.messages(), conversation.bytes());
+    testbed.run_within(
         limit.saturating_add(conversation.latest_send_time()),
-        clients.run_connections(Rc::clone(conversation), asides, servers),
+        clients.run_connections(Rc::clone(conversation), out_of_bands, servers),
     )?
 }
 

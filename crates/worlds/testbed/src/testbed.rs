@@ -215,12 +215,12 @@ impl<W: TestbedWorld> Testbed<W> {
         limit: Duration,
         program: impl Future<Output = T> + 'static,
     ) -> Result<T, Failure> {
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         host.spawn(async move {
             // The receiver is gone after the timeout.
-            let _ = tell.send(program.await);
+            let _ = sender.send(program.await);
         });
-        let ended = self.world.run_for(limit, told);
+        let ended = self.world.run_for(limit, receiver);
         let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
         ended.map_err(|_| Failure::new("the host's program was stopped"))
     }

@@ -43,10 +43,10 @@ fn main() {
         let searched = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
         match Command::new(program).arg("--version").env("PATH", searched).output() {
             Ok(output) => {
-                let told = String::from_utf8_lossy(&output.stdout);
+                let text = String::from_utf8_lossy(&output.stdout);
                 println!(
                     "{program}: there, {}",
-                    told.lines().next().unwrap_or("of an unknown version")
+                    text.lines().next().unwrap_or("of an unknown version")
                 );
             }
             Err(_) => println!("{program}: MISSING, skipped: {checks} (make peers installs it)"),

@@ -31,9 +31,9 @@ fn a_run_differs_from_itself_in_nothing() {
         .iter()
         .flat_map(|cell| cell.changes.values())
         .map(|change| change.verdict);
-    let told: std::collections::BTreeSet<Verdict> = verdicts.collect();
+    let found: std::collections::BTreeSet<Verdict> = verdicts.collect();
     assert_eq!(
-        told,
+        found,
         [Verdict::WithinNoise, Verdict::Unknown].into(),
         "only the invalid cell is unknown"
     );
@@ -219,10 +219,10 @@ fn between_seeds_a_change_is_undecided_where_repeats_share_the_draws_of_their_ce
     assert_eq!((undecided.rules[0].undecided, &undecided.rules[0].joint), (1, &None));
     assert_eq!(undecided.cells[0].changes["extract_time"].verdict, Verdict::Unknown);
     assert_eq!(undecided.cells[1].changes["extract_time"].verdict, Verdict::WithinNoise);
-    let told = &undecided.undecided_rules()[0];
+    let found = &undecided.undecided_rules()[0];
     assert!(
-        told.contains("seeds 1 and 2") && told.contains("fresh = \"repeat\""),
-        "{told}"
+        found.contains("seeds 1 and 2") && found.contains("fresh = \"repeat\""),
+        "{found}"
     );
     assert!(undecided.doubts[0].text.contains("fresh = \"repeat\""));
     // Within the bound there is nothing to decide; with one seed, or draws of each repeat, the intervals hold what varies.

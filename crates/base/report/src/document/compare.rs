@@ -45,15 +45,15 @@ fn answer(comparison: &Comparison) -> String {
         Verdict::WithinNoise,
         Verdict::Unknown,
     ];
-    let told = order.into_iter().filter(|verdict| count(*verdict) > 0);
-    let told: Vec<String> = told
+    let parts = order.into_iter().filter(|verdict| count(*verdict) > 0);
+    let parts: Vec<String> = parts
         .map(|verdict| format!("{} {}", count(verdict), verdict.words()))
         .collect();
     format!(
         "{} against {}: {}.",
         comparison.after.run,
         comparison.before.run,
-        told.join(", ")
+        parts.join(", ")
     )
 }
 
@@ -132,9 +132,9 @@ fn joint_name(joint: &JointChange) -> String {
 impl Comparison {
     /// What broke the rules, a sentence each: `mean(transfer_time)>+5%: transfer time 2 s before, 2.2 s after, +10 % (+7 % to +13 %) in link = wpt/3g`.
     pub fn broken_rules(&self) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut parts = Vec::new();
         for outcome in &self.rules {
-            let mut tell = |what: String| told.push(format!("{}: {what}", outcome.rule));
+            let mut tell = |what: String| parts.push(format!("{}: {what}", outcome.rule));
             if outcome.checked == 0 {
                 tell("no cell has the figure in both runs".to_owned());
             }
@@ -154,7 +154,7 @@ impl Comparison {
                 tell(format!("{change} ({interval}) in {}", joint_name(joint)));
             }
         }
-        told
+        parts
     }
 }
 

@@ -21,11 +21,11 @@ fn carried(texts: &[(bool, &str)]) -> Analysis {
 }
 
 /// Method, target, status, content up, content down, and milliseconds to the first and to the last byte.
-type Told<'a> = (&'a str, &'a str, Option<u16>, u64, u64, Option<u64>, Option<u64>);
+type TransactionSummary<'a> = (&'a str, &'a str, Option<u16>, u64, u64, Option<u64>, Option<u64>);
 
-fn told(analysis: &Analysis) -> Vec<Told<'_>> {
+fn summaries(analysis: &Analysis) -> Vec<TransactionSummary<'_>> {
     let milliseconds = |began: Instant, at: Option<Instant>| at.map(|at| (at - began).as_millis() as u64);
-    let told = analysis.http.listed.iter().map(|(_, transaction)| {
+    let summaries = analysis.http.listed.iter().map(|(_, transaction)| {
         (
             transaction.method.as_str(),
             transaction.target.as_str(),
@@ -36,7 +36,7 @@ fn told(analysis: &Analysis) -> Vec<Told<'_>> {
             milliseconds(transaction.began, transaction.ended),
         )
     });
-    told.collect()
+    summaries.collect()
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn content_ends_by_length_by_chunks_or_where_there_is_none() {
         ("HEAD", "/c", Some(200), 0, 0, Some(10), Some(10)),
         ("GET", "/d", Some(304), 0, 0, Some(10), Some(10)),
     ];
-    assert_eq!(told(&analysis), wanted);
+    assert_eq!(summaries(&analysis), wanted);
     assert_eq!((analysis.http.count, analysis.http.whole), (4, 4));
     assert!(!analysis.tcp[0].http_lost);
 }
@@ -80,7 +80,10 @@ fn pipelined_requests_are_answered_in_their_order() {
             "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxHTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n",
         ),
     ]);
-    let answers: Vec<_> = told(&analysis).iter().map(|told| (told.1, told.2)).collect();
+    let answers: Vec<_> = summaries(&analysis)
+        .iter()
+        .map(|summaries| (summaries.1, summaries.2))
+        .collect();
     assert_eq!(answers, [("/a", Some(200)), ("/b", Some(404))]);
 }
 
@@ -94,7 +97,7 @@ fn a_response_without_a_length_ends_with_the_connection() {
     segments.push((50, down(ACK | FIN, end, 1018, b"")));
     segments.push((60, up(ACK, 1018, end + 1, b"")));
     assert_eq!(
-        told(&analysis(&segments)),
+        summaries(&analysis(&segments)),
         [("GET", "/", Some(200), 0, 13, Some(10), Some(50))]
     );
 }
@@ -111,7 +114,7 @@ fn a_hole_delays_the_last_byte_until_it_is_filled() {
         (200, down(ACK, 9038, 1018, b"abc")),
     ];
     assert_eq!(
-        told(&analysis(&segments)),
+        summaries(&analysis(&segments)),
         [("GET", "/", Some(200), 0, 6, Some(10), Some(200))]
     );
 }
@@ -139,11 +142,14 @@ fn content_that_was_not_captured_is_counted_and_a_head_that_was_not_is_given_up(
     };
     let analysis = snapped(96);
     assert_eq!(analysis.snapped, 1);
-    assert_eq!(told(&analysis)[0], ("GET", "/", Some(200), 0, 1000, Some(10), Some(10)));
+    assert_eq!(
+        summaries(&analysis)[0],
+        ("GET", "/", Some(200), 0, 1000, Some(10), Some(10))
+    );
     assert_eq!(analysis.tcp[0].down.payload.get(), 1041, "by what the headers state");
     let analysis = snapped(60);
     assert!(analysis.tcp[0].http_lost);
-    assert_eq!(told(&analysis)[0].2, None);
+    assert_eq!(summaries(&analysis)[0].2, None);
 }
 
 #[test]
@@ -157,7 +163,10 @@ fn what_is_no_http_is_left_alone() {
         (false, "HTTP/1.1 101 Switching Protocols\r\n\r\n\u{81}\u{5}hello"),
         (true, "\u{81}\u{85}"),
     ]);
-    assert_eq!(told(&upgraded), [("GET", "/chat", Some(101), 0, 0, Some(10), Some(10))]);
+    assert_eq!(
+        summaries(&upgraded),
+        [("GET", "/chat", Some(101), 0, 0, Some(10), Some(10))]
+    );
     assert!(!upgraded.tcp[0].http_lost);
     let garbage = carried(&[(true, "GET / HTTP/1.1\r\n\r\n"), (false, "\u{0}\u{1}\u{2}")]);
     assert!(garbage.tcp[0].http_lost);

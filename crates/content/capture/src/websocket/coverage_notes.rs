@@ -68,7 +68,7 @@ impl<R: Read> Messages<R> {
                 count_with_noun(refused as u64, "connection", "connections")
             ));
         }
-        let lost = directions(&self.conversations).map(|way| way.told.lost).sum();
+        let lost = directions(&self.conversations).map(|way| way.stats.lost).sum();
         if lost > 0 {
             said.push(format!(
                 "{} left out: not captured completely, or compressed with reference to data that was not captured",
@@ -85,16 +85,16 @@ struct DirectionReading<'a> {
     connection: usize,
     of: &'a Conversation,
     by_client: bool,
-    told: &'a DirectionStats,
+    stats: &'a DirectionStats,
 }
 
 fn directions(conversations: &[Conversation]) -> impl Iterator<Item = DirectionReading<'_>> {
     conversations.iter().enumerate().flat_map(|(connection, of)| {
-        [(true, &of.sent), (false, &of.received)].map(|(by_client, told)| DirectionReading {
+        [(true, &of.sent), (false, &of.received)].map(|(by_client, stats)| DirectionReading {
             connection,
             of,
             by_client,
-            told,
+            stats,
         })
     })
 }
@@ -104,7 +104,7 @@ fn unread_ends(conversations: &[Conversation]) -> impl Iterator<Item = String> {
     let mut holes = Vec::new();
     let mut broken = Vec::new();
     for way in directions(conversations) {
-        match &way.told.ended {
+        match &way.stats.ended {
             Some(ReadingEnd::Hole) => holes.push((way, "packets are missing after it".to_owned())),
             Some(ReadingEnd::Broken(violation)) => broken.push((way, violation.to_string())),
             Some(ReadingEnd::Closed(_)) | None => {}
@@ -120,7 +120,7 @@ fn unread_ends(conversations: &[Conversation]) -> impl Iterator<Item = String> {
         };
         let mut said = format!(
             "messages from the {who} of connection {} ({from} to {to}) are read up to message {} and no further: {why}",
-            way.connection, way.told.messages
+            way.connection, way.stats.messages
         );
         if alike.len() > 1 {
             let others = count_with_noun(alike.len() as u64 - 1, "other direction", "other directions");

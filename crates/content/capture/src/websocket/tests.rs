@@ -128,10 +128,10 @@ fn what_both_sides_said_is_read_compressed_or_not() {
         assert_eq!(conversation.client.port(), 4000);
         assert_eq!(conversation.deflate.as_ref().unwrap().is_some(), is_compressed);
         let said_bytes: u64 = (0..20).map(|n| said(n).len() as u64).sum();
-        for told in [&conversation.sent, &conversation.received] {
-            assert_eq!((told.messages, told.lost), (20, 0));
-            assert_eq!(told.frame_payload < ByteCount::new(said_bytes), is_compressed);
-            assert_eq!(told.ended, Some(ReadingEnd::Closed(Close::new(CloseCode::NORMAL, ""))));
+        for stats in [&conversation.sent, &conversation.received] {
+            assert_eq!((stats.messages, stats.lost), (20, 0));
+            assert_eq!(stats.frame_payload < ByteCount::new(said_bytes), is_compressed);
+            assert_eq!(stats.ended, Some(ReadingEnd::Closed(Close::new(CloseCode::NORMAL, ""))));
         }
     }
 }
@@ -352,16 +352,16 @@ fn frames_that_break_the_protocol_end_their_direction_with_why() {
 
 #[test]
 fn a_capture_without_a_message_is_an_error_that_says_what_there_is() {
-    let told = |segments: &[(bool, Vec<u8>)]| {
+    let stats = |segments: &[(bool, Vec<u8>)]| {
         let file = captured(segments, &[]);
         let mut messages = Messages::open(&file[..], "tls.pcapng", MESSAGE_LIMIT).unwrap();
         let error = messages.next().unwrap().unwrap_err().to_string();
         assert!(messages.next().is_none());
         error
     };
-    let tls = told(&[(true, vec![0x16, 3, 1, 0, 5]), (false, vec![0x16, 3, 3, 0, 5])]);
+    let tls = stats(&[(true, vec![0x16, 3, 1, 0, 5]), (false, vec![0x16, 3, 3, 0, 5])]);
     assert!(tls.starts_with("tls.pcapng: has 1 TCP connection, 0 of them"), "{tls}");
-    let silent = told(&chat(vec![], 0));
+    let silent = stats(&chat(vec![], 0));
     assert!(
         silent.starts_with("tls.pcapng: has 1 TCP connection, 1 of them"),
         "{silent}"

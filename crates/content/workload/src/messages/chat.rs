@@ -124,18 +124,18 @@ impl Channel {
 
     fn hello(&self, rng: &mut Rng) -> Event {
         let welcome = self.words.sentences(5, rng);
-        self.told(format!(
+        self.message_event(format!(
             r#"{{"type":"hello","server":"lastmile example chat service","version":"1.0","msg":"{welcome}"}}"#
         ))
     }
 
     fn list(&self) -> Event {
         let names = self.names.join(r#"",""#);
-        self.told(format!(r#"{{"type":"channel-list","list":["{names}"]}}"#))
+        self.message_event(format!(r#"{{"type":"channel-list","list":["{names}"]}}"#))
     }
 
     /// The server's hello.
-    fn told(&self, sent: String) -> Event {
+    fn message_event(&self, sent: String) -> Event {
         Event {
             sent,
             person: PEOPLE,
@@ -184,7 +184,7 @@ impl Channel {
         self.present[person] = !self.present[person];
         let what = if self.present[person] { "join" } else { "part" };
         let (time, sender) = (self.clock.time_of_day(), self.name(person));
-        self.told(format!(
+        self.message_event(format!(
             r#"{{"type":"{what}","timestamp":"{time}","sender":"{sender}"}}"#
         ))
     }

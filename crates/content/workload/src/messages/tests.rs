@@ -84,16 +84,20 @@ fn who_talks_in_a_chat_is_told_everything_and_heard() {
             .filter(move |message| (message.direction, message.connection) == (direction, connection));
         mine.map(|message| message.payload.clone()).collect::<Vec<_>>()
     };
-    let told = of(Direction::Sent, 0);
-    assert_eq!(told.len(), 300);
-    assert_eq!(of(Direction::Sent, 2), told);
+    let messages_to_first = of(Direction::Sent, 0);
+    assert_eq!(messages_to_first.len(), 300);
+    assert_eq!(of(Direction::Sent, 2), messages_to_first);
     for connection in 0..3 {
         let said = of(Direction::Received, connection);
         assert!(said.len() >= 5, "{connection}: {}", said.len());
         for message in said {
             let json: serde_json::Value = serde_json::from_slice(&message).unwrap();
             let text = json["msg"].as_str().or(json["nick"].as_str()).unwrap();
-            assert!(told.iter().any(|sent| String::from_utf8_lossy(sent).contains(text)));
+            assert!(
+                messages_to_first
+                    .iter()
+                    .any(|sent| String::from_utf8_lossy(sent).contains(text))
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a monitor answers: nothing wrong, nothing to strangers, and whole answers only with exit code 0.
 
 use super::{Running, events};
-use crate::place::{Ended, LASTMILE, Place};
+use crate::sandbox::{Ended, LASTMILE, Sandbox};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -9,10 +9,10 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-fn emit(place: &Place, url: &str, lines: &str) -> Ended {
-    let stdin = File::open(place.path().join(place.file("lines", lines))).unwrap();
+fn emit(sandbox: &Sandbox, url: &str, lines: &str) -> Ended {
+    let stdin = File::open(sandbox.path().join(sandbox.file("lines", lines))).unwrap();
     let words = ["emit", "--monitor", url, "--patience", "5s"];
-    Ended::of(place.command(&words).stdin(stdin).output().unwrap())
+    Ended::of(sandbox.command(&words).stdin(stdin).output().unwrap())
 }
 
 fn numbered(count: u32) -> String {
@@ -24,17 +24,17 @@ fn numbered(count: u32) -> String {
 
 #[test]
 fn what_a_full_monitor_did_not_take_is_not_called_acknowledged() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &["--most", "300kB"]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &["--most", "300kB"]);
     let url = monitor.url();
     let mut said = 0;
     for _ in 0..40 {
-        if emit(&place, &url, &numbered(400)).code != Some(0) {
+        if emit(&sandbox, &url, &numbered(400)).code != Some(0) {
             break;
         }
         said += 400;
     }
-    let stored = place
+    let stored = sandbox
         .data(&["query", "a.b", "--monitor", &url])
         .matches("\"n\":")
         .count();
@@ -42,17 +42,21 @@ fn what_a_full_monitor_did_not_take_is_not_called_acknowledged() {
         stored >= said && said > 0,
         "{said} were called acknowledged, {stored} are stored"
     );
-    assert!(!place.data(&["query", "_loss", "--monitor", &url]).contains("forgotten"));
+    assert!(
+        !sandbox
+            .data(&["query", "_loss", "--monitor", &url])
+            .contains("forgotten")
+    );
 }
 
 #[test]
 fn half_sent_posts_and_idle_connections_hold_nobody_up() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // A limit that connections reach before the monitor's own.
     let script = format!("ulimit -n 64; exec {LASTMILE} monitor kept --listen 127.0.0.1:0");
     let mut child = Command::new("sh")
         .args(["-c", &script])
-        .current_dir(place.path())
+        .current_dir(sandbox.path())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -76,29 +80,29 @@ fn half_sent_posts_and_idle_connections_hold_nobody_up() {
         })
         .collect();
     let _idle: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
-    assert_eq!(emit(&place, &url, "a.b n=1\n").code, Some(0));
+    assert_eq!(emit(&sandbox, &url, "a.b n=1\n").code, Some(0));
 }
 
 #[test]
 fn what_the_monitor_deleted_is_answered_to_nobody() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &["--keep", "1s"]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &["--keep", "1s"]);
     let url = monitor.url();
-    assert_eq!(emit(&place, &url, "@1 a.b n=1\n").code, Some(0));
+    assert_eq!(emit(&sandbox, &url, "@1 a.b n=1\n").code, Some(0));
     loop {
-        let audit: Value = serde_json::from_str(&place.data(&["audit", "--monitor", &url])).unwrap();
+        let audit: Value = serde_json::from_str(&sandbox.data(&["audit", "--monitor", &url])).unwrap();
         if audit["deleted"].as_array().is_some_and(|deleted| !deleted.is_empty()) {
             break;
         }
     }
-    let answer = place.data(&["query", "a.b", "--monitor", &url]);
+    let answer = sandbox.data(&["query", "a.b", "--monitor", &url]);
     assert!(answer.starts_with("{\"end\":"), "{answer}");
 }
 
 #[test]
 fn web_pages_of_other_origins_neither_read_nor_write() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let address = url.trim_start_matches("http://");
     let ask = |head: &str| {
@@ -118,8 +122,8 @@ fn web_pages_of_other_origins_neither_read_nor_write() {
 
 #[test]
 fn a_condition_is_understood_or_refused() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let source = [
         "emit",
@@ -132,8 +136,8 @@ fn a_condition_is_understood_or_refused() {
         "--monitor",
         &url,
     ];
-    place.run(&source);
-    let ask = |condition: &str| place.run(&["query", "a.b", "--where", condition, "--monitor", &url]);
+    sandbox.run(&source);
+    let ask = |condition: &str| sandbox.run(&["query", "a.b", "--where", condition, "--monitor", &url]);
     for condition in ["n=5", "name = \"pump 1\"", "subject = a.b", "source = dev1", "time > 0"] {
         let ended = ask(condition);
         assert_eq!(
@@ -157,8 +161,8 @@ fn a_condition_is_understood_or_refused() {
 
 #[test]
 fn identifiers_come_back_as_they_were_written() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let identifiers = [
         "0123456789",
@@ -170,8 +174,8 @@ fn identifiers_come_back_as_they_were_written() {
         "18446744073709551615",
     ];
     let lines: String = identifiers.iter().map(|text| format!("a.b id={text}\n")).collect();
-    assert_eq!(emit(&place, &url, &lines).code, Some(0));
-    let events = events(&place, &url, "a.b", identifiers.len());
+    assert_eq!(emit(&sandbox, &url, &lines).code, Some(0));
+    let events = events(&sandbox, &url, "a.b", identifiers.len());
     for (event, text) in events.iter().zip(identifiers) {
         assert_eq!(event["fields"]["id"], text);
     }
@@ -179,13 +183,13 @@ fn identifiers_come_back_as_they_were_written() {
 
 #[test]
 fn an_answer_from_a_cursor_beyond_the_log_is_not_whole() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
-    emit(&place, &url, "a.b n=1\n");
-    let found = events(&place, &url, "a.b", 1);
+    emit(&sandbox, &url, "a.b n=1\n");
+    let found = events(&sandbox, &url, "a.b", 1);
     let (epoch, _) = found[0]["cursor"].as_str().unwrap().split_once('-').unwrap();
-    let ended = place.run(&["query", "--from", &format!("{epoch}-1000"), "--monitor", &url]);
+    let ended = sandbox.run(&["query", "--from", &format!("{epoch}-1000"), "--monitor", &url]);
     assert_eq!(ended.code, Some(99), "{}", ended.stderr);
     assert!(ended.stdout.contains("\"lost_since\":998"), "{}", ended.stdout);
     assert!(ended.stdout.contains("\"complete\":false"), "{}", ended.stdout);
@@ -193,12 +197,12 @@ fn an_answer_from_a_cursor_beyond_the_log_is_not_whole() {
 
 #[test]
 fn a_subscription_whose_monitor_goes_away_is_no_wrong_usage() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
-    emit(&place, &url, "a.b n=1\n");
+    emit(&sandbox, &url, "a.b n=1\n");
     let words = ["subscribe", "--monitor", &url];
-    let mut subscribing = place
+    let mut subscribing = sandbox
         .command(&words)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -213,18 +217,18 @@ fn a_subscription_whose_monitor_goes_away_is_no_wrong_usage() {
     let ended = Ended::of(subscribing.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
     assert!(ended.stderr.contains("the connection broke"), "{}", ended.stderr);
-    place.run(&words).refused(3, &["no monitor answers there"]);
+    sandbox.run(&words).refused(3, &["no monitor answers there"]);
 }
 
 #[test]
 fn audit_ends_quietly_where_its_reader_has_gone() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let ended = Ended::of(
-        place
+        sandbox
             .command(&["audit", "--monitor", &url])
             .stdout(writer)
             .output()
@@ -235,10 +239,10 @@ fn audit_ends_quietly_where_its_reader_has_gone() {
 
 #[test]
 fn a_table_in_a_file_has_the_bytes_as_they_are() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
-    emit(&place, &url, "a.b text=\"\u{1b}[31mred\"\n");
-    let table = place.data(&["query", "a.b", "--csv", "text", "--monitor", &url]);
+    emit(&sandbox, &url, "a.b text=\"\u{1b}[31mred\"\n");
+    let table = sandbox.data(&["query", "a.b", "--csv", "text", "--monitor", &url]);
     assert!(table.contains(",a.b,\u{1b}[31mred\n"), "{table:?}");
 }

@@ -2,7 +2,7 @@
 //! The truth is the list of lines that were emitted.
 
 use super::Running;
-use crate::place::{Ended, Place};
+use crate::sandbox::{Ended, Sandbox};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -25,19 +25,19 @@ fn read(answer: &Ended) -> (BTreeSet<(String, u64)>, bool) {
 }
 
 /// The monitor of a folder, where it does not refuse it.
-fn monitor(place: &Place, folder: &str) -> Option<Running> {
-    let running = Running::start(place, &["monitor", folder, "--listen", "127.0.0.1:0"], 1);
+fn monitor(sandbox: &Sandbox, folder: &str) -> Option<Running> {
+    let running = Running::start(sandbox, &["monitor", folder, "--listen", "127.0.0.1:0"], 1);
     running.notes[0].contains("http://").then_some(running)
 }
 
 /// Whether every query of a monitor is right or says that it is not whole; false where one says so.
-fn is_whole(place: &Place, monitor: &Running, truth: &BTreeSet<(String, u64)>, case: &str) -> bool {
+fn is_whole(sandbox: &Sandbox, monitor: &Running, truth: &BTreeSet<(String, u64)>, case: &str) -> bool {
     let url = monitor.url();
     let mut is_whole = true;
     for subject in SUBJECTS.into_iter().chain([">"]) {
         let asked = |event: &&(String, u64)| subject == ">" || event.0 == subject;
         let expected: BTreeSet<_> = truth.iter().filter(asked).cloned().collect();
-        let (events, says_whole) = read(&place.run(&["query", subject, "--monitor", &url]));
+        let (events, says_whole) = read(&sandbox.run(&["query", subject, "--monitor", &url]));
         assert!(events.is_subset(&expected), "{case}: wrong events of {subject}");
         assert!(
             !says_whole || events == expected,
@@ -50,10 +50,10 @@ fn is_whole(place: &Place, monitor: &Running, truth: &BTreeSet<(String, u64)>, c
 
 #[test]
 fn one_flipped_bit_is_told_wherever_it_costs_an_event() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let mut truth = BTreeSet::new();
     {
-        let running = monitor(&place, "whole").unwrap();
+        let running = monitor(&sandbox, "whole").unwrap();
         for source in 0..4 {
             let mut lines = String::new();
             for number in 40 * source..40 * (source + 1) {
@@ -61,13 +61,13 @@ fn one_flipped_bit_is_told_wherever_it_costs_an_event() {
                 lines += &format!("{subject} n={number}\n");
                 truth.insert((subject.to_owned(), number));
             }
-            let stdin = File::open(place.path().join(place.file("lines", lines))).unwrap();
+            let stdin = File::open(sandbox.path().join(sandbox.file("lines", lines))).unwrap();
             let words = ["emit", "--durability", "power", "--monitor", &running.url()];
-            assert!(place.command(&words).stdin(stdin).status().unwrap().success());
+            assert!(sandbox.command(&words).stdin(stdin).status().unwrap().success());
         }
         running.terminate();
     }
-    let database = fs::read(place.path().join("whole/events.sqlite")).unwrap();
+    let database = fs::read(sandbox.path().join("whole/events.sqlite")).unwrap();
     let bytes: Vec<usize> = (0..database.len()).filter(|at| database[*at] != 0).collect();
     // A linear congruential generator (Knuth, MMIX); its upper bits are used.
     let mut random = 22_u64;
@@ -81,21 +81,21 @@ fn one_flipped_bit_is_told_wherever_it_costs_an_event() {
         let (at, bit) = (bytes[below(bytes.len())], below(8));
         let case = format!("bit {bit} of byte {at}");
         let folder = format!("flipped-{number}");
-        fs::create_dir(place.path().join(&folder)).unwrap();
+        fs::create_dir(sandbox.path().join(&folder)).unwrap();
         for file in ["acknowledged", "lock"] {
             fs::copy(
-                place.path().join("whole").join(file),
-                place.path().join(&folder).join(file),
+                sandbox.path().join("whole").join(file),
+                sandbox.path().join(&folder).join(file),
             )
             .unwrap();
         }
         let mut flipped = database.clone();
         flipped[at] ^= 1 << bit;
-        fs::write(place.path().join(&folder).join("events.sqlite"), flipped).unwrap();
-        if let Some(running) = monitor(&place, &folder) {
-            if !is_whole(&place, &running, &truth, &case) {
+        fs::write(sandbox.path().join(&folder).join("events.sqlite"), flipped).unwrap();
+        if let Some(running) = monitor(&sandbox, &folder) {
+            if !is_whole(&sandbox, &running, &truth, &case) {
                 assert_eq!(
-                    place.run(&["audit", "--monitor", &running.url()]).code,
+                    sandbox.run(&["audit", "--monitor", &running.url()]).code,
                     Some(99),
                     "{case}"
                 );
@@ -103,9 +103,9 @@ fn one_flipped_bit_is_told_wherever_it_costs_an_event() {
             continue;
         }
         let new = format!("salvaged-{number}");
-        let salvaged = place.run(&["salvage", &folder, &new]);
-        let running = monitor(&place, &new).unwrap_or_else(|| panic!("{case}: {}", salvaged.stderr));
-        let (events, _) = read(&place.run(&["query", "--monitor", &running.url()]));
+        let salvaged = sandbox.run(&["salvage", &folder, &new]);
+        let running = monitor(&sandbox, &new).unwrap_or_else(|| panic!("{case}: {}", salvaged.stderr));
+        let (events, _) = read(&sandbox.run(&["query", "--monitor", &running.url()]));
         assert!(events.is_subset(&truth), "{case}");
         let is_told = salvaged.code == Some(99) && salvaged.stderr.contains("could not be read");
         assert!(

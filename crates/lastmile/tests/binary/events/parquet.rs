@@ -1,7 +1,7 @@
 //! Parquet files of events, as Apache Arrow reads them.
 
 use super::Running;
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -17,8 +17,8 @@ fn arrow_reads_from_a_parquet_file_what_query_prints() {
     if !peer.join("target/lib/pyarrow/__init__.py").exists() {
         return eprintln!("skipped: pyarrow is not installed (make peers installs it)");
     }
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let mut lines = String::new();
     for number in 0..EVENTS {
@@ -34,20 +34,20 @@ fn arrow_reads_from_a_parquet_file_what_query_prints() {
             _ => writeln!(lines, "run.other mixed=text great={}", i64::MAX),
         };
     }
-    let mut emitting = place
+    let mut emitting = sandbox
         .command(&["emit", "--monitor", &url])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
     emitting.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     assert!(emitting.wait().unwrap().success());
-    let printed = place.data(&["query", "run.>", "--monitor", &url]);
-    let told = place.data(&["query", "run.>", "--parquet", "events.parquet", "--monitor", &url]);
-    assert!(told.starts_with("{\"end\":") && told.lines().count() == 1, "{told}");
+    let printed = sandbox.data(&["query", "run.>", "--monitor", &url]);
+    let text = sandbox.data(&["query", "run.>", "--parquet", "events.parquet", "--monitor", &url]);
+    assert!(text.starts_with("{\"end\":") && text.lines().count() == 1, "{text}");
 
     let read = Command::new("python3")
         .arg(peer.join("client.py"))
-        .env("LASTMILE_DATA", place.path())
+        .env("LASTMILE_DATA", sandbox.path())
         .output()
         .unwrap();
     assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));

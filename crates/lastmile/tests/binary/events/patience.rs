@@ -1,7 +1,7 @@
 //! `emit --patience` bounds all waiting, whatever is at the other end. A wait without an end is met by the harness's own limit.
 
 use super::Running;
-use crate::place::{Ended, Place};
+use crate::sandbox::{Ended, Sandbox};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -13,10 +13,10 @@ use std::time::Duration;
 const PATIENCE: [&str; 2] = ["--patience", "300ms"];
 
 /// Emits the lines of a file.
-fn emit(place: &Place, lines: &str, to: &[&str]) -> Ended {
-    let stdin = File::open(place.path().join(place.file("lines", lines))).unwrap();
+fn emit(sandbox: &Sandbox, lines: &str, to: &[&str]) -> Ended {
+    let stdin = File::open(sandbox.path().join(sandbox.file("lines", lines))).unwrap();
     let words = [&["emit"], &PATIENCE[..], to].concat();
-    Ended::of(place.command(&words).stdin(stdin).output().unwrap())
+    Ended::of(sandbox.command(&words).stdin(stdin).output().unwrap())
 }
 
 /// More bytes than the emitter's ring has.
@@ -33,13 +33,13 @@ fn many_lines() -> String {
 
 #[test]
 fn emit_gives_up_in_time_where_no_monitor_is() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let nobody = ["--monitor", "http://127.0.0.1:1"];
-    let refused = emit(&place, &many_lines(), &nobody);
+    let refused = emit(&sandbox, &many_lines(), &nobody);
     refused.refused(3, &["the monitor did not acknowledge", "further lines were not read"]);
     assert!(refused.stderr.starts_with("0 of "), "{}", refused.stderr);
     // Nothing waits for an acknowledgement.
-    let empty = emit(&place, "", &nobody);
+    let empty = emit(&sandbox, "", &nobody);
     assert_eq!(
         (empty.code, empty.stderr.as_str()),
         (Some(0), "0 of 0 events are acknowledged\n")
@@ -48,9 +48,9 @@ fn emit_gives_up_in_time_where_no_monitor_is() {
 
 #[test]
 fn emit_gives_up_without_waiting_for_the_next_line() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = [&["emit", "--monitor", "http://127.0.0.1:1"], &PATIENCE[..]].concat();
-    let mut emitting = place
+    let mut emitting = sandbox
         .command(&words)
         .stdin(Stdio::piped())
         .stderr(Stdio::piped())
@@ -64,22 +64,22 @@ fn emit_gives_up_without_waiting_for_the_next_line() {
 
 #[test]
 fn emit_gives_up_in_time_where_what_accepts_it_never_answers() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
-    emit(&place, "a.b n=1\n", &["--monitor", &url]).refused(
+    emit(&sandbox, "a.b n=1\n", &["--monitor", &url]).refused(
         3,
         &[
             "0 of 1 events are acknowledged",
             "the monitor did not acknowledge 1 events in time",
         ],
     );
-    emit(&place, &many_lines(), &["--monitor", &url]).refused(3, &["further lines were not read"]);
+    emit(&sandbox, &many_lines(), &["--monitor", &url]).refused(3, &["further lines were not read"]);
 }
 
 #[test]
 fn emit_gives_up_in_time_where_an_answer_trickles() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let trickle = |mut stream: TcpStream| {
@@ -97,43 +97,43 @@ fn emit_gives_up_in_time_where_an_answer_trickles() {
             thread::spawn(move || trickle(stream));
         }
     });
-    emit(&place, "a.b n=1\n", &["--monitor", &url]).refused(3, &["the monitor did not acknowledge 1 events in time"]);
+    emit(&sandbox, "a.b n=1\n", &["--monitor", &url]).refused(3, &["the monitor did not acknowledge 1 events in time"]);
 }
 
 #[test]
 fn emit_gives_up_in_time_where_the_monitor_is_full() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &["--most", "1B"]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &["--most", "1B"]);
     let url = monitor.url();
-    emit(&place, &many_lines(), &["--monitor", &url])
+    emit(&sandbox, &many_lines(), &["--monitor", &url])
         .refused(3, &["the monitor did not acknowledge", "further lines were not read"]);
 }
 
 #[cfg(unix)]
 #[test]
 fn emit_gives_up_in_time_where_a_sensors_socket_never_answers() {
-    let place = Place::new();
-    let _silent = std::os::unix::net::UnixListener::bind(place.path().join("socket")).unwrap();
+    let sandbox = Sandbox::new();
+    let _silent = std::os::unix::net::UnixListener::bind(sandbox.path().join("socket")).unwrap();
     let socket = ["--socket", "socket"];
-    emit(&place, "a.b n=1\n", &socket).refused(3, &["the sensor at socket did not acknowledge 1 events in time"]);
-    emit(&place, &many_lines(), &socket).refused(3, &["further lines were not read"]);
+    emit(&sandbox, "a.b n=1\n", &socket).refused(3, &["the sensor at socket did not acknowledge 1 events in time"]);
+    emit(&sandbox, &many_lines(), &socket).refused(3, &["further lines were not read"]);
 }
 
 #[test]
 fn emit_refuses_bytes_that_are_no_text_and_keeps_the_other_lines() {
-    let place = Place::new();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    let monitor = Running::monitor(&sandbox, &[]);
     let lines = Stdio::from(
         File::open(
-            place
+            sandbox
                 .path()
-                .join(place.file("lines", b"a.b n=1\na.b t=\xff\r\na.b n=2\r\n")),
+                .join(sandbox.file("lines", b"a.b n=1\na.b t=\xff\r\na.b n=2\r\n")),
         )
         .unwrap(),
     );
     let url = monitor.url();
     let ended = Ended::of(
-        place
+        sandbox
             .command(&["emit", "--monitor", &url])
             .stdin(lines)
             .output()
@@ -147,5 +147,5 @@ fn emit_refuses_bytes_that_are_no_text_and_keeps_the_other_lines() {
             "1 lines are no events",
         ],
     );
-    assert_eq!(super::events(&place, &url, "a.b", 2).len(), 2);
+    assert_eq!(super::events(&sandbox, &url, "a.b", 2).len(), 2);
 }

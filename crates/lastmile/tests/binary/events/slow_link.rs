@@ -1,7 +1,7 @@
 //! A subscriber behind a modem that sleeps for a minute: it delays nobody, costs the monitor no memory, and catches up in order.
 
 use super::Running;
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -22,8 +22,8 @@ fn resident(process: u32) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-fn emit(place: &Place, url: &str) {
-    let mut emitting = place
+fn emit(sandbox: &Sandbox, url: &str) {
+    let mut emitting = sandbox
         .command(&["emit", "--monitor", url])
         .stdin(Stdio::piped())
         .stderr(Stdio::null())
@@ -46,22 +46,22 @@ fn next_event(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Valu
 
 #[test]
 fn a_subscriber_behind_a_modem_sleeps_for_a_minute_at_nobodys_cost_and_catches_up() {
-    let place = Place::new();
-    let tried = place.run(&["link", MODEM, "--quiet", "--", "true"]);
+    let sandbox = Sandbox::new();
+    let tried = sandbox.run(&["link", MODEM, "--quiet", "--", "true"]);
     if tried.code == Some(3) {
         return eprintln!("skipped: {}", tried.stderr);
     }
-    let monitor = Running::monitor(&place, &[]);
+    let monitor = Running::monitor(&sandbox, &[]);
     let url = monitor.url();
     let port = url.rsplit(':').next().unwrap();
     let far = format!("http://host.lastmile:{port}");
-    let link = ["link", MODEM, "--quiet", "--", crate::place::LASTMILE];
+    let link = ["link", MODEM, "--quiet", "--", crate::sandbox::LASTMILE];
     let behind = [&link[..], &SUBSCRIBE, &["--compress", "--monitor", &far]].concat();
-    let mut sleeping = place.command(&behind).stdout(Stdio::piped()).spawn().unwrap();
+    let mut sleeping = sandbox.command(&behind).stdout(Stdio::piped()).spawn().unwrap();
     let asleep_at = Instant::now();
     let awake = [&SUBSCRIBE[..], &["--monitor", &url]].concat();
-    let mut awake = place.command(&awake).stdout(Stdio::piped()).spawn().unwrap();
-    emit(&place, &url);
+    let mut awake = sandbox.command(&awake).stdout(Stdio::piped()).spawn().unwrap();
+    emit(&sandbox, &url);
 
     // The one that is awake gets everything while the other has not read a line.
     let mut lines = BufReader::new(awake.stdout.take().unwrap()).lines();

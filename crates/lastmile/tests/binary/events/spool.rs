@@ -1,7 +1,7 @@
 //! A sensor's spool that is damaged, or on a full disk, while its monitor is away: what is lost is told, and audit adds up.
 
 use super::Running;
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -18,17 +18,17 @@ const LINES: usize = 500;
 
 /// A sensor that listens, and is killed when it is dropped.
 struct Sensor<'a> {
-    place: &'a Place,
+    sandbox: &'a Sandbox,
     child: Child,
 }
 
 impl<'a> Sensor<'a> {
-    fn start(place: &'a Place, monitor: &str) -> Self {
+    fn start(sandbox: &'a Sandbox, monitor: &str) -> Self {
         let words = ["sensor", "spool", "--monitor", monitor, "--socket", "s"];
-        let stderr = File::create(place.path().join("stderr")).unwrap();
-        let mut command = place.command(&words);
+        let stderr = File::create(sandbox.path().join("stderr")).unwrap();
+        let mut command = sandbox.command(&words);
         let child = command.stderr(stderr).spawn().unwrap();
-        let sensor = Self { place, child };
+        let sensor = Self { sandbox, child };
         while !sensor.stderr().contains("the sensor listens at") {
             thread::sleep(Duration::from_millis(5));
         }
@@ -36,12 +36,12 @@ impl<'a> Sensor<'a> {
     }
 
     fn stderr(&self) -> String {
-        self.place.read("stderr")
+        self.sandbox.read("stderr")
     }
 
     /// Sends lines; the sensor's answer.
     fn send_lines(&self, lines: impl Iterator<Item = String>) -> String {
-        let mut stream = UnixStream::connect(self.place.path().join("s")).unwrap();
+        let mut stream = UnixStream::connect(self.sandbox.path().join("s")).unwrap();
         stream.write_all(lines.collect::<String>().as_bytes()).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let mut answer = String::new();
@@ -66,7 +66,7 @@ impl<'a> Sensor<'a> {
 impl Drop for Sensor<'_> {
     fn drop(&mut self) {
         // Where a shell has started it.
-        if let Ok(process) = fs::read_to_string(self.place.path().join("process")) {
+        if let Ok(process) = fs::read_to_string(self.sandbox.path().join("process")) {
             let _ = Command::new("kill").args(["-9", process.trim()]).status();
         }
         let _ = self.child.kill();
@@ -74,8 +74,8 @@ impl Drop for Sensor<'_> {
     }
 }
 
-fn flip(place: &Place, file: &str, text: &str) {
-    let path = place.path().join("spool").join(file);
+fn flip(sandbox: &Sandbox, file: &str, text: &str) {
+    let path = sandbox.path().join("spool").join(file);
     let mut bytes = fs::read(&path).unwrap();
     let at = bytes.windows(text.len()).position(|window| window == text.as_bytes());
     bytes[at.unwrap()] ^= 1;
@@ -83,9 +83,9 @@ fn flip(place: &Place, file: &str, text: &str) {
 }
 
 /// Asks the monitor until the sources have so many numbers; what of them is lost, by cause.
-fn losses(place: &Place, url: &str, numbered: u64) -> Vec<(String, u64)> {
+fn losses(sandbox: &Sandbox, url: &str, numbered: u64) -> Vec<(String, u64)> {
     for _ in 0..500 {
-        let audit = place.run(&["audit", "--monitor", url]);
+        let audit = sandbox.run(&["audit", "--monitor", url]);
         assert_eq!(audit.code, Some(0), "{}", audit.stderr);
         let audit: Value = serde_json::from_str(&audit.stdout).unwrap();
         let sources = audit["sources"].as_array().unwrap();
@@ -117,49 +117,49 @@ fn losses(place: &Place, url: &str, numbered: u64) -> Vec<(String, u64)> {
 }
 
 /// Opens a spool that was filled and damaged; what the sensor says, and how many events are lost.
-fn lost_by(damage: impl Fn(&Place)) -> (String, u64) {
-    let place = Place::new();
-    Sensor::start(&place, NOBODY).fill();
-    damage(&place);
-    let monitor = Running::monitor(&place, &[]);
-    let sensor = Sensor::start(&place, &monitor.url());
-    let losses = losses(&place, &monitor.url(), 2000);
+fn lost_by(damage: impl Fn(&Sandbox)) -> (String, u64) {
+    let sandbox = Sandbox::new();
+    Sensor::start(&sandbox, NOBODY).fill();
+    damage(&sandbox);
+    let monitor = Running::monitor(&sandbox, &[]);
+    let sensor = Sensor::start(&sandbox, &monitor.url());
+    let losses = losses(&sandbox, &monitor.url(), 2000);
     assert!(losses.iter().all(|(cause, _)| cause == "spool damaged"), "{losses:?}");
     (sensor.stderr(), losses.iter().map(|(_, count)| count).sum())
 }
 
 #[test]
 fn what_a_damaged_spool_has_lost_is_told_and_audit_adds_up() {
-    let last = |place: &Place| flip(place, "events.sqlite-wal", "reading 1999");
-    let first = |place: &Place| flip(place, "events.sqlite-wal", "reading 0");
-    let gone = |place: &Place| {
+    let last = |sandbox: &Sandbox| flip(sandbox, "events.sqlite-wal", "reading 1999");
+    let first = |sandbox: &Sandbox| flip(sandbox, "events.sqlite-wal", "reading 0");
+    let gone = |sandbox: &Sandbox| {
         for file in ["events.sqlite", "events.sqlite-wal"] {
-            fs::remove_file(place.path().join("spool").join(file)).unwrap();
+            fs::remove_file(sandbox.path().join("spool").join(file)).unwrap();
         }
     };
     // Once the database holds all of it, and nothing of the source follows.
-    let in_the_database = |place: &Place| {
-        Sensor::start(place, NOBODY).end_in_good_order();
-        flip(place, "events.sqlite", "reading 1999");
+    let in_the_database = |sandbox: &Sandbox| {
+        Sensor::start(sandbox, NOBODY).end_in_good_order();
+        flip(sandbox, "events.sqlite", "reading 1999");
     };
     // A sensor refuses what is left, and starts with what is salvaged of it.
-    let cut = |place: &Place| {
-        Sensor::start(place, NOBODY).end_in_good_order();
-        let spool = place.path().join("spool");
+    let cut = |sandbox: &Sandbox| {
+        Sensor::start(sandbox, NOBODY).end_in_good_order();
+        let spool = sandbox.path().join("spool");
         let database = File::options().write(true).open(spool.join("events.sqlite")).unwrap();
         database.set_len(database.metadata().unwrap().len() / 2).unwrap();
         let words = ["sensor", "spool", "--monitor", NOBODY, "--socket", "s"];
-        place.run(&words).refused(2, &["damaged", "lastmile salvage"]);
-        assert_eq!(place.run(&["salvage", "spool", "whole"]).code, Some(99));
+        sandbox.run(&words).refused(2, &["damaged", "lastmile salvage"]);
+        assert_eq!(sandbox.run(&["salvage", "spool", "whole"]).code, Some(99));
         fs::remove_dir_all(&spool).unwrap();
-        fs::rename(place.path().join("whole"), spool).unwrap();
+        fs::rename(sandbox.path().join("whole"), spool).unwrap();
     };
     let (last, first, gone, cut) = (lost_by(last), lost_by(first), lost_by(gone), lost_by(cut));
     for (said, lost) in [&last, &first, &gone, &cut] {
-        let told = format!("spool: the spool is damaged: {lost} events that were acknowledged are lost");
+        let expected = format!("spool: the spool is damaged: {lost} events that were acknowledged are lost");
         let lines = said.lines().filter(|line| line.contains("the spool is damaged"));
         let lines: Vec<&str> = lines.collect();
-        assert!(matches!(lines[..], [line] if line.starts_with(&told)), "{said}");
+        assert!(matches!(lines[..], [line] if line.starts_with(&expected)), "{said}");
     }
     assert_eq!((first.1, gone.1), (2000, 2000));
     assert!(last.1 > 0 && last.1 < 2000);
@@ -170,17 +170,17 @@ fn what_a_damaged_spool_has_lost_is_told_and_audit_adds_up() {
 
 #[test]
 fn a_spool_of_which_a_part_cannot_be_read_takes_no_more_events() {
-    let place = Place::new();
-    let sensor = Sensor::start(&place, NOBODY);
+    let sandbox = Sandbox::new();
+    let sensor = Sensor::start(&sandbox, NOBODY);
     sensor.fill();
     sensor.end_in_good_order();
     // What the write-ahead log of this life has says that the database is whole.
-    Sensor::start(&place, NOBODY).send_lines(["dev.x n=1\n".to_owned()].into_iter());
-    let database = place.path().join("spool/events.sqlite");
+    Sensor::start(&sandbox, NOBODY).send_lines(["dev.x n=1\n".to_owned()].into_iter());
+    let database = sandbox.path().join("spool/events.sqlite");
     let database = File::options().write(true).open(database).unwrap();
     database.set_len(database.metadata().unwrap().len() * 8 / 10).unwrap();
     let words = ["sensor", "spool", "--monitor", NOBODY, "--socket", "s"];
-    place.run(&words).refused(2, &["damaged", "lastmile salvage"]);
+    sandbox.run(&words).refused(2, &["damaged", "lastmile salvage"]);
 }
 
 /// A sensor on a disk of 4 MB, in a mount namespace of its own: once it is killed it is started again, with a monitor.
@@ -192,15 +192,18 @@ exec "$1" sensor spool/events --monitor "$3" --socket s 2>stderr-2"#;
 #[cfg(target_os = "linux")]
 #[test]
 fn a_sensor_whose_disk_was_full_tells_what_it_dropped_and_keeps_events_again() {
-    let place = Place::new();
-    fs::create_dir(place.path().join("spool")).unwrap();
-    let monitor = Running::monitor(&place, &[]);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path().join("spool")).unwrap();
+    let monitor = Running::monitor(&sandbox, &[]);
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-c", SMALL_DISK, "sh"]);
-    command.args([crate::place::LASTMILE, NOBODY, &monitor.url()]);
-    let child = command.current_dir(place.path()).spawn().unwrap();
-    let mut sensor = Sensor { place: &place, child };
-    while !place.path().join("s").exists() {
+    command.args([crate::sandbox::LASTMILE, NOBODY, &monitor.url()]);
+    let child = command.current_dir(sandbox.path()).spawn().unwrap();
+    let mut sensor = Sensor {
+        sandbox: &sandbox,
+        child,
+    };
+    while !sandbox.path().join("s").exists() {
         if let Some(ended) = sensor.child.try_wait().unwrap() {
             return eprintln!("skipped: unshare cannot make a mount namespace with a tmpfs here ({ended})");
         }
@@ -217,9 +220,9 @@ fn a_sensor_whose_disk_was_full_tells_what_it_dropped_and_keeps_events_again() {
         full += u64::from(numbers[0] == 0);
     }
     assert!(kept > 4000 && dropped >= 2000, "{kept} {dropped}");
-    fs::remove_file(place.path().join("s")).unwrap();
-    let process = place.read("process");
-    fs::remove_file(place.path().join("process")).unwrap();
+    fs::remove_file(sandbox.path().join("s")).unwrap();
+    let process = sandbox.read("process");
+    fs::remove_file(sandbox.path().join("process")).unwrap();
     assert!(
         Command::new("kill")
             .args(["-9", process.trim()])
@@ -227,10 +230,10 @@ fn a_sensor_whose_disk_was_full_tells_what_it_dropped_and_keeps_events_again() {
             .unwrap()
             .success()
     );
-    while !place.path().join("s").exists() {
+    while !sandbox.path().join("s").exists() {
         thread::sleep(Duration::from_millis(5));
     }
-    let losses = |numbered| losses(&place, &monitor.url(), numbered);
+    let losses = |numbered| losses(&sandbox, &monitor.url(), numbered);
     assert_eq!(losses(kept + dropped), [("store full".to_owned(), dropped)]);
     assert_eq!(
         sensor.send_lines((0..3).map(|i| format!("dev.x n={i}\n"))),
@@ -251,10 +254,10 @@ fn serve_pages(listener: &TcpListener) {
 
 #[test]
 fn an_uplink_that_is_refused_is_told_in_one_line() {
-    let place = Place::new();
-    place.file("token", "a-token-of-this-test\n");
-    fs::set_permissions(place.path().join("token"), fs::Permissions::from_mode(0o600)).unwrap();
-    let monitor = Running::monitor(&place, &["--token-file", "token"]);
+    let sandbox = Sandbox::new();
+    sandbox.file("token", "a-token-of-this-test\n");
+    fs::set_permissions(sandbox.path().join("token"), fs::Permissions::from_mode(0o600)).unwrap();
+    let monitor = Running::monitor(&sandbox, &["--token-file", "token"]);
     let pages = TcpListener::bind("127.0.0.1:0").unwrap();
     let other = format!("http://{}", pages.local_addr().unwrap());
     thread::spawn(move || serve_pages(&pages));
@@ -265,7 +268,7 @@ fn an_uplink_that_is_refused_is_told_in_one_line() {
             r#"200 OK: the answer is not a monitor's: "<html> <p> hi </html>""#,
         ),
     ] {
-        let sensor = Sensor::start(&place, &url);
+        let sensor = Sensor::start(&sandbox, &url);
         sensor.send_lines(["dev.x n=1\n".to_owned()].into_iter());
         while !sensor.stderr().contains("until the monitor takes them") {
             thread::sleep(Duration::from_millis(5));

@@ -1,7 +1,7 @@
 //! What the examples name: files, programs and a server that sends messages back.
 
 use super::{LASTMILE, Running, shell};
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use crate::tune::capture;
 use lastmile_websocket::{Event, MESSAGE_LIMIT, SendOptions, ServerDeflate, ServerSettings, Session};
 use serde_json::{Value, json};
@@ -39,53 +39,53 @@ lastmile run bulk --format json --no-report --repeats 1 >before.json
 cp before.json after.json";
 
 /// Writes all that the examples name, and starts the server of messages.
-pub(super) fn write(place: &Place) {
+pub(super) fn write(sandbox: &Sandbox) {
     for folder in ["bin", "dist"] {
-        fs::create_dir(place.path().join(folder)).unwrap();
+        fs::create_dir(sandbox.path().join(folder)).unwrap();
     }
-    symlink(LASTMILE, place.path().join("bin/lastmile")).unwrap();
+    symlink(LASTMILE, sandbox.path().join("bin/lastmile")).unwrap();
     for (name, script) in PROGRAMS {
-        place.file(name, format!("#!/bin/bash\n{script}\n"));
-        fs::set_permissions(place.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        sandbox.file(name, format!("#!/bin/bash\n{script}\n"));
+        fs::set_permissions(sandbox.path().join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
     let numbered = |line: &str| (0..60).map(|n| line.replace('N', &n.to_string())).collect::<String>();
-    place.file("dist/index.html", numbered("<p>Number N of the list</p>\n"));
-    place.file("dist/app.js", numbered("export const fN = a => a * N;\n"));
-    place.file("chat.txt", numbered("message N of the chat\n"));
-    place.file(
+    sandbox.file("dist/index.html", numbered("<p>Number N of the list</p>\n"));
+    sandbox.file("dist/app.js", numbered("export const fN = a => a * N;\n"));
+    sandbox.file("chat.txt", numbered("message N of the chat\n"));
+    sandbox.file(
         "chat.jsonl",
         numbered("{\"direction\":\"sent\",\"payload\":\"message N of the chat\"}\n"),
     );
-    place.file("app.jsonl", numbered("{\"dir\":\"out\",\"data\":\"{\\\"id\\\":N}\"}\n"));
-    place.file(
+    sandbox.file("app.jsonl", numbered("{\"dir\":\"out\",\"data\":\"{\\\"id\\\":N}\"}\n"));
+    sandbox.file(
         "app.log",
         numbered("12:00:00 INFO sent payload=message N of the chat\n"),
     );
-    place.file("client.pcapng", capture::of_messages(60));
-    place.file(
+    sandbox.file("client.pcapng", capture::of_messages(60));
+    sandbox.file(
         "events.jsonl",
         numbered("{\"id\":N,\"name\":\"event N\",\"late\":false}\n"),
     );
-    place.file("orders.jsonl", numbered("{\"id\":N,\"name\":\"order N\"}\n"));
-    place.file(
+    sandbox.file("orders.jsonl", numbered("{\"id\":N,\"name\":\"order N\"}\n"));
+    sandbox.file(
         "shop.proto",
         "syntax = \"proto3\";\nmessage Order { int32 id = 1; string name = 2; }\n",
     );
-    place.file("shop.har", page().to_string());
-    place.file("page.har", page().to_string());
-    place.file("rules.txt", "prices * tick\nnews anna headline\n");
-    place.file("app.events", "app.started seconds=1.5\n");
-    place.file("key", "0123456789abcdef0123456789abcdef\n");
-    fs::set_permissions(place.path().join("key"), fs::Permissions::from_mode(0o600)).unwrap();
-    let prepared = shell(place, PREPARATION).output().unwrap();
+    sandbox.file("shop.har", page().to_string());
+    sandbox.file("page.har", page().to_string());
+    sandbox.file("rules.txt", "prices * tick\nnews anna headline\n");
+    sandbox.file("app.events", "app.started seconds=1.5\n");
+    sandbox.file("key", "0123456789abcdef0123456789abcdef\n");
+    fs::set_permissions(sandbox.path().join("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    let prepared = shell(sandbox, PREPARATION).output().unwrap();
     assert!(
         prepared.status.success(),
         "{}",
         String::from_utf8_lossy(&prepared.stderr)
     );
     for folder in ["kept", "events"] {
-        let _monitor = Running::service(place, &format!("lastmile monitor {folder}"));
-        place.data(&["emit", "run.done", "cell=1", "seconds=3"]);
+        let _monitor = Running::service(sandbox, &format!("lastmile monitor {folder}"));
+        sandbox.data(&["emit", "run.done", "cell=1", "seconds=3"]);
     }
     let listener = TcpListener::bind("127.0.0.1:9001").unwrap();
     thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! Tests that a link delivers what was sent.
 
 use super::{FAST, User, echo, nobodys_port, pattern, send_pattern, service};
-use crate::place::parsed;
+use crate::sandbox::parsed;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::sync::mpsc::channel;
@@ -31,11 +31,11 @@ fn a_large_download_is_the_same_at_the_other_end() {
 
 #[test]
 fn a_large_upload_is_the_same_at_the_other_end() {
-    let (told, hears) = channel();
+    let (sender, hears) = channel();
     let port = service(move |mut stream| {
         let mut received = Vec::new();
         stream.read_to_end(&mut received).unwrap();
-        told.send(received == pattern(LARGE)).unwrap();
+        sender.send(received == pattern(LARGE)).unwrap();
     });
     for user in User::all() {
         let ended = user.client(
@@ -57,11 +57,11 @@ fn a_large_upload_is_the_same_at_the_other_end() {
 /// 100 kB are still in the kernel when the client ends: at 1 Mbit/s they take 0.8 s.
 #[test]
 fn what_a_command_wrote_before_it_ended_is_delivered() {
-    let (told, hears) = channel();
+    let (sender, hears) = channel();
     let port = service(move |mut stream| {
         let mut received = Vec::new();
         let whole = stream.read_to_end(&mut received).is_ok() && received == pattern(100_000);
-        told.send(whole).unwrap();
+        sender.send(whole).unwrap();
     });
     for user in User::all() {
         let ended = user.client(

@@ -2,7 +2,7 @@
 
 use super::passed_on::send;
 use super::{FAST, User, nobodys_port, pattern, send_pattern, service};
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
@@ -118,7 +118,7 @@ fn where_no_packet_crossed_the_link_nothing_is_called_valid() {
         }
         let ended = user.run(&["link", FAST, "--allow-net", "--format", "json", "--", "true"]);
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-        let summary = crate::place::parsed(ended.stderr.lines().last().unwrap());
+        let summary = crate::sandbox::parsed(ended.stderr.lines().last().unwrap());
         assert_eq!(
             (&summary["valid"], &summary["doubts"][0]["kind"]),
             (&false.into(), &"no-packets".into())
@@ -130,8 +130,8 @@ fn where_no_packet_crossed_the_link_nothing_is_called_valid() {
 
 #[test]
 fn what_cannot_be_meant_is_refused_with_what_can() {
-    let place = Place::new();
-    let link = |words: &[&str]| place.run(&[&["link"], words].concat());
+    let sandbox = Sandbox::new();
+    let link = |words: &[&str]| sandbox.run(&[&["link"], words].concat());
     link(&["wpt/3gg", "--", "true"]).refused(2, &["\"wpt/3gg\"", "did you mean wpt/3g?"]);
     link(&["wpt/3g"]).refused(2, &["<COMMAND>"]);
     link(&["wpt/3g", "true"]).refused(2, &["'true'", "[-- <COMMAND>...]"]);

@@ -1,6 +1,6 @@
 //! HTTP/2 against a real nginx, whose own log says how many requests it served.
 
-use crate::place::{Place, parsed};
+use crate::sandbox::{Sandbox, parsed};
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -109,7 +109,7 @@ fn nginx_has_served_every_request_over_clear_text_and_over_tls() {
         eprintln!("skipped: nginx or openssl is not installed");
         return;
     };
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let certificate = nginx.folder.path().join("own.pem");
     let clear = format!("http://127.0.0.1:{}/1k.html", nginx.clear);
     let secure = format!("https://localhost:{}/1k.html", nginx.secure);
@@ -124,7 +124,7 @@ fn nginx_has_served_every_request_over_clear_text_and_over_tls() {
         words.push(certificate.to_str().unwrap());
         words.extend(demand);
         // A busy machine may make the sender late, and the run invalid; the requests are counted nevertheless.
-        let record = parsed(&place.run(&words).stdout);
+        let record = parsed(&sandbox.run(&words).stdout);
         let run = &record["runs"][0];
         assert_eq!(record["plan"]["http_version"], "HTTP/2");
         let completed = run["completed"].as_u64().unwrap();
@@ -156,20 +156,20 @@ fn why_a_handshake_failed_stands_in_every_format() {
         eprintln!("skipped: nginx or openssl is not installed");
         return;
     };
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let certificate = nginx.folder.path().join("own.pem");
     let by_address = format!("https://127.0.0.1:{}/1k.html", nginx.secure);
     let mut words = vec!["load", &by_address, "--rate", "20", "--duration", "500ms", "--ca"];
     words.push(certificate.to_str().unwrap());
     words.extend(["--report", "load.html", "--format", "json"]);
-    let record = parsed(&place.run(&words).stdout);
+    let record = parsed(&sandbox.run(&words).stdout);
     let reason = "the certificate is for another name";
     assert_eq!(record["runs"][0]["error_reasons"]["tls"][reason], 10, "{record}");
-    assert!(place.read("load.html").contains(reason));
+    assert!(sandbox.read("load.html").contains(reason));
     *words.last_mut().unwrap() = "md";
-    assert!(place.run(&words).stdout.contains(reason));
+    assert!(sandbox.run(&words).stdout.contains(reason));
     let by_name = format!("https://localhost:{}/1k.html", nginx.secure);
-    let unknown = place.run(&["load", &by_name, "--rate", "20", "--duration", "500ms"]);
+    let unknown = sandbox.run(&["load", &by_name, "--rate", "20", "--duration", "500ms"]);
     assert_eq!(unknown.code, Some(4), "{}", unknown.stdout);
     assert!(
         unknown.stdout.contains("\nFAILED: every request failed: tls ("),

@@ -1,7 +1,7 @@
 //! What `load` says of servers that are late, that let only so much through, and that fail, and of full links: never more than was due, and what failed first.
 
 use super::{response, serve};
-use crate::place::{Ended, Place, parsed};
+use crate::sandbox::{Ended, Sandbox, parsed};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::sync::OnceLock;
@@ -30,8 +30,8 @@ fn a_server_whose_first_answer_is_late_completes_no_more_than_was_due() {
         thread::sleep(ready.saturating_duration_since(Instant::now()));
         response("200 OK", &body)
     });
-    let place = Place::new();
-    let ended = place.run(&["load", &url, "--rate", "30", "--duration", "1s", "--format", "json"]);
+    let sandbox = Sandbox::new();
+    let ended = sandbox.run(&["load", &url, "--rate", "30", "--duration", "1s", "--format", "json"]);
     let run = run_within_what_was_due(&parsed(&ended.stdout));
     assert!(run["goodput_bit_per_s"].as_f64() <= Some(30.0 * 8e5), "{run}");
 }
@@ -41,14 +41,14 @@ fn a_modelled_server_completes_no_more_than_it_can_and_few_completions_are_a_dou
     let words =
         "load http://server/ --world sim --workers 1 --service-time 9.999s --rate 5 --duration 10s --timeout 60s";
     let mut words: Vec<&str> = words.split(' ').collect();
-    let place = Place::new();
-    let text = unwrapped(&place.data(&words));
+    let sandbox = Sandbox::new();
+    let text = unwrapped(&sandbox.data(&words));
     assert!(
         text.contains("few-completions") && text.contains("too few were completed for a rate"),
         "{text}"
     );
     words.extend(["--format", "json"]);
-    let record = place.json(&words);
+    let record = sandbox.json(&words);
     let run = run_within_what_was_due(&record);
     assert_eq!(run["transaction_rate"], 0.1, "one in ten seconds");
     assert_eq!(record["doubts"][0]["kind"], "few-completions");
@@ -60,20 +60,20 @@ fn a_modelled_server_completes_no_more_than_it_can_and_few_completions_are_a_dou
 fn a_slow_link_completes_no_more_than_was_due() {
     let words = "load http://server/ --world sim --link wpt/3g --rate 10 --body 10kB --duration 4s --format json";
     let words: Vec<&str> = words.split(' ').collect();
-    run_within_what_was_due(&Place::new().json(&words));
+    run_within_what_was_due(&Sandbox::new().json(&words));
 }
 
 #[test]
 fn clients_of_a_radio_get_no_more_together_than_it_carries() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     // Clients that share a rate, and clients of which each begins when the one before it ends.
     for demand in ["rate = 1", "rate = 0.5\nrate_of = 'each'\nstagger = '10 s'"] {
         let study = format!(
             "name = 'saturated'\nquestion = 'How much does a radio carry?'\nrepeats = 8\n[fixed]\ndelivery = 'load'\nradio = '802.11b'\n\
              transfer_size = '1 MB'\npersistent = 'on'\nload_time = '10 s'\nclients = 5\n{demand}\n"
         );
-        let study = place.file("saturated.toml", study);
-        let run = place.json(&["run", study, "--format", "json", "--no-report"]);
+        let study = sandbox.file("saturated.toml", study);
+        let run = sandbox.json(&["run", study, "--format", "json", "--no-report"]);
         let goodput = &run["cells"][0]["figures"]["goodput"];
         let repeats: Vec<f64> = serde_json::from_value(goodput["run_means"].clone()).unwrap_or_default();
         let all = repeats.into_iter().chain(goodput["mean"].as_f64());
@@ -102,9 +102,9 @@ fn a_rate_at_which_requests_fail_is_no_knee() {
             b"ok",
         )
     });
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let words = ["--sweep", "100..500/100", "--duration", "200ms", "--format", "json"];
-    let record = parsed(&place.run(&[&["load", &url], &words[..]].concat()).stdout);
+    let record = parsed(&sandbox.run(&[&["load", &url], &words[..]].concat()).stdout);
     assert!(record["runs"][4]["error_rate"].as_f64() > Some(0.3), "{record}");
     for knee in record["knees"].as_array().unwrap() {
         assert!(knee["rate"].as_f64() <= Some(300.0), "{knee}");
@@ -115,7 +115,7 @@ fn a_rate_at_which_requests_fail_is_no_knee() {
 fn a_curve_that_still_rises_has_no_knee() {
     let words = "load http://server/ --world sim --workers 4 --sweep 100..500/100 --duration 2s";
     let words: Vec<&str> = words.split(' ').collect();
-    let text = unwrapped(&Place::new().data(&words));
+    let text = unwrapped(&Sandbox::new().data(&words));
     assert!(text.contains("no knee up to 500 /s"), "{text}");
 }
 
@@ -131,8 +131,8 @@ fn assert_failed(ended: &Ended, cause: &str, remedy: &str) {
 
 #[test]
 fn a_load_of_which_every_request_fails_says_so_first_with_the_remedy() {
-    let place = Place::new();
-    let load = |url: &str, more: &[&str]| place.run(&[&["load", url, "--duration", "200ms"], more].concat());
+    let sandbox = Sandbox::new();
+    let load = |url: &str, more: &[&str]| sandbox.run(&[&["load", url, "--duration", "200ms"], more].concat());
     let closed_port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = format!("http://{closed_port}/");
     assert_failed(
@@ -154,11 +154,11 @@ fn a_load_of_which_every_request_fails_says_so_first_with_the_remedy() {
 
 #[test]
 fn a_search_tells_what_it_takes_and_each_run_and_ends_where_no_rate_would_do() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let url = super::server();
     let words = "--slo p99<9s --highest 20 --repeats 1 --runs-per-rate 1 --duration 200ms --warm-up 0s";
     let words: Vec<&str> = ["load", &url].into_iter().chain(words.split(' ')).collect();
-    let found = place.run(&words);
+    let found = sandbox.run(&words);
     assert!(
         found
             .stderr
@@ -175,7 +175,7 @@ fn a_search_tells_what_it_takes_and_each_run_and_ends_where_no_rate_would_do() {
     );
     let closed_port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = format!("http://{closed_port}/");
-    let ended = place.run(&["load", &refused, "--slo", "p99<9s", "--duration", "200ms"]);
+    let ended = sandbox.run(&["load", &refused, "--slo", "p99<9s", "--duration", "200ms"]);
     assert_failed(&ended, "refused", "start the server, or correct its port");
     assert!(
         unwrapped(&ended.stdout).contains("every request failed (refused)"),
@@ -190,16 +190,16 @@ fn errors_are_named_where_they_broke_the_limit() {
     let words = "load http://server/ --world sim --service-time 10ms --requests-per-connection 1 --backlog 3 --connect-timeout 500ms \
                  --slo p99<5s,errors<1% --duration 2s --repeats 1 --format json";
     let words: Vec<&str> = words.split_whitespace().collect();
-    let record = Place::new().json(&words);
+    let record = Sandbox::new().json(&words);
     assert_eq!(record["limits"][0]["broken_by"], "errors<1%", "{record}");
 }
 
 #[test]
 fn a_full_link_is_said_to_be_full() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let load = |rate: &str| {
         let words = "load http://server/ --world sim --link wpt/3g --body 100kB --rate";
-        unwrapped(&place.data(&[&words.split(' ').collect::<Vec<_>>()[..], &[rate]].concat()))
+        unwrapped(&sandbox.data(&[&words.split(' ').collect::<Vec<_>>()[..], &[rate]].concat()))
     };
     let full = load("4");
     let said = "The link is full: 3.20 Mbit/s of responses are due, and it carries 1.60 Mbit/s; it dropped ";

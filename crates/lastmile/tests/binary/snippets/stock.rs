@@ -1,6 +1,6 @@
 //! Real servers with the configuration that their distribution installs. Changed are the paths, the address, the user, and what a test adds to the site.
 
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -24,20 +24,20 @@ enum Address {
 /// What a server serves: a folder of files, and what a program behind it makes at `/page`.
 pub(crate) struct Site {
     /// Where everything is that belongs to the test.
-    pub(crate) place: Place,
+    pub(crate) sandbox: Sandbox,
     pub(crate) page: String,
 }
 
 impl Site {
     pub(crate) fn new(page: String) -> Self {
         Self {
-            place: Place::new(),
+            sandbox: Sandbox::new(),
             page,
         }
     }
 
     pub(crate) fn files(&self) -> PathBuf {
-        self.place.path().join("www/html")
+        self.sandbox.path().join("www/html")
     }
 
     /// Starts the program behind the server, which ends with the test.
@@ -65,14 +65,14 @@ impl Site {
     }
 
     fn program(&self) -> PathBuf {
-        self.place.path().join("program.sock")
+        self.sandbox.path().join("program.sock")
     }
 
     /// nginx as Debian configures it, with a block in its default server; or what it says in refusing that. `modules` is whether it loads those that are
     /// installed beside it.
     pub(crate) fn nginx(&self, block: &str, modules: bool) -> Result<Running, String> {
-        let folder = self.place.path().display().to_string();
-        let socket = self.place.path().join("nginx.sock");
+        let folder = self.sandbox.path().display().to_string();
+        let socket = self.sandbox.path().join("nginx.sock");
         let temporary: String = ["client_body", "proxy", "fastcgi", "scgi", "uwsgi"]
             .iter()
             .map(|kind| format!("{kind}_temp_path {folder}/{kind};\n"))
@@ -110,12 +110,12 @@ impl Site {
                 ),
             ],
         );
-        self.place.file("site", site);
-        self.place.file("nginx.conf", main);
+        self.sandbox.file("site", site);
+        self.sandbox.file("nginx.conf", main);
         let mut command = program_named("nginx").expect("the caller looked for it");
         command
             .args(["-e", "stderr", "-g", "daemon off;", "-c"])
-            .arg(self.place.path().join("nginx.conf"));
+            .arg(self.sandbox.path().join("nginx.conf"));
         // A server that was killed leaves its socket.
         let _ = std::fs::remove_file(&socket);
         start(command, Address::Socket(socket))
@@ -123,10 +123,10 @@ impl Site {
 
     /// Apache as Debian configures it, with a block in its default virtual host, after the commands that the block names.
     pub(crate) fn apache(&self, block: &str) -> Result<Running, String> {
-        let path = |name: &str| self.place.path().join(name).display().to_string();
+        let path = |name: &str| self.sandbox.path().join(name).display().to_string();
         let run = |command: &str| {
             let mut shell = Command::new("sh");
-            shell.args(["-c", command]).current_dir(self.place.path());
+            shell.args(["-c", command]).current_dir(self.sandbox.path());
             shell.env("PATH", SEARCHED).env("APACHE_CONFDIR", path("apache2"));
             shell.env("APACHE_STATE_DIRECTORY", path("apache2-state"));
             let output = shell.output().unwrap();
@@ -140,7 +140,7 @@ impl Site {
         for _ in 0..5 {
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             let write = |name: &str, changes: &[(&str, &str)]| {
-                self.place.file(
+                self.sandbox.file(
                     &format!("apache2/{name}"),
                     replaced(&format!("/etc/apache2/{name}"), changes),
                 );
@@ -169,13 +169,13 @@ impl Site {
             ]);
             command.arg("/dev/stderr");
             for name in ["APACHE_RUN_DIR", "APACHE_LOCK_DIR", "APACHE_LOG_DIR"] {
-                command.env(name, self.place.path());
+                command.env(name, self.sandbox.path());
             }
             command.env("APACHE_PID_FILE", path("apache2.pid"));
             command
                 .env("APACHE_RUN_USER", "www-data")
                 .env("APACHE_RUN_GROUP", "www-data");
-            match start(command, Address::Port(port, self.place.path().join("apache2.pid"))) {
+            match start(command, Address::Port(port, self.sandbox.path().join("apache2.pid"))) {
                 Err(said) if said.contains("Address already in use") => {}
                 ended => return ended,
             }
@@ -185,7 +185,7 @@ impl Site {
 
     /// Caddy with the Caddyfile that its packages install, with a block in its site, which may take the place of the file server that is there.
     pub(crate) fn caddy(&self, block: &str) -> Result<Running, String> {
-        let socket = self.place.path().join("caddy.sock");
+        let socket = self.sandbox.path().join("caddy.sock");
         let file_server = if block.contains("file_server") {
             ""
         } else {
@@ -199,16 +199,16 @@ impl Site {
                 "# reverse_proxy localhost:8080",
                 &format!("reverse_proxy /page unix/{}", self.program().display()),
             );
-        self.place.file(
+        self.sandbox.file(
             "Caddyfile",
             format!("{{\nadmin off\npersist_config off\n}}\n{caddyfile}"),
         );
         let mut command = program_named("caddy").expect("the caller looked for it");
         command
             .args(["run", "--adapter", "caddyfile", "--config"])
-            .arg(self.place.path().join("Caddyfile"));
+            .arg(self.sandbox.path().join("Caddyfile"));
         for name in ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
-            command.env(name, self.place.path());
+            command.env(name, self.sandbox.path());
         }
         let _ = std::fs::remove_file(&socket);
         start(command, Address::Socket(socket))

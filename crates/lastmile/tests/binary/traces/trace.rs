@@ -46,7 +46,7 @@ impl<'a> Trace<'a> {
             .iter()
             .enumerate()
             .filter(|(_, segment)| segment.is_down && segment.length > 0);
-        let last = data.map(|(place, _)| place).take(agreement.segments).last();
+        let last = data.map(|(sandbox, _)| sandbox).take(agreement.segments).last();
         all.truncate(last.expect("the server sent data") + 1);
         let (down, up): (Vec<_>, Vec<_>) = all.into_iter().partition(|segment| segment.is_down);
         let acknowledged = up

@@ -1,7 +1,7 @@
 //! Tests that the lines of a log are not compressed as if they were messages, and that their messages are found.
 
 use super::{number, words};
-use crate::place::Place;
+use crate::sandbox::Sandbox;
 use serde_json::{Value, json};
 
 /// One message of a service, as it has it and as it is logged.
@@ -77,11 +77,11 @@ fn figures(tuning: &Value) -> Value {
 
 #[test]
 fn a_log_is_refused_with_the_command_that_reads_it_as_our_own_lines_are_read() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let tune =
-        |file: &str, more: &[&str]| place.json(&words(file, &[&["--no-report", "--format", "json"], more].concat()));
-    place.file("odd.jsonl", json_log());
-    let refused = place.run(&words("odd.jsonl", &["--connections", "50000"]));
+        |file: &str, more: &[&str]| sandbox.json(&words(file, &[&["--no-report", "--format", "json"], more].concat()));
+    sandbox.file("odd.jsonl", json_log());
+    let refused = sandbox.run(&words("odd.jsonl", &["--connections", "50000"]));
     let mapping = "--field data --direction-field dir --connection-field conn_id --time-field ts";
     refused.refused(
         2,
@@ -92,8 +92,8 @@ fn a_log_is_refused_with_the_command_that_reads_it_as_our_own_lines_are_read() {
             "\n  lastmile tune odd.jsonl --deflate-only --timing 0s --connections 50000 --input text",
         ],
     );
-    assert!(place.runs().is_empty());
-    place.file("own.jsonl", own_lines());
+    assert!(sandbox.runs().is_empty());
+    sandbox.file("own.jsonl", own_lines());
     let own = tune("own.jsonl", &[]);
     let mapped = tune("odd.jsonl", &mapping.split(' ').collect::<Vec<_>>());
     assert_eq!(figures(&mapped), figures(&own));
@@ -122,7 +122,7 @@ fn a_log_is_refused_with_the_command_that_reads_it_as_our_own_lines_are_read() {
 
 #[test]
 fn a_log_of_text_is_refused_with_the_expression_that_reads_it() {
-    let place = Place::new();
+    let sandbox = Sandbox::new();
     let lines = log(|message| {
         let event = if message.sent { "send" } else { "recv" };
         let (minute, second) = (message.seconds as u64 / 60 % 60, message.seconds % 60.0);
@@ -131,9 +131,9 @@ fn a_log_of_text_is_refused_with_the_expression_that_reads_it() {
             message.connection, message.payload
         )
     });
-    place.file("app.log", lines);
-    place.file("own.jsonl", own_lines());
-    let refused = place.run(&words("app.log", &[]));
+    sandbox.file("app.log", lines);
+    sandbox.file("own.jsonl", own_lines());
+    let refused = sandbox.run(&words("app.log", &[]));
     refused.refused(
         2,
         &[
@@ -146,10 +146,10 @@ fn a_log_of_text_is_refused_with_the_expression_that_reads_it() {
     let command = refused.stderr.lines().find(|line| line.contains("--extract")).unwrap();
     let expression = command.split('\'').nth(1).unwrap();
     let more = ["--no-report", "--format", "json"];
-    let extracted = place.json(&words("app.log", &[&more[..], &["--extract", expression]].concat()));
-    let own = place.json(&words("own.jsonl", &more));
+    let extracted = sandbox.json(&words("app.log", &[&more[..], &["--extract", expression]].concat()));
+    let own = sandbox.json(&words("own.jsonl", &more));
     assert_eq!(figures(&extracted), figures(&own));
-    let one_group = place.json(&words(
+    let one_group = sandbox.json(&words(
         "app.log",
         &[&more[..], &["--extract", "ws.recv .*payload=(.*)$"]].concat(),
     ));
@@ -158,7 +158,7 @@ fn a_log_of_text_is_refused_with_the_expression_that_reads_it() {
         one_group["transcript"]["notes"],
         json!(["200 lines do not match the regular expression, and are left out (first: line 2)"])
     );
-    place
+    sandbox
         .run(&words("app.log", &["--extract", "no such thing (.*)$"]))
         .refused(
             2,
@@ -171,9 +171,9 @@ fn a_log_of_text_is_refused_with_the_expression_that_reads_it() {
 
 #[test]
 fn options_for_a_log_that_cannot_be_meant_are_refused() {
-    let place = Place::new();
-    place.file("odd.jsonl", json_log());
-    let refused = |more: &[&str], said: &[&str]| place.run(&words("odd.jsonl", more)).refused(2, said);
+    let sandbox = Sandbox::new();
+    sandbox.file("odd.jsonl", json_log());
+    let refused = |more: &[&str], said: &[&str]| sandbox.run(&words("odd.jsonl", more)).refused(2, said);
     refused(
         &["--field", "dat"],
         &["300 lines do not have the field of the payload", "check the names"],
@@ -191,8 +191,8 @@ fn options_for_a_log_that_cannot_be_meant_are_refused() {
         &["--extract", "payload=.*"],
         &["0 groups in place of one", "'payload=(.*)$'"],
     );
-    place.file("table.csv", "ts,dir,conn,data\n1,in,c-2,hello\n");
-    place
+    sandbox.file("table.csv", "ts,dir,conn,data\n1,in,c-2,hello\n");
+    sandbox
         .run(&words("table.csv", &[]))
         .refused(2, &["table.csv: line 1", "looks like CSV", "input format to text"]);
 }

@@ -264,8 +264,8 @@ impl<R: Runtime> Forwarder<R> {
             ));
         }
         let now = self.monitor.runtime().now();
-        let told = silent.iter().filter(|(_, next)| **next > 1);
-        let chunks: Vec<Chunk> = told
+        let notes = silent.iter().filter(|(_, next)| **next > 1);
+        let chunks: Vec<Chunk> = notes
             .map(|(source, next)| loss(source, next - 1, *next, SPOOL_DAMAGED, now))
             .collect();
         let encoded = EncodedChunks::new(&chunks, self.codec());
@@ -448,10 +448,10 @@ mod tests {
         ] {
             uplink.change(failure);
         }
-        let told = [
+        let notes = [
             "401; events are kept here until the monitor takes them",
             "the monitor takes events again",
         ];
-        assert_eq!(NOTES.take(), told);
+        assert_eq!(NOTES.take(), notes);
     }
 }

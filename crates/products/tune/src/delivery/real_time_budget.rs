@@ -34,10 +34,11 @@ impl LinkDeliveryRun<'_, '_> {
     ) -> Result<Range<usize>, TuneError> {
         let failed = |failure: Failure| self.failed(&failure);
         let seed = self.seed(options).derive_index(0);
-        let site = TwoHostTestbed::<sim::World>::build(&self.site(options), seed).map_err(failed)?;
+        let testbed = TwoHostTestbed::<sim::World>::build(&self.testbed(options), seed).map_err(failed)?;
         let conversation = Rc::new(self.sending(options).conversation(&Candidate::identity(), among));
-        let terms = ConnectionOptions::without_cpu_cost(CompressionMode::Identity);
-        let seen = messaging::run_connections(&site, &conversation, &terms, Server::Ours, seed).map_err(failed)?;
+        let connection_options = ConnectionOptions::without_cpu_cost(CompressionMode::Identity);
+        let seen = messaging::run_connections(&testbed, &conversation, &connection_options, Server::Ours, seed)
+            .map_err(failed)?;
         let (sender, receiver) = self.ends(&seen[0]);
         let start = sender.due.first().copied().unwrap_or_default();
         let in_time =

@@ -74,17 +74,17 @@ fn in_real_time_as_many_messages_are_sent_as_are_there_within_the_budget() {
     // 20 s in all: five repeats of 4 s send the messages due after 0 to 3 s; one repeat sends those due after 0 to 19 s.
     for (repeats, expected) in [(5, 4), (1, 20)] {
         let options = options(repeats);
-        let (fitting, told) = delivering(&hour, &options, |deliveries, work| {
+        let (fitting, doubt) = delivering(&hour, &options, |deliveries, work| {
             let fitting = deliveries.messages_within_budget(&(0..1000), work.options).unwrap();
-            let told = deliveries.left_out(&fitting, work.options).unwrap();
-            (fitting, told.text)
+            let doubt = deliveries.left_out(&fitting, work.options).unwrap();
+            (fitting, doubt.text)
         });
         assert_eq!(fitting, 0..expected);
         assert!(
-            told.starts_with(&format!(
+            doubt.starts_with(&format!(
                 "sent: only {expected} of a connection's 3600 messages are delivered"
             )),
-            "{told}"
+            "{doubt}"
         );
     }
     let rare = chat(3, Duration::from_secs(3600));
@@ -93,10 +93,10 @@ fn in_real_time_as_many_messages_are_sent_as_are_there_within_the_budget() {
     });
     assert_eq!(fitting.unwrap(), 0..1, "at least one");
     let few = chat(3, Duration::from_millis(10));
-    let told = delivering(&few, &options(5), |deliveries, work| {
+    let doubt = delivering(&few, &options(5), |deliveries, work| {
         deliveries.left_out(&(0..3), work.options)
     });
-    assert_eq!(told, None, "nothing is left out");
+    assert_eq!(doubt, None, "nothing is left out");
 }
 
 #[test]

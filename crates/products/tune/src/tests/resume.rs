@@ -58,9 +58,9 @@ fn a_sweep_that_is_interrupted_again_and_again_loses_one_part_at_most_and_finds_
     let sweep = |kept: &mut ResultCache, until: Option<&Path>| {
         options.interrupt.store(false, Ordering::Relaxed);
         let held = kept.len();
-        let mut told = 0;
+        let mut calls = 0;
         let mut on_progress = |_: Progress| {
-            told += 1;
+            calls += 1;
             let lines = until.map(|path| std::fs::read_to_string(path).unwrap().lines().count());
             if lines.is_some_and(|lines| lines > held) {
                 options.interrupt.store(true, Ordering::Relaxed);
@@ -76,10 +76,10 @@ fn a_sweep_that_is_interrupted_again_and_again_loses_one_part_at_most_and_finds_
             },
         };
         let swept = grid_results::points(stream, &mut work);
-        (swept, told)
+        (swept, calls)
     };
     let mut whole = ResultCache::in_memory();
-    let (expected, told) = sweep(&mut whole, None);
+    let (expected, calls) = sweep(&mut whole, None);
     let expected = expected.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(JOURNAL);
@@ -89,12 +89,12 @@ fn a_sweep_that_is_interrupted_again_and_again_loses_one_part_at_most_and_finds_
         let before = kept.len();
         match sweep(&mut kept, Some(&path)) {
             (Err(TuneError::Interrupted), _) => assert!(kept.len() > before, "what was done is kept"),
-            (found, told) => break (found.unwrap(), told),
+            (found, calls) => break (found.unwrap(), calls),
         }
         interrupts += 1;
     };
     assert!(interrupts > 0);
-    assert!(last < told, "the last one had {last} of {told} steps to do");
+    assert!(last < calls, "the last one had {last} of {calls} steps to do");
     assert_eq!(found, expected);
     assert_eq!(
         ResultCache::open(&path).unwrap().len(),

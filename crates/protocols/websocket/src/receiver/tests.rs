@@ -26,11 +26,11 @@ fn read(compressor: Option<CompressorParameters>, bytes: &[u8]) -> Result<Vec<Re
 }
 
 fn texts(compressor: Option<CompressorParameters>, bytes: &[u8]) -> Vec<String> {
-    let told = read(compressor, bytes).unwrap().into_iter().map(|one| match one {
+    let messages = read(compressor, bytes).unwrap().into_iter().map(|one| match one {
         Received::Message(message) => String::from_utf8(message.payload).unwrap(),
         other => panic!("{other:?}"),
     });
-    told.collect()
+    messages.collect()
 }
 
 /// RFC 6455 section 5.7.

@@ -21,7 +21,7 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
 
 fn fragments(run: &Run) -> Option<Finding> {
     let part = "fragments";
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for workload in levels_of(run, part, "workload") {
         let of = |fragment| ratio(run, part, &[("workload", workload), ("fragment", fragment)]);
         let whole = of("none")?;
@@ -31,9 +31,9 @@ fn fragments(run: &Run) -> Option<Finding> {
                 shown.push(format!("{} at {fragment}", percent(of(fragment)? / whole - 1.0)));
             }
         }
-        told.push(format!("{workload}: {}", shown.join(", ")));
+        sentences.push(format!("{workload}: {}", shown.join(", ")));
     }
-    if told.is_empty() {
+    if sentences.is_empty() {
         return None;
     }
     answer(
@@ -41,7 +41,7 @@ fn fragments(run: &Run) -> Option<Finding> {
         format!(
             "It does where each fragment is flushed so that its receiver can read it at once. Growth in bytes compared with whole \
              messages, for {}. A sender that splits a message after compressing it as a whole pays for frame headers only.",
-            told.join("; "),
+            sentences.join("; "),
         ),
     )
 }
@@ -61,7 +61,7 @@ fn mixed_kinds(run: &Run) -> Option<Finding> {
         };
         mean(run, part, &levels, figure)
     };
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for workload in levels_of(run, part, "workload")
         .into_iter()
         .filter(|name| *name != ALONE)
@@ -74,7 +74,7 @@ fn mixed_kinds(run: &Run) -> Option<Finding> {
                 digits(text(workload, codec, "binary")?),
             ));
         }
-        told.push(format!("{workload}: {}", by_codec.join(", ")));
+        sentences.push(format!("{workload}: {}", by_codec.join(", ")));
     }
     let alone = text(ALONE, DEFAULT, "none")?;
     answer(
@@ -84,7 +84,7 @@ fn mixed_kinds(run: &Run) -> Option<Finding> {
              compressed to {}. Ratio of the text in mixes: {}. Sending the compressed data as it is (RSV1 off) costs nothing, and avoids \
              the whole loss.",
             digits(alone),
-            told.join("; "),
+            sentences.join("; "),
         ),
     )
 }
@@ -171,19 +171,19 @@ fn codecs(run: &Run) -> Option<Finding> {
 
 fn strategies(run: &Run) -> Option<Finding> {
     let part = "strategies";
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for workload in levels_of(run, part, "workload") {
         let mut shown = Vec::new();
         for strategy in levels_of(run, part, "strategy") {
             let ratio = ratio(run, part, &[("workload", workload), ("strategy", strategy)])?;
             shown.push(format!("{strategy} {}", digits(ratio)));
         }
-        told.push(format!("{workload}: {}", shown.join(", ")));
+        sentences.push(format!("{workload}: {}", shown.join(", ")));
     }
-    (!told.is_empty()).then(|| {
+    (!sentences.is_empty()).then(|| {
         answer(
             "Does a strategy other than the default help?",
-            format!("Ratios, {}.", told.join("; ")),
+            format!("Ratios, {}.", sentences.join("; ")),
         )
     })?
 }

@@ -147,9 +147,13 @@ fn a_transcript_of_ones_own_takes_the_place_of_the_chat_and_is_told_of_in_the_sa
         .retain(|part| ["context-takeover", "kinds"].contains(&part.name.as_str()));
     let ran = run_of(&study);
     assert!(ran.findings.is_empty(), "with fewer parts it is another study");
-    let told = findings(&ran);
-    assert!(told[0].text.contains("50 messages"), "{}", told[0].text);
-    assert!(told[0].text.contains("mine.txt"), "{}", told[0].text);
+    let findings_made = findings(&ran);
+    assert!(
+        findings_made[0].text.contains("50 messages"),
+        "{}",
+        findings_made[0].text
+    );
+    assert!(findings_made[0].text.contains("mine.txt"), "{}", findings_made[0].text);
 }
 
 #[test]
@@ -169,13 +173,17 @@ fn a_transcript_with_the_numbers_of_2013_is_not_called_another() {
         }
     }
     assert!(note(&run).contains("with as many messages and bytes"), "{}", note(&run));
-    let told = findings(&run);
+    let findings_made = findings(&run);
     assert!(
-        told[0].text.contains("figures compare digit by digit"),
+        findings_made[0].text.contains("figures compare digit by digit"),
         "{}",
-        told[0].text
+        findings_made[0].text
     );
-    assert!(!told[0].text.contains("can only be similar"), "{}", told[0].text);
+    assert!(
+        !findings_made[0].text.contains("can only be similar"),
+        "{}",
+        findings_made[0].text
+    );
 }
 
 #[test]

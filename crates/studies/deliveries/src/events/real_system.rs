@@ -135,7 +135,7 @@ impl RealSystem {
             limit: limit::<W>(plan),
         };
         if plan.test == EventTest::Query {
-            system.told::<W, Submitted>(testbed, Programs::submit)?;
+            system.run_programs::<W, Submitted>(testbed, Programs::submit)?;
         }
         Ok(system)
     }
@@ -147,18 +147,18 @@ impl RealSystem {
         let mut observation = Observation::default();
         let lost = match self.plan.test {
             EventTest::Query => {
-                let answered: Answered = self.told(testbed, Programs::query)?;
+                let answered: Answered = self.run_programs(testbed, Programs::query)?;
                 observation.sample(figure::QUERY_TIME, seconds(answered.span_ns));
                 u64::from(self.plan.steps.count).saturating_sub(answered.events)
             }
             EventTest::Subscription => {
-                let (submitted, received): (Submitted, Received) = self.told(testbed, Programs::deliver)?;
+                let (submitted, received): (Submitted, Received) = self.run_programs(testbed, Programs::deliver)?;
                 submitted.observe(&mut observation);
                 received.observe(&mut observation);
                 submitted.events.saturating_sub(received.arrived_ns.len() as u64)
             }
             EventTest::Sustained | EventTest::Delayed => {
-                let submitted: Submitted = self.told(testbed, Programs::submit)?;
+                let submitted: Submitted = self.run_programs(testbed, Programs::submit)?;
                 submitted.observe(&mut observation);
                 0
             }
@@ -181,7 +181,7 @@ impl RealSystem {
     }
 
     /// Lets the programs do something, while the world goes on, and reads what they tell.
-    fn told<W: TestbedWorld, T: serde::de::DeserializeOwned>(
+    fn run_programs<W: TestbedWorld, T: serde::de::DeserializeOwned>(
         &mut self,
         testbed: &Testbed<W>,
         act: fn(&mut Programs, Duration) -> Result<Value, PeerError>,
@@ -194,13 +194,14 @@ impl RealSystem {
         let acting = testbed
             .world
             .run_in_namespace_of(testbed.host(MONITOR), limit * 4, move || {
-                let told = act(&mut programs, limit);
-                (programs, told)
+                let run_programs = act(&mut programs, limit);
+                (programs, run_programs)
             });
-        let (programs, told) = acting?;
-        let told = told.map_err(failed)?;
+        let (programs, run_programs) = acting?;
+        let run_programs = run_programs.map_err(failed)?;
         self.programs = Some(programs);
-        serde_json::from_value(told).map_err(|error| Failure::new(format!("a program told of its run: {error}")))
+        serde_json::from_value(run_programs)
+            .map_err(|error| Failure::new(format!("a program told of its run: {error}")))
     }
 }
 

@@ -80,7 +80,7 @@ impl<H: Host> Session<H> {
         let log = logs.open(plan.durability)?;
         sensor::start_monitor(monitor, &log, plan).map_err(cannot_listen)?;
         let at = monitor.address(MONITOR_PORT);
-        let (tell, arrivals) = unbounded_channel();
+        let (sender, arrivals) = unbounded_channel();
         let mut session = Self {
             plan: plan.clone(),
             log,
@@ -120,9 +120,9 @@ impl<H: Host> Session<H> {
             };
             let (client, lines) = testbed.world.run_for(W::LIMIT, subscribing).map_err(halted)?;
             let lines = lines?;
-            let (tell, faults) = (tell.clone(), faults.clone());
+            let (sender, faults) = (sender.clone(), faults.clone());
             host.spawn(async move {
-                if let Err(failure) = client.receive(lines, tell).await {
+                if let Err(failure) = client.receive(lines, sender).await {
                     faults.add(failure);
                 }
             });
@@ -330,12 +330,12 @@ impl<H: Host> Session<H> {
 
 /// Runs a program on a host.
 fn on_host<H: Host, T: 'static>(host: &H, program: impl Future<Output = T> + 'static) -> oneshot::Receiver<T> {
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     host.spawn(async move {
         // The receiver is gone after the timeout.
-        let _ = tell.send(program.await);
+        let _ = sender.send(program.await);
     });
-    told
+    receiver
 }
 
 /// The logs of a world: on a disk where its time is real, else in memory.

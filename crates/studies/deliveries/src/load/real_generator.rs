@@ -101,15 +101,15 @@ impl RealGenerators {
             testbed.run_on(server, W::LIMIT, server.sleep_until(server.now() + POLL_INTERVAL))?;
         }
         let report = |client: RunningClient| {
-            let told = client.end_within(Duration::ZERO).map_err(failed)?;
-            read(told)
+            let output = client.end_within(Duration::ZERO).map_err(failed)?;
+            read(output)
         };
         self.running.drain(..).map(report).collect()
     }
 }
 
-fn read(told: Vec<Value>) -> Result<Report, Failure> {
-    let last = told.into_iter().next_back().unwrap_or_default();
+fn read(output: Vec<Value>) -> Result<Report, Failure> {
+    let last = output.into_iter().next_back().unwrap_or_default();
     serde_json::from_value(last).map_err(|error| Failure::new(format!("a generator's report cannot be read: {error}")))
 }
 

@@ -80,7 +80,7 @@ impl RealCalls {
     pub(super) fn start<W: TestbedWorld>(
         plan: &Plan,
         real: &RealPeer,
-        site: &TwoHostTestbed<W>,
+        testbed: &TwoHostTestbed<W>,
     ) -> Result<Self, Failure> {
         let folders = TempDir::with_prefix("lastmile-").map_err(|error| failed(&error))?;
         let entries = bibliography::entries(bibliography::ENTRIES, Seed::new(1));
@@ -94,18 +94,18 @@ impl RealCalls {
         }
         let peer = PeerSpec::named(real.name.as_str()).map_err(|error| failed(&error))?;
         let mut calls = Self::inputs(&folders, real, plan, "server", MANY)?;
-        let address = site.client.address(PORT);
+        let address = testbed.client.address(PORT);
         (calls.host, calls.port) = (*address.ip(), PORT);
-        let server = site
+        let server = testbed
             .world
-            .in_namespace_of(&site.client, || peer.start(&calls, &|_command| Ok(())))?
+            .in_namespace_of(&testbed.client, || peer.start(&calls, &|_command| Ok(())))?
             .map_err(|error| failed(&error))?;
-        let capture = match site.capture_at(CLIENT) {
+        let capture = match testbed.capture_at(CLIENT) {
             Some(capture) => capture,
             None => {
                 let capture = CaptureFile::create(&folders.path().join("calls.pcapng"));
                 let capture = capture.map_err(|error| failed(&error))?;
-                let begun = site.world.capture_host(&site.client, capture.clone());
+                let begun = testbed.world.capture_host(&testbed.client, capture.clone());
                 begun.map_err(|error| failed(&error))?;
                 capture
             }
@@ -140,7 +140,7 @@ impl RealCalls {
     /// Runs a client to its end, and returns how long its calls took and what the link carried for it.
     fn client<W: TestbedWorld>(
         &self,
-        site: &TwoHostTestbed<W>,
+        testbed: &TwoHostTestbed<W>,
         calls: u32,
         data: &str,
     ) -> Result<(Vec<f64>, Carried), Failure> {
@@ -148,19 +148,19 @@ impl RealCalls {
         self.clients.set(number + 1);
         let state = format!("client-{number}");
         let mut inputs = Self::inputs(&self.folders, &self.real, &self.plan, &state, data)?.with("calls", &calls);
-        let address = site.client.address(PORT);
+        let address = testbed.client.address(PORT);
         (inputs.host, inputs.port) = (*address.ip(), PORT);
         let peer = self.peer.clone();
-        let before = site.world.link_counters(site.link);
-        let told = site.world.run_in_namespace_of(&site.server, LIMIT, move || {
+        let before = testbed.world.link_counters(testbed.link);
+        let output = testbed.world.run_in_namespace_of(&testbed.server, LIMIT, move || {
             peer.run_within(LIMIT, &inputs, &|_command| Ok(()))
         })?;
-        let told = told.map_err(|error| failed(&error))?;
-        let after = site.world.link_counters(site.link);
+        let output = output.map_err(|error| failed(&error))?;
+        let after = testbed.world.link_counters(testbed.link);
         let down = (after.0.bytes_delivered - before.0.bytes_delivered).as_f64();
         let captured = self.payload_captured()?;
         let payload_down = captured - self.captured.replace(captured);
-        let times = told.iter().filter(|event| event["event"] == "call");
+        let times = output.iter().filter(|event| event["event"] == "call");
         let seconds = |event: &Value| {
             let nanoseconds = event["dur_ns"].as_f64().filter(|_| event["ok"] == true);
             nanoseconds
@@ -188,12 +188,12 @@ impl RealCalls {
     }
 
     /// One transfer: a call of a document, or all ticks of a client.
-    pub(super) fn repeat<W: TestbedWorld>(&self, site: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
+    pub(super) fn repeat<W: TestbedWorld>(&self, testbed: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
         let is_ticks = self.plan.values.payload == Payload::Ticks;
         let few = match self.few.get() {
             Some(few) => few,
             None => {
-                let (_, few) = self.client(site, CALLS_FEW, FEW)?;
+                let (_, few) = self.client(testbed, CALLS_FEW, FEW)?;
                 self.few.set(Some(few));
                 few
             }
@@ -201,7 +201,7 @@ impl RealCalls {
         if self.measured.borrow().is_empty() {
             let warm_up = if is_ticks { 0 } else { self.plan.warm_up };
             let calls = if is_ticks { 1 } else { warm_up + CALLS_MEASURED };
-            let (times, carried) = self.client(site, calls, MANY)?;
+            let (times, carried) = self.client(testbed, calls, MANY)?;
             let transfers = if is_ticks {
                 1.0 - TICKS_FEW as f64 / self.plan.calls as f64
             } else {

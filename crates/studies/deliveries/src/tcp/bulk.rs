@@ -37,20 +37,20 @@ struct Times {
     complete: Instant,
 }
 
-pub(super) fn run<W: TestbedWorld>(site: &TwoHostTestbed<W>, bytes: ByteCount) -> Result<Observation, Failure> {
-    let before = site.counters();
+pub(super) fn run<W: TestbedWorld>(testbed: &TwoHostTestbed<W>, bytes: ByteCount) -> Result<Observation, Failure> {
+    let before = testbed.counters();
     let failed = |error: io::Error| Failure::new(format!("the transfer failed: {error}"));
-    let mut listener = site.server.listen(PORT).map_err(failed)?;
-    site.server.spawn(async move {
+    let mut listener = testbed.server.listen(PORT).map_err(failed)?;
+    testbed.server.spawn(async move {
         // The client sees an error here as a stream that ends too soon.
         if let Ok(mut stream) = listener.accept().await {
             let _ = serve(&mut stream, bytes).await;
         }
     });
-    let times = site
-        .run(fetch(site.client.clone(), site.server.address(PORT), bytes))?
+    let times = testbed
+        .run(fetch(testbed.client.clone(), testbed.server.address(PORT), bytes))?
         .map_err(failed)?;
-    let done = site.counters().since(before);
+    let done = testbed.counters().since(before);
     let mut observation = Observation::default();
     observation.sample_time(figure::HANDSHAKE_TIME, times.start..times.connected);
     observation.sample_time(figure::FIRST_BYTE_TIME, times.start..times.first_byte);

@@ -37,22 +37,22 @@ struct Times {
 }
 
 pub(super) fn run<W: TestbedWorld>(
-    site: &TwoHostTestbed<W>,
+    testbed: &TwoHostTestbed<W>,
     exchanges: &RequestResponse,
 ) -> Result<Observation, Failure> {
-    let before = site.counters();
+    let before = testbed.counters();
     let failed = |error: io::Error| Failure::new(format!("the exchanges failed: {error}"));
-    let mut listener = site.server.listen(PORT).map_err(failed)?;
+    let mut listener = testbed.server.listen(PORT).map_err(failed)?;
     let asked = exchanges.clone();
-    site.server.spawn(async move {
+    testbed.server.spawn(async move {
         // The client sees an error here as a stream that ends too soon.
         if let Ok(mut stream) = listener.accept().await {
             let _ = serve(&mut stream, &asked).await;
         }
     });
-    let client = exchange(site.client.clone(), site.server.address(PORT), exchanges.clone());
-    let times = site.run(client)?.map_err(failed)?;
-    let done = site.counters().since(before);
+    let client = exchange(testbed.client.clone(), testbed.server.address(PORT), exchanges.clone());
+    let times = testbed.run(client)?.map_err(failed)?;
+    let done = testbed.counters().since(before);
     let mut observation = Observation::default();
     observation.sample_time(figure::HANDSHAKE_TIME, times.start..times.connected);
     for response in times.responses {

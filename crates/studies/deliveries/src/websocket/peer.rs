@@ -21,7 +21,7 @@ const FILE: &str = "messages.jsonl";
 /// Starts the server that is `asked` for, with the messages to send. For a real server, connections are first opened over its own
 /// loopback and dropped, since a just-in-time compiler needs some to settle.
 pub(super) fn serve<W: TestbedWorld>(
-    site: &TwoHostTestbed<W>,
+    testbed: &TwoHostTestbed<W>,
     asked: &Plan,
     arranged: &Schedule,
 ) -> Result<ServerUnderTest, Failure> {
@@ -38,11 +38,11 @@ pub(super) fn serve<W: TestbedWorld>(
             options: vec![("message_compression", asked.messages.codec.to_string())],
         })
     };
-    ServerUnderTest::start(site, &site.server, &asked.server, service, |address| {
+    ServerUnderTest::start(testbed, &testbed.server, &asked.server, service, |address| {
         let clients = Clients {
-            host: site.server.clone(),
+            host: testbed.server.clone(),
             address,
-            terms: ConnectionOptions::without_cpu_cost(asked.compression.clone()),
+            options: ConnectionOptions::without_cpu_cost(asked.compression.clone()),
             seed: Seed::new(0),
         };
         async move { clients.open_sequentially(WARM_UP).await }

@@ -203,17 +203,17 @@ fn what_cannot_be_had_is_refused_with_the_remedy() {
         "compression_threshold = '100 B'",
         "reset_after_idle = '1 s'",
     ] {
-        let told = refusal(&format!("{zstd}\n{policy}"));
+        let remedy = refusal(&format!("{zstd}\n{policy}"));
         assert!(
-            told.contains("only a permessage-deflate receiver handles by itself"),
-            "{told}"
+            remedy.contains("only a permessage-deflate receiver handles by itself"),
+            "{remedy}"
         );
     }
     assert!(refusal("workload = { kind = 'bulk', bytes = '1 kB' }").contains("does not carry this workload"));
     if cfg!(target_os = "linux") {
         let real = format!("{chat}\nworld = 'emu'\nserver = 'node-ws'");
         assert!(refusal(&format!("{real}\nfragment = '10 B'")).contains("server node-ws has no setting for fragment"));
-        for (setting, told) in [
+        for (setting, remedy) in [
             (
                 "message_codec = 'zstd:3'",
                 "has no setting for message_codec = \"zstd:3",
@@ -224,7 +224,7 @@ fn what_cannot_be_had_is_refused_with_the_remedy() {
             ),
             ("message_interval = 'one-by-one'", "has no setting for message_interval"),
         ] {
-            assert!(refusal(&format!("{real}\n{setting}")).contains(told), "{setting}");
+            assert!(refusal(&format!("{real}\n{setting}")).contains(remedy), "{setting}");
         }
         let talkative =
             asked("workload = { kind = 'chat', messages = 5, speakers = 2 }\nworld = 'emu'\nserver = 'node-ws'");

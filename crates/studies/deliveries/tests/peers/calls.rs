@@ -32,19 +32,19 @@ pub(crate) fn arrive_as_they_were_sent(peer: &PeerSpec, server: &Program) -> Str
             let running = peer
                 .start(&inputs(&at_server), &|_| Ok(()))
                 .unwrap_or_else(|error| failed(&error));
-            let told = peer
+            let result = peer
                 .run(&inputs(&at_client).with("calls", "3"), &|_| Ok(()))
                 .unwrap_or_else(|error| failed(&error));
             running.stop().unwrap_or_else(|error| failed(&error));
             let output = std::fs::read_to_string(at_server.path().join("stdout.log")).unwrap();
             let received: serde_json::Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
-            let sent = told.last().unwrap();
+            let sent = result.last().unwrap();
             assert_eq!(
                 (&sent["calls"], &sent["digest"]),
                 (&received["calls"], &received["digest"]),
                 "{about}"
             );
-            let calls = told.iter().filter(|event| event["event"] == "call").count();
+            let calls = result.iter().filter(|event| event["event"] == "call").count();
             let wanted = if matches!(operation.as_str(), "ticks" | "batch") {
                 1
             } else {

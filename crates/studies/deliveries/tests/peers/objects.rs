@@ -33,11 +33,11 @@ pub(crate) fn streams_are_the_same_both_ways(jdk: &PeerSpec) {
         std::fs::write(data.path().join(name), stream.concat()).unwrap();
         written.push((name, stream));
     }
-    let told = jdk
+    let output = jdk
         .run(&Inputs::new("rewrite", data.path(), state.path()), &|_| Ok(()))
         .unwrap_or_else(|error| panic!("{error}"));
     for (name, stream) in written {
-        let about = told.iter().find(|line| line["stream"] == name);
+        let about = output.iter().find(|line| line["stream"] == name);
         let objects = about.and_then(|line| line["objects"].as_u64());
         assert_eq!(objects, Some(stream.objects.len() as u64), "case {name}");
         let by_jdk = std::fs::read(state.path().join(name)).unwrap();

@@ -47,11 +47,11 @@ mod tests {
         {
             for step in 0..700 {
                 let ratio = Decibels::new(-25.0 + 0.1037 * f64::from(step)).ratio();
-                let (exact, told) = (ln_bit_success(*rate, ratio), interpolated_ln_bit_success(*rate, ratio));
+                let (exact, interpolated) = (ln_bit_success(*rate, ratio), interpolated_ln_bit_success(*rate, ratio));
                 if (-0.1..-1e-12).contains(&exact) {
                     assert!(
-                        (told / exact - 1.0).abs() < 1e-3,
-                        "{rate}, {ratio}: {told}, not {exact}"
+                        (interpolated / exact - 1.0).abs() < 1e-3,
+                        "{rate}, {ratio}: {interpolated}, not {exact}"
                     );
                 }
             }

@@ -174,9 +174,9 @@ fn a_url_is_found_on_its_own_host_whether_or_not_it_names_the_port() {
     assert_eq!(playback.find("GET", "http://a.example/"), None);
     assert_eq!(playback.find("POST", "https://a.example/"), None);
     assert_eq!(playback.document(), Some("https://a.example/"));
-    let sites: Vec<_> = playback.sites().collect();
+    let recorded_hosts: Vec<_> = playback.recorded_hosts().collect();
     assert_eq!(
-        sites,
+        recorded_hosts,
         [
             ("https", "a.example:443".to_owned()),
             ("https", "b.example:8443".to_owned())
@@ -185,8 +185,8 @@ fn a_url_is_found_on_its_own_host_whether_or_not_it_names_the_port() {
 }
 
 /// The versions of HTTP for which a host of the recording accepts a connection that offers this one alone.
-fn accepted(playback: &Rc<Playback>, site: usize, asked: Option<Version>) -> Vec<Version> {
-    let version = playback.versions(asked)[site];
+fn accepted(playback: &Rc<Playback>, recorded_host: usize, asked: Option<Version>) -> Vec<Version> {
+    let version = playback.versions(asked)[recorded_host];
     let accepts = |offered: &Version| {
         let offered = *offered;
         let world = World::new(Seed::new(1));
@@ -194,7 +194,7 @@ fn accepted(playback: &Rc<Playback>, site: usize, asked: Option<Version>) -> Vec
         let direction = lastmile_link::DirectionSpec::IDEAL;
         world.link(&direction, &direction, &[&client], &[&server]);
         let log = Rc::new(RefCell::new(playback.log()));
-        let port = playback.serve(site, &server, version, &log).unwrap();
+        let port = playback.serve(recorded_host, &server, version, &log).unwrap();
         let (address, tls) = (server.address(port), ClientTls::like_browsers(offered));
         let connected = async move {
             {
@@ -219,8 +219,12 @@ fn each_host_agrees_by_alpn_to_the_version_that_was_recorded_or_asked_for() {
     assert_eq!(accepted(&playback, 0, None), [Version::H2]);
     assert_eq!(accepted(&playback, 1, None), [Version::Http11]);
     for asked in [Version::Http11, Version::H2] {
-        for site in [0, 1] {
-            assert_eq!(accepted(&playback, site, Some(asked)), [asked], "host {site}");
+        for recorded_host in [0, 1] {
+            assert_eq!(
+                accepted(&playback, recorded_host, Some(asked)),
+                [asked],
+                "host {recorded_host}"
+            );
         }
     }
 }

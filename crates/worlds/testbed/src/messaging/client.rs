@@ -21,7 +21,7 @@ pub struct Clients<H> {
     /// The address of the server.
     pub address: SocketAddrV4,
     /// The options of every connection.
-    pub terms: ConnectionOptions,
+    pub options: ConnectionOptions,
     /// The seed of nonces and masks.
     pub seed: Seed,
 }
@@ -30,11 +30,11 @@ pub struct Clients<H> {
 pub(crate) type ServerEndResult = oneshot::Receiver<Result<EndpointResult, Failure>>;
 
 impl<H: Host> Clients<H> {
-    /// Runs the whole conversation, with one of `asides` per connection; `servers` are the results of our own server's ends, if it is ours.
+    /// Runs the whole conversation, with one of `out_of_bands` per connection; `servers` are the results of our own server's ends, if it is ours.
     pub async fn run_connections(
         self,
         conversation: Rc<Conversation>,
-        asides: Rc<[OutOfBand]>,
+        out_of_bands: Rc<[OutOfBand]>,
         servers: Vec<ServerEndResult>,
     ) -> Result<Vec<ConnectionResult>, Failure> {
         let start = self.host.now();
@@ -45,8 +45,8 @@ impl<H: Host> Clients<H> {
                 outgoing: &connection.up,
                 incoming: &connection.down,
                 start: conversation.start,
-                terms: &clients.terms,
-                aside: &asides[number],
+                options: &clients.options,
+                out_of_band: &out_of_bands[number],
             };
             async move {
                 clients.host.sleep_until(start + connection.opened_after).await;
@@ -82,7 +82,7 @@ impl<H: Host> Clients<H> {
                 Err(_) => Err(of_connection("server", &Failure::new("its program was stopped"))),
             },
             // If the server failed first, the client's failure is a consequence.
-            (Err(failure), server) => match server.and_then(|mut told| told.try_recv().ok()) {
+            (Err(failure), server) => match server.and_then(|mut receiver| receiver.try_recv().ok()) {
                 Some(Err(first)) => Err(of_connection("server", &first)),
                 _ => Err(of_connection("client", &failure)),
             },
@@ -104,7 +104,7 @@ impl<H: Host> Clients<H> {
 
     /// Opens a connection with the compression that is set.
     async fn open(&self, number: usize) -> Result<(Endpoint<H>, HandshakeResult), Failure> {
-        let extension = self.terms.compression.extension();
+        let extension = self.options.compression.extension();
         let (deflate, library) = extension.unwrap_or_default();
         let seed = self.seed.derive_index(number as u64);
         let stream = self.host.connect(self.address).await;

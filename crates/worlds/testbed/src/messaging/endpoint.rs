@@ -36,8 +36,8 @@ pub(super) struct EndpointPlan<'a> {
     pub(super) outgoing: &'a [ScheduledMessage],
     pub(super) incoming: &'a [ScheduledMessage],
     pub(super) start: ClockOrigin,
-    pub(super) terms: &'a ConnectionOptions,
-    pub(super) aside: &'a OutOfBand,
+    pub(super) options: &'a ConnectionOptions,
+    pub(super) out_of_band: &'a OutOfBand,
 }
 
 /// The result of the opening handshake at an end.
@@ -109,8 +109,8 @@ impl<H: Host> Endpoint<H> {
         part: EndpointPlan<'_>,
     ) -> Result<EndpointResult, Failure> {
         let (reading, writing) = tokio::io::split(self.stream);
-        let (tell, told) = mpsc::unbounded_channel();
-        let coding = &part.terms.compression;
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let coding = &part.options.compression;
         let (encoder, decoder) = (coding.encoder()?, coding.decoder()?);
         let talk = OpenConnection {
             host: self.host,
@@ -118,7 +118,7 @@ impl<H: Host> Endpoint<H> {
             session: RefCell::new(self.session),
             part,
         };
-        talk.part.aside.opened();
+        talk.part.out_of_band.opened();
         let opened = opening.at;
         let ended = EndpointResult {
             opening,
@@ -126,8 +126,8 @@ impl<H: Host> Endpoint<H> {
             complete: Vec::with_capacity(talk.part.incoming.len()),
             compressed_bytes: ByteCount::ZERO,
         };
-        let sending = talk.send(writing, encoder, opened, told);
-        let receiving = talk.receive(reading, decoder, ended, tell);
+        let sending = talk.send(writing, encoder, opened, receiver);
+        let receiving = talk.receive(reading, decoder, ended, sender);
         let (due, ended) = future::try_join(sending, receiving).await?;
         Ok(EndpointResult { due, ..ended })
     }
@@ -148,19 +148,19 @@ impl<H: Host> OpenConnection<'_, H> {
         mut stream: impl AsyncWrite + Unpin,
         mut encoder: Option<MessageEncoder>,
         opened: Instant,
-        mut told: mpsc::UnboundedReceiver<ReceiverState>,
+        mut receiver: mpsc::UnboundedReceiver<ReceiverState>,
     ) -> Result<Vec<Instant>, Failure> {
         let EndpointPlan {
             outgoing,
             start,
-            terms,
-            aside,
+            options,
+            out_of_band,
             ..
         } = self.part;
         let start = match start {
             ClockOrigin::OwnOpening => opened,
             ClockOrigin::BothOpenings => {
-                aside.both_opened().await;
+                out_of_band.both_opened().await;
                 self.host.now()
             }
         };
@@ -172,14 +172,14 @@ impl<H: Host> OpenConnection<'_, H> {
                     start + after
                 }
                 SendTime::OneByOne => {
-                    aside.decoded_opposite(self.role, place).await;
+                    out_of_band.decoded_opposite(self.role, place).await;
                     self.host.now()
                 }
             });
-            self.host.compute(terms.cpu_cost.encoding(message)).await;
+            self.host.compute(options.cpu_cost.encoding(message)).await;
             let (kind, bytes) = wire_payload(message, encoder.as_mut());
             let form = SendOptions {
-                is_compressed: message.is_compressed() && !terms.compression.is_application_layer(),
+                is_compressed: message.is_compressed() && !options.compression.is_application_layer(),
                 fragment: message.fragment,
             };
             if message.reset_context {
@@ -190,16 +190,16 @@ impl<H: Host> OpenConnection<'_, H> {
             self.flush(&mut stream).await?;
         }
         if self.role == Role::Server {
-            wait_for_state(&mut told, ReceiverState::AllReceived).await;
+            wait_for_state(&mut receiver, ReceiverState::AllReceived).await;
             let closing = self.session.borrow_mut().close(CloseCode::NORMAL, "");
             closing.map_err(|error| Failure::new(error.to_string()))?;
             self.flush(&mut stream).await?;
-            wait_for_state(&mut told, ReceiverState::Closed).await;
+            wait_for_state(&mut receiver, ReceiverState::Closed).await;
         } else {
-            wait_for_state(&mut told, ReceiverState::Closed).await;
+            wait_for_state(&mut receiver, ReceiverState::Closed).await;
             self.flush(&mut stream).await?;
             // The server ends the transport (RFC 6455 section 7.1.1).
-            wait_for_state(&mut told, ReceiverState::Finished).await;
+            wait_for_state(&mut receiver, ReceiverState::Finished).await;
         }
         stream.shutdown().await.map_err(failed)?;
         Ok(due)
@@ -215,17 +215,17 @@ impl<H: Host> OpenConnection<'_, H> {
         mut stream: impl AsyncRead + Unpin,
         mut decoder: Option<MessageDecoder>,
         mut ended: EndpointResult,
-        tell: mpsc::UnboundedSender<ReceiverState>,
+        sender: mpsc::UnboundedSender<ReceiverState>,
     ) -> Result<EndpointResult, Failure> {
         // If the sending side has failed, the receiver of this channel is gone, and both sides end with its failure.
-        let tell = |stage| {
-            let _ = tell.send(stage);
+        let sender = |stage| {
+            let _ = sender.send(stage);
         };
         let incoming = self.part.incoming;
         let mut buffer = vec![0; CHUNK];
         let mut is_finished = false;
         if incoming.is_empty() {
-            tell(ReceiverState::AllReceived);
+            sender(ReceiverState::AllReceived);
         }
         loop {
             while let Some(event) = self.next_event() {
@@ -233,7 +233,7 @@ impl<H: Host> OpenConnection<'_, H> {
                     Event::Message(message) => {
                         self.accept_message(message, decoder.as_mut(), &mut ended).await?;
                         if ended.complete.len() == incoming.len() {
-                            tell(ReceiverState::AllReceived);
+                            sender(ReceiverState::AllReceived);
                         }
                     }
                     Event::Closed(close) if close.code != CloseCode::NORMAL => {
@@ -248,13 +248,13 @@ impl<H: Host> OpenConnection<'_, H> {
                             "the connection was closed after {came} of {all} messages"
                         )));
                     }
-                    Event::Closed(_) => tell(ReceiverState::Closed),
+                    Event::Closed(_) => sender(ReceiverState::Closed),
                     Event::Failed(failure) => return Err(Failure::new(failure.to_string())),
                     Event::Opened(_) | Event::Ping(_) | Event::Pong(_) => {}
                 }
             }
             if is_finished {
-                tell(ReceiverState::Finished);
+                sender(ReceiverState::Finished);
                 return Ok(ended);
             }
             let read = stream.read(&mut buffer).await.map_err(failed)?;
@@ -278,7 +278,7 @@ impl<H: Host> OpenConnection<'_, H> {
         decoder: Option<&mut MessageDecoder>,
         ended: &mut EndpointResult,
     ) -> Result<(), Failure> {
-        let EndpointPlan { incoming, terms, .. } = self.part;
+        let EndpointPlan { incoming, options, .. } = self.part;
         let number = ended.complete.len() + 1;
         let Some(expected) = incoming.get(number - 1) else {
             let all = incoming.len();
@@ -297,10 +297,10 @@ impl<H: Host> OpenConnection<'_, H> {
                 expected.payload.len()
             )));
         }
-        self.host.compute(terms.cpu_cost.decoding(expected)).await;
+        self.host.compute(options.cpu_cost.decoding(expected)).await;
         ended.complete.push(self.host.now());
         ended.compressed_bytes += coded;
-        self.part.aside.decoded(self.role);
+        self.part.out_of_band.decoded(self.role);
         Ok(())
     }
 }
@@ -334,8 +334,8 @@ fn original_payload(
 }
 
 /// Waits until the receiving side has reached a stage; if it has failed, both sides end with its failure.
-async fn wait_for_state(told: &mut mpsc::UnboundedReceiver<ReceiverState>, wanted: ReceiverState) {
-    while let Some(stage) = told.recv().await {
+async fn wait_for_state(receiver: &mut mpsc::UnboundedReceiver<ReceiverState>, wanted: ReceiverState) {
+    while let Some(stage) = receiver.recv().await {
         if stage == wanted {
             return;
         }

@@ -13,23 +13,23 @@ use std::rc::Rc;
 use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
-/// Listens, and returns a receiver of each connection's result; `asides` has one element per connection.
+/// Listens, and returns a receiver of each connection's result; `out_of_bands` has one element per connection.
 pub(crate) fn serve<H: Host>(
     host: &H,
     conversation: &Rc<Conversation>,
-    terms: &ConnectionOptions,
-    asides: &Rc<[OutOfBand]>,
+    options: &ConnectionOptions,
+    out_of_bands: &Rc<[OutOfBand]>,
 ) -> Result<Vec<ServerEndResult>, Failure> {
     let mut listener = host
         .listen(PORT)
         .map_err(|error| Failure::new(format!("the server cannot listen: {error}")))?;
-    let (tell, told) = conversation.connections.iter().map(|_| oneshot::channel()).unzip();
+    let (sender, receiver) = conversation.connections.iter().map(|_| oneshot::channel()).unzip();
     let server = Rc::new(Server {
         host: host.clone(),
         conversation: Rc::clone(conversation),
-        terms: terms.clone(),
-        asides: Rc::clone(asides),
-        tell: RefCell::new(Vec::into_iter(tell).map(Some).collect()),
+        options: options.clone(),
+        out_of_bands: Rc::clone(out_of_bands),
+        sender: RefCell::new(Vec::into_iter(sender).map(Some).collect()),
     });
     host.spawn(async move {
         for _ in 0..server.conversation.connections.len() {
@@ -40,16 +40,16 @@ pub(crate) fn serve<H: Host>(
             host.spawn(async move { server.answer(stream).await });
         }
     });
-    Ok(told)
+    Ok(receiver)
 }
 
 struct Server<H> {
     host: H,
     conversation: Rc<Conversation>,
-    terms: ConnectionOptions,
-    asides: Rc<[OutOfBand]>,
+    options: ConnectionOptions,
+    out_of_bands: Rc<[OutOfBand]>,
     /// The sender of each connection's result.
-    tell: RefCell<Vec<Option<ServerEndSender>>>,
+    sender: RefCell<Vec<Option<ServerEndSender>>>,
 }
 
 type ServerEndSender = oneshot::Sender<Result<EndpointResult, Failure>>;
@@ -60,11 +60,11 @@ impl<H: Host> Server<H> {
         let Some((received, number)) = self.request(&mut stream).await else {
             return;
         };
-        let tell = self.tell.borrow_mut().get_mut(number).and_then(Option::take);
+        let sender = self.sender.borrow_mut().get_mut(number).and_then(Option::take);
         let ended = self.run_connection(stream, received, number).await;
-        if let Some(tell) = tell {
+        if let Some(sender) = sender {
             // The receiver is gone if the client has failed.
-            let _ = tell.send(ended);
+            let _ = sender.send(ended);
         }
     }
 
@@ -91,7 +91,7 @@ impl<H: Host> Server<H> {
         number: usize,
     ) -> Result<EndpointResult, Failure> {
         let connection = &self.conversation.connections[number];
-        let extension = self.terms.compression.extension();
+        let extension = self.options.compression.extension();
         let deflate = extension.map(|(own, library)| ServerDeflate {
             own,
             library,
@@ -111,8 +111,8 @@ impl<H: Host> Server<H> {
             outgoing: &connection.down,
             incoming: &connection.up,
             start: self.conversation.start,
-            terms: &self.terms,
-            aside: &self.asides[number],
+            options: &self.options,
+            out_of_band: &self.out_of_bands[number],
         };
         end.run_connection(opening, part).await
     }

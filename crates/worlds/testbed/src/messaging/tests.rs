@@ -22,7 +22,7 @@ impl CpuCost for Fixed {
 }
 
 /// A site whose client's CPU is four times slower than the server's.
-fn site(link: &str) -> TwoHostTestbed<sim::World> {
+fn testbed(link: &str) -> TwoHostTestbed<sim::World> {
     let spec = TwoHostSpec {
         client_cpu: CpuSpec {
             slow_down: 4.0,
@@ -64,8 +64,8 @@ fn conversation(start: ClockOrigin, down: Vec<ScheduledMessage>, up: Vec<Schedul
     })
 }
 
-fn seen(link: &str, conversation: &Rc<Conversation>, terms: &ConnectionOptions) -> ConnectionResult {
-    let seen = run_connections(&site(link), conversation, terms, Server::Ours, Seed::new(2));
+fn seen(link: &str, conversation: &Rc<Conversation>, options: &ConnectionOptions) -> ConnectionResult {
+    let seen = run_connections(&testbed(link), conversation, options, Server::Ours, Seed::new(2));
     seen.unwrap().remove(0)
 }
 
@@ -214,24 +214,27 @@ fn a_dictionary_is_the_applications_affair_and_helps_both_ways() {
 
 /// The failure of a conversation whose ends have different settings or messages.
 fn between(server: (&str, &[&str]), client: (&str, &[&str])) -> String {
-    let site = site("wpt/cable");
+    let testbed = testbed("wpt/cable");
     let of = |(codec, texts): (&str, &[&str])| {
         let text = |text: &&str| outgoing(Kind::Text, (*text).to_owned(), SendTime::After(Duration::ZERO));
         let down = texts.iter().map(text).collect();
-        let terms = ConnectionOptions::without_cpu_cost(CompressionMode::from_codec(codec.parse().unwrap()));
-        (conversation(ClockOrigin::OwnOpening, down, Vec::new()), terms)
+        let options = ConnectionOptions::without_cpu_cost(CompressionMode::from_codec(codec.parse().unwrap()));
+        (conversation(ClockOrigin::OwnOpening, down, Vec::new()), options)
     };
-    let asides: Rc<[OutOfBand]> = OutOfBand::one_per_connection(1).into();
-    let (said, terms) = of(server);
-    let told = server::serve(&site.server, &said, &terms, &asides).unwrap();
-    let (expected, terms) = of(client);
+    let out_of_bands: Rc<[OutOfBand]> = OutOfBand::one_per_connection(1).into();
+    let (said, options) = of(server);
+    let receivers = server::serve(&testbed.server, &said, &options, &out_of_bands).unwrap();
+    let (expected, options) = of(client);
     let clients = Clients {
-        host: site.client.clone(),
-        address: site.server.address(PORT),
-        terms,
+        host: testbed.client.clone(),
+        address: testbed.server.address(PORT),
+        options,
         seed: Seed::new(2),
     };
-    match site.run(clients.run_connections(expected, asides, told)).unwrap() {
+    match testbed
+        .run(clients.run_connections(expected, out_of_bands, receivers))
+        .unwrap()
+    {
         Ok(_) => panic!("nothing failed"),
         Err(failure) => failure.to_string(),
     }

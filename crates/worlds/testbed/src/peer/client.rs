@@ -103,13 +103,13 @@ impl RunningClient {
             Some(status) if !status.success() => return Err(process.failed(format!("ended with {status}"))),
             Some(_) => {}
         }
-        let told = process.output();
-        let told: Result<Vec<Value>, _> = told.lines().map(serde_json::from_str).collect();
-        let told = told.map_err(|error| process.failed(format!("printed a line that is not JSON: {error}")))?;
-        if told.last().is_none_or(|last| last["event"] != "end") {
+        let output = process.output();
+        let output: Result<Vec<Value>, _> = output.lines().map(serde_json::from_str).collect();
+        let output = output.map_err(|error| process.failed(format!("printed a line that is not JSON: {error}")))?;
+        if output.last().is_none_or(|last| last["event"] != "end") {
             return Err(process.failed("ended without the event \"end\"".to_owned()));
         }
-        Ok(told)
+        Ok(output)
     }
 }
 
@@ -128,8 +128,8 @@ impl Conversation {
     /// # Errors
     /// When it reads no more.
     pub fn tell(&mut self, command: &str) -> Result<(), PeerError> {
-        let told = self.input.as_mut().map(|input| writeln!(input, "{command}"));
-        match told {
+        let output = self.input.as_mut().map(|input| writeln!(input, "{command}"));
+        match output {
             Some(Ok(())) => Ok(()),
             _ => Err(self.process.failed(format!("does not read the command {command:?}"))),
         }
@@ -149,8 +149,8 @@ impl Conversation {
                 heard += length + 1;
                 match serde_json::from_str::<Value>(line) {
                     Ok(event) if event["event"] != name => {}
-                    told => {
-                        found = Some(told);
+                    output => {
+                        found = Some(output);
                         return true;
                     }
                 }

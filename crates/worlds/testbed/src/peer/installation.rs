@@ -22,16 +22,16 @@ impl PeerSpec {
     /// What is missing, and how to install it.
     pub fn is_installed(&self) -> Result<Version, NotInstalled> {
         self.is_present()?;
-        let told = self.command(&self.version.command).output();
-        let told = told
+        let output = self.command(&self.version.command).output();
+        let output = output
             .map_err(|error| self.missing(format!("the command that prints its version could not be run: {error}")))?;
-        let said = [told.stdout, told.stderr].concat();
+        let said = [output.stdout, output.stderr].concat();
         let said = String::from_utf8_lossy(&said);
         let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        if !told.status.success() {
+        if !output.status.success() {
             return Err(self.missing(format!(
                 "the command that prints its version ended with {}: {first}",
-                told.status
+                output.status
             )));
         }
         Ok(Version(first.rsplit(": ").next().unwrap_or_default().trim().to_owned()))

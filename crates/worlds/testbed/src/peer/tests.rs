@@ -121,8 +121,11 @@ fn a_server_is_told_what_the_contract_says_and_nothing_else() {
         })
         .unwrap();
     server.stop().unwrap();
-    let told = std::fs::read_to_string(state.path().join("stdout.log")).unwrap();
-    let mut names: Vec<_> = told.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    let state_text = std::fs::read_to_string(state.path().join("stdout.log")).unwrap();
+    let mut names: Vec<_> = state_text
+        .lines()
+        .filter_map(|line| Some(line.split_once('=')?.0))
+        .collect();
     // A shell adds these itself.
     names.retain(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name));
     names.sort_unstable();
@@ -134,7 +137,10 @@ fn a_server_is_told_what_the_contract_says_and_nothing_else() {
         "LASTMILE_PORT=8080",
         "LASTMILE_MINIMUM_SIZE=20",
     ] {
-        assert!(told.lines().any(|told| told == line), "{line} in {told}");
+        assert!(
+            state_text.lines().any(|state_text| state_text == line),
+            "{line} in {state_text}"
+        );
     }
 }
 
@@ -223,8 +229,8 @@ fn client(script: &str) -> Result<Vec<serde_json::Value>, PeerError> {
 
 #[test]
 fn what_a_client_tells_is_given_line_by_line_and_counts_when_it_says_end() {
-    let told = client("echo '{}'; echo '{\\\"event\\\": \\\"end\\\"}'").unwrap();
-    assert_eq!(told, [serde_json::json!({}), serde_json::json!({"event": "end"})]);
+    let state_text = client("echo '{}'; echo '{\\\"event\\\": \\\"end\\\"}'").unwrap();
+    assert_eq!(state_text, [serde_json::json!({}), serde_json::json!({"event": "end"})]);
     let refusal = |script| client(script).unwrap_err().to_string();
     assert_eq!(
         refusal("echo '{}'"),

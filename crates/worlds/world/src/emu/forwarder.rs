@@ -99,14 +99,14 @@ impl Forwarder {
             stop: AtomicBool::new(false),
             wake: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,
         });
-        let (told, priority) = std::sync::mpsc::channel();
+        let (sender, priority) = std::sync::mpsc::channel();
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("forwarder".to_owned())
             .spawn(move || {
                 // Timers may otherwise be 50 us late on purpose (prctl(2), PR_SET_TIMERSLACK).
                 let _ = nix::sys::prctl::set_timerslack(1);
-                let _ = told.send(syscalls::run_before_others().is_ok());
+                let _ = sender.send(syscalls::run_before_others().is_ok());
                 theirs.run(clock, ThreadWaits::of_this_thread(&watch));
             })?;
         Ok(Self {

@@ -75,9 +75,9 @@ impl Gateway {
         let half_open = HalfOpenRelays::default();
         let counted = half_open.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         std::thread::Builder::new().name("gateway".to_owned()).spawn(move || {
-            let _ = tell.send(gettid().as_raw());
+            let _ = sender.send(gettid().as_raw());
             // The thread ends, and with it every connection, when no sender of commands is left.
             runtime.block_on(async {
                 while let Some(command) = received.recv().await {
@@ -96,7 +96,7 @@ impl Gateway {
             services,
             resolvers: dns_relay::machine_name_servers(),
             half_open,
-            thread: told.recv().map_err(io::Error::other)?,
+            thread: receiver.recv().map_err(io::Error::other)?,
         })
     }
 

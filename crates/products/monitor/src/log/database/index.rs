@@ -39,16 +39,16 @@ impl SubjectIndex {
             put(SEVERAL)?;
             return Ok(place_term("", position, times.0, times.1));
         }
-        let mut terms = 0;
+        let mut entries = 0;
         for subject in subjects {
-            terms += place_term(subject, position, times.0, times.1);
+            entries += place_term(subject, position, times.0, times.1);
             let id = match self.ids.get(subject) {
                 Some(id) => *id,
                 None => self.number(connection, subject)?,
             };
             put(id)?;
         }
-        Ok(terms)
+        Ok(entries)
     }
 
     fn number(&mut self, connection: &Connection, subject: &str) -> rusqlite::Result<i64> {

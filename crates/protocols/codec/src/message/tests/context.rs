@@ -101,11 +101,11 @@ fn deflate_at_levels_4_to_9_goes_on_from_what_it_was_only_told_of_as_if_it_had_c
         for (window, mem_level) in [(9, 1), (11, 4), (15, 8)] {
             let codec: MessageCodec = format!("deflate:{level}/w{window}/m{mem_level}").parse().unwrap();
             let mut through = MessageEncoder::new(&codec, None).unwrap();
-            let mut told = MessageEncoder::new(&codec, None).unwrap();
+            let mut encoder = MessageEncoder::new(&codec, None).unwrap();
             let mut left = messages.as_slice();
             while let Some((message, rest)) = left.split_first() {
                 assert_eq!(
-                    told.compressed_size(message),
+                    encoder.compressed_size(message),
                     through.compressed_size(message),
                     "{codec}"
                 );
@@ -113,7 +113,7 @@ fn deflate_at_levels_4_to_9_goes_on_from_what_it_was_only_told_of_as_if_it_had_c
                 for message in gap {
                     through.compressed_size(message);
                 }
-                told.append_history(&gap.concat());
+                encoder.append_history(&gap.concat());
                 left = after;
             }
         }

@@ -77,7 +77,7 @@ fn run(direction: &DirectionSpec, seed: u64, traffic: &[(u64, u64)], polled: boo
     let mut link = Link::new(direction, Seed::new(seed));
     let mut fates = Vec::new();
     let mut now = Instant::START;
-    let mut told = |event: Event<u64>| {
+    let mut observe = |event: Event<u64>| {
         let kind = if matches!(event, Event::Delivered { .. }) {
             "delivered"
         } else {
@@ -91,7 +91,7 @@ fn run(direction: &DirectionSpec, seed: u64, traffic: &[(u64, u64)], polled: boo
         while polled && let Some(at) = link.next_at().filter(|at| *at <= next) {
             link.poll(at, &mut |event| {
                 assert_eq!(event.at(), at, "polled at next_at, an event is told at its own instant");
-                told(event);
+                observe(event);
             });
         }
         now = next;
@@ -114,7 +114,7 @@ fn run(direction: &DirectionSpec, seed: u64, traffic: &[(u64, u64)], polled: boo
                 "events come in the order of time"
             );
             last = event.at();
-            told(event);
+            observe(event);
         });
         let counters = link.counters();
         assert_eq!(

@@ -90,12 +90,12 @@ impl TestbedWorld for World {
         act: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let namespace = host.namespace().clone();
-        let (tell, told) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             // The receiver is gone where the world has stopped.
-            let _ = tell.send(namespace.enter(act));
+            let _ = sender.send(namespace.enter(act));
         });
-        let ended = lastmile_world::World::run_for(self, limit, told);
+        let ended = lastmile_world::World::run_for(self, limit, receiver);
         let joined = thread.join();
         let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
         joined.map_err(|_| Failure::new("a thread on a host panicked"))?;

@@ -12,7 +12,7 @@ use lastmile_world::sim::CpuSpec;
 
 /// The site that `settings` describe; the error is a message for the author of the study. `nagle` is how the delivery's programs set
 /// Nagle's algorithm unless the settings say.
-pub(super) fn site_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHostSpec, String> {
+pub(super) fn two_host_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHostSpec, String> {
     let nagle = settings.nagle.unwrap_or(nagle);
     let link = settings
         .link

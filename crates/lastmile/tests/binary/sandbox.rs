@@ -10,7 +10,7 @@ use tempfile::TempDir;
 pub(crate) const LASTMILE: &str = env!("CARGO_BIN_EXE_lastmile");
 
 /// An empty folder to run in.
-pub(crate) struct Place(TempDir);
+pub(crate) struct Sandbox(TempDir);
 
 /// The result of a command.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-impl Place {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
