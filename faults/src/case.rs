@@ -5,7 +5,7 @@ use crate::damage::Damage;
 use crate::events::{Events, KINDS, SUBJECTS};
 use crate::plan::{Kind, Plan, Program, Step};
 use crate::producers::{self, Receipt};
-use crate::programs::{Disk, Place, Running, Start};
+use crate::programs::{Disk, Running, Start, Workspace};
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::AddAssign;
@@ -74,7 +74,7 @@ pub fn run(binary: &Path, plan: &Plan, folder: &Path) -> Outcome {
 
 struct Case<'a> {
     plan: &'a Plan,
-    place: Place,
+    workspace: Workspace,
     events: Events,
     disk: Option<Disk>,
     /// Who may use no more than so many bytes.
@@ -101,10 +101,10 @@ const ATTEMPTS: u64 = 40;
 
 impl<'a> Case<'a> {
     fn new(binary: &Path, plan: &'a Plan, folder: &Path) -> io::Result<Self> {
-        let mut place = Place::new(binary, folder, plan.seed)?;
+        let mut workspace = Workspace::new(binary, folder, plan.seed)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
         let disk = match plan.shortage {
-            Some(shortage) if plan.kind == Kind::FullDisk => Some(Disk::mount(&mut place, shortage.kib)?),
+            Some(shortage) if plan.kind == Kind::FullDisk => Some(Disk::mount(&mut workspace, shortage.kib)?),
             _ => None,
         };
         let most = plan.shortage.filter(|_| plan.kind == Kind::FullStore);
@@ -128,7 +128,7 @@ impl<'a> Case<'a> {
             },
             monitor: side(Program::Monitor, "monitor"),
             sensor: side(Program::Sensor, "sensor"),
-            place,
+            workspace,
             disk,
             most: most.map(|shortage| (shortage.program, shortage.kib * 1024)),
             producers: Vec::new(),
@@ -170,8 +170,8 @@ impl<'a> Case<'a> {
             Step::Damage(program, damage) => self.damage(*program, *damage)?,
             Step::Submit(submissions) => {
                 for submission in submissions.clone() {
-                    let (place, events, patience) = (self.place.clone(), self.events, self.plan.patience);
-                    let work = move || producers::submit(&place, events, &submission, patience);
+                    let (workspace, events, patience) = (self.workspace.clone(), self.events, self.plan.patience);
+                    let work = move || producers::submit(&workspace, events, &submission, patience);
                     self.producers.push(thread::spawn(work));
                 }
             }
@@ -191,7 +191,7 @@ impl<'a> Case<'a> {
 
     fn grow(&mut self) -> io::Result<()> {
         self.most = None;
-        self.disk.as_ref().map_or(Ok(()), |disk| disk.grow(&self.place))
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.grow(&self.workspace))
     }
 
     fn damage(&mut self, program: Program, damage: Damage) -> io::Result<()> {
@@ -215,9 +215,14 @@ impl<'a> Case<'a> {
         while self.side(program).running.is_none() {
             let folder = self.side(program).folder.clone();
             let most = self.most.filter(|(short, _)| *short == program);
-            let words = program.words(&self.place, &folder, self.plan.durability, most.map(|(_, bytes)| bytes));
+            let words = program.words(
+                &self.workspace,
+                &folder,
+                self.plan.durability,
+                most.map(|(_, bytes)| bytes),
+            );
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            match Running::start(&self.place, &words)? {
+            match Running::start(&self.workspace, &words)? {
                 Start::Running(running) => self.side(program).running = Some(running),
                 Start::Refused(code, said) => {
                     self.refusals += 1;
@@ -240,7 +245,7 @@ impl<'a> Case<'a> {
     fn salvage(&mut self, program: Program, folder: &Path) -> io::Result<()> {
         let new = folder.with_file_name(format!("{program:?}-{}", self.refusals));
         let words = ["salvage", &folder.display().to_string(), &new.display().to_string()];
-        let output = self.place.run(&words, "")?;
+        let output = self.workspace.run(&words, "")?;
         let (code, said) = (output.status.code(), String::from_utf8_lossy(&output.stderr));
         self.history.push(format!("salvage ended with {code:?}: {said}"));
         self.told_elsewhere |= code != Some(0);
@@ -258,7 +263,7 @@ impl<'a> Case<'a> {
         self.start(Program::Sensor)?;
         for attempt in 0..ATTEMPTS {
             let numbers = LAST + 3 * attempt..LAST + 3 * attempt + 3;
-            let (acknowledged, dropped) = producers::lines(&self.place, self.events, numbers.clone())?;
+            let (acknowledged, dropped) = producers::lines(&self.workspace, self.events, numbers.clone())?;
             self.receipts.push(Receipt {
                 way: crate::plan::Way::Lines,
                 numbers,
@@ -297,14 +302,14 @@ impl<'a> Case<'a> {
     }
 
     fn query(&self, words: &[&str]) -> io::Result<Answer> {
-        let url = self.place.url();
+        let url = self.workspace.url();
         let words = [&["query", "--monitor", &url], words].concat();
-        Ok(Answer::of(&self.place.run(&words, "")?, self.events))
+        Ok(Answer::of(&self.workspace.run(&words, "")?, self.events))
     }
 
     fn check(&self, figures: &mut Figures) -> io::Result<Vec<String>> {
         let all = self.query(&[])?;
-        let audit = Audit::of(&self.place.run(&["audit", "--monitor", &self.place.url()], "")?);
+        let audit = Audit::of(&self.workspace.run(&["audit", "--monitor", &self.workspace.url()], "")?);
         let evidence = Evidence {
             receipts: &self.receipts,
             all: &all,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Damage {
     Flip {
-        place: u64,
+        workspace: u64,
         bit: u64,
         /// All bytes are alike; otherwise all files are.
         by_size: bool,
@@ -29,7 +29,7 @@ impl Damage {
         let file = below(1 << 40);
         if flip {
             Self::Flip {
-                place: file,
+                workspace: file,
                 bit: below(8),
                 by_size: below(2) == 0,
                 written_only: below(2) == 0,
@@ -60,7 +60,7 @@ impl Damage {
         let choose = |file: u64| &files[file as usize % files.len()];
         match self {
             Self::Flip {
-                place,
+                workspace,
                 bit,
                 by_size,
                 written_only,
@@ -68,7 +68,7 @@ impl Damage {
                 let chosen = if by_size {
                     &files[..]
                 } else {
-                    std::slice::from_ref(choose(place))
+                    std::slice::from_ref(choose(workspace))
                 };
                 let mut candidates = Vec::new();
                 for file in chosen {
@@ -79,7 +79,7 @@ impl Damage {
                 if candidates.is_empty() {
                     return Ok("there is no byte to damage".to_owned());
                 }
-                let (file, at) = candidates[(place / 8) as usize % candidates.len()];
+                let (file, at) = candidates[(workspace / 8) as usize % candidates.len()];
                 let mut bytes = fs::read(file)?;
                 bytes[at] ^= 1 << bit;
                 fs::write(file, bytes)?;

@@ -2,7 +2,7 @@
 
 use crate::events::Events;
 use crate::plan::{Submission, Way};
-use crate::programs::{HANGS, Place};
+use crate::programs::{HANGS, Workspace};
 use serde_json::{Value, json};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -41,7 +41,7 @@ fn emit_source(numbers: &Range<u64>) -> String {
 /// # Errors
 /// When an answer is none, or a program hangs.
 pub(crate) fn submit(
-    place: &Place,
+    workspace: &Workspace,
     events: Events,
     submission: &Submission,
     patience: &str,
@@ -50,10 +50,10 @@ pub(crate) fn submit(
     let (mut receipts, mut failures) = (Vec::new(), 0);
     for numbers in submission.batches.iter().cloned() {
         let (acknowledged, dropped) = match way {
-            Way::EmitToMonitor | Way::EmitToSensor => (emit(place, events, way, &numbers, patience)?, 0),
+            Way::EmitToMonitor | Way::EmitToSensor => (emit(workspace, events, way, &numbers, patience)?, 0),
             // A sensor that is killed answers nothing: nothing is acknowledged.
-            Way::Lines => lines(place, events, numbers.clone()).unwrap_or_default(),
-            Way::Otlp => records(place, events, numbers.clone()).unwrap_or_default(),
+            Way::Lines => lines(workspace, events, numbers.clone()).unwrap_or_default(),
+            Way::Otlp => records(workspace, events, numbers.clone()).unwrap_or_default(),
         };
         failures += u32::from(acknowledged < numbers.end - numbers.start);
         receipts.push(Receipt {
@@ -73,9 +73,9 @@ pub(crate) fn submit(
 const FAILURES_MAX: u32 = 5;
 
 /// How many `lastmile emit` says are acknowledged.
-fn emit(place: &Place, events: Events, way: Way, numbers: &Range<u64>, patience: &str) -> io::Result<u64> {
+fn emit(workspace: &Workspace, events: Events, way: Way, numbers: &Range<u64>, patience: &str) -> io::Result<u64> {
     let source = emit_source(numbers);
-    let (url, socket) = (place.url(), place.socket().display().to_string());
+    let (url, socket) = (workspace.url(), workspace.socket().display().to_string());
     let receiver = if way == Way::EmitToMonitor {
         ["--monitor", &url]
     } else {
@@ -90,7 +90,7 @@ fn emit(place: &Place, events: Events, way: Way, numbers: &Range<u64>, patience:
         receiver[0],
         receiver[1],
     ];
-    let output = place.run(
+    let output = workspace.run(
         &words,
         &numbers.clone().map(|number| events.line(number)).collect::<String>(),
     )?;
@@ -107,8 +107,8 @@ fn emit(place: &Place, events: Events, way: Way, numbers: &Range<u64>, patience:
 }
 
 /// How many lines a sensor says that it kept and dropped.
-pub(crate) fn lines(place: &Place, events: Events, numbers: Range<u64>) -> io::Result<(u64, u64)> {
-    let mut stream = UnixStream::connect(place.socket())?;
+pub(crate) fn lines(workspace: &Workspace, events: Events, numbers: Range<u64>) -> io::Result<(u64, u64)> {
+    let mut stream = UnixStream::connect(workspace.socket())?;
     stream.set_read_timeout(Some(HANGS))?;
     let lines: String = numbers.map(|number| events.line(number)).collect();
     stream.write_all(lines.as_bytes())?;
@@ -126,15 +126,15 @@ pub(crate) fn lines(place: &Place, events: Events, numbers: Range<u64>) -> io::R
 }
 
 /// How many log records a sensor says that it kept and dropped. Of a request that it refuses, it drops none: they are to be sent again.
-fn records(place: &Place, events: Events, numbers: Range<u64>) -> io::Result<(u64, u64)> {
+fn records(workspace: &Workspace, events: Events, numbers: Range<u64>) -> io::Result<(u64, u64)> {
     let all = numbers.end - numbers.start;
     let records: Vec<Value> = numbers.map(|number| events.record(number)).collect();
     let body = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).to_string();
-    let mut stream = TcpStream::connect(place.otlp)?;
+    let mut stream = TcpStream::connect(workspace.otlp)?;
     stream.set_read_timeout(Some(HANGS))?;
     let head = format!(
         "POST /v1/logs HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        place.otlp,
+        workspace.otlp,
         body.len()
     );
     stream.write_all((head + &body).as_bytes())?;

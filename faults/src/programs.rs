@@ -17,7 +17,7 @@ pub(crate) const HANGS: Duration = Duration::from_secs(20);
 
 /// The binary, and what the programs of a case share.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct Workspace {
     pub(crate) binary: PathBuf,
     pub(crate) folder: PathBuf,
     pub(crate) monitor: SocketAddr,
@@ -26,7 +26,7 @@ pub(crate) struct Place {
     namespace: Option<u32>,
 }
 
-impl Place {
+impl Workspace {
     /// Takes ports of an address that no other case has, below those that systems give away, so that a program that starts again finds its port free.
     pub(crate) fn new(binary: &Path, folder: &Path, case: u64) -> io::Result<Self> {
         let [.., high, low] = case.to_be_bytes();
@@ -114,8 +114,8 @@ impl Disk {
     ///
     /// # Errors
     /// When the machine does not allow it.
-    pub(crate) fn mount(place: &mut Place, kib: u64) -> io::Result<Self> {
-        let path = place.folder.join("disk");
+    pub(crate) fn mount(workspace: &mut Workspace, kib: u64) -> io::Result<Self> {
+        let path = workspace.folder.join("disk");
         std::fs::create_dir(&path)?;
         let script = r#"mount -t tmpfs -o size="$1"k none "$2" && echo ready && exec sleep infinity"#;
         let mut holder = Command::new("unshare")
@@ -125,7 +125,7 @@ impl Disk {
             .spawn()?;
         let mut said = String::new();
         BufReader::new(holder.stdout.take().expect("it is a pipe")).read_line(&mut said)?;
-        place.namespace = Some(holder.id());
+        workspace.namespace = Some(holder.id());
         let disk = Self { holder, path };
         if said.is_empty() {
             return Err(io::Error::other("no disk can be mounted in a namespace"));
@@ -134,8 +134,8 @@ impl Disk {
     }
 
     /// Makes it large.
-    pub(crate) fn grow(&self, place: &Place) -> io::Result<()> {
-        let mut command = place.command(Path::new("mount"));
+    pub(crate) fn grow(&self, workspace: &Workspace) -> io::Result<()> {
+        let mut command = workspace.command(Path::new("mount"));
         let status = command.args(["-o", "remount,size=256m"]).arg(&self.path).status()?;
         status
             .success()
@@ -172,8 +172,8 @@ impl Running {
     ///
     /// # Errors
     /// When it cannot run, or hangs.
-    pub(crate) fn start(place: &Place, words: &[&str]) -> io::Result<Start> {
-        let mut child = place.command(&place.binary).args(words).spawn()?;
+    pub(crate) fn start(workspace: &Workspace, words: &[&str]) -> io::Result<Start> {
+        let mut child = workspace.command(&workspace.binary).args(words).spawn()?;
         let stderr = BufReader::new(child.stderr.take().expect("it is a pipe"));
         let said = Arc::new(Mutex::new(String::new()));
         let (ready, listens) = mpsc::channel();
@@ -250,14 +250,20 @@ impl Drop for Running {
 
 impl Program {
     /// The words that start it, with its folder.
-    pub(crate) fn words(self, place: &Place, folder: &Path, durability: &str, most: Option<u64>) -> Vec<String> {
+    pub(crate) fn words(
+        self,
+        workspace: &Workspace,
+        folder: &Path,
+        durability: &str,
+        most: Option<u64>,
+    ) -> Vec<String> {
         let folder = folder.display().to_string();
         let mut words = match self {
             Self::Monitor => vec![
                 "monitor".to_owned(),
                 folder,
                 "--listen".to_owned(),
-                place.monitor.to_string(),
+                workspace.monitor.to_string(),
                 "--durability".to_owned(),
                 durability.to_owned(),
             ],
@@ -265,11 +271,11 @@ impl Program {
                 "sensor".to_owned(),
                 folder,
                 "--monitor".to_owned(),
-                place.url(),
+                workspace.url(),
                 "--socket".to_owned(),
-                place.socket().display().to_string(),
+                workspace.socket().display().to_string(),
                 "--otlp".to_owned(),
-                place.otlp.to_string(),
+                workspace.otlp.to_string(),
             ],
         };
         if let Some(bytes) = most {

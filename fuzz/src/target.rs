@@ -268,12 +268,12 @@ pub fn accept_encoding(input: &[u8]) {
     let lines = || input.split(|&byte| byte == b'\n');
     let accept = AcceptEncoding::parse(lines());
     match accept.choose(OFFERED) {
-        Choice::Coded(place) => {
-            assert!(place < OFFERED.len());
+        Choice::Coded(index) => {
+            assert!(index < OFFERED.len());
             // One more line can only lower the weight of the codings that it names again.
-            let refusal = format!("{};q=0", OFFERED[place]);
+            let refusal = format!("{};q=0", OFFERED[index]);
             let refused = AcceptEncoding::parse(lines().chain([refusal.as_bytes()])).choose(OFFERED);
-            assert_ne!(refused, Choice::Coded(place));
+            assert_ne!(refused, Choice::Coded(index));
         }
         Choice::Identity => assert!(!accept.refuses_identity()),
         Choice::Nothing => assert!(accept.refuses_identity()),

@@ -35,7 +35,7 @@ enum Kind {
         high: f64,
     },
     Named {
-        places: usize,
+        positions: usize,
     },
 }
 
@@ -50,7 +50,7 @@ impl FittedAxis {
             Scale::Log => Self::log(axis, values, wanted),
             Scale::Named(names) => Self {
                 kind: Kind::Named {
-                    places: names.len().max(1),
+                    positions: names.len().max(1),
                 },
                 ticks: names
                     .iter()
@@ -83,14 +83,14 @@ impl FittedAxis {
         match self.kind {
             Kind::Linear { low, high } => (value - low) / (high - low),
             Kind::Log { low, high } => (libm::log10(value) - low) / (high - low),
-            Kind::Named { places } => (value.floor() + 0.5) / places as f64,
+            Kind::Named { positions } => (value.floor() + 0.5) / positions as f64,
         }
     }
 
     /// The share of the axis that one name has; none where the axis has no names.
     pub(super) fn slot(&self) -> Option<f64> {
         match self.kind {
-            Kind::Named { places } => Some(1.0 / places as f64),
+            Kind::Named { positions } => Some(1.0 / positions as f64),
             _ => None,
         }
     }
@@ -111,13 +111,13 @@ impl FittedAxis {
         let (first, last) = ((low / step).floor() as i64, (high / step - BEYOND).ceil() as i64);
         (low, high) = (first as f64 * step, last as f64 * step);
         let shown = shown_unit(&axis.unit, low.abs().max(high.abs()));
-        let places = places_of(step / shown.size);
+        let positions = places_of(step / shown.size);
         let ticks = (first..=last)
             .map(|n| {
                 let value = n as f64 * step;
                 Tick {
                     at: (value - low) / (high - low),
-                    text: with_decimals(value / shown.size, places),
+                    text: with_decimals(value / shown.size, positions),
                 }
             })
             .collect();
@@ -231,12 +231,12 @@ fn nice_step(rough: f64) -> f64 {
 
 /// Decimal places that distinguish multiples of `step`.
 fn places_of(step: f64) -> usize {
-    let (mut places, mut step) = (0, step.abs());
-    while places < 9 && step < 0.9995 {
+    let (mut positions, mut step) = (0, step.abs());
+    while positions < 9 && step < 0.9995 {
         step *= 10.0;
-        places += 1;
+        positions += 1;
     }
-    places
+    positions
 }
 
 fn exp10(power: i32) -> f64 {

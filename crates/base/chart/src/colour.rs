@@ -31,9 +31,9 @@ const STOPS: [[u8; 3]; 17] = [
 impl Rgb {
     /// The colour at `share` of the scale, from 0 (dark) to 1 (light); values beyond have the end's colour.
     pub(super) fn at(share: f64) -> Self {
-        let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
-        let below = (place as usize).min(STOPS.len() - 2);
-        let part = place - below as f64;
+        let position = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
+        let below = (position as usize).min(STOPS.len() - 2);
+        let part = position - below as f64;
         let mix = |channel: usize| {
             let [from, to] = [below, below + 1].map(|stop| f64::from(STOPS[stop][channel]));
             (from + (to - from) * part).round() as u8

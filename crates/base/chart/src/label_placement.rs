@@ -103,7 +103,7 @@ impl Labels {
             (x - 7.0, y - 7.0, Anchor::End),
             (x - 7.0, y + 15.0, Anchor::End),
         ];
-        let places = spots.map(|(x, y, anchor)| {
+        let candidates = spots.map(|(x, y, anchor)| {
             let left = match anchor {
                 Anchor::Start => x,
                 Anchor::Middle => x - width / 2.0,
@@ -122,10 +122,10 @@ impl Labels {
         let free =
             |wanted: &Rect| self.area.contains_rect(wanted) && !self.taken.iter().any(|taken| taken.overlaps(wanted));
         let clear = |wanted: &Rect| free(wanted) && !self.crossed.iter().any(|point| wanted.contains_point(*point));
-        let found = places
+        let found = candidates
             .iter()
             .find(|(_, wanted)| clear(wanted))
-            .or_else(|| places.iter().find(|(_, wanted)| free(wanted)));
+            .or_else(|| candidates.iter().find(|(_, wanted)| free(wanted)));
         let (spot, taken) = *found?;
         self.occupy(taken);
         Some(spot)

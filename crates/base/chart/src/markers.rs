@@ -44,15 +44,15 @@ pub(super) fn styles(all: &[Series]) -> Vec<SeriesStyle> {
             .name
             .strip_suffix(source)
             .map_or(series.name.as_str(), |rest| rest.trim_end_matches([',', ' ']));
-        let place = things.iter().position(|known| *known == thing).unwrap_or_else(|| {
+        let thing_index = things.iter().position(|known| *known == thing).unwrap_or_else(|| {
             things.push(thing);
             things.len() - 1
         });
         styles.push(SeriesStyle {
             index,
-            class: format!("c{} {source}", place % COLOURS + 1),
+            class: format!("c{} {source}", thing_index % COLOURS + 1),
             source: series.source,
-            shape: SHAPES[place % SHAPES.len()],
+            shape: SHAPES[thing_index % SHAPES.len()],
         });
     }
     styles

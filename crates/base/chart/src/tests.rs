@@ -153,15 +153,17 @@ fn labels_at_one_place_do_not_cover_each_other() {
     ];
     let chart = saved(vec![series("etdr", Source::Measured, near)]);
     let drawn = svg(&chart, Layout::Wide, "a");
-    let places: Vec<&str> = drawn
+    let label_positions: Vec<&str> = drawn
         .lines()
         .filter(|line| line.contains("class=\"label"))
         .map(|line| line.split("text-anchor").next().unwrap())
         .collect();
-    assert_eq!(places.len(), 3);
+    assert_eq!(label_positions.len(), 3);
     assert!(
-        places[0] != places[1] && places[1] != places[2] && places[0] != places[2],
-        "{places:?}"
+        label_positions[0] != label_positions[1]
+            && label_positions[1] != label_positions[2]
+            && label_positions[0] != label_positions[2],
+        "{label_positions:?}"
     );
 }
 

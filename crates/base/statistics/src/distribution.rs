@@ -133,9 +133,9 @@ impl Distribution {
 
     /// The quantile of probability `probability`, as [`crate::quantile`] interpolates it.
     pub fn quantile(&self, probability: f64) -> f64 {
-        let place = probability.clamp(0.0, 1.0) * (self.n - 1) as f64;
-        let [below, above] = [place.floor(), place.ceil()].map(|rank| self.at_rank(rank as u64));
-        below + (above - below) * (place - place.floor())
+        let rank = probability.clamp(0.0, 1.0) * (self.n - 1) as f64;
+        let [below, above] = [rank.floor(), rank.ceil()].map(|rank| self.at_rank(rank as u64));
+        below + (above - below) * (rank - rank.floor())
     }
 
     /// The sample of this rank, from 0; to the width of its bin, except at both ends.

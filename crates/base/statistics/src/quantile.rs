@@ -6,9 +6,9 @@
 pub fn quantile(samples: &[f64], probability: f64) -> Option<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let place = probability.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
-    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-    Some(below + (above - below) * (place - place.floor()))
+    let rank = probability.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+    Some(below + (above - below) * (rank - rank.floor()))
 }
 
 #[cfg(test)]

@@ -64,25 +64,25 @@ pub fn spread(mean: f64, population_sd: f64, unit: &str) -> String {
         return format!("{} ± 0", with_unit(&with_decimals(mean, decimals(mean)), &unit));
     }
     let most = decimals(mean) + 2;
-    let places = (0..most)
-        .find(|places| population_sd >= 19.9 * half_unit(*places))
+    let decimals = (0..most)
+        .find(|decimals| population_sd >= 19.9 * half_unit(*decimals))
         .unwrap_or(most);
-    let population_sd = if population_sd < half_unit(places) {
-        format!("<{}", with_decimals(half_unit(places) * 2.0, places))
+    let population_sd = if population_sd < half_unit(decimals) {
+        format!("<{}", with_decimals(half_unit(decimals) * 2.0, decimals))
     } else {
-        with_decimals(population_sd, places)
+        with_decimals(population_sd, decimals)
     };
-    format!("{} ± {population_sd}", with_unit(&with_decimals(mean, places), &unit))
+    format!("{} ± {population_sd}", with_unit(&with_decimals(mean, decimals), &unit))
 }
 
 /// `9.40 to 9.66 s`, with the prefix of the larger.
 pub fn interval([low, high]: [f64; 2], unit: &str) -> String {
     let Prefixed { size, unit } = prefix(low.abs().max(high.abs()), unit);
-    let places = decimals(low.abs().max(high.abs()) / size);
+    let decimals = decimals(low.abs().max(high.abs()) / size);
     format!(
         "{} to {}",
-        with_decimals(low / size, places),
-        with_unit(&with_decimals(high / size, places), &unit)
+        with_decimals(low / size, decimals),
+        with_unit(&with_decimals(high / size, decimals), &unit)
     )
 }
 
@@ -120,19 +120,19 @@ fn decimals(value: f64) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
-    let mut places = 0;
+    let mut decimals = 0;
     let mut bound = 99.95;
-    while value < bound && places < 6 {
-        places += 1;
+    while value < bound && decimals < 6 {
+        decimals += 1;
         bound /= 10.0;
     }
     // A whole number needs no decimals: 5 objects, and not 5.00.
-    if value.fract() == 0.0 { 0 } else { places }
+    if value.fract() == 0.0 { 0 } else { decimals }
 }
 
-fn half_unit(places: usize) -> f64 {
+fn half_unit(decimals: usize) -> f64 {
     let mut half = 0.5;
-    for _ in 0..places {
+    for _ in 0..decimals {
         half /= 10.0;
     }
     half
@@ -143,12 +143,12 @@ pub fn count(value: u64) -> String {
     with_decimals(value as f64, 0)
 }
 
-/// With `places` decimals, separators of thousands from 10,000 up, and no negative zero.
-pub fn with_decimals(value: f64, places: usize) -> String {
+/// With `decimals` decimals, separators of thousands from 10,000 up, and no negative zero.
+pub fn with_decimals(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return NO_NUMBER.to_owned();
     }
-    let text = format!("{value:.places$}");
+    let text = format!("{value:.decimals$}");
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) if digits.bytes().any(|b| matches!(b, b'1'..=b'9')) => ("-", digits),
         Some(digits) => ("", digits),

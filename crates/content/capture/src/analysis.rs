@@ -135,25 +135,25 @@ impl Flows {
         match &datagram.transport {
             Transport::Udp => {
                 let next = self.udp.len();
-                let place = *self.udp_by_ends.entry(ends).or_insert(next);
-                if place == next {
+                let index = *self.udp_by_ends.entry(ends).or_insert(next);
+                if index == next {
                     self.udp.push(UdpFlow::new(packet.at, datagram));
                 }
-                self.udp[place].push(packet.at, datagram);
+                self.udp[index].push(packet.at, datagram);
             }
             Transport::Tcp(segment) => {
                 let known = self.tcp_by_ends.get(&ends).copied();
-                let going_on = known.filter(|place| !self.tcp[*place].is_reused_by(datagram.from, segment));
-                let place = going_on.unwrap_or_else(|| {
+                let going_on = known.filter(|index| !self.tcp[*index].is_reused_by(datagram.from, segment));
+                let index = going_on.unwrap_or_else(|| {
                     let dialogue = HttpTracker::default();
                     self.tcp.push(Connection::new(packet.at, datagram, segment, dialogue));
                     self.tcp_by_ends.insert(ends, self.tcp.len() - 1);
                     self.tcp.len() - 1
                 });
-                let connection = &mut self.tcp[place];
+                let connection = &mut self.tcp[index];
                 connection.pass(packet.at, datagram, segment, packet.comments);
                 for transaction in connection.observer_mut().drain_completed() {
-                    self.http.add(place, transaction);
+                    self.http.add(index, transaction);
                 }
             }
         }
@@ -167,18 +167,18 @@ impl Flows {
             });
         };
         let mut tcp = Vec::with_capacity(self.tcp.len());
-        for (place, connection) in self.tcp.into_iter().enumerate() {
+        for (index, connection) in self.tcp.into_iter().enumerate() {
             let (mut flow, http) = connection.into_parts();
             let (transactions, http_lost) = http.into_unfinished();
             flow.http_lost = http_lost;
             tcp.push(flow);
             for transaction in transactions {
-                self.http.add(place, transaction);
+                self.http.add(index, transaction);
             }
         }
         self.http
             .listed
-            .sort_by_key(|(place, transaction)| (transaction.began, *place));
+            .sort_by_key(|(index, transaction)| (transaction.began, *index));
         Ok(Analysis {
             format: packets.format(),
             file: ByteCount::new(packets.bytes_read()),

@@ -61,8 +61,8 @@ impl<R: Read> Segments<R> {
             };
             let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
             let known = self.by_ends.get(&ends).copied();
-            let going_on = known.filter(|place| !self.connections[*place].is_reused_by(datagram.from, &segment));
-            let place = going_on.unwrap_or_else(|| {
+            let going_on = known.filter(|index| !self.connections[*index].is_reused_by(datagram.from, &segment));
+            let index = going_on.unwrap_or_else(|| {
                 self.connections.push(Connection::new(&datagram, &segment));
                 self.by_ends.insert(ends, self.connections.len() - 1);
                 self.connections.len() - 1
@@ -70,9 +70,9 @@ impl<R: Read> Segments<R> {
             let first = *self.first.get_or_insert(packet.at);
             // A packet may have an earlier time than one before it in the file: one of the two is zero.
             let (after, before) = (packet.at.saturating_since(first), first.saturating_since(packet.at));
-            let connection = &mut self.connections[place];
+            let connection = &mut self.connections[index];
             return Ok(Some(record::Segment {
-                connection: place as u64 + 1,
+                connection: index as u64 + 1,
                 time_s: after.as_secs_f64() - before.as_secs_f64(),
                 comments: packet.comments.to_vec(),
                 ..connection.push(datagram.from, &segment)
@@ -135,9 +135,9 @@ struct SequenceOrigin {
 impl SequenceOrigin {
     /// The position of `number`, which is a SYN's or follows a SYN, and the origin to subtract from it.
     fn relative_position(&mut self, number: u32, is_syn: bool) -> (i64, i64) {
-        let place = self.sequence.unwrap_number(number);
-        let origin = *self.origin.get_or_insert(place - i64::from(!is_syn));
-        (place, origin)
+        let index = self.sequence.unwrap_number(number);
+        let origin = *self.origin.get_or_insert(index - i64::from(!is_syn));
+        (index, origin)
     }
 }
 
@@ -177,17 +177,17 @@ impl Connection {
         if is_syn {
             near.syn.get_or_insert((segment.sequence, segment.window_scale()));
         }
-        let (place, origin) = near.relative_position(segment.sequence, is_syn);
+        let (index, origin) = near.relative_position(segment.sequence, is_syn);
         let newest = near.sequence.newest();
         // The number of a reset may be any, and its payload is not data (RFC 9293 section 3.5.3).
         let is_reset = segment.has(Segment::RST);
         let again = if is_reset {
             0
         } else {
-            near.seen.add(place, place + segment.span())
+            near.seen.add(index, index + segment.span())
         };
         if !is_reset {
-            near.sequence.advance(place + segment.span());
+            near.sequence.advance(index + segment.span());
         }
         let acknowledgement = segment.has(Segment::ACK).then(|| {
             let (until, origin) = far.relative_position(segment.acknowledgement, false);
@@ -212,12 +212,12 @@ impl Connection {
             time_s: 0.0,
             direction: if is_up { "up" } else { "down" }.to_owned(),
             flags: flags(segment),
-            sequence: place - origin,
+            sequence: index - origin,
             length_bytes: segment.length.into(),
             acknowledgement,
             window_bytes: window(segment, near.syn, far.syn),
             selective_acknowledgements,
-            resent: again > 0 && newest.is_some_and(|newest| place < newest),
+            resent: again > 0 && newest.is_some_and(|newest| index < newest),
             comments: Vec::new(),
         }
     }

@@ -83,10 +83,10 @@ const DROPPED: &str = "dropped";
 
 /// Observes the payload of both sides.
 pub(crate) trait StreamObserver {
-    /// A segment with payload passes; `place` is the position of its payload, `other` the position that the other direction has reached.
-    fn payload(&mut self, at: Instant, side: Side, place: i64, segment: &Segment<'_>, other: Option<i64>);
-    /// A side will send nothing from position `place` on.
-    fn closed(&mut self, at: Instant, side: Side, place: i64);
+    /// A segment with payload passes; `position` is the position of its payload, `other` the position that the other direction has reached.
+    fn payload(&mut self, at: Instant, side: Side, position: i64, segment: &Segment<'_>, other: Option<i64>);
+    /// A side will send nothing from position `position` on.
+    fn closed(&mut self, at: Instant, side: Side, position: i64);
     /// The other side has everything from `side` up to `until`.
     fn acknowledged(&mut self, at: Instant, side: Side, until: i64);
 }
@@ -169,16 +169,16 @@ impl<L: StreamObserver> Connection<L> {
             Side::Client => (&mut self.up, &mut self.down),
             Side::Server => (&mut self.down, &mut self.up),
         };
-        let place = near.observe_sent(at, datagram, segment, dropped);
+        let position = near.observe_sent(at, datagram, segment, dropped);
         near.observe_window(at, segment);
         if far.observe_acknowledgement(at, segment) && !near.is_probe() {
             near.sent.duplicate_acknowledgements += 1;
         }
         if segment.length > 0 && !segment.has(Segment::RST) {
-            self.listener.payload(at, side, place.payload, segment, far.newest());
+            self.listener.payload(at, side, position.payload, segment, far.newest());
         }
         if segment.has(Segment::FIN) {
-            let end = place.payload + i64::from(segment.length);
+            let end = position.payload + i64::from(segment.length);
             self.listener.closed(at, side, end);
         }
         if let Some(acknowledged) = far.acknowledged() {

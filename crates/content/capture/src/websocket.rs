@@ -134,7 +134,7 @@ impl<R: Read> Messages<R> {
             &mut self.by_ends,
             self.limit,
         ) {
-            Ok(Some(place)) => self.collect(place),
+            Ok(Some(index)) => self.collect(index),
             Ok(None) => {}
             Err(why) => self.unread.count(why, packet.link_type),
         }
@@ -142,9 +142,9 @@ impl<R: Read> Messages<R> {
     }
 
     fn end(&mut self) {
-        for place in 0..self.flows.len() {
-            self.flows[place].connection.observer_mut().end(self.now);
-            self.collect(place);
+        for index in 0..self.flows.len() {
+            self.flows[index].connection.observer_mut().end(self.now);
+            self.collect(index);
         }
         self.is_over = true;
     }
@@ -164,8 +164,8 @@ impl<R: Read> Messages<R> {
     }
 
     /// Collects the events of a flow.
-    fn collect(&mut self, place: usize) {
-        let flow = &mut self.flows[place];
+    fn collect(&mut self, index: usize) {
+        let flow = &mut self.flows[index];
         let (client, server) = flow.connection.ends();
         for news in flow.connection.observer_mut().drain_events() {
             if let TrackerEvent::Opened {
@@ -278,8 +278,8 @@ fn push(
     };
     let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
     let known = by_ends.get(&ends).copied();
-    let going_on = known.filter(|place| !flows[*place].connection.is_reused_by(datagram.from, segment));
-    let place = going_on.unwrap_or_else(|| {
+    let going_on = known.filter(|index| !flows[*index].connection.is_reused_by(datagram.from, segment));
+    let index = going_on.unwrap_or_else(|| {
         let dialogue = WebSocketTracker::new(limit);
         flows.push(Flow {
             connection: Connection::new(packet.at, &datagram, segment, dialogue),
@@ -288,8 +288,8 @@ fn push(
         by_ends.insert(ends, flows.len() - 1);
         flows.len() - 1
     });
-    flows[place]
+    flows[index]
         .connection
         .pass(packet.at, &datagram, segment, packet.comments);
-    Ok(Some(place))
+    Ok(Some(index))
 }

@@ -13,7 +13,7 @@ mod tcptrace;
 mod tshark;
 
 use lastmile_capture::{Analysis, Opening, TcpFlow, analyse};
-use scenario::{Captured, Place};
+use scenario::{CapturePoint, Captured};
 use std::process::Command;
 
 /// A real program, how it prints its version, and the checks that need it.
@@ -93,8 +93,8 @@ fn both(analysis: &Analysis, figure: fn(&lastmile_capture::SentStatistics) -> u6
 fn account(captured: &Captured, analysis: &Analysis) {
     let TcpFlow { up, down, .. } = &analysis.tcp[0];
     for (sent, at_sender) in [
-        (up, captured.place == Place::Client),
-        (down, captured.place == Place::Server),
+        (up, captured.point == CapturePoint::Client),
+        (down, captured.point == CapturePoint::Server),
     ] {
         assert!(sent.out_of_order == 0 || !at_sender, "{}", captured.name);
     }

@@ -11,7 +11,7 @@ mod reader;
 use crate::infer::integer;
 use crate::lower::LoweredSchema;
 use crate::schema::{Presence, Schema};
-use layout::{Content, Place, StructLayout, element_code};
+use layout::{Content, FieldLocation, StructLayout, element_code};
 use serde_json::Value;
 
 /// A writer and reader of messages.
@@ -92,18 +92,18 @@ impl Message {
                 (Some(value), _) => value,
             };
             let in_field = |problem: String| format!("field {:?}: {problem}", field.name);
-            match (&field.place, &field.content) {
-                (Place::Data { bit, presence_bit }, Content::Scalar(schema)) => {
+            match (&field.location, &field.content) {
+                (FieldLocation::Data { bit, presence_bit }, Content::Scalar(schema)) => {
                     self.write_bits(at, *bit, scalar_bits(schema, value).map_err(in_field)?);
                     if let Some(bit) = presence_bit {
                         self.write_bits(at, *bit, 1);
                     }
                 }
-                (Place::Pointer(index), content) => {
+                (FieldLocation::Pointer(index), content) => {
                     self.write_content(at + layout.data_words + index, content, value)
                         .map_err(in_field)?;
                 }
-                (Place::Data { .. }, _) => unreachable!("the data section holds scalars"),
+                (FieldLocation::Data { .. }, _) => unreachable!("the data section holds scalars"),
             }
         }
         Ok(())

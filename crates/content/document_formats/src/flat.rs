@@ -97,15 +97,19 @@ fn write_table(
         let explicit = field.presence != Presence::Always;
         match slots[at] {
             Slot::Offset(offset) => builder.push_slot_always(slot, offset),
-            Slot::Scalar => write_scalar(&field.schema, value, Place::Slot(slot, explicit), builder)?,
+            Slot::Scalar => write_scalar(&field.schema, value, ScalarTarget::Slot(slot, explicit), builder)?,
             Slot::Struct => {
                 let (inner, _) = inline_struct(&field.schema).ok_or("an object is no struct")?;
                 for (at, member) in inner.iter().enumerate().rev() {
                     let value = value
                         .get(&member.name)
                         .ok_or_else(|| format!("field {:?} is missing", member.name))?;
-                    let place = if at == 0 { Place::Slot(slot, true) } else { Place::Here };
-                    write_scalar(&member.schema, value, place, builder)?;
+                    let target = if at == 0 {
+                        ScalarTarget::Slot(slot, true)
+                    } else {
+                        ScalarTarget::Here
+                    };
+                    write_scalar(&member.schema, value, target, builder)?;
                 }
             }
             Slot::Missing => {}
@@ -158,7 +162,7 @@ fn write_vector(
             values
                 .iter()
                 .rev()
-                .try_for_each(|value| write_scalar(scalar, value, Place::Here, builder))?;
+                .try_for_each(|value| write_scalar(scalar, value, ScalarTarget::Here, builder))?;
             Ok(WIPOffset::new(builder.end_vector::<u8>(values.len()).value()))
         }
     }
@@ -166,7 +170,7 @@ fn write_vector(
 
 /// Where a scalar goes: into a slot of the table, there even if it is the default or not; or next to what was written last.
 #[derive(Clone, Copy)]
-enum Place {
+enum ScalarTarget {
     Slot(VOffsetT, bool),
     Here,
 }
@@ -174,15 +178,15 @@ enum Place {
 fn write_scalar(
     schema: &Schema,
     value: &Value,
-    place: Place,
+    target: ScalarTarget,
     builder: &mut FlatBufferBuilder<'_>,
 ) -> Result<(), String> {
     macro_rules! push {
         ($number:expr, $default:expr) => {
-            match place {
-                Place::Slot(slot, true) => builder.push_slot_always(slot, $number),
-                Place::Slot(slot, false) => builder.push_slot(slot, $number, $default),
-                Place::Here => {
+            match target {
+                ScalarTarget::Slot(slot, true) => builder.push_slot_always(slot, $number),
+                ScalarTarget::Slot(slot, false) => builder.push_slot(slot, $number, $default),
+                ScalarTarget::Here => {
                     builder.push($number);
                 }
             }

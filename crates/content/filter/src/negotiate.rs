@@ -76,15 +76,15 @@ impl<'a> AcceptEncoding<'a> {
     /// treat it as from a client that cannot decode, which costs bytes but never breaks.
     pub fn choose<'o>(&self, offered: impl IntoIterator<Item = &'o str>) -> Choice {
         let mut best = None;
-        for (place, coding) in offered.into_iter().enumerate() {
+        for (index, coding) in offered.into_iter().enumerate() {
             let weight = self.weight(coding.as_bytes()).unwrap_or(Weight::REFUSED);
             if weight > best.map_or(Weight::REFUSED, |(_, best)| best) {
-                best = Some((place, weight));
+                best = Some((index, weight));
             }
         }
         match (best, self.weight(b"identity")) {
-            (Some((place, coded)), identity) if identity.is_none_or(|identity| coded >= identity) => {
-                Choice::Coded(place)
+            (Some((index, coded)), identity) if identity.is_none_or(|identity| coded >= identity) => {
+                Choice::Coded(index)
             }
             (None, Some(Weight::REFUSED)) => Choice::Nothing,
             _ => Choice::Identity,

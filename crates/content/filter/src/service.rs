@@ -91,7 +91,7 @@ impl RequestFacts {
         let wants_transformation = head.method != Method::CONNECT && !forbids_transformation(&head.headers);
         let chosen = match accept.choose(offered().map(|codec| codec.content_coding())) {
             _ if !wants_transformation => None,
-            Choice::Coded(place) => offered().nth(place).copied(),
+            Choice::Coded(index) => offered().nth(index).copied(),
             Choice::Identity => None,
             Choice::Nothing => return None,
         };

@@ -59,9 +59,9 @@ pub(super) struct ChainPositions(u64);
 
 impl ChainPositions {
     /// From positions that count from 1, for mem levels from 1 on.
-    pub(super) fn from_positions(places: impl IntoIterator<Item = u32>) -> Self {
-        let field = |(number, place): (usize, u32)| u64::from(power_of_two(place)) << (FIELD * number as u32);
-        Self(places.into_iter().enumerate().map(field).sum())
+    pub(super) fn from_positions(positions: impl IntoIterator<Item = u32>) -> Self {
+        let field = |(number, position): (usize, u32)| u64::from(power_of_two(position)) << (FIELD * number as u32);
+        Self(positions.into_iter().enumerate().map(field).sum())
     }
 
     /// The mem levels at which a chain that is followed for `2^chain_log` strings reaches the string.
@@ -71,8 +71,8 @@ impl ChainPositions {
 }
 
 /// The exponent of the next power of two, limited to what a field holds.
-const fn power_of_two(place: u32) -> u32 {
-    let exponent = u32::BITS - place.saturating_sub(1).leading_zeros();
+const fn power_of_two(position: u32) -> u32 {
+    let exponent = u32::BITS - position.saturating_sub(1).leading_zeros();
     if exponent < 1 << (FIELD - 1) {
         exponent
     } else {
@@ -86,10 +86,10 @@ mod tests {
 
     #[test]
     fn a_string_is_within_a_chain_that_is_no_shorter_than_its_place_at_each_mem_level_on_its_own() {
-        let places = [1, 2, 3, 4, 5, 16, 17, 4096, 4097];
+        let positions = [1, 2, 3, 4, 5, 16, 17, 4096, 4097];
         for chain_log in 0..=12 {
-            let within = ChainPositions::from_positions(places).within(chain_log);
-            let expected = (1..=9).filter(|mem_level| places[usize::from(*mem_level) - 1] <= 1 << chain_log);
+            let within = ChainPositions::from_positions(positions).within(chain_log);
+            let expected = (1..=9).filter(|mem_level| positions[usize::from(*mem_level) - 1] <= 1 << chain_log);
             assert_eq!(within, MemLevels::from_levels(expected), "{chain_log}");
         }
     }

@@ -391,8 +391,8 @@ impl Work<'_> {
         let mut at: Option<(usize, usize)> = None;
         // Up to two windows of history are needed; a shorter gap between two messages is entered without compressing it.
         let gap_max = warm_up_bytes(setting);
-        for &(place, shape) in wanted {
-            let span = self.piece.messages[place];
+        for &(index, shape) in wanted {
+            let span = self.piece.messages[index];
             if setting.takeover {
                 let is_near =
                     |&(end, connection): &(usize, usize)| connection == span.connection && span.start - end <= gap_max;

@@ -206,7 +206,7 @@ impl<'a> Parser<'a> {
         for &Candidate {
             start,
             length,
-            positions: places,
+            positions,
         } in self.chains.candidates(position)
         {
             let (start, length) = (start as usize, usize::from(length));
@@ -214,10 +214,10 @@ impl<'a> Parser<'a> {
             if start <= context || distance > self.reach {
                 break;
             }
-            let mut reaching = with.and(places.within(chain_log));
+            let mut reaching = with.and(positions.within(chain_log));
             if distance == self.reach {
                 reaching = if self.may_be_head(start - context, ahead) {
-                    reaching.and(places.within(0))
+                    reaching.and(positions.within(0))
                 } else {
                     MemLevels::NONE
                 };

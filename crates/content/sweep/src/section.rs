@@ -200,8 +200,8 @@ impl Section {
 }
 
 /// The history before a position in a message, as far as any window reaches; `before` is the history of the message.
-fn history_before<'a>(message: &'a [u8], place: usize, before: &[u8], setting: Deflate) -> Cow<'a, [u8]> {
-    let within = &message[place - history_length(place)..place];
+fn history_before<'a>(message: &'a [u8], position: usize, before: &[u8], setting: Deflate) -> Cow<'a, [u8]> {
+    let within = &message[position - history_length(position)..position];
     if setting.takeover {
         Cow::Owned([before, within].concat())
     } else {

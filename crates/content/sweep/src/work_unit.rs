@@ -101,9 +101,9 @@ impl PiecePlan {
         let (mut filled, mut count) = (0, 0);
         for (connection, Connection { messages }) in connections.iter().enumerate() {
             let mut before = 0;
-            for (place, message) in messages.iter().enumerate() {
+            for (index, message) in messages.iter().enumerate() {
                 if message.len() <= longest {
-                    cut.extend(connection, place, before);
+                    cut.extend(connection, index, before);
                     filled += message.len();
                     count += 1;
                 }
@@ -121,13 +121,13 @@ impl PiecePlan {
     }
 
     /// Adds a message, which `before` bytes of its connection precede.
-    fn extend(&mut self, connection: usize, place: usize, before: usize) {
+    fn extend(&mut self, connection: usize, index: usize, before: usize) {
         match self.0.last_mut() {
-            Some(run) if run.connection == connection && run.end == place => run.end += 1,
+            Some(run) if run.connection == connection && run.end == index => run.end += 1,
             _ => self.0.push(MessageRun {
                 connection,
-                first: place,
-                end: place + 1,
+                first: index,
+                end: index + 1,
                 before,
             }),
         }
@@ -164,7 +164,7 @@ impl PiecePlan {
                 behind += messages[first].len();
             }
             let mut left_out = behind - reach;
-            for (place, message) in messages.iter().enumerate().take(run.end).skip(first) {
+            for (index, message) in messages.iter().enumerate().take(run.end).skip(first) {
                 let from = piece.bytes.len();
                 piece.bytes.extend_from_slice(&message[std::mem::take(&mut left_out)..]);
                 let span = Span {
@@ -172,7 +172,7 @@ impl PiecePlan {
                     end: piece.bytes.len(),
                     connection: start,
                 };
-                if place < run.first {
+                if index < run.first {
                     &mut piece.history
                 } else {
                     &mut piece.messages

@@ -33,9 +33,9 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
         privileges::acquire("the delivery over links", "use --world sim")?;
     }
     // The folder is made first, so that a long measurement is not lost for want of it.
-    let place = TuneOutput::open(args)?;
-    let mut kept = place.open_cache()?;
-    let go_on = place.resume_hint();
+    let output = TuneOutput::open(args)?;
+    let mut kept = output.open_cache()?;
+    let go_on = output.resume_hint();
     let interrupt = interrupt::install_handler(
         "stopping; press Ctrl-C again to stop at once",
         format!("stopped at once; {go_on}"),
@@ -59,13 +59,13 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
             return Ok(Exit::Interrupted);
         }
         Err(error) => {
-            place.remove_empty_folder();
+            output.remove_empty_folder();
             return Err(error.into());
         }
     };
     tuning.thresholds = rules::check(&args.fail_on, &tuning);
     // The page first: it survives a closed pipe on stdout. If it cannot be written, the figures are still printed.
-    let page = write_page(&place, &tuning);
+    let page = write_page(&output, &tuning);
     if args.all {
         output::print_whole_record(&tuning, args.format.format)?;
     } else {
@@ -163,8 +163,8 @@ const fn phase_label(phase: Phase) -> &'static str {
     }
 }
 
-fn write_page(place: &TuneOutput, tuning: &Tuning) -> anyhow::Result<()> {
-    let Some((folder, name)) = place.page() else {
+fn write_page(output: &TuneOutput, tuning: &Tuning) -> anyhow::Result<()> {
+    let Some((folder, name)) = output.page() else {
         return Ok(());
     };
     let provenance = Provenance {

@@ -25,7 +25,7 @@ pub(super) fn advice(prepared: &PreparedReplay<'_>, measured: &Measurement) -> r
         .links
         .iter()
         .enumerate()
-        .map(|(place, link)| link_advice(prepared, place, link))
+        .map(|(index, link)| link_advice(prepared, index, link))
         .collect();
     let model_error = prepared.options.model_error.clone();
     record::Advice {
@@ -65,7 +65,7 @@ fn traffic(prepared: &PreparedReplay<'_>) -> record::Traffic {
     let items = || prepared.page.items.iter().enumerate();
     let today = || {
         items()
-            .map(|(place, _)| recorded_delivery(place, prepared.traffic, &prepared.page, &prepared.sizes).size)
+            .map(|(index, _)| recorded_delivery(index, prepared.traffic, &prepared.page, &prepared.sizes).size)
             .sum::<ByteCount>()
     };
     let remarks = prepared.traffic.notes.iter().chain(&prepared.traffic.skipped);
@@ -139,8 +139,8 @@ fn hosts(prepared: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
     hosts.map(of_host).collect()
 }
 
-fn link_advice(prepared: &PreparedReplay<'_>, place: usize, measured: &LinkMeasurement) -> record::LinkAdvice {
-    let (name, link) = &prepared.options.links[place];
+fn link_advice(prepared: &PreparedReplay<'_>, index: usize, measured: &LinkMeasurement) -> record::LinkAdvice {
+    let (name, link) = &prepared.options.links[index];
     let figures = Figures {
         varied: varied(prepared, link),
         seed: prepared.interval_seed(),
@@ -349,11 +349,11 @@ fn kind_advice(
     prepared: &PreparedReplay<'_>,
     figures: &Figures,
     measured: &LinkMeasurement,
-    place: usize,
+    index: usize,
 ) -> record::KindAdvice {
-    let group = &prepared.groups[place];
-    let (tried, chosen) = (&measured.tried[place], &measured.chosen[place]);
-    let page_saves = measured.without[place]
+    let group = &prepared.groups[index];
+    let (tried, chosen) = (&measured.tried[index], &measured.chosen[index]);
+    let page_saves = measured.without[index]
         .as_ref()
         .map(|[without, with]| figures.saving(&page_times(without), &page_times(with)));
     let mut frontier: Vec<record::Candidate> = tried.iter().map(|one| candidate_record(group, one, tried)).collect();
@@ -366,14 +366,14 @@ fn kind_advice(
         today: prepared.recorded_encoding(group),
         today_bytes: prepared
             .as_recorded()
-            .map(|mix| prepared.group_bytes(&mix, place).get()),
+            .map(|mix| prepared.group_bytes(&mix, index).get()),
         frontier,
-        break_even: measured.break_even[place].as_ref().map(|search| search.record.clone()),
-        doubts: doubts::kind_doubts(prepared, place, page_saves.as_ref()),
+        break_even: measured.break_even[index].as_ref().map(|search| search.record.clone()),
+        doubts: doubts::kind_doubts(prepared, index, page_saves.as_ref()),
         recommended: record::Recommendation {
             setting: prose::kind_setting(chosen.setting),
             why: chosen.why.clone(),
-            compressed_bytes: prepared.group_bytes(&measured.recommended().0, place).get(),
+            compressed_bytes: prepared.group_bytes(&measured.recommended().0, index).get(),
             page_saves,
         },
     }

@@ -30,7 +30,7 @@ pub(super) fn load_all(
     let total = measured.iter().map(|link| prepared.compared(link).len()).sum();
     let mut done = 0;
     let mut comparisons = Vec::new();
-    for (place, link) in measured.iter().enumerate() {
+    for (index, link) in measured.iter().enumerate() {
         let mut comparison = record::BrowserComparison {
             browser: String::new(),
             outcomes: Vec::new(),
@@ -40,7 +40,7 @@ pub(super) fn load_all(
             if prepared.options.interrupt.load(Ordering::Relaxed) {
                 return Err(AdviseError::Interrupted);
             }
-            prepared.compare(place, &setting, &deliveries, options, &mut comparison)?;
+            prepared.compare(index, &setting, &deliveries, options, &mut comparison)?;
             done += 1;
             progress(Progress {
                 phase: Phase::LoadingInChromium,
@@ -76,13 +76,13 @@ impl PreparedReplay<'_> {
 
     fn compare(
         &self,
-        place: usize,
+        index: usize,
         setting: &str,
         deliveries: &[EncodedResponse],
         options: &BrowserOptions,
         comparison: &mut record::BrowserComparison,
     ) -> Result<(), AdviseError> {
-        let (name, link) = &self.options.links[place];
+        let (name, link) = &self.options.links[index];
         let failed = |why: String| AdviseError::Browser {
             link: name.clone(),
             setting: setting.to_owned(),

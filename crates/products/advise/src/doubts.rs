@@ -199,8 +199,8 @@ pub(super) fn link_doubts(measured: &LinkMeasurement, something_varied: bool) ->
 }
 
 /// Of one kind on one link.
-pub(super) fn kind_doubts(prepared: &PreparedReplay<'_>, place: usize, page_saves: Option<&Saving>) -> Vec<Doubt> {
-    let group = &prepared.groups[place];
+pub(super) fn kind_doubts(prepared: &PreparedReplay<'_>, index: usize, page_saves: Option<&Saving>) -> Vec<Doubt> {
+    let group = &prepared.groups[index];
     let mut doubts = Vec::new();
     if group.items.len() < FEW_RESPONSES {
         let text = format!(

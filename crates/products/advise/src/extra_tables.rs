@@ -91,7 +91,7 @@ fn levels(prepared: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]
 
 /// One chart per link: the transfer time of a response against bandwidth, for the dynamic kind with the most bytes.
 pub(super) fn charts(prepared: &PreparedReplay<'_>, measured: &[LinkMeasurement]) -> Vec<Chart> {
-    let of_link = |(place, measured): (usize, &LinkMeasurement)| {
+    let of_link = |(index, measured): (usize, &LinkMeasurement)| {
         let dynamic = |group: &usize| super::candidates::compressed_per_request(prepared.groups[*group].origin);
         let group = (0..prepared.groups.len())
             .filter(dynamic)
@@ -124,7 +124,7 @@ pub(super) fn charts(prepared: &PreparedReplay<'_>, measured: &[LinkMeasurement]
             title: format!(
                 "Where {codec} stops paying for {}, at the delays of {}",
                 prepared.groups[group].name(),
-                prepared.options.links[place].0
+                prepared.options.links[index].0
             ),
             note: "One response of the median size, from its request to its last byte decompressed; lower is better."
                 .to_owned(),

@@ -63,7 +63,7 @@ impl IsolatedTransferTimes {
             let orders: Vec<ScriptedResponse> = items
                 .iter()
                 .enumerate()
-                .map(|(place, item)| prepared.order(place, *item, codec))
+                .map(|(index, item)| prepared.order(index, *item, codec))
                 .collect();
             let chained = chained(orders);
             replay::run(
@@ -102,9 +102,9 @@ impl IsolatedTransferTimes {
 
 /// Makes each response wait for the one before.
 fn chained(mut responses: Vec<ScriptedResponse>) -> Vec<ScriptedResponse> {
-    for (place, response) in responses.iter_mut().enumerate().skip(1) {
+    for (index, response) in responses.iter_mut().enumerate().skip(1) {
         response.prerequisites = vec![Prerequisite {
-            item: place - 1,
+            item: index - 1,
             extent: Extent::Whole,
         }];
     }

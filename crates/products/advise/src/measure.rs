@@ -150,12 +150,12 @@ impl PreparedReplay<'_> {
     }
 
     /// The settings that were replayed on a group; only identity where its format is already compressed.
-    fn tried(&self, link: usize, place: usize, alone: &IsolatedTransferTimes) -> Vec<MeasuredCandidate> {
-        let group = &self.groups[place];
+    fn tried(&self, link: usize, index: usize, alone: &IsolatedTransferTimes) -> Vec<MeasuredCandidate> {
+        let group = &self.groups[index];
         let can = |codec| {
             codec == CodecSpec::IDENTITY || (!group.already_compressed && self.options.can(group.origin, codec))
         };
-        let wanted = self.candidates[place].iter().filter(|candidate| can(candidate.codec));
+        let wanted = self.candidates[index].iter().filter(|candidate| can(candidate.codec));
         wanted
             .filter_map(|candidate| {
                 Some(MeasuredCandidate {

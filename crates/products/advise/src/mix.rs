@@ -130,10 +130,10 @@ impl PreparedReplay<'_> {
             .iter()
             .enumerate()
             .zip(&mix.0)
-            .map(|((place, group), setting)| {
+            .map(|((index, group), setting)| {
                 let computing = match setting {
-                    KindSetting::AsRecorded => self.recorded_cpu[place].unwrap_or_default(),
-                    KindSetting::Codec(codec) => self.candidates[place]
+                    KindSetting::AsRecorded => self.recorded_cpu[index].unwrap_or_default(),
+                    KindSetting::Codec(codec) => self.candidates[index]
                         .iter()
                         .find(|candidate| candidate.codec == *codec)
                         .map_or(Duration::ZERO, |candidate| candidate.server),

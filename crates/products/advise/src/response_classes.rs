@@ -21,8 +21,8 @@ pub(super) struct Group {
 /// The groups of a page, the one with the most bytes first.
 pub(super) fn groups(page: &Page) -> Vec<Group> {
     let mut by_kind: BTreeMap<(ResponseKind, Origin), Vec<usize>> = BTreeMap::new();
-    for (place, item) in page.items.iter().enumerate().filter(|(_, item)| item.has_body) {
-        by_kind.entry((item.kind, item.origin)).or_default().push(place);
+    for (index, item) in page.items.iter().enumerate().filter(|(_, item)| item.has_body) {
+        by_kind.entry((item.kind, item.origin)).or_default().push(index);
     }
     let mut groups: Vec<Group> = by_kind
         .into_iter()

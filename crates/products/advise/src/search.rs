@@ -181,10 +181,10 @@ pub(super) fn by_isolated_cost(
     prepared: &PreparedReplay<'_>,
     alone: &IsolatedTransferTimes,
     link: usize,
-    place: usize,
+    index: usize,
 ) -> Vec<(CodecSpec, f64)> {
-    let group = &prepared.groups[place];
-    let usable = prepared.candidates[place].iter().filter(|candidate| {
+    let group = &prepared.groups[index];
+    let usable = prepared.candidates[index].iter().filter(|candidate| {
         !group.already_compressed
             && prepared.settings.contains(&candidate.codec)
             && prepared.options.can(group.origin, candidate.codec)

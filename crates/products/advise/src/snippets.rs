@@ -167,7 +167,7 @@ impl Table<'_> {
         let groups = self.prepared.groups.iter().enumerate();
         groups
             .filter(move |(_, group)| group.origin == origin && !group.already_compressed)
-            .map(|(place, _)| place)
+            .map(|(index, _)| index)
     }
 
     /// Whether a group is compressed on some link.
@@ -400,10 +400,10 @@ impl SnippetRequest<'_> {
         let of_origin = |origin: Origin| {
             let recommended = self.recommended(origin);
             let codecs = self.plan.codecs(origin).into_iter().enumerate();
-            codecs.map(move |(place, codec)| SnippetSetting {
+            codecs.map(move |(index, codec)| SnippetSetting {
                 origin: super::answer::origin_record(origin),
                 setting: codec.to_string(),
-                usage: if place == 0 {
+                usage: if index == 0 {
                     SnippetUse::First
                 } else {
                     SnippetUse::Fallback

@@ -37,7 +37,7 @@ impl<'a> Scanner<'a> {
                         let is_new = level.keys.insert(key.clone());
                         level.key = Some(key);
                         if !is_new {
-                            return Some(format!("{} stands there twice", self.place()));
+                            return Some(format!("{} stands there twice", self.location()));
                         }
                     }
                 }
@@ -62,7 +62,7 @@ impl<'a> Scanner<'a> {
                         let more = if shown.len() < number.len() { "..." } else { "" };
                         return Some(format!(
                             "{}, value {shown}{more}: 64 bits do not hold all of its digits; write it as a string",
-                            self.place()
+                            self.location()
                         ));
                     }
                 }
@@ -82,7 +82,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// The field that was read last.
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         let keys: Vec<&str> = self.levels.iter().filter_map(|level| level.key.as_deref()).collect();
         if keys.is_empty() {
             "the document".to_owned()

@@ -62,18 +62,18 @@ pub async fn serve(monitor: Arc<Monitor>, listener: std::net::TcpListener, stop:
         if accepted.as_ref().is_err_and(has_no_descriptor) {
             connections.close_idlest();
         }
-        let Some(((stream, peer), place)) = accepted.ok().zip(connections.open()) else {
+        let Some(((stream, peer), slot)) = accepted.ok().zip(connections.open()) else {
             // Too many connections that are being answered: those that are open go on.
             tokio::time::sleep(Duration::from_millis(1)).await;
             continue;
         };
         let _ = stream.set_nodelay(true);
         let monitor = Arc::clone(&monitor);
-        let number = place.number();
+        let number = slot.number();
         let serving = tokio::spawn(async move {
             let respond = service_fn(|mut request| {
                 request.extensions_mut().insert(Peer(peer.ip()));
-                let response = respond(Arc::clone(&monitor), request, place.answer());
+                let response = respond(Arc::clone(&monitor), request, slot.answer());
                 async move { Ok::<_, Infallible>(response.await) }
             });
             // The client's going away is its own affair.

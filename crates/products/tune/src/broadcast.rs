@@ -51,11 +51,11 @@ impl Broadcast {
         }
         // By kind and payload. A message without a time is left out: it may be far from equal ones.
         let mut alike: BTreeMap<(bool, &[u8]), Vec<Sent>> = BTreeMap::new();
-        for (place, connection) in messages.connections().iter().enumerate() {
+        for (index, connection) in messages.connections().iter().enumerate() {
             for message in connection.messages.clone() {
                 if let Some(at) = messages.at(message) {
                     let key = (messages.kind(message) == Kind::Text, messages.payload(message));
-                    alike.entry(key).or_default().push((at, place));
+                    alike.entry(key).or_default().push((at, index));
                 }
             }
         }

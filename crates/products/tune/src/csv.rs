@@ -211,8 +211,8 @@ mod tests {
         let plain = rows.iter().filter(|row| !row.join(",").contains('"'));
         plain.for_each(|row| assert_eq!(row.len(), rows[0].len(), "{row:?}"));
         let at = |row: &[&str], name: &str| {
-            let place = rows[0].iter().position(|head| *head == name).unwrap();
-            row[place].to_owned()
+            let index = rows[0].iter().position(|head| *head == name).unwrap();
+            row[index].to_owned()
         };
         let deliveries: Vec<_> = rows.iter().filter(|row| row[1] == "delivery").collect();
         let outcomes: usize = record.links.iter().map(|link| link.outcomes.len()).sum();

@@ -265,9 +265,9 @@ impl LinkDeliveryRun<'_, '_> {
     ) -> Result<Vec<Vec<Run>>, TuneError> {
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); settings.len()];
         for repeat in 0..repeats {
-            for (place, setting) in settings.iter().enumerate() {
+            for (index, setting) in settings.iter().enumerate() {
                 let own =
-                    (repeat as usize * settings.len() + place) as f64 / (repeats as usize * settings.len()) as f64;
+                    (repeat as usize * settings.len() + index) as f64 / (repeats as usize * settings.len()) as f64;
                 work.report_progress(
                     Phase::Delivering,
                     (self.steps.done as f64 + own) / self.steps.total as f64,
@@ -287,7 +287,7 @@ impl LinkDeliveryRun<'_, '_> {
                         run
                     }
                 };
-                runs[place].push(run);
+                runs[index].push(run);
             }
         }
         Ok(runs)

@@ -193,8 +193,8 @@ fn broadcast(report: &DirectionReport<'_>) -> Option<Finding> {
 
 /// `40`, `1.6`.
 fn count(value: f64) -> String {
-    let places = usize::from(value.fract() != 0.0);
-    format!("{value:.places$}")
+    let decimals = usize::from(value.fract() != 0.0);
+    format!("{value:.decimals$}")
 }
 
 /// Each dictionary, compared with the same codec on the same messages without it.

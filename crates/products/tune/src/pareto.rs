@@ -16,13 +16,13 @@ pub(super) fn pareto_front(settings: &[Objectives]) -> Vec<bool> {
 /// in the first to within the share `slack`. The order matters: put cheap settings first.
 pub(super) fn pareto_front_within(settings: &[Objectives], slack: f64) -> Vec<usize> {
     let mut kept: Vec<usize> = Vec::new();
-    for (place, own) in settings.iter().enumerate() {
+    for (index, own) in settings.iter().enumerate() {
         let beaten = kept.iter().any(|other| {
             let other = &settings[*other];
             other[0] <= own[0] * (1.0 + slack) && other[1] <= own[1] && other[2] <= own[2]
         });
         if !beaten {
-            kept.push(place);
+            kept.push(index);
         }
     }
     kept

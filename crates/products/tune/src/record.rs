@@ -366,15 +366,15 @@ mod tests {
             ..crate::tests::fixtures::tuning().links.remove(0)
         };
         let name = in_world("sim").name;
-        let places =
+        let locations =
             |tuning: &Tuning| -> Vec<String> { tuning.links.iter().map(|link| tuning.link_label(link)).collect() };
-        assert_eq!((places(&tuning), tuning.in_one_world()), (vec![name.clone()], true));
+        assert_eq!((locations(&tuning), tuning.in_one_world()), (vec![name.clone()], true));
         tuning.links = vec![in_world("sim"), in_world("emu")];
         let both = vec![format!("{name}, simulated"), format!("{name}, emulated")];
-        assert_eq!((places(&tuning), tuning.in_one_world()), (both, false));
+        assert_eq!((locations(&tuning), tuning.in_one_world()), (both, false));
         tuning.links.remove(0);
         assert_eq!(
-            (places(&tuning), tuning.in_one_world()),
+            (locations(&tuning), tuning.in_one_world()),
             (vec![format!("{name}, emulated")], true)
         );
         tuning.links.clear();

@@ -88,26 +88,26 @@ impl Constraints {
 
 /// The index of the setting to use; there is at least one candidate.
 pub(super) fn choose(candidates: &[Candidate], limits: &Constraints) -> usize {
-    let total = |place: &usize| candidates[*place].memory(limits.holder);
+    let total = |index: &usize| candidates[*index].memory(limits.holder);
     let fitting: Vec<usize> = (0..candidates.len())
-        .filter(|place| limits.fits(&candidates[*place]))
+        .filter(|index| limits.fits(&candidates[*index]))
         .collect();
-    let least = |places: &[usize], figure: &dyn Fn(usize) -> f64| {
-        places.iter().map(|place| figure(*place)).fold(f64::INFINITY, f64::min)
+    let least = |indices: &[usize], figure: &dyn Fn(usize) -> f64| {
+        indices.iter().map(|index| figure(*index)).fold(f64::INFINITY, f64::min)
     };
-    let within = |places: Vec<usize>, figure: &dyn Fn(usize) -> f64, share: f64| -> Vec<usize> {
-        let most = least(&places, figure) * (1.0 + share);
-        places.into_iter().filter(|place| figure(*place) <= most).collect()
+    let within = |indices: Vec<usize>, figure: &dyn Fn(usize) -> f64, share: f64| -> Vec<usize> {
+        let most = least(&indices, figure) * (1.0 + share);
+        indices.into_iter().filter(|index| figure(*index) <= most).collect()
     };
     let small = match limits.ratio {
         Some(_) => fitting,
-        None => within(fitting, &|place| candidates[place].ratio, SAME_SIZE),
+        None => within(fitting, &|index| candidates[index].ratio, SAME_SIZE),
     };
-    let fast = within(small, &|place| candidates[place].compress_seconds(), SAME_TIME);
+    let fast = within(small, &|index| candidates[index].compress_seconds(), SAME_TIME);
     // For equal memory, the lower ratio; `min_by` takes the first of equals.
     fast.into_iter()
         .min_by(|a, b| {
-            let ratio = |place: &usize| candidates[*place].ratio;
+            let ratio = |index: &usize| candidates[*index].ratio;
             total(a).cmp(&total(b)).then(ratio(a).total_cmp(&ratio(b)))
         })
         .or_else(|| closest(candidates, limits))
@@ -116,11 +116,11 @@ pub(super) fn choose(candidates: &[Candidate], limits: &Constraints) -> usize {
 
 /// The setting that exceeds the limits least, where every setting exceeds one.
 fn closest(candidates: &[Candidate], limits: &Constraints) -> Option<usize> {
-    let worst = |place: &usize| {
-        let passed = limits.violations(&candidates[*place]);
+    let worst = |index: &usize| {
+        let passed = limits.violations(&candidates[*index]);
         passed.iter().map(Violation::factor).fold(1.0, f64::max)
     };
-    let total = |place: &usize| candidates[*place].memory(limits.holder);
+    let total = |index: &usize| candidates[*index].memory(limits.holder);
     (0..candidates.len()).min_by(|a, b| worst(a).total_cmp(&worst(b)).then(total(a).cmp(&total(b))))
 }
 

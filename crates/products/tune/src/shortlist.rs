@@ -24,13 +24,13 @@ const EXTRA_POINTS_MAX: usize = 8;
 
 /// The settings to time, in the grid's order.
 pub(super) fn shortlist(points: &[Point], limits: &Constraints) -> Vec<Deflate> {
-    let mut places: Vec<usize> = (0..points.len()).collect();
+    let mut indices: Vec<usize> = (0..points.len()).collect();
     // zlib runs 8 window bits as 9, so only 9 is timed.
-    let runs_as_asked = |place: &usize| {
-        let window = points[*place].setting.window_bits;
+    let runs_as_asked = |index: &usize| {
+        let window = points[*index].setting.window_bits;
         window.runs_as() == window
     };
-    places.retain(runs_as_asked);
+    indices.retain(runs_as_asked);
     let total = |point: &Point| {
         let contexts = ContextMemory {
             takeover: point.setting.takeover,
@@ -39,18 +39,18 @@ pub(super) fn shortlist(points: &[Point], limits: &Constraints) -> Vec<Deflate> 
         };
         contexts.total(limits.holder, CompressorCount::PerConnection)
     };
-    places.sort_by_key(|place| {
+    indices.sort_by_key(|index| {
         (
-            points[*place].setting.level,
-            total(&points[*place]),
-            points[*place].compressed,
+            points[*index].setting.level,
+            total(&points[*index]),
+            points[*index].compressed,
         )
     });
-    let few = |places: &[usize], most: usize| -> Vec<usize> {
-        let objectives: Vec<_> = places
+    let few = |indices: &[usize], most: usize| -> Vec<usize> {
+        let objectives: Vec<_> = indices
             .iter()
-            .map(|place| {
-                let point = &points[*place];
+            .map(|index| {
+                let point = &points[*index];
                 [point.ratio, total(point).as_f64(), f64::from(point.setting.level)]
             })
             .collect();
@@ -60,12 +60,12 @@ pub(super) fn shortlist(points: &[Point], limits: &Constraints) -> Vec<Deflate> 
             slack *= 2.0;
             kept = pareto_front_within(&objectives, slack);
         }
-        kept.into_iter().map(|kept| places[kept]).collect()
+        kept.into_iter().map(|kept| indices[kept]).collect()
     };
-    let mut chosen = few(&places, POINTS_MAX);
+    let mut chosen = few(&indices, POINTS_MAX);
     if let Some(most) = limits.ratio {
-        places.retain(|place| points[*place].ratio <= most);
-        chosen.extend(few(&places, EXTRA_POINTS_MAX));
+        indices.retain(|index| points[*index].ratio <= most);
+        chosen.extend(few(&indices, EXTRA_POINTS_MAX));
     }
     let usual = [
         ZLIB_DEFAULT,
@@ -74,8 +74,8 @@ pub(super) fn shortlist(points: &[Point], limits: &Constraints) -> Vec<Deflate> 
             ..ZLIB_DEFAULT
         },
     ];
-    chosen.extend((0..points.len()).filter(|place| usual.contains(&points[*place].setting)));
+    chosen.extend((0..points.len()).filter(|index| usual.contains(&points[*index].setting)));
     chosen.sort_unstable();
     chosen.dedup();
-    chosen.into_iter().map(|place| points[place].setting).collect()
+    chosen.into_iter().map(|index| points[index].setting).collect()
 }

@@ -123,17 +123,17 @@ pub(super) fn time(
         let mut rng = plan.seed.derive_index(round as u64).rng();
         // The same for all, so that subjects with the same messages start at the same message.
         let start_at = rng.next_u64();
-        for (done, place) in shuffled(subjects.len(), &mut rng).into_iter().enumerate() {
+        for (done, index) in shuffled(subjects.len(), &mut rng).into_iter().enumerate() {
             if plan.interrupt.load(Ordering::Relaxed) {
                 return Err(Interrupted);
             }
-            let subject = &subjects[place];
+            let subject = &subjects[index];
             let start = random::scale(start_at, subject.messages.len());
             let turns = RoundRobin::new(subject, messages, plan.connections, start);
             let (own, passed) = turns.run(subject, messages);
-            timed[place].compressing.push(own[0]);
-            timed[place].decompressing.push(own[1]);
-            timed[place].contexts = turns.contexts as u64;
+            timed[index].compressing.push(own[0]);
+            timed[index].decompressing.push(own[1]);
+            timed[index].contexts = turns.contexts as u64;
             (cpu, wall) = (cpu + passed.cpu, wall + passed.wall);
             let expected = subjects.len() * (round + 1).max(ROUNDS_MIN);
             on_done(subjects.len() * round + done + 1, expected);
@@ -181,12 +181,12 @@ impl RoundRobin {
     /// Seconds per message for compressing and for decompressing, and the time that both took.
     fn run(&self, subject: &TimedCodec, messages: &Messages) -> ([f64; 2], Elapsed) {
         let among = &subject.messages;
-        let place = |context, step| self.message_index(context, step, among);
-        let at = |context, step| messages.payload(place(context, step));
+        let index = |context, step| self.message_index(context, step, among);
+        let at = |context, step| messages.payload(index(context, step));
         let dictionary = subject.dictionary.as_deref();
         let known = "the codec has been measured, so it is available";
         let histories =
-            || (0..self.contexts).map(|context| history(messages, place(context, 0), among, &subject.policy));
+            || (0..self.contexts).map(|context| history(messages, index(context, 0), among, &subject.policy));
 
         let mut encoders: Vec<PolicyEncoder> = histories()
             .map(|history| {
@@ -200,7 +200,7 @@ impl RoundRobin {
         let mut first = CompressedMessages::with_room_for(self.contexts);
         let reading = Stopwatch::now();
         for (context, encoder) in encoders.iter_mut().enumerate() {
-            first.encode(encoder, messages, place(context, 0));
+            first.encode(encoder, messages, index(context, 0));
         }
         let expected = reading.elapsed().cpu.as_secs_f64() / self.contexts as f64;
         let fitting = (TIME_PER_ROUND.as_secs_f64() / expected.max(1e-9)) as usize;
@@ -209,7 +209,7 @@ impl RoundRobin {
         let mut coded = CompressedMessages::with_room_for(turns);
         let reading = Stopwatch::now();
         for (context, step) in in_turns() {
-            coded.encode(&mut encoders[context], messages, place(context, step));
+            coded.encode(&mut encoders[context], messages, index(context, step));
         }
         let compressing = reading.elapsed();
         drop(encoders);
@@ -280,10 +280,10 @@ impl CompressedMessages {
     }
 }
 
-/// The messages compressed before the one at `place`, as far back as a window reaches.
-fn history(messages: &Messages, place: usize, among: &Range<usize>, policy: &Policy) -> Vec<u8> {
+/// The messages compressed before the one at `index`, as far back as a window reaches.
+fn history(messages: &Messages, index: usize, among: &Range<usize>, policy: &Policy) -> Vec<u8> {
     let mut bytes = 0;
-    let mut before: Vec<&[u8]> = (among.start..place)
+    let mut before: Vec<&[u8]> = (among.start..index)
         .rev()
         .map(|message| (messages.kind(message), messages.payload(message)))
         .filter(|(kind, payload)| policy.compresses(*kind, ByteCount::from(payload.len())))
@@ -329,8 +329,8 @@ mod tests {
     }
 
     fn messages(count: usize, length: usize) -> Messages {
-        let of_length = |place| format!("{place:08}").repeat(length / 8);
-        let messages: Vec<_> = (0..count).map(|place| message(&of_length(place))).collect();
+        let of_length = |index| format!("{index:08}").repeat(length / 8);
+        let messages: Vec<_> = (0..count).map(|index| message(&of_length(index))).collect();
         recording(&messages).messages.sent
     }
 

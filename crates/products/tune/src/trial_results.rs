@@ -70,15 +70,15 @@ impl Work<'_> {
     ) -> Result<Vec<Measured>, TuneError> {
         let keys: Vec<Key> = wanted.iter().map(|trial| trial.key(stream)).collect();
         let missing: Vec<usize> = (0..wanted.len())
-            .filter(|place| self.kept.find::<Measured>(&keys[*place]).is_none())
+            .filter(|index| self.kept.find::<Measured>(&keys[*index]).is_none())
             .collect();
-        let one = |place: &usize| {
+        let one = |index: &usize| {
             let Trial {
                 codec,
                 dictionary,
                 policy,
                 part,
-            } = &wanted[*place];
+            } = &wanted[*index];
             let dictionary = dictionary.as_ref().map(|(_, dictionary)| &**dictionary);
             measure(
                 codec,
@@ -96,12 +96,12 @@ impl Work<'_> {
             });
         };
         let found = self.workers.run(&missing, one, &mut on_done)?;
-        for (place, found) in missing.iter().zip(found) {
+        for (index, found) in missing.iter().zip(found) {
             let found = found.map_err(|problem: RoundTripError| TuneError::Codec {
-                setting: wanted[*place].name(),
+                setting: wanted[*index].name(),
                 problem: problem.to_string(),
             })?;
-            self.kept.store(&keys[*place], &found)?;
+            self.kept.store(&keys[*index], &found)?;
         }
         let all = keys.iter().map(|key| self.kept.find(key).expect("it was just kept"));
         Ok(all.collect())

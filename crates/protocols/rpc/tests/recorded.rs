@@ -208,13 +208,13 @@ fn assert_same_outside_padding(name: &str, sent: &[giop::Message], theirs: &[u8]
     let ours: Vec<u8> = pieces.flatten().collect();
     assert_eq!(ours.len(), theirs.len(), "{name}");
     let mut differing = 0;
-    for place in (0..ours.len()).filter(|place| ours[*place] != theirs[*place]) {
-        let zeros = ours[place..].iter().take_while(|byte| **byte == 0).count();
+    for offset in (0..ours.len()).filter(|offset| ours[*offset] != theirs[*offset]) {
+        let zeros = ours[offset..].iter().take_while(|byte| **byte == 0).count();
         assert!(
-            ours[place] == 0 && zeros > 0,
-            "{name}: byte {place} is {} in ours, {} in theirs",
-            ours[place],
-            theirs[place]
+            ours[offset] == 0 && zeros > 0,
+            "{name}: byte {offset} is {} in ours, {} in theirs",
+            ours[offset],
+            theirs[offset]
         );
         differing += 1;
     }

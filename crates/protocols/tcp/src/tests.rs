@@ -242,6 +242,6 @@ impl Pipe {
 /// Bytes that encode their position, and `salt`.
 fn content(salt: u8, length: usize) -> Vec<u8> {
     (0..length as u64)
-        .map(|place| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ salt)
+        .map(|index| (index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ salt)
         .collect()
 }

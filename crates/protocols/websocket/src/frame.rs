@@ -76,10 +76,10 @@ impl fmt::Display for Opcode {
 pub struct MaskKey(pub [u8; 4]);
 
 impl MaskKey {
-    /// Masks or unmasks `bytes`, which is the same operation; `place` is the index of their first byte in the payload.
-    pub fn apply(self, bytes: &mut [u8], place: u64) {
+    /// Masks or unmasks `bytes`, which is the same operation; `offset` is the index of their first byte in the payload.
+    pub fn apply(self, bytes: &mut [u8], offset: u64) {
         let mut key = self.0;
-        key.rotate_left((place % 4) as usize);
+        key.rotate_left((offset % 4) as usize);
         let word = u64::from_ne_bytes([key[0], key[1], key[2], key[3], key[0], key[1], key[2], key[3]]);
         let mut words = bytes.chunks_exact_mut(8);
         for eight in &mut words {

@@ -224,13 +224,13 @@ impl Receiver {
     pub fn skip_unseen(&mut self, count: u64, sink: &mut dyn FnMut(Received)) -> Result<bool, Violation> {
         let Some(Frame {
             header,
-            position: place,
+            position: offset,
         }) = self.frame.filter(|_| !self.is_over)
         else {
             self.is_over = true;
             return Ok(false);
         };
-        if count > header.length - place {
+        if count > header.length - offset {
             self.is_over = true;
             return Ok(false);
         }
@@ -238,12 +238,12 @@ impl Receiver {
             Some(message) if !header.opcode.is_control() => message.is_damaged = true,
             _ => self.is_control_damaged = true,
         }
-        let place = place + count;
+        let offset = offset + count;
         self.frame = Some(Frame {
             header,
-            position: place,
+            position: offset,
         });
-        if place == header.length {
+        if offset == header.length {
             self.end(header, sink).inspect_err(|_| self.is_over = true)?;
         }
         Ok(true)
@@ -360,9 +360,9 @@ impl Receiver {
     fn payload(&mut self, frame: Frame, bytes: &mut &[u8], sink: &mut dyn FnMut(Received)) -> Result<(), Violation> {
         let Frame {
             header,
-            position: place,
+            position: offset,
         } = frame;
-        let left = usize::try_from(header.length - place).unwrap_or(usize::MAX);
+        let left = usize::try_from(header.length - offset).unwrap_or(usize::MAX);
         let (here, rest) = bytes.split_at(left.min(bytes.len()));
         *bytes = rest;
         let into = match &mut self.message {
@@ -372,7 +372,7 @@ impl Receiver {
         let start = into.len();
         into.extend_from_slice(here);
         if let Some(mask) = header.mask {
-            mask.apply(&mut into[start..], place);
+            mask.apply(&mut into[start..], offset);
         }
         if let Some(message) = &mut self.message
             && !header.opcode.is_control()
@@ -383,12 +383,12 @@ impl Receiver {
         {
             return Err(Violation::NotUtf8);
         }
-        let place = place + here.len() as u64;
+        let offset = offset + here.len() as u64;
         self.frame = Some(Frame {
             header,
-            position: place,
+            position: offset,
         });
-        if place == header.length {
+        if offset == header.length {
             self.end(header, sink)?;
         }
         Ok(())

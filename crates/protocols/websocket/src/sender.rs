@@ -89,15 +89,15 @@ impl Sender {
             ends.push(bytes.len());
         }
         let mut start = 0;
-        for (place, &end) in ends.iter().enumerate() {
-            let opcode = match (place, kind) {
+        for (index, &end) in ends.iter().enumerate() {
+            let opcode = match (index, kind) {
                 (0, Kind::Text) => Opcode::Text,
                 (0, Kind::Binary) => Opcode::Binary,
                 _ => Opcode::Continuation,
             };
             let header = FrameHeader {
-                is_final: place + 1 == ends.len(),
-                rsv1: is_compressed && place == 0,
+                is_final: index + 1 == ends.len(),
+                rsv1: is_compressed && index == 0,
                 ..FrameHeader::new(opcode, (end - start) as u64)
             };
             self.frame(header, &bytes[start..end], out);

@@ -2,10 +2,10 @@
 
 mod capacity;
 mod curves;
+mod environments;
 mod fairness;
 mod future_work;
 mod periodicity;
-mod places;
 mod printed_figures;
 mod real_programs;
 #[cfg(test)]
@@ -18,7 +18,7 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
         capacity::knee(run),
         capacity::first_drops(run),
         capacity::persistence(run),
-        places::finding(run),
+        environments::finding(run),
         fairness::finding(run),
         periodicity::finding(run),
         capacity::airtime_or_server(run),
@@ -31,7 +31,7 @@ pub(super) fn findings(run: &Run) -> Vec<Finding> {
 pub(super) fn exhibits(run: &Run) -> Vec<Table> {
     let all = [
         printed_figures::table(run),
-        places::table(run),
+        environments::table(run),
         fairness::table(run),
         periodicity::table(run),
     ];

@@ -178,7 +178,7 @@ impl<H: Host> Browser<H> {
 
     /// A connection to a host that can take a request.
     async fn acquire(&self, host: usize, priority: Priority) -> Result<Link, Rc<HttpError>> {
-        let place = {
+        let slot = {
             let mut pool = self.pools[host].borrow_mut();
             if let Some(link) = pool.idle.pop() {
                 if let Some(shared) = link.share() {
@@ -193,13 +193,13 @@ impl<H: Host> Browser<H> {
                     self.open_another_if_late(host);
                 }
             }
-            let (give, place) = oneshot::channel();
+            let (give, slot) = oneshot::channel();
             pool.waited += 1;
             let number = pool.waited;
             pool.waiting.insert((Reverse(priority), number), give);
-            place
+            slot
         };
-        place.await.expect("a pool keeps those who wait until they are served")
+        slot.await.expect("a pool keeps those who wait until they are served")
     }
 
     fn open(&self, host: usize, pool: &mut Pool) {

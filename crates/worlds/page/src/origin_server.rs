@@ -28,8 +28,8 @@ const WARMING: &str = "/warm/";
 static ZEROS: [u8; READY_PIECE as usize] = [0; READY_PIECE as usize];
 
 /// The request for an order, by its index.
-pub(crate) fn request(place: usize, order: &ScriptedResponse) -> Request<http_body_util::Empty<Bytes>> {
-    let mut request = get(&format!("/{place}"));
+pub(crate) fn request(index: usize, order: &ScriptedResponse) -> Request<http_body_util::Empty<Bytes>> {
+    let mut request = get(&format!("/{index}"));
     // "GET " path " HTTP/1.1" CRLF, "host: " name CRLF, CRLF.
     let written = 4 + request.uri().path().len() + 11 + 8 + HOST.len() + 2;
     pad(request.headers_mut(), order.request_head, written);
@@ -61,9 +61,9 @@ pub(crate) async fn answer<H: Host, B>(
     if let Some(size) = path.strip_prefix(WARMING).and_then(|size| size.parse().ok()) {
         return Response::new(SimulatedBody::zeros(host, ByteCount::new(size)));
     }
-    let place: Option<usize> = path.strip_prefix('/').and_then(|place| place.parse().ok());
-    let order = place
-        .and_then(|place| script.responses.get(place))
+    let index: Option<usize> = path.strip_prefix('/').and_then(|index| index.parse().ok());
+    let order = index
+        .and_then(|index| script.responses.get(index))
         .expect("a client asks for what was ordered");
     if !order.server_think_time.is_zero() {
         host.sleep_until(host.now() + order.server_think_time).await;

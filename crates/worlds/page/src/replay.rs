@@ -159,14 +159,9 @@ pub fn run(
         .map_err(ReplayError::Http)?;
     let mut transfer_times = vec![Duration::ZERO; loaded.len()];
     let mut request_times = transfer_times.clone();
-    for ResourceTiming {
-        index: place,
-        asked,
-        decoded,
-    } in &loaded
-    {
-        transfer_times[*place] = *decoded - *asked;
-        request_times[*place] = *asked - started;
+    for ResourceTiming { index, asked, decoded } in &loaded {
+        transfer_times[*index] = *decoded - *asked;
+        request_times[*index] = *asked - started;
     }
     let ended = loaded.iter().map(|loaded| loaded.decoded).max().unwrap_or(started);
     Ok(PageLoad {

@@ -157,8 +157,8 @@ pub fn scripted_responses(
         .iter()
         .zip(deliveries)
         .enumerate()
-        .map(|(place, (item, delivery))| {
-            scripted_response(item, *delivery, costs, options, [seed.derive_index(place as u64), seed])
+        .map(|(index, (item, delivery))| {
+            scripted_response(item, *delivery, costs, options, [seed.derive_index(index as u64), seed])
         })
         .collect();
     PageScript {

@@ -74,7 +74,7 @@ impl Pcap {
         if head.len() < self.record {
             return Ok(ReadStep::ended(head.is_empty(), source.bytes_read()));
         }
-        let [seconds, fraction, captured, length] = [0, 4, 8, 12].map(|place| self.order.u32(head, place));
+        let [seconds, fraction, captured, length] = [0, 4, 8, 12].map(|offset| self.order.u32(head, offset));
         let longest = PACKET_LENGTH_MAX.max(self.interface.snap_length.min(i32::MAX as u32));
         if captured > longest {
             return Err(Problem::Damaged {

@@ -217,14 +217,14 @@ impl Pcapng {
                 "longer",
             ));
         }
-        let number = |place| self.order.u32(bytes, place);
+        let number = |index| self.order.u32(bytes, index);
         let interface = match kind {
             SIMPLE_PACKET => 0,
             OBSOLETE_PACKET => u32::from(self.order.u16(bytes, 0)),
             _ => number(0),
         };
-        let place = (self.section as u64 + u64::from(interface)) as usize;
-        let (Some(described), Some(clock)) = (self.interfaces.get(place), self.clocks.get(place)) else {
+        let index = (self.section as u64 + u64::from(interface)) as usize;
+        let (Some(described), Some(clock)) = (self.interfaces.get(index), self.clocks.get(index)) else {
             let wanted = format!(
                 "below {}, the number of interfaces described before it",
                 self.interfaces.len() - self.section

@@ -213,9 +213,9 @@ fn damage_is_told_with_its_place_and_what_stands_before_can_be_had() {
         assert!(said.contains(&format!("head -c {at} FILE")), "{said}");
         said
     };
-    let with = |place: usize, number: u32| {
+    let with = |offset: usize, number: u32| {
         let mut damaged = packet.clone();
-        damaged[place..place + 4].copy_from_slice(&LITTLE(number));
+        damaged[offset..offset + 4].copy_from_slice(&LITTLE(number));
         damaged
     };
     assert!(said(&with(4, 7)).contains("the length of a block is 7"));

@@ -51,8 +51,8 @@ impl Outstanding {
             first_sent: at,
             resent: false,
         };
-        let place = self.segments.partition_point(|other| other.until < until);
-        self.segments.insert(place, sent);
+        let index = self.segments.partition_point(|other| other.until < until);
+        self.segments.insert(index, sent);
     }
 
     /// Bytes pass again.

@@ -140,26 +140,26 @@ impl WebSocketTracker {
 }
 
 impl StreamObserver for WebSocketTracker {
-    fn payload(&mut self, at: Instant, side: Side, place: i64, segment: &Segment<'_>, other: Option<i64>) {
+    fn payload(&mut self, at: Instant, side: Side, position: i64, segment: &Segment<'_>, other: Option<i64>) {
         if matches!(self.state, State::Waiting) && segment.payload.starts_with(b"GET ") {
             self.state = State::Following(Box::new(ActiveWebSocket {
                 requester: side,
-                requests: DirectionState::new(Direction::Sent, place),
-                responses: DirectionState::new(Direction::Received, other.unwrap_or(place)),
+                requests: DirectionState::new(Direction::Sent, position),
+                responses: DirectionState::new(Direction::Received, other.unwrap_or(position)),
                 asked: None,
             }));
         }
-        let until = place + i64::from(segment.length);
+        let until = position + i64::from(segment.length);
         self.follow(at, side, |stream, sink| {
-            stream.arrive(place, until, segment.payload, sink);
+            stream.arrive(position, until, segment.payload, sink);
         });
     }
 
-    fn closed(&mut self, at: Instant, side: Side, place: i64) {
+    fn closed(&mut self, at: Instant, side: Side, position: i64) {
         if let State::Following(following) = &mut self.state {
-            following.direction_mut(side).closed.get_or_insert(place);
+            following.direction_mut(side).closed.get_or_insert(position);
             // It follows all bytes.
-            self.follow(at, side, |stream, sink| stream.arrive(place, place, &[], sink));
+            self.follow(at, side, |stream, sink| stream.arrive(position, position, &[], sink));
         }
     }
 

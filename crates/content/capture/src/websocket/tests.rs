@@ -109,7 +109,7 @@ fn what_both_sides_said_is_read_compressed_or_not() {
         let (messages, conversations) = read_all(&captured(&chat(offers, 20), &[]));
         assert_eq!(messages.len(), 40);
         for (n, pair) in messages.chunks(2).enumerate() {
-            for (message, (direction, kind, place)) in pair.iter().zip([
+            for (message, (direction, kind, index)) in pair.iter().zip([
                 (Direction::Sent, Kind::Text, 2 + 2 * n),
                 (Direction::Received, Kind::Binary, 3 + 2 * n),
             ]) {
@@ -118,7 +118,7 @@ fn what_both_sides_said_is_read_compressed_or_not() {
                     (message.direction, message.kind, message.connection),
                     (direction, kind, 0)
                 );
-                assert_eq!(message.at, Some(Duration::from_millis(10 * place as u64)));
+                assert_eq!(message.at, Some(Duration::from_millis(10 * index as u64)));
             }
         }
         let [conversation] = &conversations[..] else {
@@ -160,12 +160,12 @@ fn messages_in_many_segments_are_read_where_the_first_tells_a_request() {
 fn a_segment_that_was_not_captured_costs_what_refers_to_it() {
     // A message in three segments, the second of which is missing.
     let mut segments = chat(vec![no_takeover()], 6);
-    let split = |segments: &mut Segments, place: usize| {
-        let (from_client, bytes) = segments.remove(place);
+    let split = |segments: &mut Segments, index: usize| {
+        let (from_client, bytes) = segments.remove(index);
         let (head, tail) = bytes.split_at(bytes.len() - 1);
         let (head, midst) = head.split_at(head.len() - 2);
         for part in [tail, midst, head] {
-            segments.insert(place, (from_client, part.to_vec()));
+            segments.insert(index, (from_client, part.to_vec()));
         }
     };
     split(&mut segments, 4);
@@ -219,7 +219,7 @@ fn messages_are_no_sooner_than_those_before_them_where_the_clock_is_put_back() {
     let whole = read_all(&file).0;
     // The seventh packet's time, in nanoseconds, after the section and its interface: its low half, which is all that is used here.
     let packets: Vec<usize> = (0..file.len() - 4)
-        .filter(|place| file[*place..].starts_with(&[6, 0, 0, 0]) && place % 4 == 0)
+        .filter(|index| file[*index..].starts_with(&[6, 0, 0, 0]) && index % 4 == 0)
         .collect();
     let time = packets[6] + 16;
     file[time..time + 4].copy_from_slice(&[0; 4]);

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Where a capture was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CapturePoint {
     Client,
     Server,
 }
@@ -22,7 +22,7 @@ pub(crate) enum Place {
 /// A capture, and the traffic that went into it.
 pub(crate) struct Captured {
     pub(crate) name: String,
-    pub(crate) place: Place,
+    pub(crate) point: CapturePoint,
     pub(crate) pcapng: Vec<u8>,
     /// The bytes that each connection carried.
     pub(crate) down_bytes: u64,
@@ -134,14 +134,17 @@ fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
     });
     carry(&world, client, &server, [up_bytes, down_bytes], link.pause);
     let way = if up { "upload" } else { "download" };
-    let captured = |place, file: &Recording| Captured {
-        name: format!("{way} over {}, seed {seed}, seen by the {place:?}", link.name),
-        place,
+    let captured = |point, file: &Recording| Captured {
+        name: format!("{way} over {}, seed {seed}, seen by the {point:?}", link.name),
+        point,
         pcapng: file.0.borrow().clone(),
         down_bytes,
         up_bytes,
     };
-    [captured(Place::Client, &files[0]), captured(Place::Server, &files[1])]
+    [
+        captured(CapturePoint::Client, &files[0]),
+        captured(CapturePoint::Server, &files[1]),
+    ]
 }
 
 /// Runs connections one after another; each sends a request and reads a response, and is closed by the server.

@@ -6,7 +6,7 @@ const OFFERED: [&str; 3] = ["zstd", "br", "gzip"];
 /// The choice from zstd, br, gzip (our order of preference) for these field lines; `406` if nothing is acceptable.
 fn chosen(lines: &[&str]) -> &'static str {
     match AcceptEncoding::parse(lines.iter().map(|line| line.as_bytes())).choose(OFFERED) {
-        Choice::Coded(place) => OFFERED[place],
+        Choice::Coded(index) => OFFERED[index],
         Choice::Identity => "identity",
         Choice::Nothing => "406",
     }
@@ -152,19 +152,19 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_panic(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..4)) {
         let accept = AcceptEncoding::parse(lines.iter().map(Vec::as_slice));
-        if let Choice::Coded(place) = accept.choose(OFFERED) {
-            prop_assert!(place < OFFERED.len());
+        if let Choice::Coded(index) = accept.choose(OFFERED) {
+            prop_assert!(index < OFFERED.len());
         }
     }
 
     #[test]
     fn a_coding_with_weight_zero_is_never_picked(
         mut members in prop::collection::vec(any_member(), 0..8),
-        place in 0..8_usize,
+        index in 0..8_usize,
         refused in prop::sample::select(OFFERED.to_vec()),
         zero in prop::sample::select(vec![";q=0", ";q=0.0", "; Q=0.", " ;\tq=0.000"]),
     ) {
-        members.insert(place.min(members.len()), format!("{refused}{zero}"));
+        members.insert(index.min(members.len()), format!("{refused}{zero}"));
         prop_assert_ne!(chosen(&[&members.join(",")]), refused);
     }
 

@@ -98,7 +98,7 @@ pub(super) fn draw_weights(known: &[AuxiliarySizes]) -> Vec<f64> {
 
 /// The residual of each pair's second figure from the one that the first predicts, as a share of the sum of all residuals.
 fn residuals(pairs: impl Iterator<Item = [f64; 2]> + Clone) -> Vec<f64> {
-    let sum = |place: usize| pairs.clone().map(|pair| pair[place]).sum::<f64>();
+    let sum = |index: usize| pairs.clone().map(|pair| pair[index]).sum::<f64>();
     let expected = sum(1) / sum(0);
     let off: Vec<f64> = pairs.map(|[one, other]| (other - expected * one).abs()).collect();
     let all: f64 = off.iter().sum();

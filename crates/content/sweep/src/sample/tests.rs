@@ -104,9 +104,9 @@ fn intervals_hold_the_truth_of_what_is_rare_and_only_the_largest_window_reaches(
     let rng = &mut Seed::new(21).rng();
     let mut messages = [drifting(21), drifting(22), drifting(23)].concat();
     // Three times among many other messages, a page is sent and sent again at once; only the largest window still holds it.
-    for place in [1000, 4000, 5000] {
+    for index in [1000, 4000, 5000] {
         let page = noise(rng, 1, 20_000, 64).remove(0);
-        messages.splice(place..place, [page.clone(), page]);
+        messages.splice(index..index, [page.clone(), page]);
     }
     let connections: Vec<_> = messages.chunks(15).map(connection).collect();
     let grid = Grid {

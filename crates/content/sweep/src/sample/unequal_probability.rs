@@ -39,8 +39,8 @@ impl ShardSampler {
         let bound = |number: usize| (u128::from(end) * number as u128 / parts as u128) as u64;
         let part = |number: usize| {
             let range = bound(number)..bound(number + 1);
-            let place = draw_in(&mut rng, &range);
-            (range, place)
+            let drawn_index = draw_in(&mut rng, &range);
+            (range, drawn_index)
         };
         let parts = (0..parts).map(part).collect();
         let mut draw = Self {
@@ -61,8 +61,8 @@ impl ShardSampler {
                 if half.contains(&had) {
                     self.parts.push((half, had));
                 } else if !half.is_empty() {
-                    let place = draw_in(&mut self.rng, &half);
-                    self.parts.push((half, place));
+                    let drawn_index = draw_in(&mut self.rng, &half);
+                    self.parts.push((half, drawn_index));
                 }
             }
         }
@@ -87,8 +87,8 @@ impl ShardSampler {
 
     /// Adds the shards that new points hit.
     fn collect(&mut self) {
-        for (_, place) in &self.parts {
-            let shard = self.ends.partition_point(|end| end <= place);
+        for (_, drawn_index) in &self.parts {
+            let shard = self.ends.partition_point(|end| end <= drawn_index);
             if !self.drawn.contains(&shard) {
                 self.drawn.push(shard);
             }

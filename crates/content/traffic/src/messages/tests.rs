@@ -130,7 +130,7 @@ fn a_message_that_is_too_large_is_refused_by_its_place_and_the_next_is_read() {
         largest_message: ByteCount::new(299),
         ..Reading::default()
     };
-    for (kind, name, place) in [
+    for (kind, name, location) in [
         ("transcript", "valid-larger-than-the-limit.txt", "line 1, column 1"),
         ("transcript_lengths", "valid-larger-than-the-limit.bin", "byte 0"),
         ("transcript_har", "valid-larger-than-the-limit.har", "line 1, column 46"),
@@ -140,7 +140,7 @@ fn a_message_that_is_too_large_is_refused_by_its_place_and_the_next_is_read() {
         let [Err(refused), Ok(last)] = messages.as_slice() else {
             panic!("{name}: {messages:?}")
         };
-        let start = format!("{name}: {place}: the message has 300 bytes");
+        let start = format!("{name}: {location}: the message has 300 bytes");
         assert!(refused.starts_with(&start), "{refused}");
         assert_eq!(last.payload.as_ref(), b"y");
     }

@@ -168,8 +168,8 @@ struct HighBitsFirst {
 
 impl HighBitsFirst {
     fn push(&mut self, value: u32, count: u32) {
-        for place in (0..count).rev() {
-            self.pending = self.pending << 1 | (value >> place) & 1;
+        for bit in (0..count).rev() {
+            self.pending = self.pending << 1 | (value >> bit) & 1;
             self.count += 1;
             if self.count == 8 {
                 self.bytes.push(self.pending as u8);

@@ -100,7 +100,7 @@ pub(super) fn page_load(words: &Words, rng: &mut Rng) -> Vec<Served> {
 
     load.name_initiators();
     let added = files.images.len() - naming::ADDED_IMAGES;
-    let added: Vec<usize> = files.images[added..].iter().map(|url| load.place(url)).collect();
+    let added: Vec<usize> = files.images[added..].iter().map(|url| load.index_of(url)).collect();
     for (items, script, asker) in [
         (&data, naming::DATA_SCRIPT, Asker::Data),
         (&vec![fragment], naming::DATA_SCRIPT, Asker::Fragment),
@@ -280,14 +280,14 @@ impl Load {
         }
     }
 
-    fn place(&self, url: &str) -> usize {
+    fn index_of(&self, url: &str) -> usize {
         let found = self.served.iter().position(|served| served.url == url);
         found.expect("the file is served")
     }
 
     fn body_of(&mut self, url: &str) -> &mut Vec<u8> {
-        let place = self.place(url);
-        &mut self.served[place].body
+        let index_of = self.index_of(url);
+        &mut self.served[index_of].body
     }
 
     fn put_before(&mut self, url: &str, text: &str) {

@@ -110,22 +110,22 @@ fn images(paths: &[String]) -> String {
 }
 
 fn add_sheets(page: &mut PageBuilder, paths: &[String], length: usize) {
-    for (place, path) in paths.iter().enumerate() {
-        let sheet = page.sheet("", length + 3_000 * place);
+    for (index, path) in paths.iter().enumerate() {
+        let sheet = page.sheet("", length + 3_000 * index);
         page.respond(path, CSS, sheet);
     }
 }
 
 fn add_scripts(page: &mut PageBuilder, paths: &[String], length: usize) {
-    for (place, path) in paths.iter().enumerate() {
-        let script = page.script(length + 5_000 * place, "");
+    for (index, path) in paths.iter().enumerate() {
+        let script = page.script(length + 5_000 * index, "");
         page.respond(path, JS, script);
     }
 }
 
 fn add_images(page: &mut PageBuilder, paths: &[String], length: usize) {
-    for (place, path) in paths.iter().enumerate() {
-        let image = page.image(length + length / 8 * (place % 5));
+    for (index, path) in paths.iter().enumerate() {
+        let image = page.image(length + length / 8 * (index % 5));
         page.respond(path, PNG, image);
     }
 }

@@ -103,9 +103,9 @@ impl OwnSource {
 
 /// Answers SDKs until the task is aborted.
 pub(super) async fn serve(listener: TcpListener, records: Arc<OwnSource>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        let place = Arc::clone(&places).acquire_owned().await.expect("nobody closes it");
+        let permit = Arc::clone(&permits).acquire_owned().await.expect("nobody closes it");
         let Ok((stream, _)) = listener.accept().await else {
             // Too many open files: those that are open go on.
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -121,7 +121,7 @@ pub(super) async fn serve(listener: TcpListener, records: Arc<OwnSource>) {
             let _ = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;
-            drop(place);
+            drop(permit);
         });
     }
 }

@@ -34,7 +34,7 @@ struct Connection {
 
 /// The place of a connection. Dropping it gives it back.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     connections: Arc<Connections>,
     number: u64,
 }
@@ -56,7 +56,7 @@ impl Connections {
 
     /// A place for a connection that was accepted. Where all are taken, the connection that has been idle for longest is closed for it; `None`
     /// where each is being answered.
-    pub(super) fn open(self: &Arc<Self>) -> Option<Place> {
+    pub(super) fn open(self: &Arc<Self>) -> Option<ConnectionSlot> {
         let mut open = self.open.lock().expect("no thread panics with it");
         if open.by_number.len() >= self.most {
             open.close_idlest()?;
@@ -69,7 +69,7 @@ impl Connections {
             idle_since: Instant::now(),
         };
         open.by_number.insert(number, connection);
-        Some(Place {
+        Some(ConnectionSlot {
             connections: Arc::clone(self),
             number,
         })
@@ -106,7 +106,7 @@ impl Open {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     pub(super) const fn number(&self) -> u64 {
         self.number
     }
@@ -122,7 +122,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut open = self.connections.open.lock().expect("no thread panics with it");
         open.by_number.remove(&self.number);

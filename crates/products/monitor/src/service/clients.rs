@@ -29,7 +29,7 @@ pub(super) struct Clients {
 
 /// A client's query or subscription; it ends when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ClientSlot {
     accounts: Accounts,
     client: String,
     live: bool,
@@ -52,7 +52,7 @@ impl Clients {
     }
 
     /// Begins a query or a subscription; `None` where the client has too many.
-    pub(super) fn begin(&self, client: &str, live: bool) -> Option<Place> {
+    pub(super) fn begin(&self, client: &str, live: bool) -> Option<ClientSlot> {
         let mut accounts = self.accounts.lock().expect("no thread panics with it");
         let account = accounts.entry(client.to_owned()).or_default();
         if live && account.open == OPEN_MAX {
@@ -60,7 +60,7 @@ impl Clients {
         }
         account.requests += 1;
         account.open += u64::from(live);
-        Some(Place {
+        Some(ClientSlot {
             accounts: Arc::clone(&self.accounts),
             client: client.to_owned(),
             live,
@@ -81,7 +81,7 @@ impl Clients {
     }
 }
 
-impl Place {
+impl ClientSlot {
     pub(super) fn deliver(&self, events: u64) {
         if events > 0 {
             self.change(|account| account.delivered += events);
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientSlot {
     fn drop(&mut self) {
         if self.live {
             self.change(|account| account.open -= 1);

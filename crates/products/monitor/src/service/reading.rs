@@ -1,6 +1,6 @@
 //! The answer to a query or a subscription: a page at a time, made when the client has taken the one before.
 
-use super::clients::Place;
+use super::clients::ClientSlot;
 use super::compression;
 use super::parameters::{From, Parameters};
 use super::rendering::{Key, Rendered};
@@ -38,7 +38,7 @@ pub(super) struct Reading {
     /// Whether events before the position must be there, since a cursor asks for them.
     resumes: bool,
     ended: bool,
-    place: Place,
+    slot: ClientSlot,
     question: Arc<str>,
 }
 
@@ -49,7 +49,7 @@ impl Reading {
     pub(super) fn begin(
         monitor: Arc<Monitor>,
         parameters: Parameters,
-        place: Place,
+        slot: ClientSlot,
         live: bool,
         server_sent: bool,
     ) -> Result<Self, LogError> {
@@ -86,7 +86,7 @@ impl Reading {
             server_sent,
             notice,
             ended: false,
-            place,
+            slot,
             question,
         })
     }
@@ -262,7 +262,7 @@ impl Reading {
     fn count_delivered(&self, before: u64) {
         let new = self.delivered - before;
         self.monitor.delivered.fetch_add(new, Ordering::Relaxed);
-        self.place.deliver(new);
+        self.slot.deliver(new);
     }
 
     fn cursor(&self) -> String {

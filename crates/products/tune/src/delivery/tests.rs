@@ -13,11 +13,11 @@ use std::time::Duration;
 
 /// A chat with this interval between messages.
 fn chat(count: u32, interval: Duration) -> Vec<Message> {
-    let line = |place| Message {
-        at: Some(interval * place),
+    let line = |index| Message {
+        at: Some(interval * index),
         ..message(&format!(
-            "{{\"from\":\"user{}\",\"text\":\"message number {place}\"}}",
-            place % 7
+            "{{\"from\":\"user{}\",\"text\":\"message number {index}\"}}",
+            index % 7
         ))
     };
     (0..count).map(line).collect()

@@ -8,8 +8,8 @@ fn a_policy_that_spares_computing_is_chosen_on_the_setting_that_would_be_used_wi
     let chat = chat().messages.sent;
     let messages: Vec<Message> = (0..150)
         .zip(noise(150))
-        .flat_map(|(place, noise)| {
-            let text = std::str::from_utf8(chat.payload(place)).unwrap();
+        .flat_map(|(index, noise)| {
+            let text = std::str::from_utf8(chat.payload(index)).unwrap();
             let media = Message {
                 kind: Kind::Binary,
                 payload: noise.into(),
@@ -53,9 +53,9 @@ fn a_policy_that_spares_computing_is_chosen_on_the_setting_that_would_be_used_wi
 fn where_connections_are_short_a_dictionary_is_chosen_and_said_how_to_come_by() {
     let chat = chat().messages.sent;
     let messages: Vec<Message> = (0..300)
-        .map(|place| Message {
-            connection: place as u32 / 2,
-            ..message(std::str::from_utf8(chat.payload(place)).unwrap())
+        .map(|index| Message {
+            connection: index as u32 / 2,
+            ..message(std::str::from_utf8(chat.payload(index)).unwrap())
         })
         .collect();
     let tuning = tuned(&recording(&messages), &options());
@@ -147,10 +147,10 @@ fn what_goes_to_many_is_told_as_compressed_once_in_ratio_computing_and_memory() 
 #[test]
 fn copies_to_several_connections_are_found_in_a_transcript() {
     let messages: Vec<Message> = (0..60)
-        .map(|place: u32| Message {
-            connection: place % 3,
-            at: Some(Duration::from_secs(u64::from(place / 3))),
-            ..message(&format!("to all three, message {}", place / 3))
+        .map(|index: u32| Message {
+            connection: index % 3,
+            at: Some(Duration::from_secs(u64::from(index / 3))),
+            ..message(&format!("to all three, message {}", index / 3))
         })
         .collect();
     let tuning = tuned(

@@ -128,8 +128,8 @@ proptest! {
         which in 0usize..8, at in any::<prop::sample::Index>(), byte in any::<u8>()
     ) {
         let mut bytes = messages()[which].encode();
-        let place = at.index(bytes.len());
-        bytes[place] = byte;
+        let index = at.index(bytes.len());
+        bytes[index] = byte;
         let mut reader = Reader::default();
         reader.push(&bytes);
         while let Ok(Some(_)) = reader.next_message() {}

@@ -176,8 +176,8 @@ proptest! {
         which in 0usize..8, at in any::<prop::sample::Index>(), byte in any::<u8>()
     ) {
         let mut bytes = messages()[which].encode();
-        let place = at.index(bytes.len());
-        bytes[place] = byte;
+        let index = at.index(bytes.len());
+        bytes[index] = byte;
         if let Ok(message) = decode(&bytes, Limits::default()) {
             prop_assert_eq!(decode(&message.encode(), Limits::default()), Ok(message));
         }

@@ -14,11 +14,11 @@ pub(super) const DEPTH_MAX: usize = 500;
 pub enum WriteError {
     /// A value where its class does not allow it.
     #[error(
-        "{place}: a value of type {expected} belongs here, not {found}; give the object values of its class's types"
+        "{location}: a value of type {expected} belongs here, not {found}; give the object values of its class's types"
     )]
     Type {
         /// The class and field.
-        place: String,
+        location: String,
         /// The type's code or signature.
         expected: String,
         /// The kind of value found.
@@ -103,9 +103,9 @@ impl ObjectStreamWriter {
     }
 
     /// content: object | blockdata
-    fn content(&mut self, value: &Value, place: &str, depth: usize) -> Result<(), WriteError> {
+    fn content(&mut self, value: &Value, location: &str, depth: usize) -> Result<(), WriteError> {
         let Value::Block(block) = value else {
-            return self.reference(value, place, "an object", depth);
+            return self.reference(value, location, "an object", depth);
         };
         for chunk in block.chunks(tag::BLOCK_MAX) {
             match u8::try_from(chunk.len()) {
@@ -121,7 +121,7 @@ impl ObjectStreamWriter {
     }
 
     /// object: newObject | newClass | newArray | newString | newEnum | prevObject | nullReference
-    fn reference(&mut self, value: &Value, place: &str, expected: &str, depth: usize) -> Result<(), WriteError> {
+    fn reference(&mut self, value: &Value, location: &str, expected: &str, depth: usize) -> Result<(), WriteError> {
         if depth >= DEPTH_MAX {
             return Err(WriteError::Depth);
         }
@@ -159,9 +159,9 @@ impl ObjectStreamWriter {
                 self.handles.push(WrittenHandle::Value { _held: value.clone() });
             }
             _ => {
-                let (place, expected) = (place.to_owned(), expected.to_owned());
+                let (location, expected) = (location.to_owned(), expected.to_owned());
                 return Err(WriteError::Type {
-                    place,
+                    location,
                     expected,
                     found: value.kind(),
                 });
@@ -205,7 +205,7 @@ impl ObjectStreamWriter {
         self.class(Some(&array.class))?;
         self.remember(address(array), Value::Array(Arc::clone(array)));
         let mismatch = |found| WriteError::Type {
-            place: array.class.name.clone(),
+            location: array.class.name.clone(),
             expected: format!("the elements of {}", array.class.name),
             found,
         };
@@ -233,7 +233,7 @@ impl ObjectStreamWriter {
         &mut self,
         value: &Value,
         field_type: &FieldType,
-        place: impl Fn() -> String,
+        location: impl Fn() -> String,
         depth: usize,
     ) -> Result<(), WriteError> {
         match (field_type, value) {
@@ -246,12 +246,12 @@ impl ObjectStreamWriter {
             (FieldType::Short, Value::Short(number)) => self.out.extend(number.to_be_bytes()),
             (FieldType::Boolean, Value::Boolean(truth)) => self.out.push(u8::from(*truth)),
             (FieldType::Object(signature) | FieldType::Array(signature), value) => {
-                return self.reference(value, &place(), signature, depth + 1);
+                return self.reference(value, &location(), signature, depth + 1);
             }
             (_, value) => {
                 let expected = char::from(field_type.code()).to_string();
                 return Err(WriteError::Type {
-                    place: place(),
+                    location: location(),
                     expected,
                     found: value.kind(),
                 });

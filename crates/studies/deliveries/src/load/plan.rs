@@ -268,8 +268,8 @@ fn topology(settings: &Settings, clients: NonZeroU32) -> Result<Topology, Refusa
 }
 
 /// The place in the same direction from the centre, at another distance.
-fn at_distance(place: Position, distance: Metres) -> Position {
-    let present = place.distance_to(Position::default()).get();
+fn at_distance(position: Position, distance: Metres) -> Position {
+    let present = position.distance_to(Position::default()).get();
     if present == 0.0 {
         return Position {
             x: distance.get(),
@@ -278,7 +278,7 @@ fn at_distance(place: Position, distance: Metres) -> Position {
     }
     let scale = distance.get() / present;
     Position {
-        x: place.x * scale,
-        y: place.y * scale,
+        x: position.x * scale,
+        y: position.y * scale,
     }
 }

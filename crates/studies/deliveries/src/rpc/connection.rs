@@ -275,8 +275,8 @@ impl<H: Host> CallerConnection<H> {
     async fn wait_for(&mut self, wanted: Heard) -> Result<u64, Failure> {
         let mut length = 0;
         loop {
-            if let Some(place) = self.heard.iter().position(|heard| *heard == wanted) {
-                self.heard.swap_remove(place);
+            if let Some(index) = self.heard.iter().position(|heard| *heard == wanted) {
+                self.heard.swap_remove(index);
                 return Ok(length);
             }
             self.received.clear();

@@ -131,13 +131,13 @@ impl ChartSpec {
                 return Err(format!("{key:?} is not a factor of this study{suggestion}"));
             }
         }
-        let places = self
+        let axes = self
             .published
             .iter()
             .flat_map(|series| &series.points)
             .map(|point| &point.x);
-        for place in places {
-            match (x, place) {
+        for axis in axes {
+            match (x, axis) {
                 (Some(key), AxisPosition::Level(level)) => {
                     let levels = study.levels_of(key.0);
                     if !levels.contains(level) {

@@ -244,19 +244,21 @@ mod tests {
     fn changes_keep_the_other_settings_of_a_radio() {
         #[derive(Debug, Deserialize)]
         struct File {
-            place: RadioChanges,
+            changes: RadioChanges,
         }
         let read = |table: &str| toml::from_str::<File>(&format!("place = {table}"));
-        let place = read("{ path_loss_exponent = 4, fading = \"rayleigh\" }").unwrap().place;
+        let changes = read("{ path_loss_exponent = 4, fading = \"rayleigh\" }")
+            .unwrap()
+            .changes;
         let mut radio: RadioSpec = "802.11b+distance=10m".parse().unwrap();
-        place.apply(&mut radio).unwrap();
+        changes.apply(&mut radio).unwrap();
         assert_eq!(
             radio.to_string(),
             "802.11b+distance=10m+path_loss_exponent=4+fading=rayleigh"
         );
         let refused = read("{ fading = \"some\" }").unwrap_err().to_string();
         assert!(refused.contains("fading:") && refused.contains("rayleigh"), "{refused}");
-        let short = read("{ preamble = \"short\" }").unwrap().place;
+        let short = read("{ preamble = \"short\" }").unwrap().changes;
         let refused = short.apply(&mut RadioSpec::dot11a()).unwrap_err().to_string();
         assert!(refused.contains("one preamble"), "{refused}");
     }

@@ -28,8 +28,8 @@ pub(super) fn frame(from: u16, to: u16, size: u64, payload: u64) -> Frame<u64> {
 
 /// Stations in a row, at these metres.
 pub(super) fn in_a_row(metres: &[f64]) -> Vec<(Station, Position)> {
-    let place = |(number, x): (usize, &f64)| (Station(number as u16), Position { x: *x, y: 0.0 });
-    metres.iter().enumerate().map(place).collect()
+    let station_at = |(number, x): (usize, &f64)| (Station(number as u16), Position { x: *x, y: 0.0 });
+    metres.iter().enumerate().map(station_at).collect()
 }
 
 impl Driver {

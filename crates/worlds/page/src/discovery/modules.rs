@@ -46,7 +46,7 @@ fn end_of(text: &str, from: usize, mark: &str) -> usize {
     let rest = &text.as_bytes()[from.min(text.len())..];
     rest.windows(mark.len())
         .position(|window| window == mark.as_bytes())
-        .map_or(text.len(), |place| from + place + mark.len())
+        .map_or(text.len(), |index| from + index + mark.len())
 }
 
 /// The place behind the string that begins at `start`; the end of its line closes an unfinished one.

@@ -68,13 +68,13 @@ fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     let last = segments.len().saturating_sub(1);
-    for (place, segment) in segments.into_iter().enumerate() {
+    for (index, segment) in segments.into_iter().enumerate() {
         match segment {
             "." | ".." => {
                 if segment == ".." {
                     kept.pop();
                 }
-                if place == last {
+                if index == last {
                     kept.push("");
                 }
             }

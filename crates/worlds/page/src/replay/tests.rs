@@ -228,8 +228,8 @@ fn each_host_speaks_its_own_version_and_has_its_connections() {
 #[test]
 fn each_host_has_connections_of_its_own() {
     let orders = (0..7)
-        .map(|place| ScriptedResponse {
-            host: place / 4,
+        .map(|index| ScriptedResponse {
+            host: index / 4,
             ..order()
         })
         .collect();

@@ -165,14 +165,14 @@ impl<H: Host> OpenConnection<'_, H> {
             }
         };
         let mut due = Vec::with_capacity(outgoing.len());
-        for (place, message) in outgoing.iter().enumerate() {
+        for (index, message) in outgoing.iter().enumerate() {
             due.push(match message.due {
                 SendTime::After(after) => {
                     self.host.sleep_until(start + after).await;
                     start + after
                 }
                 SendTime::OneByOne => {
-                    out_of_band.decoded_opposite(self.role, place).await;
+                    out_of_band.decoded_opposite(self.role, index).await;
                     self.host.now()
                 }
             });

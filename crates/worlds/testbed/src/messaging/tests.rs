@@ -50,9 +50,9 @@ fn outgoing(kind: Kind, payload: impl Into<bytes::Bytes>, due: SendTime) -> Sche
 
 /// `count` messages of `length` zeros, each due `every` after the one before, or one by one.
 fn zeros(count: u32, length: usize, every: Option<Duration>) -> Vec<ScheduledMessage> {
-    let due = |place| every.map_or(SendTime::OneByOne, |every| SendTime::After(every * place));
+    let due = |index| every.map_or(SendTime::OneByOne, |every| SendTime::After(every * index));
     (0..count)
-        .map(|place| outgoing(Kind::Binary, vec![0; length], due(place)))
+        .map(|index| outgoing(Kind::Binary, vec![0; length], due(index)))
         .collect()
 }
 
@@ -137,17 +137,17 @@ fn a_server_that_counts_from_its_own_opening_has_its_first_message_wait_for_the_
 
 /// Lines of a chat in one direction.
 fn chat(count: usize) -> Vec<ScheduledMessage> {
-    let line = |place| {
+    let line = |index| {
         format!(
-            "{{\"from\":\"user{}\",\"room\":\"lobby\",\"text\":\"number {place}\"}}",
-            place % 7
+            "{{\"from\":\"user{}\",\"room\":\"lobby\",\"text\":\"number {index}\"}}",
+            index % 7
         )
     };
-    let text = |place| {
+    let text = |index| {
         outgoing(
             Kind::Text,
-            line(place),
-            SendTime::After(Duration::from_millis(20) * place as u32),
+            line(index),
+            SendTime::After(Duration::from_millis(20) * index as u32),
         )
     };
     (0..count).map(text).collect()

@@ -215,9 +215,9 @@ impl PeerSpec {
         let commands = roles
             .iter()
             .filter_map(|(role, program)| Some((*role, &program.as_ref()?.command)));
-        for (place, command) in commands.chain([("version", &self.version.command)]) {
+        for (name, command) in commands.chain([("version", &self.version.command)]) {
             if command.is_empty() {
-                return Err(format!("{place}.command is empty; its first word must be a program"));
+                return Err(format!("{name}.command is empty; its first word must be a program"));
             }
         }
         for (role, program) in roles {

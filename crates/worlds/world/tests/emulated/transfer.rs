@@ -131,11 +131,11 @@ fn lost_frames(sent: &Shared, dropped: &Shared) -> (usize, Vec<usize>) {
         .filter(|packet| packet.bytes[12..16] == server)
         .collect();
     let mut from = 0;
-    let place = |packet: &crate::pcapng::Packet| {
-        let place = from + sent[from..].iter().position(|sent| sent.bytes == packet.bytes).unwrap();
-        from = place + 1;
-        place
+    let index = |packet: &crate::pcapng::Packet| {
+        let index = from + sent[from..].iter().position(|sent| sent.bytes == packet.bytes).unwrap();
+        from = index + 1;
+        index
     };
-    let lost = packets(dropped).iter().map(place).collect();
+    let lost = packets(dropped).iter().map(index).collect();
     (sent.len(), lost)
 }

@@ -65,7 +65,7 @@ pub(crate) fn direction(rate: &str, one_way_delay: Duration) -> DirectionSpec {
 /// Bytes that depend on their position and on `salt`, so that lost, duplicated, swapped or foreign bytes are detected.
 pub(crate) fn content(salt: u64, length: usize) -> Vec<u8> {
     (0..length as u64)
-        .map(|place| (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ salt as u8)
+        .map(|index| (index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ salt as u8)
         .collect()
 }
 

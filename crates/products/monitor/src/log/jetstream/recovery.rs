@@ -10,7 +10,7 @@ use lastmile_events::Timestamp;
 pub(super) struct Recovered {
     pub(super) state: State,
     /// The positions of the messages that were read, each with its sequence.
-    pub(super) places: Vec<(u64, u64)>,
+    pub(super) sequences: Vec<(u64, u64)>,
 }
 
 /// What is known of how far the log was acknowledged.
@@ -37,7 +37,7 @@ pub(super) async fn recover(store: &Store, known_end: KnownEnd) -> Result<Recove
         (state.epochs, state.start) = (latest.epochs, latest.start);
         (state.holes, state.deletions) = (latest.holes, latest.deletions);
     }
-    let mut places = Vec::new();
+    let mut sequences = Vec::new();
     while let Some(message) = store.next(state.sequence + 1).await? {
         state.sequence = message.sequence;
         let expected = state.ledger.next_position;
@@ -48,7 +48,7 @@ pub(super) async fn recover(store: &Store, known_end: KnownEnd) -> Result<Recove
             let what = "they were acknowledged, and the stream has lost their messages";
             state.add_hole(expected.max(state.start), message.position, what);
         }
-        places.push((message.position, message.sequence));
+        sequences.push((message.position, message.sequence));
         state.ledger.next_position = message.position;
         let Ok(chunk) = &message.chunk else {
             state.ledger.next_position = message.end();
@@ -79,5 +79,5 @@ pub(super) async fn recover(store: &Store, known_end: KnownEnd) -> Result<Recove
     if state.epochs.is_empty() {
         state.epochs.push((0, Timestamp::now().unix_nanoseconds() as u64));
     }
-    Ok(Recovered { state, places })
+    Ok(Recovered { state, sequences })
 }

@@ -21,7 +21,7 @@ pub(super) struct Shared {
     pub(super) deletions: Vec<Deletion>,
     pub(super) tail: Tail,
     /// The latest messages' positions, each with its sequence.
-    places: VecDeque<(u64, u64)>,
+    sequences: VecDeque<(u64, u64)>,
 }
 
 /// The most places that are remembered; earlier ones are searched for: our own choice.
@@ -29,7 +29,7 @@ const PLACES: usize = 1 << 16;
 
 impl Shared {
     pub(super) fn new(recovered: Recovered, tail_bytes: usize) -> Self {
-        let Recovered { state, places } = recovered;
+        let Recovered { state, sequences } = recovered;
         Self {
             tail: Tail::new(state.ledger.next_position, tail_bytes),
             sequence: state.sequence,
@@ -38,7 +38,7 @@ impl Shared {
             holes: state.holes,
             deletions: state.deletions,
             ledger: state.ledger,
-            places: places.into(),
+            sequences: sequences.into(),
         }
     }
 
@@ -48,11 +48,11 @@ impl Shared {
             let source = chunk.source();
             let account = &state.ledger.sources[source];
             self.ledger.sources.insert(source.clone(), account.clone());
-            self.places.push_back((position, sequence));
+            self.sequences.push_back((position, sequence));
             self.tail.push(position, chunk);
         }
-        while self.places.len() > PLACES {
-            self.places.pop_front();
+        while self.sequences.len() > PLACES {
+            self.sequences.pop_front();
         }
         self.ledger.next_position = state.ledger.next_position;
         self.sequence = state.sequence;
@@ -71,10 +71,13 @@ impl Shared {
 
     /// The sequence of the message that holds a position, or the one before which it is.
     pub(super) fn place(&self, position: u64) -> Result<u64, u64> {
-        let at = self.places.partition_point(|(first, _)| *first <= position);
+        let at = self.sequences.partition_point(|(first, _)| *first <= position);
         match at.checked_sub(1) {
-            Some(at) => Ok(self.places[at].1),
-            None => Err(self.places.front().map_or(self.sequence + 1, |(_, sequence)| *sequence)),
+            Some(at) => Ok(self.sequences[at].1),
+            None => Err(self
+                .sequences
+                .front()
+                .map_or(self.sequence + 1, |(_, sequence)| *sequence)),
         }
     }
 }

@@ -64,7 +64,7 @@ impl AxisScaleMap {
         match self {
             Self::Figure { .. } => None,
             Self::Quantity { .. } => self.at(quantity(level)?.0),
-            Self::Named { levels, .. } => levels.iter().position(|known| known == level).map(|place| place as f64),
+            Self::Named { levels, .. } => levels.iter().position(|known| known == level).map(|index| index as f64),
         }
     }
 

@@ -83,7 +83,7 @@ fn thinned(all: &Distribution) -> impl Iterator<Item = (f64, f64)> {
         } else {
             i64::MAX
         };
-        let place = ((share * STEPS) as i64, tail);
-        (last.replace(place) != Some(place)).then_some((value, share))
+        let step = ((share * STEPS) as i64, tail);
+        (last.replace(step) != Some(step)).then_some((value, share))
     })
 }

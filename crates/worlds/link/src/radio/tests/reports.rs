@@ -29,8 +29,8 @@ fn any_radio(rng: &mut Rng) -> (RadioSpec, Vec<(Station, Position)>) {
     spec.short_retry_limit = random::pick(rng, &[2, 7]);
     spec.queue_packets = random::pick(rng, &[0, 1, 100]);
     let count = random::between(rng, 2, 5);
-    let places: Vec<f64> = (0..count).map(|_| random::up_to(rng, 150) as f64).collect();
-    (spec, in_a_row(&places))
+    let positions: Vec<f64> = (0..count).map(|_| random::up_to(rng, 150) as f64).collect();
+    (spec, in_a_row(&positions))
 }
 
 #[test]
