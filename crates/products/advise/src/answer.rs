@@ -1,10 +1,12 @@
 //! Makes the published record from what was measured.
 
-use super::candidates::{Candidate, recorded_delivery};
-use super::measure::{LinkMeasurement, Measurement};
+use super::candidates::Candidate;
+use super::link_measurement::LinkMeasurement;
+use super::measure::Measurement;
 use super::mix::Mix;
-use super::response_classes::Group;
+use super::response_classes::{Group, origin_record};
 use super::select::MeasuredCandidate;
+use super::snippets::SnippetPlan;
 use super::{PreparedReplay, doubts, extra_tables, prose, snippets};
 use crate::record;
 use lastmile_codec::content::CodecSpec;
@@ -14,7 +16,7 @@ use lastmile_page::{PageHost, connections_per_host};
 use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_testbed::http::Version;
 use lastmile_testbed::link_description::description;
-use lastmile_traffic::responses::{Origin, TrafficFormat};
+use lastmile_traffic::responses::TrafficFormat;
 use lastmile_units::ByteCount;
 use std::collections::BTreeSet;
 
@@ -38,7 +40,11 @@ pub(super) fn advice(prepared: &PreparedReplay<'_>, measured: &Measurement) -> r
         sizes: sizes(prepared),
         answer: prose::answer(&links, model_error.as_ref()),
         model_error,
-        snippets: snippets::snippets(prepared, measured),
+        snippets: measured
+            .snippets
+            .iter()
+            .filter_map(|plan| snippet(prepared, &measured.links, plan))
+            .collect(),
         findings: prose::findings(prepared),
         charts: extra_tables::charts(prepared, &measured.links),
         exhibits: extra_tables::tables(prepared, &options(prepared).hosts),
@@ -61,12 +67,8 @@ fn sizes(prepared: &PreparedReplay<'_>) -> record::CompressedSizes {
 }
 
 fn traffic(prepared: &PreparedReplay<'_>) -> record::Traffic {
-    let items = || prepared.page.items.iter().enumerate();
-    let today = || {
-        items()
-            .map(|(index, _)| recorded_delivery(index, prepared.traffic, &prepared.page, &prepared.sizes).size)
-            .sum::<ByteCount>()
-    };
+    let items = &prepared.page.items;
+    let today = || -> ByteCount { (0..items.len()).map(|item| prepared.recorded_delivery(item).size).sum() };
     let remarks = prepared.traffic.notes.iter().chain(&prepared.traffic.skipped);
     record::Traffic {
         source: prepared.traffic.source.clone(),
@@ -75,8 +77,8 @@ fn traffic(prepared: &PreparedReplay<'_>) -> record::Traffic {
             TrafficFormat::Folder => record::TrafficKind::Folder,
             TrafficFormat::JsonLines => record::TrafficKind::Jsonl,
         },
-        responses: prepared.page.items.len() as u64,
-        identity_bytes: items().map(|(_, item)| item.plain).sum::<ByteCount>().get(),
+        responses: items.len() as u64,
+        identity_bytes: items.iter().map(|item| item.plain).sum::<ByteCount>().get(),
         today_bytes: prepared.has_recorded_encoding().then(|| today().get()),
         hosts: prepared.page.hosts.len() as u64,
         notes: remarks
@@ -127,10 +129,7 @@ fn hosts(prepared: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
 
 fn link_advice(prepared: &PreparedReplay<'_>, index: usize, measured: &LinkMeasurement) -> record::LinkAdvice {
     let (name, link) = &prepared.options.links[index];
-    let figures = Figures {
-        varied: varied(prepared, link),
-        seed: prepared.interval_seed(),
-    };
+    let figures = figures(prepared, link);
     let kinds: Vec<record::KindAdvice> = (0..prepared.groups.len())
         .map(|group| kind_advice(prepared, &figures, measured, group))
         .collect();
@@ -156,8 +155,30 @@ fn link_advice(prepared: &PreparedReplay<'_>, index: usize, measured: &LinkMeasu
     link
 }
 
+/// A snippet with the page's replays under it.
+fn snippet(prepared: &PreparedReplay<'_>, links: &[LinkMeasurement], plan: &SnippetPlan) -> Option<record::Snippet> {
+    let replay = |((name, spec), measured): (&(String, LinkSpec), &LinkMeasurement)| {
+        let (figures, server) = (figures(prepared, spec), plan.server.name().to_owned());
+        Some(record::SnippetReplay {
+            link: name.clone(),
+            page: outcome(prepared, &figures, measured, server, measured.loads(&plan.mix)?),
+        })
+    };
+    Some(record::Snippet {
+        replays: prepared.options.links.iter().zip(links).filter_map(replay).collect(),
+        ..snippets::snippet(prepared, links, plan)?
+    })
+}
+
+fn figures(prepared: &PreparedReplay<'_>, link: &LinkSpec) -> Figures {
+    Figures {
+        varied: varied(prepared, link),
+        seed: prepared.interval_seed(),
+    }
+}
+
 /// What is random in each repeat.
-pub(super) fn varied(prepared: &PreparedReplay<'_>, link: &LinkSpec) -> Vec<String> {
+fn varied(prepared: &PreparedReplay<'_>, link: &LinkSpec) -> Vec<String> {
     let directions = [&link.down, &link.up];
     let loses = directions.iter().any(|direction| direction.loss.rate().get() > 0.0);
     let jitters = directions.iter().any(|direction| direction.jitter != Jitter::None);
@@ -229,22 +250,6 @@ fn outcome(
         recommended_saves: Some(figures.saving(&own, &page_times(&measured.recommended().1))),
         setting,
     }
-}
-
-/// The page with a snippet's mix over a link.
-pub(super) fn snippet_replay(
-    prepared: &PreparedReplay<'_>,
-    figures: &Figures,
-    link: &str,
-    measured: &LinkMeasurement,
-    server: &str,
-    mix: &Mix,
-) -> Option<record::SnippetReplay> {
-    let loads = measured.loads(mix)?;
-    Some(record::SnippetReplay {
-        link: link.to_owned(),
-        page: outcome(prepared, figures, measured, server.to_owned(), loads),
-    })
 }
 
 /// The settings replayed in the first repeats only, the fastest first.
@@ -323,14 +328,6 @@ fn one_each(pages: &[PageLoad], figure: impl Fn(&PageLoad) -> f64) -> Runs {
     pages.iter().map(|page| vec![figure(page)]).collect()
 }
 
-/// As in the record.
-pub(super) const fn origin_record(origin: Origin) -> record::Origin {
-    match origin {
-        Origin::Static => record::Origin::Static,
-        Origin::Dynamic => record::Origin::Dynamic,
-    }
-}
-
 fn kind_advice(
     prepared: &PreparedReplay<'_>,
     figures: &Figures,
@@ -400,11 +397,8 @@ impl PreparedReplay<'_> {
     /// The encoding that a group was recorded with, where the source says and all responses agree.
     fn recorded_encoding(&self, group: &Group) -> Option<String> {
         let coding = |item: &usize| {
-            let response = &self.traffic.responses[self.page.items[*item].response];
-            response
-                .content_encoding
-                .clone()
-                .unwrap_or_else(|| "identity".to_owned())
+            let coding = self.response(*item).content_encoding.clone();
+            coding.unwrap_or_else(|| "identity".to_owned())
         };
         let first = coding(group.items.first()?);
         (self.has_recorded_encoding() && group.items.iter().all(|item| coding(item) == first)).then_some(first)

@@ -13,16 +13,15 @@
 //! reordering, so that one run is enough.
 
 use super::candidates::{Candidate, compressed_per_request, median_cost};
-use super::measure::{LinkMeasurement, without_impairments};
+use super::isolated_transfer::isolated_response;
 use super::response_classes::Group;
 use super::select::ChosenSetting;
 use super::{AdviseError, Phase, PreparedReplay, Progress, prose};
 use crate::record::{BreakEven, BreakEvenSearch};
 use lastmile_codec::content::CodecSpec;
 use lastmile_link::LinkSpec;
-use lastmile_page::dependencies::Priority;
 use lastmile_page::replay;
-use lastmile_page::scripted_response::{ExchangeCost, PageScript, ScriptedResponse};
+use lastmile_page::scripted_response::{PageScript, ScriptedResponse};
 use lastmile_testbed::cpu_cost_model::Operation;
 use lastmile_testbed::http::Version;
 use lastmile_units::workers::Workers;
@@ -65,25 +64,20 @@ struct MedianResponse {
 /// Searches the break-even of every group's chosen setting on every link; none where that compresses nothing, or is as recorded.
 pub(super) fn search_all(
     prepared: &PreparedReplay<'_>,
-    links: &[LinkMeasurement],
+    links: &[&[ChosenSetting]],
     workers: &Workers<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Vec<Option<BreakEvenResult>>>, AdviseError> {
-    let of_link = |link: usize| {
-        links[link]
-            .chosen
-            .iter()
-            .enumerate()
-            .map(move |(group, chosen)| (link, group, chosen))
-    };
-    let jobs: Vec<(usize, usize, &ChosenSetting)> = (0..links.len()).flat_map(of_link).collect();
-    let mut on_done = |done| {
-        progress(Progress {
-            phase: Phase::BreakEven,
-            done,
-            total: jobs.len(),
-        });
-    };
+    let links_and_chosen = links.iter().enumerate();
+    let jobs: Vec<(usize, usize, &ChosenSetting)> = links_and_chosen
+        .flat_map(|(link, chosen)| {
+            chosen
+                .iter()
+                .enumerate()
+                .map(move |(group, chosen)| (link, group, chosen))
+        })
+        .collect();
+    let mut on_done = Progress::counter(Phase::BreakEven, jobs.len(), progress);
     let one = |&(link, group, chosen): &(usize, usize, &ChosenSetting)| {
         let codec = chosen.codec()?;
         let mut candidates = prepared.candidates[group].iter();
@@ -199,35 +193,22 @@ impl MedianResponse {
     /// The times of a response at a bandwidth, without and with the setting; none where it never arrives.
     fn times(&self, prepared: &PreparedReplay<'_>, link: &LinkSpec, rate: f64) -> Option<[f64; 2]> {
         let link = at_rate(link, rate)?;
-        let order = |coded: bool| ScriptedResponse {
-            host: 0,
-            gap: Duration::ZERO,
-            server_think_time: Duration::ZERO,
-            request_head: lastmile_page::page::REQUEST_HEAD,
-            response_head: lastmile_page::page::RESPONSE_HEAD,
-            size: if coded { self.compressed } else { self.plain },
-            plain: self.plain,
-            coding: if coded {
-                self.codec.coding()
-            } else {
-                CodecSpec::IDENTITY.coding()
-            },
-            encoding: if coded { self.encoding } else { Duration::ZERO },
-            decoding: if coded { self.decoding } else { Duration::ZERO },
-            exchange: ExchangeCost::FREE,
-            prerequisites: Vec::new(),
-            priority: Priority::High,
-            is_throttled: false,
-            commit: Duration::ZERO,
+        let plain = isolated_response(self.plain);
+        let compressed = ScriptedResponse {
+            size: self.compressed,
+            coding: self.codec.coding(),
+            encoding: self.encoding,
+            decoding: self.decoding,
+            ..plain.clone()
         };
-        let time = |coded| {
-            let script = PageScript::from(vec![order(coded)]);
+        let time = |response: ScriptedResponse| {
+            let script = PageScript::from(vec![response]);
             let (handshakes, seed) = (replay::HandshakeCost::default(), prepared.options.root());
             let replayed =
                 replay::run(&prepared.options.load, &link, &[self.version], script, handshakes, seed).ok()?;
             Some(replayed.transfer_times[0].as_secs_f64())
         };
-        Some([time(false)?, time(true)?])
+        Some([time(plain)?, time(compressed)?])
     }
 }
 
@@ -238,5 +219,9 @@ fn at_rate(link: &LinkSpec, rate: f64) -> Option<LinkSpec> {
         _ => 1.0,
     };
     let whole = |rate: f64| BitRate::new(rate.round().max(1.0) as u64);
-    Some(without_impairments(link).with_rates(whole(rate)?, whole(rate * ratio)?))
+    Some(
+        link.clone()
+            .without_impairments()
+            .with_rates(whole(rate)?, whole(rate * ratio)?),
+    )
 }

@@ -4,7 +4,7 @@
 //! at this machine's speed, so these simulated loads have a client and servers that are neither slower than the cost table's machine nor
 //! busy; those of the answer have the options that the user chose.
 
-use super::measure::LinkMeasurement;
+use super::link_measurement::LinkMeasurement;
 use super::{AdviseError, Phase, PreparedReplay, Progress};
 use crate::record;
 use lastmile_codec::content::CodecSpec;

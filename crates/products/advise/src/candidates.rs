@@ -2,14 +2,12 @@
 //!
 //! Files are compressed once, before the first request, so what that takes on the server does not count for them.
 
-use super::Options;
-use super::compressed_sizes::Sizes;
+use super::PreparedReplay;
 use super::response_classes::Group;
 use lastmile_codec::content::{CodecSpec, Coding};
-use lastmile_page::Page;
 use lastmile_page::scripted_response::EncodedResponse;
 use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
-use lastmile_traffic::responses::{Origin, Response, Traffic};
+use lastmile_traffic::responses::{Origin, Response};
 use lastmile_units::{ByteCount, Seed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -38,36 +36,6 @@ const SAME_COMPUTING: f64 = 0.2;
 pub(super) const LENGTH_MIN: ByteCount = ByteCount::new(256);
 
 impl Candidate {
-    /// A codec on all of a group's items, with the medians of the cost table's samples.
-    pub(super) fn new(
-        codec: CodecSpec,
-        group: &Group,
-        page: &Page,
-        sizes: &Sizes,
-        costs: &CostTable,
-        options: &Options,
-    ) -> Self {
-        let mut candidate = Self::nothing(codec);
-        for item in &group.items {
-            let plain = page.items[*item].plain;
-            let delivery = delivery(*item, codec, page, sizes);
-            candidate.size += delivery.size;
-            if delivery.codec.is_some() {
-                candidate.estimated |= sizes.get(*item, codec).is_some_and(|size| size.estimated);
-            }
-            // A result that is no smaller is discarded and not charged; with a sensible minimum length that is rare.
-            candidate.server += delivery.codec.map_or(Duration::ZERO, |codec| {
-                median_cost(costs, Operation::Encode(codec), plain)
-            });
-            candidate.client += delivery.codec.map_or(Duration::ZERO, |codec| {
-                median_cost(costs, Operation::Decode(codec), plain)
-            });
-        }
-        candidate.server = candidate.server.mul_f64(options.load.server.slow_down);
-        candidate.client = candidate.client.mul_f64(options.load.slow_client);
-        candidate
-    }
-
     /// Nothing, compressed with a codec: a sum begins with it.
     fn nothing(codec: CodecSpec) -> Self {
         Self {
@@ -104,13 +72,88 @@ impl Candidate {
     }
 }
 
-/// How an item is carried under a setting; uncompressed where it is short, or that setting was not tried.
-pub(super) fn delivery(item: usize, codec: CodecSpec, page: &Page, sizes: &Sizes) -> EncodedResponse {
-    let plain = page.items[item].plain;
-    let size = sizes.get(item, codec).filter(|_| plain >= LENGTH_MIN);
-    size.map_or(EncodedResponse::identity(plain), |size| {
-        EncodedResponse::compressed(codec, size.bytes, plain)
-    })
+impl PreparedReplay<'_> {
+    /// A codec on all of a group's items, with the medians of the cost table's samples.
+    pub(super) fn candidate(&self, codec: CodecSpec, group: &Group) -> Candidate {
+        let mut candidate = Candidate::nothing(codec);
+        for item in &group.items {
+            let delivery = self.delivery(*item, codec);
+            candidate.size += delivery.size;
+            // A result that is no smaller is discarded and not charged; with a sensible minimum length that is rare.
+            let Some(codec) = delivery.codec else { continue };
+            candidate.estimated |= self.sizes.get(*item, codec).is_some_and(|size| size.estimated);
+            let plain = self.page.items[*item].plain;
+            candidate.server += median_cost(self.costs, Operation::Encode(codec), plain);
+            candidate.client += median_cost(self.costs, Operation::Decode(codec), plain);
+        }
+        candidate.server = candidate.server.mul_f64(self.options.load.server.slow_down);
+        candidate.client = candidate.client.mul_f64(self.options.load.slow_client);
+        candidate
+    }
+
+    /// The CPU time of the server for all of a group's bodies as recorded; none where none has a content coding.
+    pub(super) fn cpu_as_recorded(&self, group: &Group) -> Option<Duration> {
+        let coded = |item: &&usize| self.response(**item).content_encoding.is_some();
+        let mut coded = group.items.iter().filter(coded).peekable();
+        coded.peek()?;
+        let cost = |item: &usize| {
+            self.recorded_delivery(*item).codec.map_or(Duration::ZERO, |codec| {
+                median_cost(self.costs, Operation::Encode(codec), self.page.items[*item].plain)
+            })
+        };
+        Some(
+            coded
+                .map(cost)
+                .sum::<Duration>()
+                .mul_f64(self.options.load.server.slow_down),
+        )
+    }
+
+    /// How an item is carried under a setting; uncompressed where it is short, or that setting was not tried.
+    pub(super) fn delivery(&self, item: usize, codec: CodecSpec) -> EncodedResponse {
+        let plain = self.page.items[item].plain;
+        let size = self.sizes.get(item, codec).filter(|_| plain >= LENGTH_MIN);
+        size.map_or(EncodedResponse::identity(plain), |size| {
+            EncodedResponse::compressed(codec, size.bytes, plain)
+        })
+    }
+
+    /// How an item was carried when it was recorded. An archive does not contain the compression level: the level whose size is nearest
+    /// gives the CPU cost.
+    pub(super) fn recorded_delivery(&self, item: usize) -> EncodedResponse {
+        let Response {
+            content_encoding,
+            transferred,
+            ..
+        } = self.response(item);
+        let coding = content_encoding.as_deref().and_then(Coding::from_token);
+        let Some(coding) = coding.filter(|coding| *coding != Coding::Identity) else {
+            return self.size_as_recorded(item);
+        };
+        let Some(size) = *transferred else {
+            return self.delivery(item, CodecSpec::with_default_level(coding));
+        };
+        let of_coding = self
+            .sizes
+            .exact_sizes(item)
+            .filter(|(codec, _)| codec.coding() == coding);
+        let nearest = of_coding.min_by_key(|(_, exact)| exact.get().abs_diff(size.get()));
+        EncodedResponse {
+            size,
+            coding,
+            codec: nearest.map(|(codec, _)| codec),
+        }
+    }
+
+    /// An item that is not compressed here, at its recorded size.
+    pub(super) fn size_as_recorded(&self, item: usize) -> EncodedResponse {
+        let response = self.response(item);
+        let coded = response.content_encoding.is_some();
+        let seen = response
+            .transferred
+            .filter(|_| coded || !self.page.items[item].has_body);
+        EncodedResponse::identity(seen.unwrap_or(self.page.items[item].plain))
+    }
 }
 
 /// The median of the cost table's samples.
@@ -128,10 +171,10 @@ const TYPICAL_DRAWS: usize = 31;
 /// The settings that are worth replaying on the groups of an origin, by the sums of their candidates.
 pub(super) fn worth_replaying<'a>(
     origin: Origin,
-    groups: impl Iterator<Item = &'a Vec<Candidate>>,
+    candidates: impl Iterator<Item = &'a Candidate>,
 ) -> BTreeSet<CodecSpec> {
     let mut sums: BTreeMap<CodecSpec, Candidate> = BTreeMap::new();
-    for candidate in groups.flatten() {
+    for candidate in candidates {
         let sum = sums.entry(candidate.codec);
         sum.or_insert_with(|| Candidate::nothing(candidate.codec))
             .add(candidate);
@@ -159,50 +202,6 @@ pub(super) fn common_defaults() -> impl Iterator<Item = CodecSpec> {
     ]
     .into_iter()
     .filter_map(|(coding, level)| CodecSpec::new(coding, level).ok())
-}
-
-/// How an item was carried when it was recorded. An archive does not contain the compression level: the level whose size is nearest
-/// gives the CPU cost.
-pub(super) fn recorded_delivery(item: usize, traffic: &Traffic, page: &Page, sizes: &Sizes) -> EncodedResponse {
-    let Response {
-        content_encoding,
-        transferred,
-        ..
-    } = &traffic.responses[page.items[item].response];
-    let plain = page.items[item].plain;
-    let Some(token) = content_encoding
-        .as_deref()
-        .filter(|token| *token != Coding::Identity.token())
-    else {
-        return size_as_recorded(item, traffic, page);
-    };
-    let Some(coding) = Coding::from_token(token) else {
-        return size_as_recorded(item, traffic, page);
-    };
-    let of_coding = sizes.exact_sizes(item).filter(|(codec, _)| codec.coding() == coding);
-    let nearest = match transferred {
-        Some(seen) => of_coding
-            .min_by_key(|(_, size)| size.get().abs_diff(seen.get()))
-            .map(|(codec, _)| codec),
-        None => Some(CodecSpec::with_default_level(coding)),
-    };
-    match (nearest, transferred) {
-        (codec, Some(size)) => EncodedResponse {
-            size: *size,
-            coding,
-            codec,
-        },
-        (Some(codec), None) => delivery(item, codec, page, sizes),
-        (None, None) => EncodedResponse::identity(plain),
-    }
-}
-
-/// An item that is not compressed here, at its recorded size.
-pub(super) fn size_as_recorded(item: usize, traffic: &Traffic, page: &Page) -> EncodedResponse {
-    let response = &traffic.responses[page.items[item].response];
-    let coded = response.content_encoding.is_some();
-    let seen = response.transferred.filter(|_| coded || !page.items[item].has_body);
-    EncodedResponse::identity(seen.unwrap_or(page.items[item].plain))
 }
 
 /// Whether the server compresses on every request.

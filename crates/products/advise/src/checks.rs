@@ -23,8 +23,29 @@ fn split_by_body(page: &Page) -> [Vec<&PageResource>; 2] {
     [present, missing]
 }
 
+/// Checks that there is something to replay, and that the answer is about most of it, unless less was asked for.
+pub(super) fn check_page(traffic: &Traffic, page: &Page, options: &Options) -> Result<(), AdviseError> {
+    let source = || traffic.source.clone();
+    if page.items.is_empty() {
+        return Err(AdviseError::NothingToReplay {
+            traffic: source(),
+            left_out: page.left_out.len(),
+        });
+    }
+    if page.items.iter().all(|item| !item.has_body) {
+        return Err(AdviseError::NoBodies {
+            traffic: source(),
+            responses: page.items.len(),
+        });
+    }
+    if options.partial {
+        return Ok(());
+    }
+    check_bodies(traffic, page)
+}
+
 /// Checks that most of what could be compressed is in the traffic: by bytes, or by count where sizes are missing too.
-pub(super) fn check_bodies(traffic: &Traffic, page: &Page) -> Result<(), AdviseError> {
+fn check_bodies(traffic: &Traffic, page: &Page) -> Result<(), AdviseError> {
     let [present, missing] = split_by_body(page);
     let [present_bytes, missing_bytes] = body_bytes(page);
     let without_size = page.left_out.iter().filter(|left_out| {

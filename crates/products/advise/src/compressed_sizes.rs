@@ -5,9 +5,7 @@
 //! one compressor.
 
 use lastmile_codec::content::{CodecSpec, encoded_size};
-use lastmile_page::Page;
 use lastmile_testbed::cpu_cost_model::{Choice, CostTable, Operation};
-use lastmile_traffic::responses::{Body, Traffic};
 use lastmile_units::workers::{Interrupted, Workers};
 use lastmile_units::{ByteCount, Seed};
 use std::collections::BTreeMap;
@@ -56,17 +54,11 @@ impl Sizes {
         exact.map(|((_, codec), size)| (*codec, size.bytes))
     }
 
-    /// Compresses each of `items` with each of `codecs`, as far as that is not done. `on_done` is given the CPU time of what is done and
+    /// Compresses each of `bodies`, of the items before them, with each of `codecs`, as far as that is not done. `on_done` is given the CPU time of what is done and
     /// of everything, by the reference cost table, in milliseconds.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "traffic, page and items name the bodies; the rest say how"
-    )]
     pub(super) fn measure(
         &mut self,
-        traffic: &Traffic,
-        page: &Page,
-        items: &[usize],
+        bodies: &[(usize, &[u8])],
         codecs: &[CodecSpec],
         extent: Extent,
         workers: &Workers<'_>,
@@ -74,13 +66,10 @@ impl Sizes {
     ) -> Result<(), Interrupted> {
         let reference = CostTable::load(&Choice::Reference).expect("the table that ships can be read");
         let mut jobs: Vec<Job<'_>> = Vec::new();
-        for item in items {
-            let Body::Present(bytes) = &traffic.responses[page.items[*item].response].body else {
-                continue;
-            };
+        for (item, body) in bodies {
             let missing = |codec: &&CodecSpec| self.get(*item, **codec).is_none_or(|size| size.estimated);
             for codec in codecs.iter().filter(missing) {
-                jobs.push(Job::new(*item, bytes, *codec, &reference));
+                jobs.push(Job::new(*item, body, *codec, &reference));
             }
         }
         if let Extent::Within(limit) = extent {
@@ -174,8 +163,7 @@ impl<'a> Job<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lastmile_page::testing::{response, text, traffic};
-    use lastmile_traffic::responses::Origin;
+    use lastmile_page::testing::text;
     use std::num::NonZeroUsize;
     use std::sync::atomic::AtomicBool;
 
@@ -183,13 +171,7 @@ mod tests {
 
     /// The sizes of one text under a slow and a fast setting.
     fn sizes(extents: &[Extent]) -> (Sizes, [CodecSpec; 2]) {
-        let traffic = traffic(vec![response(
-            "/",
-            "text/html",
-            Origin::Static,
-            Body::Present(text(BODY)),
-        )]);
-        let page = Page::from_traffic(&traffic);
+        let body = text(BODY);
         let interrupt = AtomicBool::new(false);
         let workers = Workers {
             threads: NonZeroUsize::MIN,
@@ -199,7 +181,7 @@ mod tests {
         let mut sizes = Sizes::default();
         for extent in extents {
             sizes
-                .measure(&traffic, &page, &[0], &codecs, *extent, &workers, &mut |_, _| {})
+                .measure(&[(0, &body)], &codecs, *extent, &workers, &mut |_, _| {})
                 .unwrap();
         }
         (sizes, codecs)

@@ -2,7 +2,7 @@
 
 use super::PreparedReplay;
 use super::candidates::compressed_per_request;
-use super::measure::LinkMeasurement;
+use super::link_measurement::LinkMeasurement;
 use lastmile_page::PageHost;
 use lastmile_report::number::{interval, quantity};
 use lastmile_report::record::{Doubt, DoubtKind};

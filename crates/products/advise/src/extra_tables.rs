@@ -2,7 +2,7 @@
 
 use super::PreparedReplay;
 use super::candidates::Candidate;
-use super::measure::LinkMeasurement;
+use super::link_measurement::LinkMeasurement;
 use super::response_classes::Group;
 use crate::record::ReplayedHost;
 use lastmile_report::number::{percent, quantity};

@@ -1,19 +1,20 @@
 //! The time of each response on an idle link: one after the other, each over its own connection.
 //!
 //! Replays of a page include coincidences: which response finds the link idle, and which waits behind a large one. The time of each
-//! response in isolation is free of them, so it tells the search which settings are worth trying on the page. Costs are medians of the table's samples, connections are cold, and encryption and random impairments of the link, which add
-//! the same to every setting, are left out.
+//! response in isolation is free of them, so it tells the search which settings are worth trying on the page. Costs are medians of the table's
+//! samples, connections are cold, and encryption and random impairments of the link, which add the same to every setting, are left out.
 
 use super::candidates::{compressed_per_request, median_cost};
-use super::measure::without_impairments;
-use super::{AdviseError, Phase, PreparedReplay, Progress, candidates};
-use lastmile_codec::content::CodecSpec;
+use super::{AdviseError, Phase, PreparedReplay, Progress};
+use lastmile_codec::content::{CodecSpec, Coding};
 use lastmile_page::dependencies::{Extent, Prerequisite, Priority};
-use lastmile_page::scripted_response::{EncodedResponse, ExchangeCost, ScriptedResponse};
+use lastmile_page::page::{REQUEST_HEAD, RESPONSE_HEAD};
+use lastmile_page::scripted_response::{ExchangeCost, ScriptedResponse};
 use lastmile_page::{LoadOptions, replay};
 use lastmile_report::connections::Connections;
 use lastmile_testbed::cpu_cost_model::Operation;
 use lastmile_testbed::http::Version;
+use lastmile_units::ByteCount;
 use lastmile_units::workers::Workers;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -52,23 +53,14 @@ impl IsolatedTransferTimes {
             tls: false,
             ..options.load.clone()
         };
-        let mut on_done = |done| {
-            progress(Progress {
-                phase: Phase::Choosing,
-                done,
-                total: jobs.len(),
-            });
-        };
+        let mut on_done = Progress::counter(Phase::Choosing, jobs.len(), progress);
         let one = |&(link, codec): &(usize, CodecSpec)| {
-            let orders: Vec<ScriptedResponse> = items
-                .iter()
-                .enumerate()
-                .map(|(index, item)| prepared.order(index, *item, codec))
-                .collect();
-            let chained = chained(orders);
+            let responses = items.iter().enumerate();
+            let responses = responses.map(|(index, item)| prepared.isolated(index, *item, codec));
+            let chained = chained(responses.collect());
             replay::run(
                 &load,
-                &without_impairments(&options.links[link].1),
+                &options.links[link].1.clone().without_impairments(),
                 &versions,
                 chained.into(),
                 replay::HandshakeCost::default(),
@@ -85,14 +77,8 @@ impl IsolatedTransferTimes {
             let mut of_settings = BTreeMap::new();
             for (codec, replayed) in prepared.settings.iter().zip(measured.by_ref()) {
                 let times = replayed?.transfer_times;
-                of_settings.insert(
-                    *codec,
-                    items
-                        .iter()
-                        .copied()
-                        .zip(times.iter().map(Duration::as_secs_f64))
-                        .collect(),
-                );
+                let seconds = times.iter().map(Duration::as_secs_f64);
+                of_settings.insert(*codec, items.iter().copied().zip(seconds).collect());
             }
             of_links.push(of_settings);
         }
@@ -119,11 +105,8 @@ impl PreparedReplay<'_> {
     }
 
     /// An item in isolation, from its own host.
-    fn order(&self, host: usize, item: usize, codec: CodecSpec) -> ScriptedResponse {
-        let (delivery, known): (EncodedResponse, _) = (
-            candidates::delivery(item, codec, &self.page, &self.sizes),
-            &self.page.items[item],
-        );
+    fn isolated(&self, host: usize, item: usize, codec: CodecSpec) -> ScriptedResponse {
+        let (delivery, known) = (self.delivery(item, codec), &self.page.items[item]);
         let cost = |operation: fn(CodecSpec) -> Operation| {
             delivery.codec.map_or(Duration::ZERO, |codec| {
                 median_cost(self.costs, operation(codec), known.plain)
@@ -131,12 +114,9 @@ impl PreparedReplay<'_> {
         };
         ScriptedResponse {
             host,
-            gap: Duration::ZERO,
-            server_think_time: Duration::ZERO,
             request_head: known.request_head,
             response_head: known.response_head,
             size: delivery.size,
-            plain: known.plain,
             coding: delivery.coding,
             encoding: if compressed_per_request(known.origin) {
                 cost(Operation::Encode)
@@ -144,11 +124,28 @@ impl PreparedReplay<'_> {
                 Duration::ZERO
             },
             decoding: cost(Operation::Decode),
-            exchange: ExchangeCost::FREE,
-            prerequisites: Vec::new(),
-            priority: Priority::High,
-            is_throttled: false,
-            commit: Duration::ZERO,
+            ..isolated_response(known.plain)
         }
+    }
+}
+
+/// An uncompressed response that depends on nothing and costs no CPU time, with heads of a typical size.
+pub(super) fn isolated_response(plain: ByteCount) -> ScriptedResponse {
+    ScriptedResponse {
+        host: 0,
+        gap: Duration::ZERO,
+        server_think_time: Duration::ZERO,
+        request_head: REQUEST_HEAD,
+        response_head: RESPONSE_HEAD,
+        size: plain,
+        plain,
+        coding: Coding::Identity,
+        encoding: Duration::ZERO,
+        decoding: Duration::ZERO,
+        exchange: ExchangeCost::FREE,
+        prerequisites: Vec::new(),
+        priority: Priority::High,
+        is_throttled: false,
+        commit: Duration::ZERO,
     }
 }

@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | whether the traffic and the options can have an answer | `checks` |
 //! | the size of each body under each setting | `compressed_sizes`, over `response_classes` |
-//! | the settings worth replaying | `candidates` |
+//! | the settings worth replaying | `prepare`, `candidates` |
 //! | the page, and one load of it | crate `page` |
 //! | all replays, each once | `measure`, `replays` |
 //! | the recommended mix of settings | `search` tries mixes, with the times of `isolated_transfer` as a hint; `select` chooses |
@@ -29,8 +29,10 @@ mod document;
 mod doubts;
 mod extra_tables;
 mod isolated_transfer;
+mod link_measurement;
 mod measure;
 mod mix;
+mod prepare;
 mod prose;
 pub mod record;
 mod replays;
@@ -43,20 +45,19 @@ pub use doubts::DOUBTS;
 
 use crate::record::{Advice, Server};
 use candidates::Candidate;
-use compressed_sizes::{Extent, Sizes};
+use compressed_sizes::Sizes;
 use lastmile_codec::content::{CodecSpec, Coding};
 use lastmile_link::LinkSpec;
 #[cfg(target_os = "linux")]
 use lastmile_page::chromium::BrowserOptions;
 use lastmile_page::{LoadOptions, Page};
 use lastmile_report::model_error::ModelError;
-use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
+use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::invalid_option::InvalidOption;
-use lastmile_traffic::responses::{Origin, Traffic};
+use lastmile_traffic::responses::{Origin, Response, Traffic};
 use lastmile_units::Seed;
 use lastmile_units::workers::{Interrupted, Workers};
 use response_classes::Group;
-use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -134,6 +135,13 @@ pub struct Progress {
     pub done: usize,
     /// The number of pieces in this phase.
     pub total: usize,
+}
+
+impl Progress {
+    /// Reports the number of pieces done of a phase.
+    fn counter(phase: Phase, total: usize, progress: &mut dyn FnMut(Self)) -> impl FnMut(usize) {
+        move |done| progress(Self { phase, done, total })
+    }
 }
 
 /// A phase of the work.
@@ -298,13 +306,9 @@ pub fn advise(
 
 impl Options {
     fn check(&self) -> Result<(), InvalidOption> {
-        let refuse = |option, found: String, remedy| Err(InvalidOption::new(option, found, remedy));
         if self.links.is_empty() {
-            return refuse(
-                "the list of links",
-                "empty".to_owned(),
-                "name at least one, like wpt/3g",
-            );
+            let (found, remedy) = ("empty".to_owned(), "name at least one, like wpt/3g");
+            return Err(InvalidOption::new("the list of links", found, remedy));
         }
         self.load.check()
     }
@@ -320,177 +324,16 @@ impl Options {
     }
 }
 
-/// Formats that are already compressed (images, WOFF) are tried with these two codecs only. If neither gets below this share of the
-/// size, they are left uncompressed. Our own choice.
-const PROBES: [&str; 2] = ["gzip:6", "br:5"];
-const WORTH_CODING: f64 = 0.9;
-
-impl<'a> PreparedReplay<'a> {
-    fn prepare(
-        traffic: &'a Traffic,
-        options: &'a Options,
-        costs: &'a CostTable,
-        workers: &Workers<'_>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Self, AdviseError> {
-        let page = Page::from_traffic(traffic);
-        if page.items.is_empty() {
-            let (source, left_out) = (traffic.source.clone(), page.left_out.len());
-            return Err(AdviseError::NothingToReplay {
-                traffic: source,
-                left_out,
-            });
-        }
-        if page.items.iter().all(|item| !item.has_body) {
-            return Err(AdviseError::NoBodies {
-                traffic: traffic.source.clone(),
-                responses: page.items.len(),
-            });
-        }
-        if !options.partial {
-            checks::check_bodies(traffic, &page)?;
-        }
-        let mut groups = response_classes::groups(&page);
-        checks::check_server(options, &groups)?;
-        let mut on_done = |done, total| {
-            progress(Progress {
-                phase: Phase::Compressing,
-                done,
-                total,
-            });
-        };
-        let mut sizes = Sizes::default();
-        let mut measure = |sizes: &mut Sizes, items: &[usize], codecs: &[CodecSpec], extent| {
-            sizes.measure(traffic, &page, items, codecs, extent, workers, &mut on_done)
-        };
-        let within = Extent::Within(options.exact_within);
-        let probes = PROBES.map(|probe| probe.parse().expect("a probe is a codec"));
-        let probed: Vec<usize> = items(&groups, |group| group.already_compressed);
-        measure(&mut sizes, &probed, &probes, within)?;
-        for group in groups.iter_mut().filter(|group| group.already_compressed) {
-            let least = probes
-                .iter()
-                .map(|probe| Candidate::new(*probe, group, &page, &sizes, costs, options).size)
-                .min();
-            group.already_compressed = least.is_none_or(|least| least.as_f64() >= WORTH_CODING * group.plain.as_f64());
-        }
-        let coded: Vec<usize> = items(&groups, |group| !group.already_compressed);
-        measure(&mut sizes, &coded, &options.levels, within)?;
-        let candidates = |sizes: &Sizes| -> Vec<Vec<Candidate>> {
-            let of_group = |group: &Group| {
-                let levels: &[CodecSpec] = if group.already_compressed {
-                    &probes
-                } else {
-                    &options.levels
-                };
-                let all = std::iter::once(CodecSpec::IDENTITY).chain(levels.iter().copied());
-                all.map(|codec| Candidate::new(codec, group, &page, sizes, costs, options))
-                    .collect()
-            };
-            groups.iter().map(of_group).collect()
-        };
-        let settings = settings(&groups, &candidates(&sizes), options);
-        measure(&mut sizes, &coded, &settings, Extent::Whole)?;
-        let candidates = candidates(&sizes);
-        let recorded_cpu = groups
-            .iter()
-            .map(|group| recorded_cpu(group, traffic, &page, &sizes, costs, options))
-            .collect();
-        Ok(Self {
-            traffic,
-            options,
-            costs,
-            page,
-            groups,
-            sizes,
-            candidates,
-            recorded_cpu,
-            settings,
-        })
+impl PreparedReplay<'_> {
+    /// The response of an item.
+    fn response(&self, item: usize) -> &Response {
+        &self.traffic.responses[self.page.items[item].response]
     }
 
     /// The seed of every interval.
     fn interval_seed(&self) -> Seed {
         self.options.root().derive("intervals")
     }
-}
-
-/// The CPU time of the server for all of a group's bodies as recorded; none where none has a content coding.
-fn recorded_cpu(
-    group: &Group,
-    traffic: &Traffic,
-    page: &Page,
-    sizes: &Sizes,
-    costs: &CostTable,
-    options: &Options,
-) -> Option<Duration> {
-    let coded = |item: &&usize| {
-        let coding = &traffic.responses[page.items[**item].response].content_encoding;
-        coding.is_some()
-    };
-    let coded: Vec<usize> = group.items.iter().filter(coded).copied().collect();
-    let cost = |item: &usize| {
-        let recorded = candidates::recorded_delivery(*item, traffic, page, sizes);
-        recorded.codec.map_or(Duration::ZERO, |codec| {
-            candidates::median_cost(costs, Operation::Encode(codec), page.items[*item].plain)
-        })
-    };
-    let computing: Duration = coded.iter().map(cost).sum();
-    (!coded.is_empty()).then(|| computing.mul_f64(options.load.server.slow_down))
-}
-
-fn items(groups: &[Group], wanted: impl Fn(&Group) -> bool) -> Vec<usize> {
-    groups
-        .iter()
-        .filter(|group| wanted(group))
-        .flat_map(|group| group.items.iter().copied())
-        .collect()
-}
-
-/// The settings to replay: identity, those worth replaying for static or for dynamic responses, and common defaults among the levels
-/// considered.
-fn settings(groups: &[Group], candidates: &[Vec<Candidate>], options: &Options) -> Vec<CodecSpec> {
-    let mut settings = BTreeSet::from([CodecSpec::IDENTITY]);
-    for origin in [Origin::Static, Origin::Dynamic] {
-        let open = |group: &&(&Group, &Vec<Candidate>)| group.0.origin == origin && !group.0.already_compressed;
-        let of_origin: Vec<(&Group, &Vec<Candidate>)> = groups.iter().zip(candidates).collect();
-        let of_origin: Vec<Vec<Candidate>> = of_origin
-            .iter()
-            .filter(open)
-            .map(|(_, candidates)| {
-                let can = candidates
-                    .iter()
-                    .filter(|candidate| options.can(origin, candidate.codec));
-                can.copied().collect()
-            })
-            .collect();
-        if of_origin.is_empty() {
-            continue;
-        }
-        settings.extend(candidates::worth_replaying(origin, of_origin.iter()));
-        // A server that supports none of these has a snippet too.
-        for server in snippets::SERVERS
-            .into_iter()
-            .filter(|server| options.server.is_none_or(|asked| asked == *server))
-        {
-            let supports = |codec: &CodecSpec| !codec.is_identity() && snippets::supports(server, origin, *codec);
-            if !settings.iter().any(supports) {
-                let supported = |candidates: &Vec<Candidate>| -> Vec<Candidate> {
-                    candidates
-                        .iter()
-                        .filter(|candidate| supports(&candidate.codec))
-                        .copied()
-                        .collect()
-                };
-                let supported: Vec<Vec<Candidate>> = of_origin.iter().map(supported).collect();
-                settings.extend(candidates::worth_replaying(origin, supported.iter()));
-            }
-        }
-        settings.extend(
-            candidates::common_defaults().filter(|codec| options.levels.contains(codec) && options.can(origin, *codec)),
-        );
-    }
-    settings.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Runs everything that is replayed: each response in isolation, the search of each link, the snippets as pasted, and the break-even.
 
-use super::break_even::{self, BreakEvenResult};
+use super::break_even;
 use super::isolated_transfer::IsolatedTransferTimes;
+use super::link_measurement::LinkMeasurement;
 use super::mix::Mix;
 use super::replays::Replays;
 use super::search::{self, LinkChoice};
@@ -9,8 +10,6 @@ use super::select::{ChosenSetting, MeasuredCandidate};
 use super::snippets::{self, SnippetPlan};
 use super::{AdviseError, PreparedReplay, Progress, prose};
 use lastmile_codec::content::CodecSpec;
-use lastmile_link::{Jitter, LinkSpec, Loss, Reordering};
-use lastmile_page::replay::PageLoad;
 use lastmile_units::workers::Workers;
 
 /// Everything that was measured.
@@ -19,46 +18,6 @@ pub(super) struct Measurement {
     pub(super) links: Vec<LinkMeasurement>,
     /// One per server.
     pub(super) snippets: Vec<SnippetPlan>,
-}
-
-/// One link, measured.
-#[derive(Debug)]
-pub(super) struct LinkMeasurement {
-    /// The mixes replayed in every repeat, with the repeats in which all of them loaded, so that they are paired.
-    pub(super) pages: Vec<(Mix, Vec<PageLoad>)>,
-    /// The recommended one, among `pages`.
-    pub(super) recommended: usize,
-    /// Those among `pages` that are neither faster nor slower than it, beyond the noise.
-    pub(super) as_good: Vec<usize>,
-    /// Whether more repeats could not change much.
-    pub(super) clear: bool,
-    /// How often each of `pages` was replayed.
-    pub(super) repeats: u64,
-    /// The mixes replayed in the first repeats only, paired with the recommended one in these.
-    pub(super) screened: Vec<(Mix, [Vec<PageLoad>; 2])>,
-    /// The number of failed repeats, and the first failure.
-    pub(super) failed: Option<(u64, String)>,
-    /// For each group whose setting changes how it is sent: the page with this group as it is today, and as recommended, in pairs.
-    pub(super) without: Vec<Option<[Vec<PageLoad>; 2]>>,
-    /// For each group, the settings that were tried, in their order.
-    pub(super) tried: Vec<Vec<MeasuredCandidate>>,
-    /// For each group, the chosen setting.
-    pub(super) chosen: Vec<ChosenSetting>,
-    /// For each group, the break-even of the chosen setting; none where nothing is compressed.
-    pub(super) break_even: Vec<Option<BreakEvenResult>>,
-}
-
-impl LinkMeasurement {
-    /// The page loads of a mix; none where it was not replayed in every repeat.
-    pub(super) fn loads(&self, mix: &Mix) -> Option<&[PageLoad]> {
-        let page = self.pages.iter().find(|(of, _)| of == mix);
-        page.map(|(_, loads)| loads.as_slice())
-    }
-
-    /// The recommended mix and its page loads.
-    pub(super) fn recommended(&self) -> &(Mix, Vec<PageLoad>) {
-        &self.pages[self.recommended]
-    }
 }
 
 /// Replays everything.
@@ -93,7 +52,8 @@ pub(super) fn measure(
     let mut measured = links
         .map(|(link, choice)| prepared.measured(link, choice, &replays, &alone))
         .collect::<Result<Vec<LinkMeasurement>, AdviseError>>()?;
-    let searches = break_even::search_all(prepared, &measured, workers, progress)?;
+    let chosen: Vec<&[ChosenSetting]> = measured.iter().map(|link| &*link.chosen).collect();
+    let searches = break_even::search_all(prepared, &chosen, workers, progress)?;
     for (link, break_even) in measured.iter_mut().zip(searches) {
         link.break_even = break_even;
     }
@@ -165,12 +125,4 @@ impl PreparedReplay<'_> {
             })
             .collect()
     }
-}
-
-/// A link without random losses, jitter and reordering, so that one run is enough.
-pub(super) fn without_impairments(link: &LinkSpec) -> LinkSpec {
-    link.clone()
-        .with_loss(Loss::NONE)
-        .with_jitter(Jitter::None)
-        .with_reordering(Reordering::None)
 }

@@ -1,8 +1,6 @@
 //! Mixes: a setting for each kind of response, how a page's responses are sent under it, and what it costs besides the page's time.
 
 use super::PreparedReplay;
-use super::candidates::{delivery, recorded_delivery, size_as_recorded};
-use super::select::{Simplicity, queueing_delay_factor};
 use lastmile_codec::content::CodecSpec;
 use lastmile_page::scripted_response::EncodedResponse;
 use lastmile_traffic::responses::Origin;
@@ -43,6 +41,22 @@ impl Mix {
         mix.0[group] = setting;
         mix
     }
+}
+
+/// How simple a mix is; the least is the simplest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Simplicity {
+    /// The number of distinct settings, without identity.
+    pub(super) settings: usize,
+    /// How many of them are no server's ordinary setting.
+    pub(super) unusual_settings: usize,
+    /// The CPU time of the server for every body once.
+    pub(super) server_cpu: Duration,
+}
+
+/// The seconds that other requests wait for each second of CPU time.
+pub(super) fn queueing_delay_factor(load: f64) -> f64 {
+    load / ((1.0 - load) * (1.0 - load))
 }
 
 impl PreparedReplay<'_> {
@@ -106,18 +120,18 @@ impl PreparedReplay<'_> {
     pub(super) fn deliveries(&self, mix: &Mix) -> Vec<EncodedResponse> {
         let mut sent: Vec<EncodedResponse> = (0..self.page.items.len())
             .map(|item| match self.as_recorded() {
-                Some(recorded) if recorded == *mix => recorded_delivery(item, self.traffic, &self.page, &self.sizes),
-                _ => size_as_recorded(item, self.traffic, &self.page),
+                Some(recorded) if recorded == *mix => self.recorded_delivery(item),
+                _ => self.size_as_recorded(item),
             })
             .collect();
         for (group, setting) in self.groups.iter().zip(&mix.0) {
             for item in &group.items {
                 sent[*item] = match setting {
-                    KindSetting::AsRecorded => recorded_delivery(*item, self.traffic, &self.page, &self.sizes),
+                    KindSetting::AsRecorded => self.recorded_delivery(*item),
                     KindSetting::Codec(codec) if codec.is_identity() => {
                         EncodedResponse::identity(self.page.items[*item].plain)
                     }
-                    KindSetting::Codec(codec) => delivery(*item, *codec, &self.page, &self.sizes),
+                    KindSetting::Codec(codec) => self.delivery(*item, *codec),
                 };
             }
         }

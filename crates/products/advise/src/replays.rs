@@ -62,13 +62,7 @@ impl<'a> Replays<'a> {
             let seed = prepared.options.root().derive_index(repeat);
             replay(&scene, &prepared.options.links[link].1, sent, seed).map_err(|error| error.to_string())
         };
-        let mut on_done = |done| {
-            progress(Progress {
-                phase,
-                done,
-                total: jobs.len(),
-            });
-        };
+        let mut on_done = Progress::counter(phase, jobs.len(), progress);
         let mut outcomes = self.workers.run(&jobs, one, &mut on_done)?.into_iter();
         for (key, (_, done)) in missing {
             let own = outcomes.by_ref().take((repeats - done) as usize);

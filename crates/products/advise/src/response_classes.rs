@@ -1,5 +1,6 @@
 //! Groups of responses that get one setting: those of one kind and origin.
 
+use crate::record;
 use lastmile_page::Page;
 use lastmile_traffic::responses::{Origin, ResponseKind};
 use lastmile_units::ByteCount;
@@ -42,6 +43,14 @@ impl Group {
     /// Its name in doubts and sentences: `static javascript`.
     pub(super) fn name(&self) -> String {
         format!("{} {}", origin_word(self.origin), self.kind)
+    }
+}
+
+/// As in the record.
+pub(super) const fn origin_record(origin: Origin) -> record::Origin {
+    match origin {
+        Origin::Static => record::Origin::Static,
+        Origin::Dynamic => record::Origin::Dynamic,
     }
 }
 

@@ -17,7 +17,7 @@
 
 use super::Options;
 use super::candidates::Candidate;
-use super::mix::Mix;
+use super::mix::{KindSetting, Mix, Simplicity, queueing_delay_factor};
 use super::response_classes::Group;
 use lastmile_codec::content::CodecSpec;
 use lastmile_report::model_error::ModelError;
@@ -25,7 +25,6 @@ use lastmile_statistics::interval::interval_95;
 use lastmile_statistics::mean;
 use lastmile_traffic::responses::Origin;
 use lastmile_units::Seed;
-use std::time::Duration;
 
 /// A setting on a group over a link.
 #[derive(Debug, Clone)]
@@ -61,22 +60,6 @@ pub(super) fn weighted_cost(time: f64, candidate: &Candidate, group: &Group, opt
         Origin::Static => time,
         Origin::Dynamic => time + queueing_delay_factor(options.load.server.load) * computing,
     }
-}
-
-/// The seconds that other requests wait for each second of CPU time.
-pub(super) fn queueing_delay_factor(load: f64) -> f64 {
-    load / ((1.0 - load) * (1.0 - load))
-}
-
-/// How simple a mix is; the least is the simplest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Simplicity {
-    /// The number of distinct settings, without identity.
-    pub(super) settings: usize,
-    /// How many of them are no server's ordinary setting.
-    pub(super) unusual_settings: usize,
-    /// The CPU time of the server for every body once.
-    pub(super) server_cpu: Duration,
 }
 
 /// A mix with its replays.
@@ -215,7 +198,7 @@ pub(super) fn least(rows: impl Iterator<Item = usize>, figure: impl Fn(usize) ->
 /// A setting that was chosen for a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChosenSetting {
-    pub(super) setting: super::mix::KindSetting,
+    pub(super) setting: KindSetting,
     /// The reason, in a sentence with the figures.
     pub(super) why: String,
 }
@@ -230,6 +213,7 @@ impl ChosenSetting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn row(times: &[f64], settings: usize, delay_of_others: f64) -> Row {
         Row {

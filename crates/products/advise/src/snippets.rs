@@ -13,15 +13,15 @@ mod nginx;
 
 use super::candidates::LENGTH_MIN;
 use super::isolated_transfer::IsolatedTransferTimes;
-use super::measure::{LinkMeasurement, Measurement};
+use super::link_measurement::LinkMeasurement;
 use super::mix::{KindSetting, Mix};
 use super::replays::Replays;
+use super::response_classes::origin_record;
 use super::search::{LinkChoice, by_isolated_cost};
 use super::select::{Row, choose};
 use super::{AdviseError, Phase, PreparedReplay, Progress};
 use crate::record::{Server, Snippet, SnippetSetting, SnippetUse};
 use lastmile_codec::content::{CodecSpec, Coding};
-use lastmile_report::paired_statistics::Figures;
 use lastmile_traffic::responses::Origin;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -172,8 +172,8 @@ impl Table<'_> {
 
     /// Whether a group is compressed on some link.
     fn is_compressed(&self, group: usize) -> bool {
-        let settings = self.choices.iter().map(|choice| choice.mix().0[group]);
-        settings.into_iter().any(|setting| match setting {
+        let mut settings = self.choices.iter().map(|choice| choice.mix().0[group]);
+        settings.any(|setting| match setting {
             KindSetting::AsRecorded => self.prepared.recorded_cpu[group].is_some(),
             KindSetting::Codec(codec) => !codec.is_identity(),
         })
@@ -283,62 +283,31 @@ struct SnippetRequest<'a> {
     plan: &'a SnippetPlan,
 }
 
-/// One snippet per plan, without those that would say nothing.
-pub(super) fn snippets(prepared: &PreparedReplay<'_>, measured: &Measurement) -> Vec<Snippet> {
-    let written = measured.snippets.iter().map(|plan| {
-        let wanted = SnippetRequest {
-            prepared,
-            links: &measured.links,
-            plan,
-        };
-        wanted.snippet()
-    });
-    written.filter(|snippet| !snippet.text.is_empty()).collect()
+/// The snippet of a plan, without replays; none where it would say nothing.
+pub(super) fn snippet(prepared: &PreparedReplay<'_>, links: &[LinkMeasurement], plan: &SnippetPlan) -> Option<Snippet> {
+    let request = SnippetRequest { prepared, links, plan };
+    let (text, note) = match plan.server {
+        Server::Nginx => nginx::snippet(&request),
+        Server::Apache => apache::snippet(&request),
+        Server::Caddy => caddy::snippet(&request),
+    };
+    (!text.is_empty()).then(|| Snippet {
+        server: plan.server,
+        text,
+        note: note + &request.origin_notes(),
+        settings: request.settings(),
+        replays: Vec::new(),
+    })
 }
 
 impl SnippetRequest<'_> {
-    fn snippet(&self) -> Snippet {
-        let (text, note) = match self.plan.server {
-            Server::Nginx => nginx::snippet(self),
-            Server::Apache => apache::snippet(self),
-            Server::Caddy => caddy::snippet(self),
-        };
-        let links = self.prepared.options.links.iter().zip(self.links);
-        Snippet {
-            server: self.plan.server,
-            text,
-            note: note + &self.origin_notes(),
-            settings: self.settings(),
-            replays: links
-                .filter_map(|((name, spec), measured)| {
-                    let figures = Figures {
-                        varied: super::answer::varied(self.prepared, spec),
-                        seed: self.prepared.interval_seed(),
-                    };
-                    super::answer::snippet_replay(
-                        self.prepared,
-                        &figures,
-                        name,
-                        measured,
-                        self.server_name(),
-                        &self.plan.mix,
-                    )
-                })
-                .collect(),
-        }
-    }
-
     /// The media types of what the snippet compresses on request: all that it compresses, as a file may have no compressed one beside it, and those of
     /// files in general. Text from an archive is written into a configuration only if it is a valid media type.
     fn types(&self) -> BTreeSet<&str> {
         let groups = self.prepared.groups.iter().zip(&self.plan.mix.0);
         let compressed = groups.filter(|(_, setting)| setting.codec().is_some());
         let items = compressed.flat_map(|(group, _)| &group.items);
-        let types = items.filter_map(|item| {
-            self.prepared.traffic.responses[self.prepared.page.items[*item].response]
-                .media_type
-                .as_deref()
-        });
+        let types = items.filter_map(|item| self.prepared.response(*item).media_type.as_deref());
         let types = types.filter(|media_type| is_media_type(media_type));
         types.chain(TEXT_TYPES).collect()
     }
@@ -401,7 +370,7 @@ impl SnippetRequest<'_> {
             let recommended = self.recommended(origin);
             let codecs = self.plan.codecs(origin).into_iter().enumerate();
             codecs.map(move |(index, codec)| SnippetSetting {
-                origin: super::answer::origin_record(origin),
+                origin: origin_record(origin),
                 setting: codec.to_string(),
                 usage: if index == 0 {
                     SnippetUse::First

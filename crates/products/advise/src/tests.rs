@@ -12,6 +12,7 @@ use lastmile_testbed::cpu_cost_model::Choice;
 use lastmile_testbed::http::Version;
 use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response};
 use lastmile_units::ByteCount;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A document, a script and data, one after the other, as a browser recorded them over a fast link; sent with gzip.

@@ -126,6 +126,14 @@ impl LinkSpec {
         self.with_both(|direction| direction.reordering = reordering)
     }
 
+    /// The same link without random losses, jitter and reordering, so that every run is alike.
+    #[must_use]
+    pub fn without_impairments(self) -> Self {
+        self.with_loss(Loss::NONE)
+            .with_jitter(Jitter::None)
+            .with_reordering(Reordering::None)
+    }
+
     /// The same link with this queue in each direction.
     #[must_use]
     pub fn with_queue(self, queue: Queue) -> Self {
