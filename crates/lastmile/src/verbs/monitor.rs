@@ -2,7 +2,6 @@
 
 mod csv;
 mod emit;
-mod parquet;
 
 pub(crate) use emit::emit;
 
@@ -20,7 +19,6 @@ use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings, Spool};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use lastmile_units::ByteCount;
-use parquet::ParquetOutput;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -141,14 +139,8 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
     let path = format!("/v1/events?{}", parameters(&args.filter));
     let mut complete = false;
     let mut printed = false;
-    let mut parquet = args.parquet.as_deref().map(ParquetOutput::create).transpose()?;
     print_lines(&args.monitor, args.filter.compress, &path, |line, out| {
         complete |= line.starts_with("{\"end\":") && line.contains("\"complete\":true");
-        if let Some(parquet) = &mut parquet
-            && parquet.take(line).map_err(io::Error::other)?
-        {
-            return Ok(());
-        }
         let Some(fields) = &args.csv else {
             return write_line(out, line);
         };
@@ -160,10 +152,6 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
             None => Ok(()),
         }
     })?;
-    if let Some((parquet, path)) = parquet.zip(args.parquet.as_deref()) {
-        let events = parquet.finish()?;
-        output::note(&format!("{}: {events} events", path.display()));
-    }
     Ok(if complete { Exit::Done } else { Exit::Broken })
 }
 
