@@ -172,7 +172,7 @@ fn chart_points<'a>(
                     at,
                     y: at.samples(figure.0.name).mean()?,
                     spread,
-                    published: published(study, &at.cell, figure.0.name),
+                    published: published(study, at.cell, figure.0.name),
                 })
             };
             measured.iter().filter_map(point).collect()
