@@ -2,7 +2,7 @@
 //! or without TLS. In the simulated world it is our own, in the emulated one Chromium.
 
 use crate::capture_name;
-use crate::over_link::workload;
+use crate::over_link::{link, workload};
 use lastmile_codec::content::CodecSpec;
 use lastmile_link::LinkSpec;
 use lastmile_page::playback::compressed_uniformly;
@@ -102,14 +102,6 @@ impl Delivery for Browser {
             World::Emulated => unreachable!("a plan for another world is refused"),
         }
     }
-}
-
-fn link(settings: &Settings) -> Result<LinkSpec, Refusal> {
-    let link = settings.link.as_ref();
-    Ok(link
-        .ok_or("no link is set; add link = \"wpt/3g\" to [fixed] or [factors]")?
-        .0
-        .clone())
 }
 
 fn page(settings: &Settings) -> Result<&WebPage, Refusal> {

@@ -329,6 +329,11 @@ impl Settings {
         self.case.as_ref().or(self.workload.as_ref())
     }
 
+    /// The server, where it is not ours.
+    pub fn real_server(&self) -> Option<&ServerName> {
+        self.server.as_ref().filter(|server| !server.is_ours())
+    }
+
     /// Checks that only settings of these groups are set; `what` is delivered, for the message.
     ///
     /// # Errors

@@ -156,7 +156,7 @@ impl Plan {
             return Err(format!("test {test} has no clients; remove clients from this part").into());
         }
         let nagle = settings.nagle.unwrap_or(Nagle::Off);
-        let real = settings.server.clone().filter(|server| !server.is_ours());
+        let real = settings.real_server().cloned();
         if let Some(server) = &real {
             check_real(server, test, settings)?;
         }

@@ -17,7 +17,7 @@ const COMMON: &str = "delivery = 'load'\nradio = '802.11b'\ntransfer_size = '1 k
 
 fn cell(settings: &str) -> Cell {
     let toml = format!("name = 't'\nquestion = ''\n[fixed]\n{COMMON}{settings}");
-    expand(&Study::parse("t.toml", &toml).unwrap()).unwrap().remove(0)
+    expand(&Study::parse("t.toml", &toml).unwrap()).unwrap().cells.remove(0)
 }
 
 fn observed(settings: &str) -> Observation {

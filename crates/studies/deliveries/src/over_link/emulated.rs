@@ -25,9 +25,7 @@ pub(super) fn check(settings: &Settings) -> Result<(), String> {
         ("a cpu_slowdown other than 1", settings.cpu_slowdown() != SlowDown::NONE),
         (
             "a cpu_slowdown_client other than 1",
-            settings
-                .cpu_slowdown_client
-                .is_some_and(|factor| factor != SlowDown::NONE),
+            settings.cpu_slowdown_client.unwrap_or(SlowDown::NONE) != SlowDown::NONE,
         ),
         ("a background_load", settings.background_load() > Probability::NEVER),
     ];

@@ -3,6 +3,7 @@
 
 #[cfg(target_os = "linux")]
 use super::emulated;
+use lastmile_link::LinkSpec;
 use lastmile_study::settings::{CongestionControl, Nagle, RoundTrip, Settings, SlowDown};
 use lastmile_tcp as tcp;
 use lastmile_testbed::settings::World;
@@ -13,12 +14,7 @@ use lastmile_world::sim::CpuSpec;
 /// Nagle's algorithm unless the settings say.
 pub(super) fn two_host_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHostSpec, String> {
     let nagle = settings.nagle.unwrap_or(nagle);
-    let link = settings
-        .link
-        .as_ref()
-        .ok_or("no link is set; add link = \"wpt/3g\" to [fixed] or [factors]")?
-        .0
-        .clone();
+    let link = link(settings)?;
     let link = match settings.round_trip {
         Some(RoundTrip::Of(round_trip)) => link.with_round_trip(round_trip),
         Some(RoundTrip::OfLink) | None => link,
@@ -41,10 +37,17 @@ pub(super) fn two_host_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHost
     })
 }
 
+/// The link of a cell, which must have one.
+pub(crate) fn link(settings: &Settings) -> Result<LinkSpec, String> {
+    let link = settings.link.as_ref();
+    let link = link.ok_or("no link is set; add link = \"wpt/3g\" to [fixed] or [factors]")?;
+    Ok(link.0.clone())
+}
+
 /// Checks that the cell's world supports its settings.
 pub(crate) fn check_world(settings: &Settings) -> Result<(), String> {
     match settings.world() {
-        World::Simulated => match settings.server.as_ref().filter(|server| !server.is_ours()) {
+        World::Simulated => match settings.real_server() {
             Some(server) => Err(format!(
                 "server {server} is a real program, which runs only in the emulated world; set world = \"emu\" for this part"
             )),

@@ -42,7 +42,7 @@ pub(super) struct RealPeer {
 
 /// The peer of a cell, if it has one.
 fn real_peer(settings: &Settings) -> Result<Option<RealPeer>, String> {
-    let Some(name) = settings.server.clone().filter(|server| !server.is_ours()) else {
+    let Some(name) = settings.real_server().cloned() else {
         return Ok(None);
     };
     let compression = match settings.codec {

@@ -3,10 +3,11 @@
 //! They apply to every delivery that carries messages.
 
 use super::Settings;
+use super::choice::{choice, serialize_as_text};
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{self, Deflate, MessageCodec, Policy};
 use lastmile_units::{ByteCount, duration};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -17,12 +18,6 @@ pub struct Takeover(pub bool);
 impl fmt::Display for Takeover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0 { "on" } else { "off" })
-    }
-}
-
-impl Serialize for Takeover {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
     }
 }
 
@@ -102,12 +97,6 @@ impl fmt::Display for Strategy {
     }
 }
 
-impl Serialize for Strategy {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for Strategy {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
@@ -134,12 +123,6 @@ impl fmt::Display for Fragment {
             None => f.write_str("none"),
             Some(bytes) => bytes.fmt(f),
         }
-    }
-}
-
-impl Serialize for Fragment {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
     }
 }
 
@@ -173,12 +156,6 @@ impl fmt::Display for ResetAfterIdle {
     }
 }
 
-impl Serialize for ResetAfterIdle {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for ResetAfterIdle {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match String::deserialize(from)?.as_str() {
@@ -196,17 +173,16 @@ impl<'de> Deserialize<'de> for ResetAfterIdle {
     }
 }
 
-/// The kind of messages that is sent uncompressed: `"none"`, `"binary"`, `"text"`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Uncompressed {
-    /// Every message is compressed.
-    #[default]
-    None,
-    /// Binary messages are not compressed, since they often hold media that are already compressed.
-    Binary,
-    /// Text messages are not compressed.
-    Text,
+choice! {
+    /// The kind of messages that is sent uncompressed.
+    Uncompressed {
+        /// Every message is compressed.
+        None = "none",
+        /// Binary messages are not compressed, since they often hold media that are already compressed.
+        Binary = "binary",
+        /// Text messages are not compressed.
+        Text = "text",
+    }
 }
 
 impl Uncompressed {
@@ -217,16 +193,6 @@ impl Uncompressed {
             Self::Binary => Some(Kind::Binary),
             Self::Text => Some(Kind::Text),
         }
-    }
-}
-
-impl fmt::Display for Uncompressed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Binary => "binary",
-            Self::Text => "text",
-        })
     }
 }
 
@@ -270,6 +236,8 @@ impl Settings {
         }
     }
 }
+
+serialize_as_text!(Takeover, Strategy, Fragment, ResetAfterIdle);
 
 #[cfg(test)]
 mod tests {

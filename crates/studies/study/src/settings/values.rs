@@ -1,8 +1,8 @@
 //! The small types of single settings; each is read from the text that it prints as.
 
-use super::choice::choice;
+use super::choice::{choice, serialize_as_text};
 use lastmile_units::duration;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -56,12 +56,6 @@ impl fmt::Display for Nagle {
             Self::Classic => "classic",
             Self::Off => "off",
         })
-    }
-}
-
-impl Serialize for Nagle {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
     }
 }
 
@@ -197,12 +191,6 @@ impl fmt::Display for RoundTrip {
     }
 }
 
-impl Serialize for RoundTrip {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for RoundTrip {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match String::deserialize(from)?.as_str() {
@@ -251,6 +239,8 @@ impl<'de> Deserialize<'de> for SlowDown {
         })
     }
 }
+
+serialize_as_text!(Nagle, RoundTrip);
 
 #[cfg(test)]
 mod tests {
