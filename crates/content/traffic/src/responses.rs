@@ -18,7 +18,6 @@ pub use response_kind::ResponseKind;
 pub use static_or_dynamic::Origin;
 
 use crate::reading::note::NoteCounter;
-use crate::responses::detect_format::Format;
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 use lastmile_units::ByteCount;
@@ -33,6 +32,7 @@ use std::time::Duration;
 pub struct Traffic {
     /// The file or folder it came from, as the caller named it.
     pub source: String,
+    pub format: TrafficFormat,
     /// In the order of the file; for a folder, in the order of paths. At least one.
     pub responses: Vec<Response>,
     /// When the page's load event was fired, after the first request began. None where the source does not state it, or is of several pages.
@@ -41,6 +41,17 @@ pub struct Traffic {
     pub notes: Vec<Note>,
     /// Entries that are not responses to advise on, each with its count.
     pub skipped: Vec<Note>,
+}
+
+/// What traffic was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrafficFormat {
+    /// One JSON object, `{"log": {"entries": [...]}}`.
+    Har,
+    /// A folder of response bodies.
+    Folder,
+    /// One JSON object per line.
+    JsonLines,
 }
 
 /// One response, with what is known about its request.
@@ -200,14 +211,15 @@ impl Traffic {
     /// Reads a file's content; `extension` may decide on its format.
     fn read(content: impl Read, name: &str, extension: Option<&str>) -> Result<Self, TrafficError> {
         let opened = detect_format::open(content, name)?;
-        let format = match extension {
-            Some("har") => Format::Har,
-            Some("jsonl" | "ndjson") => Format::JsonLines,
-            _ => detect_format::format(&opened),
+        let has_lines = match extension {
+            Some("har") => false,
+            Some("jsonl" | "ndjson") => true,
+            _ => detect_format::has_lines(&opened),
         };
-        match format {
-            Format::Har => har::read_opened(opened, name),
-            Format::JsonLines => jsonl::read_opened(opened, name),
+        if has_lines {
+            jsonl::read_opened(opened, name)
+        } else {
+            har::read_opened(opened, name)
         }
     }
 }

@@ -8,7 +8,7 @@ mod shapes;
 use super::WorkloadError;
 use super::demo_page_load::code;
 use super::vocabulary::Words;
-use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response, Traffic};
+use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response, Traffic, TrafficFormat};
 use lastmile_units::suggest::nearest;
 use lastmile_units::{Rng, Seed};
 use rand_core::Rng as _;
@@ -49,6 +49,7 @@ impl PageShape {
         (self.build)(&mut builder);
         Traffic {
             source: self.name.to_owned(),
+            format: TrafficFormat::Har,
             responses: builder.responses,
             load_event: builder.load_event,
             notes: Vec::new(),

@@ -14,10 +14,9 @@ use lastmile_page::{PageHost, connections_per_host};
 use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_testbed::http::Version;
 use lastmile_testbed::link_description::description;
-use lastmile_traffic::responses::Origin;
+use lastmile_traffic::responses::{Origin, TrafficFormat};
 use lastmile_units::ByteCount;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// The advice.
 pub(super) fn advice(prepared: &PreparedReplay<'_>, measured: &Measurement) -> record::Advice {
@@ -71,7 +70,11 @@ fn traffic(prepared: &PreparedReplay<'_>) -> record::Traffic {
     let remarks = prepared.traffic.notes.iter().chain(&prepared.traffic.skipped);
     record::Traffic {
         source: prepared.traffic.source.clone(),
-        kind: kind(prepared),
+        kind: match prepared.traffic.format {
+            TrafficFormat::Har => record::TrafficKind::Har,
+            TrafficFormat::Folder => record::TrafficKind::Folder,
+            TrafficFormat::JsonLines => record::TrafficKind::Jsonl,
+        },
         responses: prepared.page.items.len() as u64,
         identity_bytes: items().map(|(_, item)| item.plain).sum::<ByteCount>().get(),
         today_bytes: prepared.has_recorded_encoding().then(|| today().get()),
@@ -80,23 +83,6 @@ fn traffic(prepared: &PreparedReplay<'_>) -> record::Traffic {
             .map(ToString::to_string)
             .chain(prepared.page.remarks(prepared.traffic))
             .collect(),
-    }
-}
-
-fn kind(prepared: &PreparedReplay<'_>) -> record::TrafficKind {
-    let source = &prepared.traffic.source;
-    let source = Path::new(source.strip_suffix(".gz").unwrap_or(source));
-    let timed = prepared
-        .traffic
-        .responses
-        .iter()
-        .any(|response| response.total.is_some() || response.http_version.is_some());
-    match source.extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl" | "ndjson") => record::TrafficKind::Jsonl,
-        Some("har") => record::TrafficKind::Har,
-        _ if source.is_dir() => record::TrafficKind::Folder,
-        _ if timed => record::TrafficKind::Har,
-        _ => record::TrafficKind::Jsonl,
     }
 }
 

@@ -3,7 +3,7 @@
 pub(crate) mod fixtures;
 
 use super::*;
-use crate::record::{KindAdvice, PageOutcome, Protocol, Server, Snippet, SnippetUse};
+use crate::record::{KindAdvice, PageOutcome, Protocol, Server, Snippet, SnippetUse, TrafficKind};
 use lastmile_page::testing::{response, text, traffic};
 use lastmile_report::model_error::ModelError;
 use lastmile_report::record::{Doubt, DoubtKind};
@@ -91,6 +91,21 @@ pub(super) fn kind<'a>(advice: &'a Advice, link: usize, kind: &str) -> &'a KindA
         .iter()
         .find(|advice| advice.kind == kind)
         .unwrap()
+}
+
+#[test]
+fn a_har_without_an_extension_and_without_times_is_reported_as_a_har() {
+    let mut recording = Traffic {
+        source: "recording".to_owned(),
+        ..small_page_without_encodings()
+    };
+    for response in &mut recording.responses {
+        (response.total, response.wait, response.http_version) = (None, None, None);
+    }
+    assert_eq!(
+        advised(&recording, &options(&["wpt/cable"])).traffic.kind,
+        TrafficKind::Har
+    );
 }
 
 #[test]

@@ -143,9 +143,8 @@ pub fn annotate(study: &Study, run: &mut Run) -> Result<(), StudyError> {
 }
 
 fn simulates_what_was_measured(study: &Study) -> Result<bool, StudyError> {
-    let is_measured = |cell: &StudyCell| {
-        cell.world() == World::Simulated && cell.settings.delivery_name().as_str() == MEASURED_DELIVERY
-    };
+    let is_measured =
+        |cell: &StudyCell| cell.world() == World::Simulated && cell.settings.delivery().as_str() == MEASURED_DELIVERY;
     Ok(study.name != STUDY && expand(study)?.iter().any(is_measured))
 }
 

@@ -71,7 +71,7 @@ fn a_delivery_measures_the_figures_that_it_names_and_no_others() {
             observer: None,
         };
         let observation = DELIVERIES.run(&cell, &context).remove(0).unwrap();
-        let delivery = DELIVERIES.find(&cell.settings.delivery_name()).unwrap();
+        let delivery = DELIVERIES.find(&cell.settings.delivery()).unwrap();
         let mut named: Vec<&str> = delivery.figures(&cell.settings).iter().map(|figure| figure.name).collect();
         named.sort_unstable();
         let measured: Vec<&str> = observation.figures.keys().map(String::as_str).collect();
@@ -81,7 +81,7 @@ fn a_delivery_measures_the_figures_that_it_names_and_no_others() {
 
 /// The operations on messages that a cell charges for.
 fn operations_on_messages(settings: &Settings) -> Vec<Operation> {
-    let delivery = DELIVERIES.find(&settings.delivery_name()).unwrap();
+    let delivery = DELIVERIES.find(&settings.delivery()).unwrap();
     delivery.check(settings).unwrap();
     if delivery.carries() != "messages" {
         return Vec::new();

@@ -33,7 +33,7 @@ impl Cell {
 
     /// The world in which it runs.
     pub fn world(&self) -> World {
-        self.settings.world.unwrap_or_default()
+        self.settings.world()
     }
 
     /// The levels as a person reads them: `case A, codec gzip:6`.

@@ -127,8 +127,8 @@ impl Deliveries {
 
     /// The delivery of a cell, if it can run with these settings; the error is a message for the author of the study.
     fn checked(self, settings: &Settings) -> Result<&'static dyn Delivery, String> {
-        let delivery = self.find(&settings.delivery_name())?;
-        delivery.check_world(settings.world.unwrap_or_default())?;
+        let delivery = self.find(&settings.delivery())?;
+        delivery.check_world(settings.world())?;
         match delivery.check(settings) {
             Ok(()) => Ok(delivery),
             Err(Refusal::Settings(problem)) => Err(problem),
@@ -188,7 +188,7 @@ impl Deliveries {
     fn check_figures(self, study: &Study, cells: &[Cell]) -> Result<(), StudyError> {
         let mut measured: Vec<&'static Figure> = Vec::new();
         for cell in cells {
-            let delivery = self.find(&cell.settings.delivery_name());
+            let delivery = self.find(&cell.settings.delivery());
             let figures = delivery.map_or(&[][..], |delivery| delivery.figures(&cell.settings));
             if figures.is_empty() {
                 return Ok(());
@@ -221,7 +221,7 @@ impl Deliveries {
     /// When the study's cells cannot be expanded.
     pub fn run_alone(self, study: &Study) -> Result<bool, StudyError> {
         let is_alone = |cell: &Cell| {
-            let delivery = self.find(&cell.settings.delivery_name());
+            let delivery = self.find(&cell.settings.delivery());
             cell.world() == World::Emulated && delivery.is_ok_and(|delivery| delivery.runs_alone(&cell.settings))
         };
         Ok(expand(study)?.iter().any(is_alone))

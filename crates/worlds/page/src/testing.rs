@@ -1,7 +1,7 @@
 //! Traffic for tests of this crate and of those that use it.
 
 use bytes::Bytes;
-use lastmile_traffic::responses::{Body, Origin, Response, Traffic};
+use lastmile_traffic::responses::{Body, Origin, Response, Traffic, TrafficFormat};
 use lastmile_units::{ByteCount, Seed};
 use rand_core::Rng as _;
 use std::collections::BTreeMap;
@@ -53,6 +53,7 @@ pub fn response(path: &str, media_type: &str, origin: Origin, body: Body) -> Res
 pub fn traffic(responses: Vec<Response>) -> Traffic {
     Traffic {
         source: "test.har".to_owned(),
+        format: TrafficFormat::Har,
         responses,
         load_event: None,
         notes: Vec::new(),

@@ -4,15 +4,6 @@ use super::TrafficError;
 use crate::reading::sniff::{FileKind, OpenedFile};
 use std::io::Read;
 
-/// The file format of traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
-    /// One JSON object, `{"log": {"entries": [...]}}`.
-    Har,
-    /// One JSON object per line.
-    JsonLines,
-}
-
 /// Reads and checks the start of a file.
 ///
 /// # Errors
@@ -50,11 +41,8 @@ pub(super) fn open<R: Read>(from: R, name: &str) -> Result<OpenedFile<R>, Traffi
 pub(super) const EXPORT: &str =
     "save one from the network panel of a browser's developer tools (\"Save all as HAR with content\")";
 
-/// The format that the first key shows; HAR where it shows none.
-pub(super) fn format<R>(opened: &OpenedFile<R>) -> Format {
-    let known = |key: &[u8]| super::jsonl::KEYS.iter().any(|known| known.as_bytes() == key);
-    match opened.first_key() {
-        Some(key) if known(key) => Format::JsonLines,
-        _ => Format::Har,
-    }
+/// Whether the first key is one of JSON Lines; otherwise the file should be a HAR.
+pub(super) fn has_lines<R>(opened: &OpenedFile<R>) -> bool {
+    let key = opened.first_key();
+    key.is_some_and(|key| super::jsonl::KEYS.iter().any(|known| known.as_bytes() == key))
 }

@@ -1,7 +1,7 @@
 //! Reads a folder as traffic: every regular file is a response, as a static file server would send it.
 
 use super::TrafficError;
-use super::{Body, NoteCounter, Origin, Response, Traffic, media_type, url};
+use super::{Body, NoteCounter, Origin, Response, Traffic, TrafficFormat, media_type, url};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,7 @@ pub(super) fn read(root: &Path) -> Result<Traffic, TrafficError> {
     }
     Ok(Traffic {
         source: name,
+        format: TrafficFormat::Folder,
         responses,
         load_event: None,
         notes: Vec::new(),

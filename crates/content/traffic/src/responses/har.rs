@@ -8,7 +8,7 @@ mod entry;
 mod headers;
 
 use super::detect_format::{self, EXPORT};
-use super::{Body, NoteCounter, Response, Traffic, TrafficError};
+use super::{Body, NoteCounter, Response, Traffic, TrafficError, TrafficFormat};
 use crate::reading::lenient::{Number, Text, lenient_object};
 use crate::reading::sniff::OpenedFile;
 use crate::reading::timestamp;
@@ -228,6 +228,7 @@ impl Entries {
         }
         Ok(Traffic {
             source: name.to_owned(),
+            format: TrafficFormat::Har,
             responses,
             load_event: load_event.map(|instant| nanoseconds(instant - first)),
             notes: notes.into_notes(),

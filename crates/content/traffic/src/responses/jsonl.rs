@@ -15,7 +15,7 @@
 
 use super::TrafficError;
 use super::detect_format;
-use super::{Body, NoteCounter, Origin, Response, Traffic, media_type, url};
+use super::{Body, NoteCounter, Origin, Response, Traffic, TrafficFormat, media_type, url};
 use crate::reading::json_lines::{self, JsonLine};
 use crate::reading::sniff::OpenedFile;
 use crate::reading::strict::{explain_line, set};
@@ -85,6 +85,7 @@ pub(super) fn read_opened<R: Read>(opened: OpenedFile<R>, name: &str) -> Result<
     }
     Ok(Traffic {
         source: name.to_owned(),
+        format: TrafficFormat::JsonLines,
         responses,
         load_event: None,
         notes: notes.into_notes(),

@@ -363,7 +363,7 @@ fn a_wrong_line_of_json_is_named_with_its_number() {
 #[test]
 fn the_corpus_is_read_or_refused_as_its_names_say_however_it_is_opened() {
     let mut seen = 0;
-    for kind in ["har", "jsonl"] {
+    for (kind, format) in [("har", TrafficFormat::Har), ("jsonl", TrafficFormat::JsonLines)] {
         for file in std::fs::read_dir(corpus(kind)).unwrap() {
             let path = file.unwrap().path();
             let valid = path.file_name().unwrap().to_str().unwrap().starts_with("valid-");
@@ -374,8 +374,8 @@ fn the_corpus_is_read_or_refused_as_its_names_say_however_it_is_opened() {
             let bare = folder.path().join("traffic");
             std::fs::copy(&path, &bare).unwrap();
             assert_eq!(
-                Traffic::open(&bare).is_ok(),
-                valid,
+                Traffic::open(&bare).ok().map(|traffic| traffic.format),
+                valid.then_some(format),
                 "{} without its extension",
                 path.display()
             );

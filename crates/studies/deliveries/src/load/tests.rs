@@ -134,7 +134,7 @@ fn what_is_missing_or_has_no_effect_is_refused() {
             "radio" => cell.settings.radio = None,
             _ => {}
         }
-        let delivery = DELIVERIES.find(&cell.settings.delivery_name()).unwrap();
+        let delivery = DELIVERIES.find(&cell.settings.delivery()).unwrap();
         delivery.check(&cell.settings).unwrap_err().to_string()
     };
     for key in ["rate", "transfer_size", "radio"] {

@@ -240,12 +240,6 @@ impl Settings {
         if let Some(Takeover(takeover)) = self.context_takeover {
             codec = codec.with_takeover(takeover);
         }
-        let of_deflate = [
-            ("window_bits", self.window_bits.is_some()),
-            ("compression_level", self.compression_level.is_some()),
-            ("mem_level", self.mem_level.is_some()),
-            ("strategy", self.strategy.is_some()),
-        ];
         match &mut codec {
             MessageCodec::Deflate(deflate) | MessageCodec::ZlibRs(deflate) => {
                 if let Some(bits) = self.window_bits.and_then(|bits| message::WindowBits::new(bits.get())) {
@@ -256,7 +250,7 @@ impl Settings {
                 deflate.strategy = self.strategy.map_or(deflate.strategy, |strategy| strategy.0);
             }
             other => {
-                if let Some((key, _)) = of_deflate.iter().find(|(_, given)| *given) {
+                if let Some(key) = self.first_set(&["window_bits", "compression_level", "mem_level", "strategy"]) {
                     return Err(format!(
                         "{key} is a setting of deflate, but message_codec is {other}; remove it, or write it into message_codec"
                     ));
@@ -269,10 +263,10 @@ impl Settings {
     /// The sender's policy, which decides message by message.
     pub fn sender_policy(&self) -> Policy {
         Policy {
-            skip: self.uncompressed.unwrap_or_default().kind(),
-            threshold: self.compression_threshold.unwrap_or(ByteCount::ZERO),
-            fragment: self.fragment.and_then(|fragment| fragment.0),
-            reset_after_idle: self.reset_after_idle.and_then(|idle| idle.0),
+            skip: self.uncompressed().kind(),
+            threshold: self.compression_threshold(),
+            fragment: self.fragment().0,
+            reset_after_idle: self.reset_after_idle().0,
         }
     }
 }

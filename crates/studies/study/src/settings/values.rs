@@ -169,6 +169,10 @@ impl<'de> Deserialize<'de> for DeliveryName {
 #[serde(transparent)]
 pub struct Delay(#[serde(with = "duration::text")] pub Duration);
 
+impl Delay {
+    pub const ZERO: Self = Self(Duration::ZERO);
+}
+
 impl fmt::Display for Delay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&duration::print(self.0))
