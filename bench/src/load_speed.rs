@@ -40,9 +40,10 @@ mod measure {
     use lastmile_bench::spread::Spread;
     use lastmile_load::plan::Plan;
     use lastmile_load::queueing_theory;
+    use lastmile_load::record::CapturedSchedule;
     use lastmile_load::request::Request;
     use lastmile_load::schedule::Arrivals;
-    use lastmile_load::send_capture::{ScheduleDeviation, SendCapture};
+    use lastmile_load::send_capture::SendCapture;
     use lastmile_load::server_model::{ServerModel, ServiceTime};
     use lastmile_units::Seed;
     use lastmile_world::emu::DescriptorLimit;
@@ -302,15 +303,14 @@ mod measure {
         Ok(())
     }
 
-    fn in_words(deviation: &ScheduleDeviation) -> String {
-        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    fn in_words(schedule: &CapturedSchedule) -> String {
         format!(
             "p50 {:.1} us, p99 {:.0} us, max {:.0} us, most sends within any millisecond {} ({} requests)",
-            micros(deviation.p50),
-            micros(deviation.p99),
-            micros(deviation.max),
-            deviation.per_millisecond_max,
-            deviation.requests
+            schedule.late_p50 * 1e6,
+            schedule.late_p99 * 1e6,
+            schedule.late_max * 1e6,
+            schedule.sent_per_ms_max,
+            schedule.requests
         )
     }
 

@@ -105,7 +105,7 @@ impl Invocation {
     }
 
     /// The fewest bytes that an invocation can have: empty strings, no context, no parameters.
-    pub(super) const SHORTEST: usize = 6 + Encapsulation::HEAD;
+    pub(super) const LENGTH_MIN: usize = 6 + Encapsulation::HEAD;
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         write_string(&self.identity.name, out);

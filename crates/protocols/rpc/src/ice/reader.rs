@@ -97,7 +97,7 @@ fn decode_body(kind: MessageType, message: &[u8]) -> Result<Message, ReadError> 
             invocation: invocation(&mut fields)?,
         },
         MessageType::Batch => {
-            let count = fields.int_count(Invocation::SHORTEST, "the number of calls of a batch")?;
+            let count = fields.int_count(Invocation::LENGTH_MIN, "the number of calls of a batch")?;
             let calls = (0..count).map(|_| invocation(&mut fields));
             Message::Batch(calls.collect::<Result<_, _>>()?)
         }
