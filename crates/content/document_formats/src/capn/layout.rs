@@ -7,21 +7,21 @@ use crate::schema::{Field, IntegerWidth, Presence, Schema};
 pub(super) struct StructLayout {
     pub(super) data_words: usize,
     pub(super) pointers: usize,
-    pub(super) fields: Vec<PlacedField>,
+    pub(super) fields: Vec<FieldLayout>,
 }
 
-/// A field and its place.
+/// A field and its location.
 #[derive(Debug, Clone)]
-pub(super) struct PlacedField {
+pub(super) struct FieldLayout {
     pub(super) name: String,
     pub(super) presence: Presence,
-    pub(super) place: Place,
+    pub(super) location: FieldLocation,
     pub(super) content: Content,
 }
 
 /// Where a field is.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum FieldLocation {
     /// In the data section, at a bit; another bit says whether it is there, if it may be missing.
     Data { bit: usize, presence_bit: Option<usize> },
     /// Among the pointers, by index.
@@ -52,24 +52,24 @@ impl StructLayout {
     pub(super) fn new(fields: &[Field]) -> Self {
         let mut used = Vec::new();
         let mut pointers = 0;
-        let mut place = |field: &Field| {
+        let mut lay_out = |field: &Field| {
             let content = Content::new(&field.schema);
-            let place = if let Content::Scalar(schema) = &content {
+            let location = if let Content::Scalar(schema) = &content {
                 let bit = first_free(&mut used, element_code(schema).1);
                 let presence_bit = (field.presence != Presence::Always).then(|| first_free(&mut used, 1));
-                Place::Data { bit, presence_bit }
+                FieldLocation::Data { bit, presence_bit }
             } else {
                 pointers += 1;
-                Place::Pointer(pointers - 1)
+                FieldLocation::Pointer(pointers - 1)
             };
-            PlacedField {
+            FieldLayout {
                 name: field.name.clone(),
                 presence: field.presence,
-                place,
+                location,
                 content,
             }
         };
-        let fields = fields.iter().map(&mut place).collect();
+        let fields = fields.iter().map(&mut lay_out).collect();
         Self {
             data_words: used.len() / 64,
             pointers,

@@ -1,8 +1,9 @@
 //! Reads messages by their schema. Every pointer is checked, and what is read in all is limited, as Cap'n Proto's own readers do.
 
-use super::layout::{Content, Place, StructLayout, element_code};
-use crate::schema::{IntegerWidth, Presence, Schema};
-use serde_json::{Map, Number, Value};
+use super::layout::{Content, FieldLocation, StructLayout, element_code};
+use crate::scalar::scalar_from_bits;
+use crate::schema::Presence;
+use serde_json::{Map, Value};
 
 /// The deepest nesting that is read: that of the reference implementation.
 const DEPTH_MAX: usize = 64;
@@ -33,13 +34,13 @@ pub(super) fn read_root(layout: &StructLayout, bytes: &[u8]) -> Result<Value, St
     if pointer == 0 {
         return Err("the root is missing".to_owned());
     }
-    let place = segment.struct_target(0, pointer)?;
-    segment.read_struct(layout, place, 0)
+    let location = segment.struct_target(0, pointer)?;
+    segment.read_struct(layout, location, 0)
 }
 
 /// Where a struct is, as its pointer says: a sender with another schema may have sent fewer or more words.
 #[derive(Clone, Copy)]
-struct StructPlace {
+struct StructLocation {
     at: usize,
     data_words: usize,
     pointers: usize,
@@ -70,40 +71,40 @@ impl Segment<'_> {
         usize::try_from(pointer_at as i64 + 1 + offset).map_err(|_| "a pointer leads before the start".to_owned())
     }
 
-    fn struct_target(&mut self, pointer_at: usize, pointer: u64) -> Result<StructPlace, String> {
+    fn struct_target(&mut self, pointer_at: usize, pointer: u64) -> Result<StructLocation, String> {
         if pointer & 3 != 0 {
             return Err("a pointer to a struct is expected".to_owned());
         }
-        let place = StructPlace {
+        let location = StructLocation {
             at: Self::target(pointer_at, pointer)?,
             data_words: usize::from((pointer >> 32) as u16),
             pointers: usize::from((pointer >> 48) as u16),
         };
-        self.claim(place.at, place.data_words + place.pointers)?;
-        Ok(place)
+        self.claim(location.at, location.data_words + location.pointers)?;
+        Ok(location)
     }
 
-    fn read_struct(&mut self, layout: &StructLayout, place: StructPlace, depth: usize) -> Result<Value, String> {
+    fn read_struct(&mut self, layout: &StructLayout, location: StructLocation, depth: usize) -> Result<Value, String> {
         if depth > DEPTH_MAX {
             return Err(format!("structs are nested more than {DEPTH_MAX} deep"));
         }
         let mut members = Map::new();
         for field in &layout.fields {
             let in_field = |problem: String| format!("field {:?}: {problem}", field.name);
-            let value = match (&field.place, &field.content) {
-                (Place::Data { bit, presence_bit }, Content::Scalar(schema)) => {
+            let value = match (&field.location, &field.content) {
+                (FieldLocation::Data { bit, presence_bit }, Content::Scalar(schema)) => {
                     let there = match presence_bit {
-                        Some(bit) => self.data_bits(place, *bit, 1)? == 1,
+                        Some(bit) => self.data_bits(location, *bit, 1)? == 1,
                         None => true,
                     };
                     let (_, bits) = element_code(schema);
                     there
-                        .then(|| scalar(schema, self.data_bits(place, *bit, bits)?))
+                        .then(|| scalar_from_bits(schema, self.data_bits(location, *bit, bits)?))
                         .transpose()
                         .map_err(in_field)?
                 }
-                (Place::Pointer(index), content) if *index < place.pointers => {
-                    let at = place.at + place.data_words + index;
+                (FieldLocation::Pointer(index), content) if *index < location.pointers => {
+                    let at = location.at + location.data_words + index;
                     match self.word(at)? {
                         0 => None,
                         pointer => Some(self.read_content(content, at, pointer, depth).map_err(in_field)?),
@@ -121,18 +122,18 @@ impl Segment<'_> {
         Ok(Value::Object(members))
     }
 
-    fn data_bits(&self, place: StructPlace, bit: usize, bits: usize) -> Result<u64, String> {
-        if bit / 64 >= place.data_words {
+    fn data_bits(&self, location: StructLocation, bit: usize, bits: usize) -> Result<u64, String> {
+        if bit / 64 >= location.data_words {
             return Ok(0);
         }
-        Ok(self.word(place.at + bit / 64)? >> (bit % 64) & u64::MAX >> (64 - bits))
+        Ok(self.word(location.at + bit / 64)? >> (bit % 64) & u64::MAX >> (64 - bits))
     }
 
     fn read_content(&mut self, content: &Content, at: usize, pointer: u64, depth: usize) -> Result<Value, String> {
         match content {
             Content::Struct(layout) => {
-                let place = self.struct_target(at, pointer)?;
-                self.read_struct(layout, place, depth + 1)
+                let location = self.struct_target(at, pointer)?;
+                self.read_struct(layout, location, depth + 1)
             }
             Content::Text => self.read_text(at, pointer),
             Content::List(element) => self.read_list(element, at, pointer, depth),
@@ -178,7 +179,7 @@ impl Segment<'_> {
                 for index in 0..length {
                     let bit = bits * index;
                     let word = self.word(target + bit / 64)?;
-                    values.push(scalar(schema, word >> (bit % 64) & u64::MAX >> (64 - bits))?);
+                    values.push(scalar_from_bits(schema, word >> (bit % 64) & u64::MAX >> (64 - bits))?);
                 }
             }
             Content::Struct(layout) => {
@@ -188,18 +189,18 @@ impl Segment<'_> {
                 self.claim(target, length + 1)?;
                 let tag = self.word(target)?;
                 let count = tag as u32 as usize >> 2;
-                let place = |index: usize, words: usize| StructPlace {
+                let location = |index: usize, words: usize| StructLocation {
                     at: target + 1 + index * words,
                     data_words: usize::from((tag >> 32) as u16),
                     pointers: usize::from((tag >> 48) as u16),
                 };
-                let words = place(0, 0).data_words + place(0, 0).pointers;
+                let words = location(0, 0).data_words + location(0, 0).pointers;
                 if tag & 3 != 0 || count.checked_mul(words).is_none_or(|all| all > length) {
                     return Err(format!("a list of {count} structs does not fit into {length} words"));
                 }
                 for index in 0..count {
                     self.claim(target, 0)?;
-                    values.push(self.read_struct(layout, place(index, words), depth + 1)?);
+                    values.push(self.read_struct(layout, location(index, words), depth + 1)?);
                 }
             }
             content => {
@@ -215,22 +216,4 @@ impl Segment<'_> {
         }
         Ok(Value::Array(values))
     }
-}
-
-fn scalar(schema: &Schema, bits: u64) -> Result<Value, String> {
-    Ok(match schema {
-        Schema::Bool => Value::Bool(bits != 0),
-        Schema::Integer { min, max } => {
-            let width = IntegerWidth::of(*min, *max);
-            let unused = 64 - 8 * width.bytes as u32;
-            if width.signed {
-                Value::from((bits << unused).cast_signed() >> unused)
-            } else {
-                Value::from(bits)
-            }
-        }
-        _ => Number::from_f64(f64::from_bits(bits))
-            .map(Value::Number)
-            .ok_or("a number is not finite")?,
-    })
 }
