@@ -82,9 +82,11 @@ impl Gateway {
             runtime.block_on(async {
                 while let Some(command) = received.recv().await {
                     match command {
-                        GatewayCommand::Open { listener, target } => drop(tokio::spawn(
-                            tcp_relay::accept_and_relay(listener, target, counted.clone()),
-                        )),
+                        GatewayCommand::Open { listener, target } => drop(tokio::spawn(tcp_relay::accept_and_relay(
+                            listener,
+                            target,
+                            counted.clone(),
+                        ))),
                         GatewayCommand::Resolve { at, from } => drop(tokio::spawn(dns_relay::relay(at, from))),
                     }
                 }

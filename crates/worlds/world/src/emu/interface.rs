@@ -155,13 +155,7 @@ fn configure(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
 /// Routes packets for addresses outside the world to the interface of the calling thread's namespace.
 pub(super) fn send_everything(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
     Netlink::open()?
-        .add_route(
-            Table::Main,
-            EVERYTHING,
-            InterfaceIndex::of(NAME)?,
-            address,
-            spec,
-        )
+        .add_route(Table::Main, EVERYTHING, InterfaceIndex::of(NAME)?, address, spec)
         .map_err(attempting("adding a default route"))
 }
 

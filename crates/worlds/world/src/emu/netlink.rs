@@ -128,14 +128,26 @@ impl Netlink {
             attribute(libc::RTA_PREFSRC, &source.octets()),
             attribute(libc::RTA_METRICS, &metrics),
         ];
-        self.add(table, libc::RT_SCOPE_LINK, libc::RTN_UNICAST, destination, &attributes.concat())
+        self.add(
+            table,
+            libc::RT_SCOPE_LINK,
+            libc::RTN_UNICAST,
+            destination,
+            &attributes.concat(),
+        )
     }
 
     /// Makes every address local to this namespace that no other route of the local table names.
     pub(super) fn own_every_address(&self) -> io::Result<()> {
         let loopback = attribute(libc::RTA_OIF, &InterfaceIndex::LOOPBACK.get().to_ne_bytes());
         let everything = (Ipv4Addr::UNSPECIFIED, 0);
-        self.add(Table::Local, libc::RT_SCOPE_HOST, libc::RTN_LOCAL, everything, &loopback)
+        self.add(
+            Table::Local,
+            libc::RT_SCOPE_HOST,
+            libc::RTN_LOCAL,
+            everything,
+            &loopback,
+        )
     }
 
     fn add(
