@@ -55,7 +55,7 @@ pub struct Axis {
 pub enum Scale {
     /// Equal steps, equal distances.
     Linear,
-    /// Stacked areas. The last series is the remainder.
+    /// Stacked areas, over equal steps. The last series is the remainder.
     Stacked,
     /// Equal factors, equal distances; every value is above 0.
     Log,
