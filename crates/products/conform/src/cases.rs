@@ -4,6 +4,7 @@
 //! what every endpoint must reject. Limits of implementations and TLS are not tested.
 
 mod closing;
+mod frames;
 mod messages;
 mod negotiation;
 mod requests;

@@ -1,10 +1,9 @@
-//! A WebSocket session over a `wire`, which can also break the protocol, and the expectations that cases have of the server.
+//! A WebSocket session over a `timed_socket`, which can also break the protocol, and the expectations that cases have of the server.
 
 use super::case_error::{CaseError, closing};
 use super::server_url::Target;
 use super::timed_socket::{Arrival, Deadline, HandshakeResponse, TimedSocket};
-use lastmile_codec::message::Deflate;
-use lastmile_codec::message::Kind;
+use lastmile_codec::message::{Deflate, Kind};
 use lastmile_units::{ByteCount, Seed};
 use lastmile_websocket::{
     Agreement, Close, CloseCode, Event, Extension, Failure, FrameHeader, HandshakeError, Key, MESSAGE_LIMIT,
@@ -87,7 +86,7 @@ impl Connection {
     }
 
     /// Sends a frame, valid or not.
-    pub(super) fn send_frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), CaseError> {
+    pub(super) fn send_frame(&mut self, (header, payload): (FrameHeader, &[u8])) -> Result<(), CaseError> {
         self.session
             .send_frame(header, payload)
             .map_err(|error| CaseError::broken(format!("a frame could not be sent: {error}")))?;
@@ -279,9 +278,9 @@ impl Connection {
         if self.wait_for_end()? {
             return Ok(());
         }
-        let patience = self.wire.timeout_text();
         Err(CaseError::broken(format!(
-            "after the close frames it leaves the TCP connection open for {patience}"
+            "after the close frames it leaves the TCP connection open for {}",
+            self.wire.timeout_text()
         )))
     }
 

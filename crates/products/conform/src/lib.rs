@@ -49,7 +49,7 @@ struct Prober<'a> {
     target: &'a Target,
     /// How long an answer may take.
     timeout: Duration,
-    /// How many connections were opened to it so far.
+    /// How many connections were opened to it.
     connections: Cell<u64>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Prober<'a> {
     }
 }
 
-/// Runs every case against the server at `target`. An answer may take `patience`, and one connection ten times as long in all;
+/// Runs every case against the server at `target`. An answer may take `timeout`, and one connection ten times as long in all;
 /// `on_verdict` receives the number of cases and each verdict as it is reached.
 ///
 /// # Errors

@@ -38,7 +38,7 @@ pub(super) struct HandshakeResponse {
 }
 
 /// A connection may last as long as this many timeouts. Our own choice.
-const ANSWERS: u32 = 10;
+const TIMEOUTS_MAX: u32 = 10;
 /// The longest timeout: a year, so that deadlines stay within the range of `Instant`.
 const TIMEOUT_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The longest head that is read, in bytes. Our own choice: what servers accept from a client.
@@ -57,17 +57,17 @@ impl Deadline {
 impl TimedSocket {
     /// Connects to the first of the target's addresses that answers.
     pub(super) fn connect(target: &Target, timeout: Duration) -> Result<Self, CaseError> {
-        let patience = timeout.min(TIMEOUT_MAX);
+        let timeout = timeout.min(TIMEOUT_MAX);
         let refused = |error: &io::Error| CaseError::not_opened(format!("connecting: {error}"));
         let mut last = CaseError::not_opened("connecting: the host has no address");
         for address in target.addresses().map_err(|error| refused(&error))? {
-            match TcpStream::connect_timeout(&address, patience) {
+            match TcpStream::connect_timeout(&address, timeout) {
                 Ok(stream) => {
                     stream.set_nodelay(true).map_err(|error| refused(&error))?;
                     return Ok(Self {
                         stream,
-                        timeout: patience,
-                        deadline: Instant::now() + patience * ANSWERS,
+                        timeout,
+                        deadline: Instant::now() + timeout * TIMEOUTS_MAX,
                         piece: vec![0; PIECE],
                     });
                 }

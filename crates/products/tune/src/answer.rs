@@ -2,21 +2,15 @@
 
 use super::broadcast::Broadcast;
 use super::candidate::{Candidate, ZLIB_DEFAULT};
-use super::context_memory::CompressorCount;
+use super::direction_report::DirectionReport;
 use super::measure_direction::Direction;
 use super::message_range::MessageRange;
-use super::recording::Recording;
-use super::select::choose;
-use super::timing::Timed;
+use super::recording::{End, Recording};
 use super::{Options, context_memory, doubts, findings, pareto, prose, snippets};
 use crate::record;
-use lastmile_codec::message::Kind;
-use lastmile_codec::message::{self, Deflate, MessageCodec, Policy};
-use lastmile_report::paired_statistics::Figures;
-use lastmile_report::record::Figure;
+use lastmile_codec::message::{self, Deflate, Kind, MessageCodec};
 use lastmile_sweep::Point;
 use lastmile_testbed::cpu_clock;
-use lastmile_traffic::messages;
 use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 
@@ -27,7 +21,7 @@ pub(super) fn tuning(
     directions: &[Direction<'_>],
     links: Vec<record::LinkDelivery>,
 ) -> record::Tuning {
-    let report: Vec<DirectionReport<'_>> = directions
+    let reports: Vec<DirectionReport<'_>> = directions
         .iter()
         .map(|own| DirectionReport::new(own, options))
         .collect();
@@ -52,103 +46,21 @@ pub(super) fn tuning(
             cpu_clock::NAME
         )),
         directions: directions.iter().map(stream).collect(),
-        points: report.iter().flat_map(DirectionReport::points).collect(),
-        codecs: report.iter().flat_map(DirectionReport::codecs).collect(),
+        points: reports.iter().flat_map(DirectionReport::points).collect(),
+        codecs: reports.iter().flat_map(DirectionReport::codecs).collect(),
         answer: record::Answer {
-            text: prose::answer(&report, &links),
-            choices: report.iter().flat_map(DirectionReport::choices).collect(),
+            text: prose::answer(&reports, &links),
+            choices: reports.iter().flat_map(DirectionReport::choices).collect(),
         },
-        snippets: snippets(recording, &report),
-        findings: report.iter().flat_map(findings::findings).collect(),
+        snippets: snippets(&reports),
+        findings: reports.iter().flat_map(findings::findings).collect(),
         thresholds: Vec::new(),
-        doubts: doubts::doubts(recording, &report),
+        doubts: doubts::doubts(recording, &reports),
         links,
     }
 }
 
-/// A direction with its candidates.
-pub(super) struct DirectionReport<'a> {
-    pub(super) direction: &'a Direction<'a>,
-    pub(super) options: &'a Options,
-    /// The points that were timed.
-    timed_points: Vec<Candidate>,
-    /// The candidates of permessage-deflate.
-    pub(super) candidates: Vec<Candidate>,
-    /// The candidates of all codecs.
-    pub(super) all: Vec<Candidate>,
-    figures: Figures,
-}
-
-impl<'a> DirectionReport<'a> {
-    pub(super) fn new(direction: &'a Direction<'a>, options: &'a Options) -> Self {
-        Self {
-            direction,
-            options,
-            timed_points: direction.timed_points(),
-            candidates: direction.candidates(),
-            all: direction.all_candidates(),
-            figures: Figures {
-                varied: vec!["round of timing".to_owned()],
-                seed: options.root().derive("intervals"),
-            },
-        }
-    }
-
-    /// The setting of permessage-deflate to use, or identity.
-    pub(super) fn chosen(&self) -> &Candidate {
-        &self.candidates[choose(&self.candidates, &self.options.limits())]
-    }
-
-    /// The setting to use by a user who controls both ends.
-    pub(super) fn chosen_any_codec(&self) -> &Candidate {
-        &self.all[choose(&self.all, &self.options.limits())]
-    }
-
-    /// The best setting that compresses a message to many once, without other policies; none if each message goes to one receiver.
-    pub(super) fn best_shared(&self) -> Option<&Candidate> {
-        let once: Vec<&Candidate> = self
-            .candidates
-            .iter()
-            .filter(|candidate| {
-                candidate.compressors == CompressorCount::Shared && candidate.policy == Policy::default()
-            })
-            .collect();
-        self.best(&once)
-    }
-
-    /// The best setting with one context per connection, by the same rule.
-    pub(super) fn best_with_takeover(&self) -> Option<&Candidate> {
-        let own = self.candidates.iter().filter(|candidate| candidate.contexts.takeover);
-        self.best(&own.collect::<Vec<_>>())
-    }
-
-    /// The best of these candidates by the rule of [`choose`].
-    pub(super) fn best<'b>(&self, among: &[&'b Candidate]) -> Option<&'b Candidate> {
-        let candidates: Vec<Candidate> = among.iter().map(|candidate| (*candidate).clone()).collect();
-        (!among.is_empty()).then(|| among[choose(&candidates, &self.options.limits())])
-    }
-
-    /// zlib's default, if it is in the grid.
-    pub(super) fn zlib_default(&self) -> Option<&Candidate> {
-        self.candidates.iter().find(|candidate| candidate.same_as(ZLIB_DEFAULT))
-    }
-
-    /// The ratio of any setting of the grid.
-    pub(super) fn ratio(&self, setting: Deflate) -> Option<f64> {
-        let mut points = self.direction.points.iter();
-        points.find(|point| point.setting == setting).map(|point| point.ratio)
-    }
-
-    /// The direction's name in JSON.
-    pub(super) fn name(&self) -> &'static str {
-        direction(self.direction.stream.direction).name()
-    }
-
-    fn computing(&self, timed: &Timed) -> Option<Figure> {
-        let rounds = timed.compressing.iter().map(|seconds| vec![*seconds]).collect();
-        (!timed.compressing.is_empty()).then(|| self.figures.figure("s", "round", &rounds))
-    }
-
+impl DirectionReport<'_> {
     fn points(&self) -> Vec<record::Point> {
         let holder = self.options.server;
         let objectives: Vec<_> = self
@@ -171,7 +83,7 @@ impl<'a> DirectionReport<'a> {
                 .entry(runs_as)
                 .or_insert_with(|| context_memory::decompressing(point.setting));
             record::Point {
-                direction: direction(self.direction.stream.direction),
+                direction: self.direction.stream.direction,
                 takeover: parameters.takeover,
                 window_bits: parameters.window_bits,
                 runs_as_window_bits: runs_as,
@@ -220,7 +132,7 @@ impl<'a> DirectionReport<'a> {
     fn codec(&self, own: &Candidate) -> record::CodecPoint {
         let messages = self.direction.stream.messages;
         record::CodecPoint {
-            direction: direction(self.direction.stream.direction),
+            direction: self.direction.stream.direction,
             codec: own.codec.to_string(),
             dictionary: own.dictionary.clone(),
             policy: own.policy_text(),
@@ -253,7 +165,7 @@ impl<'a> DirectionReport<'a> {
     fn choices(&self) -> Vec<record::Choice> {
         let limits = self.options.limits();
         let choice = |scope, chosen: &Candidate, why| record::Choice {
-            direction: direction(self.direction.stream.direction),
+            direction: self.direction.stream.direction,
             scope,
             setting: chosen.codec.to_string(),
             deflate: match chosen.codec {
@@ -311,14 +223,12 @@ fn stream(own: &Direction<'_>) -> record::Stream {
     let is_text = |message: &usize| messages.kind(*message) == Kind::Text;
     let (copied_messages, copied_bytes) = match own.broadcast {
         Some(Broadcast::Recorded {
-            copies,
-            copied_bytes: copied_octets,
-            ..
-        }) => (copies, copied_octets),
+            copies, copied_bytes, ..
+        }) => (copies, copied_bytes),
         _ => (0, 0),
     };
     record::Stream {
-        direction: direction(own.stream.direction),
+        direction: own.stream.direction,
         messages: count as u64,
         text_messages: (0..count).filter(is_text).count() as u64,
         empty_messages: lengths.iter().filter(|length| **length == 0).count() as u64,
@@ -336,16 +246,15 @@ fn stream(own: &Direction<'_>) -> record::Stream {
 }
 
 /// Servers are configured for the direction they send; if the server sent nothing, for the other one.
-fn snippets(recording: &Recording, reports: &[DirectionReport<'_>]) -> Vec<record::Snippet> {
-    let by_server =
-        |report: &&DirectionReport<'_>| recording.sender(report.direction.stream.direction) == super::End::Server;
-    let reports = reports.iter().find(by_server).unwrap_or(&reports[0]);
+fn snippets(reports: &[DirectionReport<'_>]) -> Vec<record::Snippet> {
+    let by_server = |report: &&DirectionReport<'_>| report.direction.stream.sender == End::Server;
+    let report = reports.iter().find(by_server).unwrap_or(&reports[0]);
     snippets::snippets(&snippets::SnippetRequest {
-        deflate: match reports.chosen().codec {
+        deflate: match report.chosen().codec {
             MessageCodec::Deflate(deflate) => Some(deflate),
             _ => None,
         },
-        ratio_of: &|setting| reports.ratio(setting),
+        ratio_of: &|setting| report.ratio(setting),
     })
 }
 
@@ -364,14 +273,6 @@ fn libraries(directions: &[Direction<'_>]) -> BTreeMap<String, String> {
         .filter_map(|codec| codec.back_end())
         .map(|back_end| (back_end.name.to_owned(), back_end.version.to_owned()))
         .collect()
-}
-
-/// As in the record.
-pub(super) fn direction(direction: messages::Direction) -> record::Direction {
-    match direction {
-        messages::Direction::Sent => record::Direction::Sent,
-        messages::Direction::Received => record::Direction::Received,
-    }
 }
 
 fn deflate(setting: Deflate) -> record::Deflate {

@@ -59,18 +59,18 @@ impl Broadcast {
                 }
             }
         }
-        let (mut copies, mut copied_octets) = (0, 0);
+        let (mut copies, mut copied_bytes) = (0, 0);
         for ((_, payload), mut sent) in alike {
             sent.sort_unstable();
             let own = copies_among(&sent);
             copies += own;
-            copied_octets += own * payload.len() as u64;
+            copied_bytes += own * payload.len() as u64;
         }
         let messages = messages.len() as u64;
         (copies > 0).then_some(Self::Recorded {
             messages,
             copies,
-            copied_bytes: copied_octets,
+            copied_bytes,
         })
     }
 

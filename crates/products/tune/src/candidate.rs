@@ -6,7 +6,6 @@ use lastmile_codec::message::{Deflate, MessageCodec, Policy, Strategy, WindowBit
 use lastmile_report::number::percent;
 use lastmile_statistics::quantile;
 use lastmile_units::ByteCount;
-use std::time::Duration;
 
 /// A setting with its figures.
 #[derive(Debug, Clone)]
@@ -36,11 +35,7 @@ impl Candidate {
             compressors: CompressorCount::PerConnection,
             ratio: 1.0,
             ratio_ci95: None,
-            contexts: ContextMemory {
-                takeover: false,
-                compressing: ByteCount::ZERO,
-                decompressing: ByteCount::ZERO,
-            },
+            contexts: ContextMemory::default(),
             timed: Timed::default(),
         }
     }
@@ -112,16 +107,6 @@ impl Candidate {
     /// CPU time to decompress a message, likewise.
     pub(super) fn decompress_seconds(&self) -> f64 {
         quantile(&self.timed.decompressing, 0.5).unwrap_or_default()
-    }
-
-    /// [`Candidate::compress_seconds`] as a duration.
-    pub(super) fn compress_time(&self) -> Duration {
-        Duration::from_secs_f64(self.compress_seconds())
-    }
-
-    /// [`Candidate::decompress_seconds`] as a duration.
-    pub(super) fn decompress_time(&self) -> Duration {
-        Duration::from_secs_f64(self.decompress_seconds())
     }
 
     /// The memory of all connections' contexts.

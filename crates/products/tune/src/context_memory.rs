@@ -13,7 +13,7 @@ use lastmile_units::{ByteCount, Probability};
 use std::num::{NonZeroU16, NonZeroU64};
 
 /// The memory of one connection's contexts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct ContextMemory {
     /// Whether they have to be kept between messages.
     pub(super) takeover: bool,

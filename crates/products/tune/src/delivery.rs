@@ -10,16 +10,17 @@ mod real_time_budget;
 
 use super::candidate::{Candidate, ZLIB_DEFAULT};
 use super::measure_direction::Direction;
-use super::recording::{End, Recording};
+use super::recording::End;
 use super::result_cache::Key;
 use super::select::choose;
-use super::{Options, Pace, Phase, TuneError, Work, answer, prose};
+use super::{Options, Pace, Phase, TuneError, Work, prose};
 use crate::record::{DeliveryOutcome, LinkDelivery};
 use lastmile_codec::message::MessageCodec;
 use lastmile_link::LinkSpec;
 use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_testbed::cpu_cost_model::this_machine;
+use lastmile_testbed::doubt::invalidates;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::link_description::description;
 use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, EndpointResult, Server};
@@ -27,8 +28,9 @@ use lastmile_testbed::settings::World;
 use lastmile_testbed::testbed::{MeasuredTimes, TestbedWorld, TwoHostSpec, TwoHostTestbed};
 use lastmile_units::Seed;
 use lastmile_world::sim::{self, CpuSpec};
-use message_schedule::{CpuCostBySize, SendPlan};
+use message_schedule::CpuCostBySize;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -37,11 +39,7 @@ use std::sync::atomic::Ordering;
 const MESSAGES_MAX: usize = 1000;
 
 /// Delivers every direction over every link, in every world requested.
-pub(super) fn deliver(
-    recording: &Recording,
-    directions: &[Direction<'_>],
-    work: &mut Work<'_>,
-) -> Result<Vec<LinkDelivery>, TuneError> {
+pub(super) fn deliver(directions: &[Direction<'_>], work: &mut Work<'_>) -> Result<Vec<LinkDelivery>, TuneError> {
     let options = work.options;
     let mut links = Vec::new();
     let mut steps = ProgressTotals {
@@ -62,10 +60,9 @@ pub(super) fn deliver(
             for direction in directions {
                 let candidates = direction.candidates();
                 let setting = candidates[choose(&candidates, &options.limits())].name();
-                chosen.push((answer::direction(direction.stream.direction), setting));
+                chosen.push((direction.stream.direction, setting));
                 let deliveries = LinkDeliveryRun {
                     direction,
-                    sender: recording.sender(direction.stream.direction),
                     name,
                     link,
                     steps,
@@ -126,7 +123,6 @@ struct ProgressTotals {
 /// One direction over one link.
 struct LinkDeliveryRun<'a, 'b> {
     direction: &'a Direction<'b>,
-    sender: End,
     name: &'a str,
     link: &'a LinkSpec,
     steps: ProgressTotals,
@@ -182,7 +178,7 @@ impl LinkDeliveryRun<'_, '_> {
                 let carried = runs.iter().map(|run| vec![run.carried]).collect();
                 let times = times(runs);
                 DeliveryOutcome {
-                    direction: answer::direction(self.direction.stream.direction),
+                    direction: self.direction.stream.direction,
                     setting: setting.name(),
                     delivery_time: figures.figure("s", "message", &times),
                     link_bytes: figures.figure("B", "run", &carried),
@@ -194,7 +190,7 @@ impl LinkDeliveryRun<'_, '_> {
     }
 
     fn seed(&self, options: &Options) -> Seed {
-        let direction = answer::direction(self.direction.stream.direction).name();
+        let direction = self.direction.stream.direction.name();
         options.root().derive("delivery").derive(self.name).derive(direction)
     }
 
@@ -217,11 +213,9 @@ impl LinkDeliveryRun<'_, '_> {
         settings.extend(own.iter().find(|candidate| candidate.same_as(ZLIB_DEFAULT)).cloned());
         settings.push(own[choose(&own, &limits)].clone());
         settings.push(all[choose(&all, &limits)].clone());
-        let mut doubts = Vec::new();
+        let mut names = BTreeSet::new();
         settings.retain(|setting| {
-            let new = !doubts.contains(&setting.name());
-            doubts.push(setting.name());
-            new && message_schedule::outside_training_set(self.direction, setting).is_some()
+            names.insert(setting.name()) && message_schedule::outside_training_set(self.direction, setting).is_some()
         });
         let among = settings
             .iter()
@@ -231,18 +225,10 @@ impl LinkDeliveryRun<'_, '_> {
         (settings, start..end.min(start + MESSAGES_MAX))
     }
 
-    fn sending(&self, options: &Options) -> SendPlan<'_, '_> {
-        SendPlan {
-            direction: self.direction,
-            sender: self.sender,
-            pace: options.pace,
-        }
-    }
-
     /// The sending and the receiving end.
     fn ends<'s>(&self, seen: &'s ConnectionResult) -> (&'s EndpointResult, &'s EndpointResult) {
         let server = seen.server.as_ref().expect("our own server reports what it saw");
-        match self.sender {
+        match self.direction.stream.sender {
             End::Server => (server, &seen.client),
             End::Client => (&seen.client, server),
         }
@@ -296,7 +282,7 @@ impl LinkDeliveryRun<'_, '_> {
     fn key(&self, setting: &Candidate, among: &Range<usize>, repeat: u64, options: &Options) -> Key {
         let parameters = format!(
             "delivered, emulated: messages {among:?} of the {:?}, {}, pace {:?}, seed {}, repeat {repeat}, over {:?}",
-            self.sender,
+            self.direction.stream.sender,
             setting.name(),
             options.pace,
             options.seed,
@@ -317,8 +303,7 @@ impl LinkDeliveryRun<'_, '_> {
         let seed = self.seed(options).derive_index(repeat);
         let mut testbed = TwoHostTestbed::<W>::build(&self.testbed(options), seed)
             .map_err(|failure| TuneError::World(failure.to_string()))?;
-        let sending = self.sending(options);
-        let coding = sending.coding(setting);
+        let coding = message_schedule::compression(self.direction, setting);
         let connection_options = if W::IS_EXACT {
             ConnectionOptions {
                 compression: coding,
@@ -327,7 +312,12 @@ impl LinkDeliveryRun<'_, '_> {
         } else {
             ConnectionOptions::without_cpu_cost(coding)
         };
-        let conversation = Rc::new(sending.conversation(setting, among));
+        let conversation = Rc::new(message_schedule::conversation(
+            self.direction,
+            options.pace,
+            setting,
+            among,
+        ));
         let before = testbed.counters();
         let seen = messaging::run_connections(
             &testbed,
@@ -338,7 +328,7 @@ impl LinkDeliveryRun<'_, '_> {
         );
         let seen = seen.map_err(|failure| self.failed(&failure))?;
         let done = testbed.counters().since(before);
-        let carried = match self.sender {
+        let carried = match self.direction.stream.sender {
             End::Server => done.bytes_down,
             End::Client => done.bytes_up,
         };
@@ -356,11 +346,7 @@ impl LinkDeliveryRun<'_, '_> {
 fn disturbances<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Option<Doubt> {
     let all = runs.clone().count();
     let disturbed: Vec<&Doubt> = runs
-        .filter_map(|run| {
-            run.doubts
-                .iter()
-                .find(|doubts| lastmile_testbed::doubt::invalidates(doubts))
-        })
+        .filter_map(|run| run.doubts.iter().find(|doubt| invalidates(doubt)))
         .collect();
     let first = disturbed.first()?;
     Some(Doubt {

@@ -1,8 +1,8 @@
 //! Doubts about a tuning as a whole.
 
-use super::answer::DirectionReport;
 use super::candidate::Candidate;
 use super::context_memory::CompressorCount;
+use super::direction_report::DirectionReport;
 use super::message_range::MessageRange;
 use super::recording::Recording;
 use super::select::SAME_SIZE;

@@ -1,9 +1,9 @@
 //! Further findings from the figures of a direction, in sentences.
 
-use super::answer::DirectionReport;
 use super::broadcast::Broadcast;
 use super::candidate::{Candidate, ZLIB_DEFAULT};
 use super::context_memory::CompressorCount;
+use super::direction_report::DirectionReport;
 use super::prose::bytes;
 use super::recording::End;
 use super::trial_results::TrialResult;
@@ -157,12 +157,12 @@ fn broadcast(report: &DirectionReport<'_>) -> Option<Finding> {
         Some(Broadcast::Recorded {
             messages,
             copies,
-            copied_bytes: copied_octets,
+            copied_bytes,
         }) => format!(
             "{} of the messages and {} of their bytes are copies, sent to another connection at about the same time: a message has {many} \
              receivers on average. ",
             percent(*copies as f64 / *messages as f64),
-            percent(*copied_octets as f64 / stream.messages.total().as_f64())
+            percent(*copied_bytes as f64 / stream.messages.total().as_f64())
         ),
         Some(Broadcast::Stated(_)) | None => String::new(),
     };

@@ -14,7 +14,7 @@
 //! | the memory of all connections | `context_memory` |
 //! | the Pareto front, and the setting to use | `pareto`; `select`, `candidates` all, by each `candidate`'s figures |
 //! | delivery times over a link | `delivery` |
-//! | the record, with sentences and configurations | `answer`, `prose`, `findings`, `doubts`, `snippets` |
+//! | the record, with sentences and configurations | `direction_report`, `answer`, `prose`, `findings`, `doubts`, `snippets` |
 //! | rules of `--fail-on` on the record | [`rules`] |
 //!
 //! Sizes and memory are counted and are the same on every machine; only CPU time is measured.
@@ -27,6 +27,7 @@ mod candidates;
 mod context_memory;
 mod csv;
 mod delivery;
+mod direction_report;
 mod document;
 mod doubts;
 mod findings;
@@ -267,7 +268,7 @@ pub fn tune(
         .into_iter()
         .map(|stream| Direction::measure(stream, &mut work))
         .collect::<Result<_, _>>()?;
-    let links = delivery::deliver(recording, &directions, &mut work)?;
+    let links = delivery::deliver(&directions, &mut work)?;
     Ok(answer::tuning(recording, options, &directions, links))
 }
 

@@ -49,8 +49,7 @@ pub(super) fn measure(
         coded: 0,
         contexts: ContextMemory {
             takeover: codec.takeover(),
-            compressing: ByteCount::ZERO,
-            decompressing: ByteCount::ZERO,
+            ..ContextMemory::default()
         },
     };
     let (mut coded, mut back, mut ends) = (Vec::new(), Vec::new(), Vec::new());

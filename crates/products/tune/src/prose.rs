@@ -1,8 +1,8 @@
 //! The answer in sentences.
 
-use super::answer::DirectionReport;
 use super::candidate::{Candidate, ZLIB_DEFAULT};
 use super::context_memory::{CompressorCount, ContextMemory};
+use super::direction_report::DirectionReport;
 use super::select::{Constraint, Violation};
 use super::trial_results::TrialResult;
 use crate::record::{DeliveryOutcome, Direction, LinkDelivery};
@@ -105,15 +105,15 @@ fn violated_limits_text(report: &DirectionReport<'_>, chosen: &Candidate) -> Str
 /// `ratio 35 % (limit 28 %, exceeded by 25 %)`.
 fn violations_text(passed: &[Violation]) -> String {
     let one = |excess: &Violation| {
-        let (does, report): (_, fn(f64) -> String) = match excess.what {
+        let (name, text): (_, fn(f64) -> String) = match excess.what {
             Constraint::Memory => ("memory", |bytes| quantity(bytes, "B")),
             Constraint::CpuTime => ("CPU time", |seconds| quantity(seconds, "s")),
             Constraint::Ratio => ("ratio", percent),
         };
         format!(
-            "{does} {} (limit {}, exceeded by {})",
-            report(excess.found),
-            report(excess.allowed),
+            "{name} {} (limit {}, exceeded by {})",
+            text(excess.found),
+            text(excess.allowed),
             percent(excess.factor() - 1.0)
         )
     };
@@ -128,8 +128,7 @@ fn takeover_comparison(report: &DirectionReport<'_>, chosen: &Candidate) -> Stri
     let Some(own) = report.best_with_takeover() else {
         return String::new();
     };
-    let limits = report.options.limits();
-    let passed = limits.violations(own);
+    let passed = report.options.limits().violations(own);
     let (beats, but) = if passed.is_empty() {
         (" This beats one context per connection", String::new())
     } else {
@@ -138,13 +137,7 @@ fn takeover_comparison(report: &DirectionReport<'_>, chosen: &Candidate) -> Stri
             format!("; {}", violations_text(&passed)),
         )
     };
-    format!(
-        "{beats}, {}: ratio {}, {} CPU per message, {} in all{but}.",
-        own.name(),
-        own.ratio_text(),
-        quantity(own.compress_seconds(), "s"),
-        bytes(own.memory(limits.holder)),
-    )
+    format!("{beats}, {}: {}{but}.", own.name(), figures_text(report, own))
 }
 
 /// How zlib's default compares.
@@ -155,18 +148,25 @@ fn zlib_default_comparison(report: &DirectionReport<'_>, chosen: &Candidate) -> 
     if chosen.same_as(ZLIB_DEFAULT) {
         return " This is zlib's default.".to_owned();
     }
-    let limits = report.options.limits();
-    let fits = if limits.fits(usual) {
+    let fits = if report.options.limits().fits(usual) {
         ""
     } else {
         "; it does not fit the limits"
     };
     format!(
-        " For comparison, zlib's default, {}: ratio {}, {} CPU per message, {} in all{fits}.",
+        " For comparison, zlib's default, {}: {}{fits}.",
         usual.name(),
-        usual.ratio_text(),
-        quantity(usual.compress_seconds(), "s"),
-        bytes(usual.memory(limits.holder)),
+        figures_text(report, usual)
+    )
+}
+
+/// `ratio 35 %, 20 us CPU per message, 15.4 GB in all`.
+fn figures_text(report: &DirectionReport<'_>, candidate: &Candidate) -> String {
+    format!(
+        "ratio {}, {} CPU per message, {} in all",
+        candidate.ratio_text(),
+        quantity(candidate.compress_seconds(), "s"),
+        bytes(candidate.memory(report.options.server))
     )
 }
 
@@ -264,12 +264,9 @@ fn policy_comparison(report: &DirectionReport<'_>, among: &[Candidate], chosen: 
     let (Some(policy), Some(plain)) = (chosen.policy_text(), among.iter().find(is_same)) else {
         return String::new();
     };
-    let holder = report.options.server;
     format!(
-        " Without the policy ({policy}), which only the sender has to follow: ratio {}, {} CPU per message, {} in all.",
-        plain.ratio_text(),
-        quantity(plain.compress_seconds(), "s"),
-        bytes(plain.memory(holder))
+        " Without the policy ({policy}), which only the sender has to follow: {}.",
+        figures_text(report, plain)
     )
 }
 
@@ -321,7 +318,7 @@ pub(super) fn link_summary(name: &str, outcomes: &[DeliveryOutcome], chosen: &[(
             outcomes.find(|outcome| outcome.direction == *direction && outcome.setting == setting)
         };
         let (own, identity) = (of(setting)?, of("identity")?);
-        let report = |outcome: &DeliveryOutcome| {
+        let time = |outcome: &DeliveryOutcome| {
             format!(
                 "{} (median; p95 {})",
                 quantile(outcome, "0.5"),
@@ -332,7 +329,7 @@ pub(super) fn link_summary(name: &str, outcomes: &[DeliveryOutcome], chosen: &[(
             return Some(format!(
                 "messages {} take {}, uncompressed",
                 direction.name(),
-                report(own)
+                time(own)
             ));
         };
         let change = match saving.share {
@@ -343,8 +340,8 @@ pub(super) fn link_summary(name: &str, outcomes: &[DeliveryOutcome], chosen: &[(
         Some(format!(
             "messages {} take {} with {setting}, on average {change} uncompressed messages, which take {}",
             direction.name(),
-            report(own),
-            report(identity),
+            time(own),
+            time(identity),
         ))
     };
     let directions: Vec<String> = chosen.iter().filter_map(of_direction).collect();

@@ -1,6 +1,6 @@
 //! A transcript held in memory, and its streams: one per direction.
 
-use crate::record::TranscriptFormat;
+use crate::record::{self, TranscriptFormat};
 use lastmile_traffic::messages::{Connection, ContentHash, Direction, Directions, Messages};
 use std::ops::Range;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub enum End {
 
 /// The messages of one direction.
 pub(super) struct Stream<'a> {
-    pub(super) direction: Direction,
+    pub(super) direction: record::Direction,
     pub(super) sender: End,
     pub(super) messages: &'a Messages,
     pub(super) content: ContentHash,
@@ -46,7 +46,10 @@ impl Recording {
             .filter(|(_, messages)| messages.total().get() > 0);
         with_payload
             .map(|(direction, messages)| Stream {
-                direction,
+                direction: match direction {
+                    Direction::Sent => record::Direction::Sent,
+                    Direction::Received => record::Direction::Received,
+                },
                 sender: self.sender(direction),
                 messages,
                 content: messages.content_hash(),
@@ -125,7 +128,7 @@ mod tests {
         assert_eq!(streams.len(), 1);
         assert_eq!(
             (streams[0].direction, streams[0].messages.total()),
-            (Direction::Sent, ByteCount::new(5))
+            (record::Direction::Sent, ByteCount::new(5))
         );
         assert_eq!(streams[0].busiest(), 1..3);
         assert_eq!((recording.connections(), recording.count()), (2, 4));

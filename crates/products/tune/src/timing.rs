@@ -44,7 +44,6 @@ const HISTORY_MAX: usize = 32 << 10;
 #[derive(Debug, Clone)]
 pub(super) struct TimedCodec {
     pub(super) codec: MessageCodec,
-    pub(super) takeover: bool,
     pub(super) dictionary: Option<Arc<Dictionary>>,
     /// Messages that it leaves uncompressed cost no CPU time, but count as messages.
     pub(super) policy: Policy,
@@ -156,16 +155,16 @@ struct RoundRobin {
 impl RoundRobin {
     fn new(subject: &TimedCodec, messages: &Messages, connections: u64, start: usize) -> Self {
         let bytes = messages.extent(subject.messages.clone()).len();
-        let of_octets = (BYTES_PER_ROUND / (bytes / subject.messages.len().max(1)).max(1)).max(1);
-        let contexts = if subject.takeover {
+        let of_bytes = (BYTES_PER_ROUND / (bytes / subject.messages.len().max(1)).max(1)).max(1);
+        let contexts = if subject.codec.takeover() {
             let of_memory = CONTEXT_MEMORY_MAX.get() / subject.context.get().max(1);
             usize::try_from(connections.min(of_memory).max(1))
                 .unwrap_or(usize::MAX)
-                .min(of_octets)
+                .min(of_bytes)
         } else {
             1
         };
-        let each = (MESSAGES_PER_ROUND.min(of_octets) / contexts).max(1);
+        let each = (MESSAGES_PER_ROUND.min(of_bytes) / contexts).max(1);
         Self {
             contexts,
             messages_per_context: each,
@@ -191,7 +190,7 @@ impl RoundRobin {
         let mut encoders: Vec<PolicyEncoder> = histories()
             .map(|history| {
                 let mut encoder = PolicyEncoder::new(&subject.codec, dictionary, subject.policy).expect(known);
-                if subject.takeover && !history.is_empty() {
+                if subject.codec.takeover() && !history.is_empty() {
                     encoder.prime(&history);
                 }
                 encoder
@@ -218,7 +217,7 @@ impl RoundRobin {
         let mut decoders: Vec<MessageDecoder> = histories()
             .map(|history| {
                 let mut decoder = MessageDecoder::new(&subject.codec, dictionary).expect(known);
-                if subject.takeover && !history.is_empty() {
+                if subject.codec.takeover() && !history.is_empty() {
                     decoder.prime(&history);
                 }
                 decoder
@@ -320,7 +319,6 @@ mod tests {
         };
         TimedCodec {
             codec: text.parse().unwrap(),
-            takeover,
             dictionary: None,
             policy: Policy::default(),
             context: ByteCount::new(context),

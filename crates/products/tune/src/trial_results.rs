@@ -23,8 +23,12 @@ pub(super) struct TrialResult {
 
 impl Trial {
     fn key(&self, stream: &Stream<'_>) -> Key {
-        let parameters = format!("{} on {}", self.name(), self.part.name);
-        Key::new(stream.content, &build(&self.codec), parameters)
+        Key::new(stream.content, &build(&self.codec), self.label())
+    }
+
+    /// The trial as text, with its messages.
+    fn label(&self) -> String {
+        format!("{} on {}", self.name(), self.part.name)
     }
 }
 
@@ -117,10 +121,7 @@ impl Work<'_> {
         phase: Phase,
     ) -> Result<(Vec<TrialResult>, Interference), TuneError> {
         let options = self.options;
-        let names: Vec<String> = wanted
-            .iter()
-            .map(|trial| format!("{} on {}", trial.name(), trial.part.name))
-            .collect();
+        let names: Vec<String> = wanted.iter().map(Trial::label).collect();
         let parameters = format!(
             "timed with {} connections for {time:?}, seed {}: {}",
             options.server.connections,
@@ -136,7 +137,6 @@ impl Work<'_> {
             None => {
                 let subject = |(trial, measured): (&Trial, &Measured)| TimedCodec {
                     codec: trial.codec,
-                    takeover: trial.codec.takeover(),
                     dictionary: trial.dictionary.as_ref().map(|(_, dictionary)| Arc::clone(dictionary)),
                     policy: trial.policy,
                     context: measured.contexts.compressing,

@@ -1,10 +1,11 @@
 //! Closing a connection (RFC 6455 sections 5.5.1 and 7).
 
+use super::frames::frame;
 use super::rules::expect_failure_after;
 use crate::case_error::{CaseError, closing};
 use crate::connection::Connection;
 use crate::{Case, Prober};
-use lastmile_websocket::{Close, CloseCode, FrameHeader, Opcode};
+use lastmile_websocket::{Close, CloseCode, Opcode};
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -119,13 +120,12 @@ pub(super) const CASES: &[Case] = &[
             let mut connection = probe.open(&[])?;
             connection.send_bytes(&Connection::unmasked_frame(Opcode::Text, b"Hello"))?;
             // A server must close on a frame without a mask. The case `unmasked-frame` reports a server that does not.
-            let found = connection
-                .expect_failure(&[CloseCode::PROTOCOL_ERROR])
-                .map_err(|trouble| {
-                    CaseError::not_applicable(format!(
-                        "it does not fail the connection on a frame without a mask: {trouble}"
-                    ))
-                })?;
+            let failed = connection.expect_failure(&[CloseCode::PROTOCOL_ERROR]);
+            let found = failed.map_err(|trouble| {
+                CaseError::NotApplicable(format!(
+                    "it does not fail the connection on a frame without a mask: {trouble}"
+                ))
+            })?;
             connection.expect_end()?;
             Ok(found)
         },
@@ -139,8 +139,7 @@ fn code<const CODE: u16>(probe: &Prober<'_>) -> Result<String, CaseError> {
 
 /// Sends a close frame with this payload; the server must fail the connection.
 fn closes_with(probe: &Prober<'_>, payload: &[u8], codes: &[CloseCode]) -> Result<String, CaseError> {
-    let header = FrameHeader::new(Opcode::Close, payload.len() as u64);
-    expect_failure_after(probe, &[], &[(header, payload)], codes)
+    expect_failure_after(probe, &[], &[frame(Opcode::Close, payload)], codes)
 }
 
 /// A connection after the closing handshake, and the server's close frame.

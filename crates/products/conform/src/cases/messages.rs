@@ -2,12 +2,14 @@
 //!
 //! The bytes of "Hello" in several forms are those of RFC 7692 section 7.2.3.
 
+use super::frames::{DEFLATE, HELLO, frame, not_final, rsv1};
+use super::text::echo_in_fragments;
 use crate::case_error::CaseError;
 use crate::connection::{Connection, incompressible};
 use crate::{Case, Prober};
 use lastmile_codec::message::Kind;
 use lastmile_units::ByteCount;
-use lastmile_websocket::{CloseCode, FrameHeader, Opcode, SendOptions};
+use lastmile_websocket::{CloseCode, Opcode, SendOptions};
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -116,10 +118,10 @@ pub(super) const CASES: &[Case] = &[
         source: "RFC 6455 section 5.4",
         run: |probe| {
             let mut connection = compressing(probe)?;
-            connection.send_frame(first(true, 3), &HELLO[..3])?;
-            connection.send_frame(FrameHeader::new(Opcode::Ping, 4), b"here")?;
+            connection.send_frame(not_final(rsv1(frame(Opcode::Text, &HELLO[..3]))))?;
+            connection.send_frame(frame(Opcode::Ping, b"here"))?;
             connection.expect_pong(b"here")?;
-            connection.send_frame(FrameHeader::new(Opcode::Continuation, 4), &HELLO[3..])?;
+            connection.send_frame(frame(Opcode::Continuation, &HELLO[3..]))?;
             connection.expect(Kind::Text, b"Hello")?;
             Ok("it answers the ping, and reads the message".to_owned())
         },
@@ -146,17 +148,7 @@ pub(super) const CASES: &[Case] = &[
         name: "text-cut-within-a-character",
         asks: "compressed text whose frames end within a character is read",
         source: "RFC 6455 section 5.6",
-        run: |probe| {
-            let mut connection = compressing(probe)?;
-            let text = "żółw, 亀, 🐢; ".repeat(50);
-            let form = SendOptions {
-                fragment: Some(ByteCount::new(7)),
-                ..SendOptions::default()
-            };
-            connection.send(Kind::Text, text.as_bytes(), form)?;
-            connection.expect(Kind::Text, text.as_bytes())?;
-            Ok("it reads it".to_owned())
-        },
+        run: |probe| echo_in_fragments(&mut compressing(probe)?),
     },
     Case {
         name: "two-megabytes",
@@ -191,11 +183,8 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// "Hello", compressed (RFC 7692 section 7.2.3.1).
-const HELLO: [u8; 7] = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00];
-
 fn compressing(probe: &Prober<'_>) -> Result<Connection, CaseError> {
-    let connection = probe.open(&["permessage-deflate"])?;
+    let connection = probe.open(DEFLATE)?;
     connection.agreement()?;
     Ok(connection)
 }
@@ -220,15 +209,6 @@ fn far_apart() -> [Vec<u8>; 2] {
     [beginning.collect(), repeated]
 }
 
-/// The header of a compressed text message's first frame; more frames follow where `goes_on`.
-fn first(goes_on: bool, length: usize) -> FrameHeader {
-    FrameHeader {
-        is_final: !goes_on,
-        rsv1: true,
-        ..FrameHeader::new(Opcode::Text, length as u64)
-    }
-}
-
 /// Sends compressed text in these frames on a connection of its own; it must decompress to `plain`.
 fn expect_decompressed(probe: &Prober<'_>, pieces: &[&[u8]], plain: &[u8]) -> Result<String, CaseError> {
     frames(&mut compressing(probe)?, pieces, plain)
@@ -236,16 +216,12 @@ fn expect_decompressed(probe: &Prober<'_>, pieces: &[&[u8]], plain: &[u8]) -> Re
 
 fn frames(connection: &mut Connection, pieces: &[&[u8]], plain: &[u8]) -> Result<String, CaseError> {
     for (number, piece) in pieces.iter().enumerate() {
-        let goes_on = number + 1 < pieces.len();
-        let header = if number == 0 {
-            first(goes_on, piece.len())
-        } else {
-            FrameHeader {
-                is_final: !goes_on,
-                ..FrameHeader::new(Opcode::Continuation, piece.len() as u64)
-            }
+        let mut next = match number {
+            0 => rsv1(frame(Opcode::Text, piece)),
+            _ => frame(Opcode::Continuation, piece),
         };
-        connection.send_frame(header, piece)?;
+        next.0.is_final = number + 1 == pieces.len();
+        connection.send_frame(next)?;
     }
     connection.expect(Kind::Text, plain)?;
     Ok("it reads it".to_owned())

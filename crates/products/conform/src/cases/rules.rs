@@ -1,5 +1,6 @@
 //! Invalid frames and data, on which the server must fail the connection with the right code (RFC 6455 section 7.4.1).
 
+use super::frames::{DEFLATE, Frame, HELLO, frame, not_final, rsv1};
 use crate::case_error::CaseError;
 use crate::connection::Connection;
 use crate::{Case, Prober};
@@ -10,79 +11,47 @@ pub(super) const CASES: &[Case] = &[
         name: "rsv1-without-negotiation",
         asks: "RSV1 without a negotiated extension fails the connection",
         source: "RFC 6455 section 5.2",
-        run: |probe| {
-            let header = FrameHeader {
-                rsv1: true,
-                ..FrameHeader::new(Opcode::Text, 5)
-            };
-            expect_failure_after(probe, &[], &[(header, b"Hello")], &[CloseCode::PROTOCOL_ERROR])
-        },
+        run: |probe| expect_protocol_error(probe, &[], &[rsv1(frame(Opcode::Text, b"Hello"))]),
     },
     Case {
         name: "rsv1-in-continuation",
         asks: "RSV1 in a later frame of a message fails the connection",
         source: "RFC 7692 section 6.1",
         run: |probe| {
-            let begins = FrameHeader {
-                is_final: false,
-                rsv1: true,
-                ..FrameHeader::new(Opcode::Text, 3)
-            };
-            let goes_on = FrameHeader {
-                rsv1: true,
-                ..FrameHeader::new(Opcode::Continuation, 4)
-            };
-            let frames: [(_, &[u8]); 2] = [(begins, &[0xf2, 0x48, 0xcd]), (goes_on, &[0xc9, 0xc9, 0x07, 0x00])];
-            expect_failure_after(probe, DEFLATE, &frames, &[CloseCode::PROTOCOL_ERROR])
+            let (begins, rest) = HELLO.split_at(3);
+            let frames = [
+                rsv1(not_final(frame(Opcode::Text, begins))),
+                rsv1(frame(Opcode::Continuation, rest)),
+            ];
+            expect_protocol_error(probe, DEFLATE, &frames)
         },
     },
     Case {
         name: "rsv1-in-ping",
         asks: "RSV1 in a ping fails the connection",
         source: "RFC 7692 section 6.1",
-        run: |probe| {
-            let header = FrameHeader {
-                rsv1: true,
-                ..FrameHeader::new(Opcode::Ping, 0)
-            };
-            expect_failure_after(probe, DEFLATE, &[(header, b"")], &[CloseCode::PROTOCOL_ERROR])
-        },
+        run: |probe| expect_protocol_error(probe, DEFLATE, &[rsv1(frame(Opcode::Ping, b""))]),
     },
     Case {
         name: "rsv1-in-pong",
         asks: "RSV1 in a pong fails the connection",
         source: "RFC 7692 section 6.1",
-        run: |probe| {
-            let header = FrameHeader {
-                rsv1: true,
-                ..FrameHeader::new(Opcode::Pong, 0)
-            };
-            expect_failure_after(probe, DEFLATE, &[(header, b"")], &[CloseCode::PROTOCOL_ERROR])
-        },
+        run: |probe| expect_protocol_error(probe, DEFLATE, &[rsv1(frame(Opcode::Pong, b""))]),
     },
     Case {
         name: "rsv1-in-close",
         asks: "RSV1 in a close frame fails the connection",
         source: "RFC 7692 section 6.1",
-        run: |probe| {
-            let header = FrameHeader {
-                rsv1: true,
-                ..FrameHeader::new(Opcode::Close, 2)
-            };
-            let frames: [(_, &[u8]); 1] = [(header, &1000_u16.to_be_bytes())];
-            expect_failure_after(probe, DEFLATE, &frames, &[CloseCode::PROTOCOL_ERROR])
-        },
+        run: |probe| expect_protocol_error(probe, DEFLATE, &[rsv1(frame(Opcode::Close, &1000_u16.to_be_bytes()))]),
     },
     Case {
         name: "rsv2",
         asks: "RSV2, which no negotiated extension uses, fails the connection",
         source: "RFC 6455 section 5.2",
         run: |probe| {
-            let header = FrameHeader {
-                rsv2: true,
-                ..FrameHeader::new(Opcode::Text, 5)
-            };
-            expect_failure_after(probe, DEFLATE, &[(header, b"Hello")], &[CloseCode::PROTOCOL_ERROR])
+            let (mut header, payload) = frame(Opcode::Text, b"Hello");
+            header.rsv2 = true;
+            expect_protocol_error(probe, DEFLATE, &[(header, payload)])
         },
     },
     Case {
@@ -90,11 +59,9 @@ pub(super) const CASES: &[Case] = &[
         asks: "RSV3, which no negotiated extension uses, fails the connection",
         source: "RFC 6455 section 5.2",
         run: |probe| {
-            let header = FrameHeader {
-                rsv3: true,
-                ..FrameHeader::new(Opcode::Text, 5)
-            };
-            expect_failure_after(probe, DEFLATE, &[(header, b"Hello")], &[CloseCode::PROTOCOL_ERROR])
+            let (mut header, payload) = frame(Opcode::Text, b"Hello");
+            header.rsv3 = true;
+            expect_protocol_error(probe, DEFLATE, &[(header, payload)])
         },
     },
     Case {
@@ -106,7 +73,7 @@ pub(super) const CASES: &[Case] = &[
             expect_failure_after(
                 probe,
                 DEFLATE,
-                &[(compressed_text_header(5), &[0x06, 0x01, 0x02, 0x03, 0x04])],
+                &[rsv1(frame(Opcode::Text, &[0x06, 0x01, 0x02, 0x03, 0x04]))],
                 UNREADABLE,
             )
         },
@@ -120,7 +87,7 @@ pub(super) const CASES: &[Case] = &[
             expect_failure_after(
                 probe,
                 DEFLATE,
-                &[(compressed_text_header(5), &[0xf2, 0x00, 0x11, 0x00, 0x00])],
+                &[rsv1(frame(Opcode::Text, &[0xf2, 0x00, 0x11, 0x00, 0x00]))],
                 UNREADABLE,
             )
         },
@@ -139,43 +106,27 @@ pub(super) const CASES: &[Case] = &[
         name: "long-ping",
         asks: "a ping of 126 bytes fails the connection",
         source: "RFC 6455 section 5.5",
-        run: |probe| {
-            let frames: [(_, &[u8]); 1] = [(FrameHeader::new(Opcode::Ping, 126), &[b'p'; 126])];
-            expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
-        },
+        run: |probe| expect_protocol_error(probe, &[], &[frame(Opcode::Ping, &[b'p'; 126])]),
     },
     Case {
         name: "fragmented-ping",
         asks: "a ping that is not final fails the connection",
         source: "RFC 6455 section 5.5",
-        run: |probe| {
-            let header = FrameHeader {
-                is_final: false,
-                ..FrameHeader::new(Opcode::Ping, 0)
-            };
-            expect_failure_after(probe, &[], &[(header, b"")], &[CloseCode::PROTOCOL_ERROR])
-        },
+        run: |probe| expect_protocol_error(probe, &[], &[not_final(frame(Opcode::Ping, b""))]),
     },
     Case {
         name: "continuation-of-nothing",
         asks: "a continuation frame without a message to continue fails the connection",
         source: "RFC 6455 section 5.4",
-        run: |probe| {
-            let frames: [(_, &[u8]); 1] = [(FrameHeader::new(Opcode::Continuation, 5), b"Hello")];
-            expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
-        },
+        run: |probe| expect_protocol_error(probe, &[], &[frame(Opcode::Continuation, b"Hello")]),
     },
     Case {
         name: "message-within-a-message",
         asks: "a message that begins within another fails the connection",
         source: "RFC 6455 section 5.4",
         run: |probe| {
-            let begins = FrameHeader {
-                is_final: false,
-                ..FrameHeader::new(Opcode::Text, 2)
-            };
-            let frames: [(_, &[u8]); 2] = [(begins, b"He"), (FrameHeader::new(Opcode::Text, 3), b"llo")];
-            expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
+            let frames = [not_final(frame(Opcode::Text, b"He")), frame(Opcode::Text, b"llo")];
+            expect_protocol_error(probe, &[], &frames)
         },
     },
     Case {
@@ -220,12 +171,8 @@ pub(super) const CASES: &[Case] = &[
         source: "RFC 6455 section 5.2",
         run: |probe| {
             let header = FrameHeader::new(Opcode::Binary, 1 << 63);
-            written(
-                probe,
-                header,
-                LengthForm::Bits64,
-                &[CloseCode::PROTOCOL_ERROR, CloseCode::TOO_LARGE],
-            )
+            let codes = [CloseCode::PROTOCOL_ERROR, CloseCode::TOO_LARGE];
+            send_with_length(probe, header, LengthForm::Bits64)?.expect_failure(&codes)
         },
     },
     Case {
@@ -242,8 +189,6 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// The line that offers compression.
-pub(super) const DEFLATE: &[&str] = &["permessage-deflate"];
 /// The close codes for data that cannot be decompressed: RFC 7692 names none, and implementations choose among these.
 const UNREADABLE: &[CloseCode] = &[
     CloseCode::PROTOCOL_ERROR,
@@ -252,37 +197,19 @@ const UNREADABLE: &[CloseCode] = &[
     CloseCode::INTERNAL,
 ];
 
-/// A final, compressed text frame.
-pub(super) const fn compressed_text_header(length: usize) -> FrameHeader {
-    FrameHeader {
-        rsv1: true,
-        ..FrameHeader::new(Opcode::Text, length as u64)
-    }
-}
-
 /// Sends a frame with a reserved opcode.
 fn reserved<const OPCODE: u8>(probe: &Prober<'_>) -> Result<String, CaseError> {
-    let frames: [(_, &[u8]); 1] = [(FrameHeader::new(Opcode::Reserved(OPCODE), 0), b"")];
-    expect_failure_after(probe, &[], &frames, &[CloseCode::PROTOCOL_ERROR])
-}
-
-/// Sends a frame whose length is written in this form, with "Hello" as its payload so far; the server must fail the connection.
-fn written(
-    probe: &Prober<'_>,
-    header: FrameHeader,
-    form: LengthForm,
-    codes: &[CloseCode],
-) -> Result<String, CaseError> {
-    send_written(probe, header, form)?.expect_failure(codes)
+    expect_protocol_error(probe, &[], &[frame(Opcode::Reserved(OPCODE), b"")])
 }
 
 /// A length that is not in its shortest form: sending it breaks the rule, but a receiver may accept it or not.
 fn longer(probe: &Prober<'_>, form: LengthForm) -> Result<String, CaseError> {
-    send_written(probe, FrameHeader::new(Opcode::Binary, 5), form)?
+    send_with_length(probe, FrameHeader::new(Opcode::Binary, 5), form)?
         .expect_failure_or(&[CloseCode::PROTOCOL_ERROR], Some(b"Hello"))
 }
 
-fn send_written(probe: &Prober<'_>, header: FrameHeader, form: LengthForm) -> Result<Connection, CaseError> {
+/// Sends a frame whose length is written in this form, with "Hello" as its payload so far.
+fn send_with_length(probe: &Prober<'_>, header: FrameHeader, form: LengthForm) -> Result<Connection, CaseError> {
     let mut connection = probe.open(&[])?;
     // A mask of zeros is a mask, and changes nothing.
     let header = FrameHeader {
@@ -296,19 +223,24 @@ fn send_written(probe: &Prober<'_>, header: FrameHeader, form: LengthForm) -> Re
     Ok(connection)
 }
 
+/// Sends these frames after these offers; the server must fail the connection as a protocol error.
+fn expect_protocol_error(probe: &Prober<'_>, offers: &[&str], frames: &[Frame<'_>]) -> Result<String, CaseError> {
+    expect_failure_after(probe, offers, frames, &[CloseCode::PROTOCOL_ERROR])
+}
+
 /// Sends these frames after these offers; the server must fail the connection with one of `codes`.
 pub(super) fn expect_failure_after(
     probe: &Prober<'_>,
     offers: &[&str],
-    frames: &[(FrameHeader, &[u8])],
+    frames: &[Frame<'_>],
     codes: &[CloseCode],
 ) -> Result<String, CaseError> {
     let mut connection = probe.open(offers)?;
     if !offers.is_empty() {
         connection.agreement()?;
     }
-    for (header, payload) in frames {
-        connection.send_frame(*header, payload)?;
+    for frame in frames {
+        connection.send_frame(*frame)?;
     }
     connection.expect_failure(codes)
 }

@@ -42,58 +42,53 @@ pub(super) fn have_timestamps(direction: &Direction<'_>, mut among: Range<usize>
     among.all(|message| direction.stream.messages.at(message).is_some())
 }
 
-/// How a direction is sent.
-pub(super) struct SendPlan<'a, 'b> {
-    pub(super) direction: &'a Direction<'b>,
-    pub(super) sender: End,
-    pub(super) pace: Pace,
+/// How messages are compressed under a setting, and by which layer.
+pub(super) fn compression(direction: &Direction<'_>, setting: &Candidate) -> CompressionMode {
+    match tried_with(direction, setting) {
+        Some((_, dictionary)) => CompressionMode::with_dictionary(setting.codec, Arc::clone(dictionary)),
+        None => CompressionMode::from_codec(setting.codec),
+    }
 }
 
-impl SendPlan<'_, '_> {
-    /// How messages are compressed under a setting, and by which layer.
-    pub(super) fn coding(&self, setting: &Candidate) -> CompressionMode {
-        match tried_with(self.direction, setting) {
-            Some((_, dictionary)) => CompressionMode::with_dictionary(setting.codec, Arc::clone(dictionary)),
-            None => CompressionMode::from_codec(setting.codec),
+/// The messages `among` those of the stream, over one connection that is open before the first is due.
+pub(super) fn conversation(
+    direction: &Direction<'_>,
+    pace: Pace,
+    setting: &Candidate,
+    among: &Range<usize>,
+) -> Conversation {
+    let messages = direction.stream.messages;
+    let recorded = pace == Pace::Recorded && have_timestamps(direction, direction.stream.busiest());
+    let first = messages.at(among.start).unwrap_or_default();
+    let policy = setting.policy;
+    let outgoing = among.clone().map(|message| {
+        let (payload, kind, at) = (messages.payload(message), messages.kind(message), messages.at(message));
+        let size = ByteCount::from(payload.len());
+        let is_coded = setting.codec != MessageCodec::Identity && policy.compresses(kind, size);
+        ScheduledMessage {
+            kind,
+            payload: bytes::Bytes::copy_from_slice(payload),
+            due: match (pace, at) {
+                (Pace::Recorded, Some(at)) if recorded => SendTime::After(at.saturating_sub(first)),
+                (Pace::Rate(rate), _) => {
+                    SendTime::After(Duration::from_secs_f64((message - among.start) as f64 / rate))
+                }
+                (Pace::Recorded | Pace::OneByOne, _) => SendTime::OneByOne,
+            },
+            fragment: policy.fragment,
+            pieces: if is_coded { policy.pieces(size) } else { Vec::new() },
+            reset_context: false,
         }
+    });
+    let mut connection = Connection::default();
+    match direction.stream.sender {
+        End::Server => connection.down = outgoing.collect(),
+        End::Client => connection.up = outgoing.collect(),
     }
-
-    /// The messages `among` those of the stream, over one connection that is open before the first is due.
-    pub(super) fn conversation(&self, setting: &Candidate, among: &Range<usize>) -> Conversation {
-        let messages = self.direction.stream.messages;
-        let is_coded = setting.codec != MessageCodec::Identity;
-        let recorded = self.pace == Pace::Recorded && have_timestamps(self.direction, self.direction.stream.busiest());
-        let first = messages.at(among.start).unwrap_or_default();
-        let policy = setting.policy;
-        let outgoing = among.clone().map(|message| {
-            let (payload, kind, at) = (messages.payload(message), messages.kind(message), messages.at(message));
-            let size = ByteCount::from(payload.len());
-            let is_coded = is_coded && policy.compresses(kind, size);
-            ScheduledMessage {
-                kind,
-                payload: bytes::Bytes::copy_from_slice(payload),
-                due: match (self.pace, at) {
-                    (Pace::Recorded, Some(at)) if recorded => SendTime::After(at.saturating_sub(first)),
-                    (Pace::Rate(rate), _) => {
-                        SendTime::After(Duration::from_secs_f64((message - among.start) as f64 / rate))
-                    }
-                    (Pace::Recorded | Pace::OneByOne, _) => SendTime::OneByOne,
-                },
-                fragment: policy.fragment,
-                pieces: if is_coded { policy.pieces(size) } else { Vec::new() },
-                reset_context: false,
-            }
-        });
-        let mut connection = Connection::default();
-        match self.sender {
-            End::Server => connection.down = outgoing.collect(),
-            End::Client => connection.up = outgoing.collect(),
-        }
-        connection.schedule_resets(&policy);
-        Conversation {
-            connections: vec![connection],
-            start: ClockOrigin::BothOpenings,
-        }
+    connection.schedule_resets(&policy);
+    Conversation {
+        connections: vec![connection],
+        start: ClockOrigin::BothOpenings,
     }
 }
 
@@ -114,8 +109,8 @@ impl CpuCostBySize {
         });
         Self {
             bytes_per_message: coded.sum::<ByteCount>().as_f64() / messages.len() as f64,
-            encoding: setting.compress_time(),
-            decoding: setting.decompress_time(),
+            encoding: Duration::from_secs_f64(setting.compress_seconds()),
+            decoding: Duration::from_secs_f64(setting.decompress_seconds()),
         }
     }
 

@@ -4,8 +4,9 @@
 //! recorded hour of chat is therefore not delivered whole.
 
 use super::LinkDeliveryRun;
+use super::message_schedule::conversation;
 use crate::candidate::Candidate;
-use crate::{Options, TuneError, answer};
+use crate::{Options, TuneError};
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_testbed::failure::Failure;
@@ -35,7 +36,12 @@ impl LinkDeliveryRun<'_, '_> {
         let failed = |failure: Failure| self.failed(&failure);
         let seed = self.seed(options).derive_index(0);
         let testbed = TwoHostTestbed::<sim::World>::build(&self.testbed(options), seed).map_err(failed)?;
-        let conversation = Rc::new(self.sending(options).conversation(&Candidate::identity(), among));
+        let conversation = Rc::new(conversation(
+            self.direction,
+            options.pace,
+            &Candidate::identity(),
+            among,
+        ));
         let connection_options = ConnectionOptions::without_cpu_cost(CompressionMode::Identity);
         let seen = messaging::run_connections(&testbed, &conversation, &connection_options, Server::Ours, seed)
             .map_err(failed)?;
@@ -54,7 +60,7 @@ impl LinkDeliveryRun<'_, '_> {
             format!(
                 "{}: only {} of a connection's {all} messages are delivered, those that arrive within {} of real time, {} times; fewer \
                  --repeats or a faster --pace deliver more",
-                answer::direction(self.direction.stream.direction).name(),
+                self.direction.stream.direction.name(),
                 among.len(),
                 quantity(budget_per_repeat(options).as_secs_f64(), "s"),
                 options.repeats,

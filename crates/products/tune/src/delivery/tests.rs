@@ -60,7 +60,6 @@ fn delivering<T>(
     let direction = Direction::measure(stream, &mut work).unwrap();
     let deliveries = LinkDeliveryRun {
         direction: &direction,
-        sender: End::Server,
         name: "slow",
         link: &lastmile_link::resolve("t+rate=80kbit/s+one_way_delay=50ms").unwrap(),
         steps: ProgressTotals { done: 0, total: 1 },
@@ -101,7 +100,7 @@ fn in_real_time_as_many_messages_are_sent_as_are_there_within_the_budget() {
 
 #[test]
 fn a_message_computes_its_share_of_what_was_timed_by_its_bytes() {
-    let messages = [message("ten bytes"), message("and these are thirty of bytes")];
+    let messages = [message("ten bytes."), message("and these are thirty of bytes.")];
     let setting = Candidate {
         codec: "deflate".parse().unwrap(),
         timed: crate::timing::Timed {
@@ -113,7 +112,7 @@ fn a_message_computes_its_share_of_what_was_timed_by_its_bytes() {
     };
     delivering(&messages, &options(1), |deliveries, work| {
         let shares = CpuCostBySize::new(deliveries.direction, &setting);
-        let conversation = deliveries.sending(work.options).conversation(&setting, &(0..2));
+        let conversation = message_schedule::conversation(deliveries.direction, work.options.pace, &setting, &(0..2));
         let times = |of: &dyn Fn(&lastmile_testbed::messaging::ScheduledMessage) -> Duration| {
             conversation.connections[0].down.iter().map(of).collect::<Vec<_>>()
         };
@@ -125,7 +124,7 @@ fn a_message_computes_its_share_of_what_was_timed_by_its_bytes() {
 
 #[test]
 fn what_a_policy_leaves_as_it_is_computes_nothing_and_the_rest_what_was_timed_of_all() {
-    let messages = [message("ten bytes"), message("and these are thirty of bytes")];
+    let messages = [message("ten bytes."), message("and these are thirty of bytes.")];
     let setting = Candidate {
         codec: "deflate".parse().unwrap(),
         policy: lastmile_codec::message::Policy {
@@ -140,7 +139,7 @@ fn what_a_policy_leaves_as_it_is_computes_nothing_and_the_rest_what_was_timed_of
     };
     delivering(&messages, &options(1), |deliveries, work| {
         let shares = CpuCostBySize::new(deliveries.direction, &setting);
-        let conversation = deliveries.sending(work.options).conversation(&setting, &(0..2));
+        let conversation = message_schedule::conversation(deliveries.direction, work.options.pace, &setting, &(0..2));
         let down = &conversation.connections[0].down;
         assert_eq!(shares.encoding(&down[0]), Duration::ZERO);
         assert_eq!(shares.encoding(&down[1]), Duration::from_millis(4));

@@ -1,7 +1,7 @@
 //! A tuning for every kind of doubt.
 
 use super::*;
-use crate::answer::DirectionReport;
+use crate::direction_report::DirectionReport;
 use crate::measure_direction::Direction as MeasuredDirection;
 use lastmile_report::record::Doubt;
 use lastmile_sweep::Interval;
