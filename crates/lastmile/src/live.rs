@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use world_view::{Stage, WorldView};
+use world_view::{ViewedWorld, WorldView};
 
 /// The folder of the events in a run's folder.
 const FOLDER: &str = "events";
@@ -47,22 +47,22 @@ pub(crate) struct Live {
     units: Mutex<BTreeSet<String>>,
     observing: ObservingThreads,
     /// The world that is on view.
-    stage: Arc<Stage>,
-    began: Mark,
+    viewed: Arc<ViewedWorld>,
+    began: Moment,
     stop: Arc<AtomicBool>,
     server: JoinHandle<()>,
 }
 
 /// A moment, and the CPU time that observing had taken then.
 #[derive(Debug, Clone, Copy)]
-struct Mark {
+struct Moment {
     at: Instant,
     observing: Duration,
 }
 
 thread_local! {
     /// When this thread's repeats began.
-    static REPEATS_BEGAN: Slot<Option<Mark>> = const { Slot::new(None) };
+    static REPEATS_BEGAN: Slot<Option<Moment>> = const { Slot::new(None) };
 }
 
 /// Refuses an address that other machines reach, where there is no token.
@@ -103,9 +103,9 @@ impl Live {
         let live = Self {
             emitter,
             units: Mutex::default(),
-            began: observing.mark(),
+            began: observing.moment(),
             observing,
-            stage: Arc::default(),
+            viewed: Arc::default(),
             stop,
             server,
         };
@@ -152,18 +152,18 @@ impl Live {
         self.emitter.emit(&subject, fields);
     }
 
-    fn mark(&self) -> Mark {
-        let mut mark = self.observing.mark();
-        mark.observing += self.stage.time_of_telling();
-        mark
+    fn moment(&self) -> Moment {
+        let mut moment = self.observing.moment();
+        moment.observing += self.viewed.reporting_time();
+        moment
     }
 
     /// The CPU time that observing has taken since then, and its share of what the machine's cores had.
-    fn cost_since(&self, mark: Mark) -> (Duration, f64) {
-        let now = self.mark();
+    fn cost_since(&self, moment: Moment) -> (Duration, f64) {
+        let now = self.moment();
         let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let time = now.observing.saturating_sub(mark.observing);
-        let had = now.at.duration_since(mark.at).as_secs_f64() * cores as f64;
+        let time = now.observing.saturating_sub(moment.observing);
+        let had = now.at.duration_since(moment.at).as_secs_f64() * cores as f64;
         (time, if had > 0.0 { time.as_secs_f64() / had } else { 0.0 })
     }
 
@@ -213,17 +213,17 @@ impl Live {
 
 impl Observer for Live {
     fn begin(&self, cell: &Cell) {
-        REPEATS_BEGAN.set(Some(self.mark()));
+        REPEATS_BEGAN.set(Some(self.moment()));
         self.emit("run.cell", &[("cell", Value::Text(cell.describe().as_str()))]);
     }
 
     fn observer_of_world(&self, cell: &Cell) -> Option<Box<dyn TestbedObserver>> {
-        let view = WorldView::of(&self.stage, self.emitter.clone(), cell)?;
+        let view = WorldView::of(&self.viewed, self.emitter.clone(), cell)?;
         Some(Box::new(view))
     }
 
     fn end(&self, cell: &Cell, first: u64, outcomes: &mut [Outcome]) {
-        let share = REPEATS_BEGAN.take().map_or(0.0, |mark| self.cost_since(mark).1);
+        let share = REPEATS_BEGAN.take().map_or(0.0, |moment| self.cost_since(moment).1);
         for (repeat, outcome) in (first..).zip(outcomes) {
             // Virtual time does not pass while this machine observes.
             if let (World::Emulated, Ok(observation)) = (cell.world(), outcome.as_mut()) {

@@ -109,7 +109,7 @@ pub(crate) fn open_run(path: &Path) -> anyhow::Result<RunFolder> {
 /// The record that a run's journal adds up to; `study` is the stored one, or one with further thresholds.
 ///
 /// # Errors
-/// When the study's cells cannot be told apart.
+/// When the study's cells cannot be distinguished.
 pub(crate) fn record(folder: &RunFolder, kept: &StoredRun, study: &Study) -> anyhow::Result<Run> {
     let about = RunInfo {
         cpu: kept.meta.cpu.clone(),
@@ -161,7 +161,7 @@ pub(crate) fn read_record(path: &Path) -> anyhow::Result<Run> {
 /// Notes how much of a run is missing, where it was interrupted.
 ///
 /// # Errors
-/// When the study's cells cannot be told apart.
+/// When the study's cells cannot be distinguished.
 pub(crate) fn note_missing_repeats(folder: &RunFolder, kept: &StoredRun) -> anyhow::Result<()> {
     let total = runner::planned_repeats(&expand(&kept.study)?);
     let done = repeats_in(&kept.outcomes);

@@ -1,6 +1,6 @@
 //! The threads of this process that observe, and their CPU time as the kernel counts it.
 
-use super::Mark;
+use super::Moment;
 use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -30,8 +30,8 @@ impl ObservingThreads {
     }
 
     /// Now, with their CPU time until now.
-    pub(super) fn mark(&self) -> Mark {
-        Mark {
+    pub(super) fn moment(&self) -> Moment {
+        Moment {
             at: Instant::now(),
             observing: self.threads.iter().filter_map(|thread| cpu_time(thread)).sum(),
         }

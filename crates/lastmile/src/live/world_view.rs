@@ -10,52 +10,52 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a world is told of: a simulated one passes hours in a second. Our own choice.
+/// The least real time between two reports of a world: a simulated one passes hours in a second. Our own choice.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
-/// The first intervals of a world are told of however fast they pass, so that a short one is seen, too: our own choice.
+/// The first intervals of a world are reported however fast they pass, so that a short one is seen, too: our own choice.
 const FIRST_INTERVALS: u32 = 10;
-/// The most parts of a world that are told of, so that a page has room for them: our own choice.
+/// The most parts of a world that are reported, so that a page has room for them: our own choice.
 const PARTS_MAX: usize = 6;
 
-/// The place for the world on view.
+/// Whether a world is on view, and what viewing has cost.
 #[derive(Debug, Default)]
-pub(super) struct Stage {
+pub(super) struct ViewedWorld {
     taken: AtomicBool,
-    /// What telling has taken on the threads of worlds, in nanoseconds.
+    /// The time that reports have taken on the threads of worlds, in nanoseconds.
     time: AtomicU64,
 }
 
 /// A world that is on view until this is dropped.
 pub(super) struct WorldView {
-    stage: Arc<Stage>,
+    viewed: Arc<ViewedWorld>,
     emitter: Emitter,
     cell: String,
-    parts: BTreeMap<String, Part>,
-    /// When it was told of last, in real time, and the end of that interval in the world's.
+    parts: BTreeMap<String, ViewedPart>,
+    /// When it was reported last, in real time, and the end of that interval in the world's.
     reported: Option<(Instant, WorldInstant)>,
-    /// How many intervals were told of.
+    /// How many intervals were reported.
     intervals: u32,
 }
 
 /// A part of the world.
-struct Part {
+struct ViewedPart {
     subject: Subject,
-    /// The figures whose units were told.
+    /// The figures whose units were reported.
     known: BTreeSet<&'static str>,
 }
 
-impl Stage {
-    pub(super) fn time_of_telling(&self) -> Duration {
+impl ViewedWorld {
+    pub(super) fn reporting_time(&self) -> Duration {
         Duration::from_nanos(self.time.load(Ordering::Relaxed))
     }
 }
 
 impl WorldView {
     /// Puts the world of a cell on view, where no other is.
-    pub(super) fn of(stage: &Arc<Stage>, emitter: Emitter, cell: &Cell) -> Option<Self> {
-        let is_taken = stage.taken.swap(true, Ordering::AcqRel);
+    pub(super) fn of(viewed: &Arc<ViewedWorld>, emitter: Emitter, cell: &Cell) -> Option<Self> {
+        let is_taken = viewed.taken.swap(true, Ordering::AcqRel);
         (!is_taken).then(|| Self {
-            stage: Arc::clone(stage),
+            viewed: Arc::clone(viewed),
             emitter,
             cell: cell.describe(),
             parts: BTreeMap::new(),
@@ -71,7 +71,7 @@ impl WorldView {
                 return;
             };
             let known = BTreeSet::new();
-            self.parts.insert(part.to_owned(), Part { subject, known });
+            self.parts.insert(part.to_owned(), ViewedPart { subject, known });
         }
         let Some(part) = self.parts.get_mut(part) else {
             return;
@@ -98,7 +98,7 @@ impl WorldView {
 impl TestbedObserver for WorldView {
     fn interval(&mut self, part: &str, time: &Range<WorldInstant>, readings: &[Reading]) {
         let now = Instant::now();
-        // All parts of an interval are told of, or none.
+        // All parts of an interval are reported, or none.
         let is_new = self.reported.is_none_or(|(_, end)| end != time.end);
         let is_due = self.reported.is_none_or(|(at, _)| now.duration_since(at) >= PAUSE_MIN);
         if is_new && !is_due && self.intervals >= FIRST_INTERVALS {
@@ -107,7 +107,7 @@ impl TestbedObserver for WorldView {
         self.intervals += u32::from(is_new);
         self.reported = Some((now, time.end));
         self.tell(part, time, readings);
-        self.stage
+        self.viewed
             .time
             .fetch_add(now.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
@@ -115,6 +115,6 @@ impl TestbedObserver for WorldView {
 
 impl Drop for WorldView {
     fn drop(&mut self) {
-        self.stage.taken.store(false, Ordering::Release);
+        self.viewed.taken.store(false, Ordering::Release);
     }
 }

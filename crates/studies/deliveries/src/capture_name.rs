@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The greatest length of the readable part of a name: file systems allow 255 bytes, some of which the rest of the name and of copies'
 /// names need. Our own choice.
-const READABLE: usize = 100;
+const READABLE_LENGTH_MAX: usize = 100;
 
 /// The name of a world's captures: the cell's description, as far as it fits into a file name; a hash of all its settings, which no two
 /// cells share; and the runs.
@@ -15,7 +15,7 @@ pub(super) fn name(cell: &Cell, repeats: &Range<u64>) -> String {
     let described = cell.describe();
     let words = described.split(|c| !plain(c)).filter(|word| !word.is_empty());
     let mut readable = words.collect::<Vec<_>>().join("-");
-    readable.truncate(READABLE);
+    readable.truncate(READABLE_LENGTH_MAX);
     let key: String = cell
         .key()
         .iter()

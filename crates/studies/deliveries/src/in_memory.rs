@@ -3,17 +3,16 @@
 //! Each direction of each connection has a codec of its own. Times are the cost table's; sizes and memory are measured on the codec. A
 //! message that does not decompress to itself is a failure.
 
-use crate::messages::Messages;
+use crate::messages::{Messages, has_cost};
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{MessageDecoder, PolicyEncoder};
 use lastmile_study::cell::Cell;
 use lastmile_study::delivery::{Delivery, Refusal};
-use lastmile_study::doubt;
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::runner::RunContext;
 use lastmile_study::settings::Settings;
-use lastmile_testbed::cpu_cost_model::{CostCoverage, CostTable, Operation};
+use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::settings::World;
 use lastmile_traffic::messages::{Direction, Message};
@@ -242,13 +241,8 @@ impl CompressedTranscript {
         let mut rng = seed.rng();
         for (operation, of_message, of_pass) in directions {
             let rank = CostTable::rank(&mut rng);
-            match costs.coverage(operation) {
-                CostCoverage::None => {
-                    observation.doubts.push(doubt::no_cost(costs.name(), &operation));
-                    continue;
-                }
-                CostCoverage::Estimated => observation.doubts.push(doubt::estimated_cost(&operation)),
-                CostCoverage::Sampled => (),
+            if !has_cost(costs, operation, observation) {
+                continue;
             }
             let mut pass = 0.0;
             for pieces in &self.pieces {

@@ -2,7 +2,10 @@
 
 use crate::over_link::CPU_PER_REPEAT;
 use lastmile_codec::message::{MessageCodec, Policy};
+use lastmile_study::doubt;
+use lastmile_study::observation::Observation;
 use lastmile_study::settings::Settings;
+use lastmile_testbed::cpu_cost_model::{CostCoverage, CostTable, Operation};
 use lastmile_units::Seed;
 use lastmile_workload::WorkloadSpec;
 use std::time::Duration;
@@ -46,6 +49,17 @@ impl Messages {
     pub(crate) const fn is_recorded(&self) -> bool {
         matches!(self.workload, WorkloadSpec::Transcript(_))
     }
+}
+
+/// Whether the cost table has an operation. Where it has not, or estimates it, a doubt is added.
+pub(crate) fn has_cost(table: &CostTable, operation: Operation, observation: &mut Observation) -> bool {
+    let coverage = table.coverage(operation);
+    match coverage {
+        CostCoverage::None => observation.doubts.push(doubt::no_cost(table.name(), &operation)),
+        CostCoverage::Estimated => observation.doubts.push(doubt::estimated_cost(&operation)),
+        CostCoverage::Sampled => (),
+    }
+    !matches!(coverage, CostCoverage::None)
 }
 
 /// The CPU time per byte of messages, which are made, compressed and decompressed: measured on short messages of a chat, for which

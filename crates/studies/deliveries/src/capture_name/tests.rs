@@ -146,7 +146,7 @@ fn a_name_can_be_read_is_short_and_is_no_other_cells() {
         ..plain.clone()
     };
     let (one, other) = (described(&format!("{long}ä/1")), described(&format!("{long}ä/2")));
-    assert_eq!(name(&one, &(0..1)).len(), READABLE + "-01234567-run-1".len());
+    assert_eq!(name(&one, &(0..1)).len(), READABLE_LENGTH_MAX + "-01234567-run-1".len());
     assert_eq!(name(&one, &(0..1)), name(&other, &(0..1)), "two parts share one work");
     assert_ne!(name(plain, &(0..1)), name(lossy, &(0..1)));
 }

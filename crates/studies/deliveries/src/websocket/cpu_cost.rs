@@ -1,9 +1,9 @@
 //! The CPU time of compressing and decompressing messages in a cell, by the cost table.
 
+use crate::messages::has_cost;
 use lastmile_codec::message::MessageCodec;
-use lastmile_study::doubt;
 use lastmile_study::observation::Observation;
-use lastmile_testbed::cpu_cost_model::{CostCoverage, CostTable, Operation};
+use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
 use lastmile_testbed::messaging::{CpuCost, NoCpuCost, ScheduledMessage};
 use lastmile_units::Seed;
 use std::rc::Rc;
@@ -26,13 +26,8 @@ pub(super) fn pricing(
     observation: &mut Observation,
 ) -> Rc<dyn CpuCost> {
     for operation in [Operation::EncodeMessage(codec), Operation::DecodeMessage(codec)] {
-        match table.coverage(operation) {
-            CostCoverage::None => {
-                observation.doubts.push(doubt::no_cost(table.name(), &operation));
-                return Rc::new(NoCpuCost);
-            }
-            CostCoverage::Estimated => observation.doubts.push(doubt::estimated_cost(&operation)),
-            CostCoverage::Sampled => (),
+        if !has_cost(table, operation, observation) {
+            return Rc::new(NoCpuCost);
         }
     }
     let mut rng = seed.rng();
