@@ -84,8 +84,8 @@ struct Structure {
 impl Structure {
     /// Parameters of twelve bits, as from analogue-to-digital converters, at first anywhere in their range.
     fn new(growth: usize, walking: Probability, rng: &mut Rng) -> Self {
-        let octets = growth - GROWTH_WITHOUT_PACKET - PRIMARY_HEADER - WITHOUT_PARAMETERS;
-        let parameters: Vec<_> = (0..octets / 2).map(|_| below(rng, 1 << 12) as u16).collect();
+        let bytes = growth - GROWTH_WITHOUT_PACKET - PRIMARY_HEADER - WITHOUT_PARAMETERS;
+        let parameters: Vec<_> = (0..bytes / 2).map(|_| below(rng, 1 << 12) as u16).collect();
         let mut all: Vec<_> = (0..parameters.len()).collect();
         shuffle(rng, &mut all);
         all.truncate((parameters.len() as f64 * walking.get()).round() as usize);
@@ -140,10 +140,7 @@ impl TmPackets {
     pub fn generate(&self, seed: Seed) -> Result<Vec<TmPacket>, WorkloadError> {
         if self.packets == 0 || self.packets > OBJECTS_MAX {
             let problem = format!("packets is {}; it must be from 1 to {OBJECTS_MAX}", self.packets);
-            return Err(WorkloadError::Spec {
-                kind: "tm-packets",
-                problem,
-            });
+            return Err(WorkloadError::spec("tm-packets", problem));
         }
         let mut rng = seed.derive("telemetry packets").rng();
         let mut structures: Vec<_> = MIX
@@ -156,7 +153,7 @@ impl TmPackets {
         let first_count = below(&mut rng, 1 << 14);
         let mut time = ((1_400_000_000 + below(&mut rng, 1 << 20) as u64) << 16) + below(&mut rng, 1 << 16) as u64;
         let first_reception = (time >> 16) as i64 * 1000 + RECORDED_FOR;
-        let mut octets = 0;
+        let mut bytes = 0;
         let mut packets = Vec::with_capacity(self.packets);
         for (index, structure) in order.into_iter().enumerate() {
             if index > 0 {
@@ -170,8 +167,8 @@ impl TmPackets {
                 parameters,
             };
             let packet = report.packet(APPLICATION_PROCESS, ((first_count + index) % (1 << 14)) as u16);
-            let frame = octets / FRAME;
-            octets += PRIMARY_HEADER + packet.data.len();
+            let frame = bytes / FRAME;
+            bytes += PRIMARY_HEADER + packet.data.len();
             packets.push(TmPacket {
                 identifier: first_identifier + index as i64,
                 generation_time: ((u128::from(time) * 1000) >> 16) as i64,
@@ -197,7 +194,7 @@ fn structures_in_order(packets: usize) -> Vec<usize> {
 
 struct Classes {
     packet: Arc<ClassDescriptor>,
-    octets: Arc<ClassDescriptor>,
+    bytes: Arc<ClassDescriptor>,
 }
 
 impl Classes {
@@ -224,7 +221,7 @@ impl Classes {
         let packet = ClassDescriptor::serializable(TM_PACKETS, TM_PACKETS_UID, fields);
         Self {
             packet: packet.extending(super::stored_object::class()).into(),
-            octets: ClassDescriptor::byte_array().into(),
+            bytes: ClassDescriptor::byte_array().into(),
         }
     }
 }
@@ -232,10 +229,10 @@ impl Classes {
 impl TmPacket {
     /// Its value, in the order of the class's fields.
     fn to_value(&self, classes: &Classes) -> Value {
-        let octets = self.packet.encode().expect("a generated packet is within its ranges");
-        let octets = Array {
-            class: Arc::clone(&classes.octets),
-            elements: Elements::Bytes(octets),
+        let bytes = self.packet.encode().expect("a generated packet is within its ranges");
+        let bytes = Array {
+            class: Arc::clone(&classes.bytes),
+            elements: Elements::Bytes(bytes),
         };
         let noted = vec![
             Value::Int(i32::from(self.packet.application_process)),
@@ -250,7 +247,7 @@ impl TmPacket {
             Value::Int(i32::from(self.report.structure)),
             Value::Boolean(true),
             Value::Byte(VIRTUAL_CHANNEL),
-            Value::Array(octets.into()),
+            Value::Array(bytes.into()),
         ];
         let stored = super::stored_object::data(self.identifier);
         Value::Object(Arc::new(Object {
@@ -265,9 +262,9 @@ impl TmPacket {
     /// When the value is of another class, or its packet is not a housekeeping packet, or damaged.
     pub fn from_value(value: &Value) -> Result<Self, ObjectError> {
         let object = value.instance_of(TM_PACKETS)?;
-        let octets = object.bytes("data")?;
-        let packet = SpacePacket::decode(octets)?;
-        let report = HousekeepingReport::read(&packet, octets)?;
+        let bytes = object.bytes("data")?;
+        let packet = SpacePacket::decode(bytes)?;
+        let report = HousekeepingReport::read(&packet, bytes)?;
         Ok(Self {
             identifier: object.long("identifier")?,
             generation_time: object.long("generationTime")?,

@@ -17,7 +17,7 @@ fn messages(spec: &str) -> Vec<Message> {
 /// The compression ratio of the messages of one direction and connection, each flushed, with and without context takeover.
 fn ratio(messages: &[Message], takeover: bool) -> f64 {
     let new = || Compress::new_with_window_bits(Compression::new(6), false, 15);
-    let (mut context, mut octets, mut coded) = (new(), 0, 0);
+    let (mut context, mut bytes, mut coded) = (new(), 0, 0);
     for message in messages {
         if !takeover {
             context = new();
@@ -27,11 +27,11 @@ fn ratio(messages: &[Message], takeover: bool) -> f64 {
         context
             .compress_vec(&message.payload, &mut to, FlushCompress::Sync)
             .unwrap();
-        octets += message.payload.len();
+        bytes += message.payload.len();
         // Without the tail that each message's end implies (RFC 7692 section 7.2.1).
         coded += context.total_out() - before - 4;
     }
-    coded as f64 / octets as f64
+    coded as f64 / bytes as f64
 }
 
 #[test]
@@ -84,16 +84,20 @@ fn who_talks_in_a_chat_is_told_everything_and_heard() {
             .filter(move |message| (message.direction, message.connection) == (direction, connection));
         mine.map(|message| message.payload.clone()).collect::<Vec<_>>()
     };
-    let told = of(Direction::Sent, 0);
-    assert_eq!(told.len(), 300);
-    assert_eq!(of(Direction::Sent, 2), told);
+    let to_everybody = of(Direction::Sent, 0);
+    assert_eq!(to_everybody.len(), 300);
+    assert_eq!(of(Direction::Sent, 2), to_everybody);
     for connection in 0..3 {
         let said = of(Direction::Received, connection);
         assert!(said.len() >= 5, "{connection}: {}", said.len());
         for message in said {
             let json: serde_json::Value = serde_json::from_slice(&message).unwrap();
             let text = json["msg"].as_str().or(json["nick"].as_str()).unwrap();
-            assert!(told.iter().any(|sent| String::from_utf8_lossy(sent).contains(text)));
+            assert!(
+                to_everybody
+                    .iter()
+                    .any(|sent| String::from_utf8_lossy(sent).contains(text))
+            );
         }
     }
 }

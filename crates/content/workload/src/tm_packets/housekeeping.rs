@@ -63,25 +63,25 @@ impl HousekeepingReport {
             sequence_count,
             data: data.clone().into(),
         };
-        let octets = packet.encode().expect("the plan keeps every field in its range");
-        let control = error_control(&octets[..octets.len() - 2]);
+        let bytes = packet.encode().expect("the plan keeps every field in its range");
+        let control = error_control(&bytes[..bytes.len() - 2]);
         let end = data.len() - 2;
         data[end..].copy_from_slice(&control.to_be_bytes());
         packet.data = data.into();
         packet
     }
 
-    /// Reads it from `packet`, whose bytes are `octets`.
+    /// Reads it from `packet`, whose bytes are `bytes`.
     ///
     /// # Errors
     /// When the packet is of another kind, or damaged.
-    pub(super) fn read(packet: &SpacePacket, octets: &Bytes) -> Result<Self, HousekeepingError> {
+    pub(super) fn read(packet: &SpacePacket, bytes: &Bytes) -> Result<Self, HousekeepingError> {
         let data = &packet.data;
         let kind = |at: usize| data.get(at).copied().unwrap_or_default();
         if data.len() < WITHOUT_PARAMETERS || !data.len().is_multiple_of(2) || (kind(1), kind(2)) != SERVICE {
             return Err(HousekeepingError::Kind(kind(1), kind(2), data.len()));
         }
-        let (checked, found) = octets.split_at(octets.len() - 2);
+        let (checked, found) = bytes.split_at(bytes.len() - 2);
         let (expected, found) = (error_control(checked), u16::from_be_bytes([found[0], found[1]]));
         if expected != found {
             return Err(HousekeepingError::ErrorControl { expected, found });
@@ -100,8 +100,8 @@ impl HousekeepingReport {
 }
 
 /// The cyclic redundancy code of annex A: x^16 + x^12 + x^5 + 1, started from ones.
-fn error_control(octets: &[u8]) -> u16 {
-    octets.iter().fold(0xffff, |mut code, &byte| {
+fn error_control(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0xffff, |mut code, &byte| {
         code ^= u16::from(byte) << 8;
         for _ in 0..8 {
             code = if code & 0x8000 == 0 {
@@ -134,11 +134,11 @@ mod tests {
             parameters: vec![1, 0xffff, 3],
         };
         let packet = report.packet(0x501, 9);
-        let octets = packet.encode().unwrap();
-        assert_eq!(octets.len(), 6 + WITHOUT_PARAMETERS + 6);
-        assert_eq!(HousekeepingReport::read(&packet, &octets), Ok(report));
-        for at in 0..octets.len() * 8 {
-            let mut damaged = octets.to_vec();
+        let bytes = packet.encode().unwrap();
+        assert_eq!(bytes.len(), 6 + WITHOUT_PARAMETERS + 6);
+        assert_eq!(HousekeepingReport::read(&packet, &bytes), Ok(report));
+        for at in 0..bytes.len() * 8 {
+            let mut damaged = bytes.to_vec();
             damaged[at / 8] ^= 1 << (at % 8);
             let damaged = Bytes::from(damaged);
             if let Ok(packet) = SpacePacket::decode(&damaged) {
