@@ -3,6 +3,7 @@
 //! The fields and the ranges of their values are those of the data set `log` of rust_serialization_benchmark
 //! (github.com/djkoloski/rust_serialization_benchmark, `src/datasets/log`), so that sizes can be set beside its own; names and paths are ours.
 
+use crate::vocabulary::pick_of;
 use lastmile_units::random::{below, between, pick};
 use lastmile_units::{Rng, Seed};
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,7 @@ fn line(rng: &mut Rng) -> LogLine {
         request: format!(
             "{} {} {}",
             pick(rng, &METHODS),
-            pick(rng, &PATHS),
+            pick_of(rng, PATHS),
             pick(rng, &PROTOCOLS)
         ),
         code: pick(rng, &CODES),
@@ -90,15 +91,8 @@ const MONTHS: [&str; 12] = [
 
 const METHODS: [&str; 5] = ["GET", "HEAD", "POST", "PUT", "DELETE"];
 
-const PATHS: [&str; 7] = [
-    "/robots.txt",
-    "/styles/main.css",
-    "/styles/print-only.min.css",
-    "/img/harbour.svg",
-    "/img/team.jpg",
-    "/service/basket",
-    "/service/search",
-];
+const PATHS: &str = "/robots.txt; /styles/main.css; /styles/print-only.min.css; /img/harbour.svg; /img/team.jpg; /service/basket; \
+     /service/search";
 
 const PROTOCOLS: [&str; 4] = ["HTTP/1.0", "HTTP/1.1", "HTTP/2", "HTTP/3"];
 

@@ -7,6 +7,7 @@ mod bibtex;
 
 pub use bibtex::{BibliographyError, from_bibtex};
 
+use crate::vocabulary::pick_of;
 use lastmile_units::random::{below, between, pick};
 use lastmile_units::{Rng, Seed};
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ pub fn entries(count: usize, seed: Seed) -> Vec<Entry> {
 
 fn entry(rng: &mut Rng) -> Entry {
     let authors = (0..pick(rng, &[1, 1, 1, 2, 2, 2, 3, 4])).map(|_| name(rng)).collect();
-    let (publisher, location, site) = pick(rng, &PUBLISHERS);
+    let (publisher, location, domain) = pick(rng, &PUBLISHERS);
     let year = between(rng, 1978, 2008) as i16;
     let title = title(rng);
     let file: String = title
@@ -85,7 +86,7 @@ fn entry(rng: &mut Rng) -> Entry {
         authors,
         title,
         journal: if article {
-            pick(rng, &JOURNALS).to_owned()
+            pick_of(rng, JOURNALS).to_owned()
         } else {
             String::new()
         },
@@ -99,7 +100,7 @@ fn entry(rng: &mut Rng) -> Entry {
         }
         .to_owned(),
         hyperlink: format!(
-            "http://www.{site}.example/{year}/{file}-{}.html",
+            "http://www.{domain}.example/{year}/{file}-{}.html",
             between(rng, 100, 999)
         ),
         volume: if article { between(rng, 1, 60) as i16 } else { 0 },
@@ -119,7 +120,7 @@ fn name(rng: &mut Rng) -> Name {
     let initial = |rng: &mut Rng| char::from(b'A' + below(rng, 26) as u8);
     let first = initial(rng);
     Name {
-        lastname: pick(rng, &SURNAMES).to_owned(),
+        lastname: pick_of(rng, SURNAMES).to_owned(),
         initials: if below(rng, 4) == 0 {
             format!("{first}. {}.", initial(rng))
         } else {
@@ -129,7 +130,7 @@ fn name(rng: &mut Rng) -> Name {
 }
 
 fn title(rng: &mut Rng) -> String {
-    let (adjective, subject, object) = (pick(rng, &ADJECTIVES), pick(rng, &SUBJECTS), pick(rng, &OBJECTS));
+    let (adjective, subject, object) = (pick_of(rng, ADJECTIVES), pick_of(rng, SUBJECTS), pick_of(rng, OBJECTS));
     match below(rng, 6) {
         0 => format!("The {adjective} {subject}: A Guide to {object}"),
         1 => format!("{object} and the {adjective} {subject}"),
@@ -140,56 +141,11 @@ fn title(rng: &mut Rng) -> String {
     }
 }
 
-const SURNAMES: [&str; 48] = [
-    "Abendroth",
-    "Achterberg",
-    "Bellamy",
-    "Birkenhead",
-    "Castellane",
-    "Chaudhary",
-    "Dahlgren",
-    "Donnelly",
-    "Eklund",
-    "Esterhazy",
-    "Farquhar",
-    "Fontaine",
-    "Gallagher",
-    "Grunwald",
-    "Halvorsen",
-    "Hernandez",
-    "Ibrahim",
-    "Iversen",
-    "Jankowski",
-    "Johansson",
-    "Kawasaki",
-    "Kowalczyk",
-    "Lindqvist",
-    "Lombardi",
-    "Macready",
-    "Mwangi",
-    "Nakamura",
-    "Novotny",
-    "Oduya",
-    "Okonkwo",
-    "Papadakis",
-    "Pemberton",
-    "Quigley",
-    "Radcliffe",
-    "Rosenbaum",
-    "Santangelo",
-    "Schroeder",
-    "Takahashi",
-    "Thornbury",
-    "Ullmann",
-    "Valentin",
-    "Vasquez",
-    "Whitlock",
-    "Wojcik",
-    "Yamaguchi",
-    "Yilmaz",
-    "Zachary",
-    "Zuckermann",
-];
+const SURNAMES: &str = "Abendroth; Achterberg; Bellamy; Birkenhead; Castellane; Chaudhary; Dahlgren; Donnelly; Eklund; Esterhazy; \
+     Farquhar; Fontaine; Gallagher; Grunwald; Halvorsen; Hernandez; Ibrahim; Iversen; Jankowski; Johansson; Kawasaki; \
+     Kowalczyk; Lindqvist; Lombardi; Macready; Mwangi; Nakamura; Novotny; Oduya; Okonkwo; Papadakis; Pemberton; \
+     Quigley; Radcliffe; Rosenbaum; Santangelo; Schroeder; Takahashi; Thornbury; Ullmann; Valentin; Vasquez; Whitlock; \
+     Wojcik; Yamaguchi; Yilmaz; Zachary; Zuckermann";
 
 const PUBLISHERS: [(&str, &str, &str); 14] = [
     ("Meridian Technical Press", "Boston, MA", "meridian"),
@@ -208,97 +164,22 @@ const PUBLISHERS: [(&str, &str, &str); 14] = [
     ("Eastern Computing Review", "Singapore", "ecr"),
 ];
 
-const JOURNALS: [&str; 10] = [
-    "Journal of Remote Procedure",
-    "Messages and Methods",
-    "Transactions on Slow Networks",
-    "The Middleware Report",
-    "Proceedings of the Wire",
-    "Computing at a Distance",
-    "Annals of Interface Design",
-    "Letters on Protocols",
-    "Software in the Field",
-    "Distributed Objects Quarterly",
-];
+const JOURNALS: &str = "Journal of Remote Procedure; Messages and Methods; Transactions on Slow Networks; The Middleware Report; \
+     Proceedings of the Wire; Computing at a Distance; Annals of Interface Design; Letters on Protocols; Software in \
+     the Field; Distributed Objects Quarterly";
 
-const ADJECTIVES: [&str; 24] = [
-    "Adaptive",
-    "Reliable",
-    "Portable",
-    "Typed",
-    "Concurrent",
-    "Persistent",
-    "Modular",
-    "Secure",
-    "Transparent",
-    "Layered",
-    "Incremental",
-    "Embedded",
-    "Generic",
-    "Dynamic",
-    "Scalable",
-    "Formal",
-    "Minimal",
-    "Asynchronous",
-    "Replicated",
-    "Mobile",
-    "Fault-Tolerant",
-    "Efficient",
-    "Object-Oriented",
-    "Modern",
-];
+const ADJECTIVES: &str = "Adaptive; Reliable; Portable; Typed; Concurrent; Persistent; Modular; Secure; Transparent; Layered; Incremental; \
+     Embedded; Generic; Dynamic; Scalable; Formal; Minimal; Asynchronous; Replicated; Mobile; Fault-Tolerant; \
+     Efficient; Object-Oriented; Modern";
 
-const SUBJECTS: [&str; 24] = [
-    "Interface",
-    "Protocol",
-    "Gateway",
-    "Compiler",
-    "Naming Service",
-    "Event Channel",
-    "Thread Pool",
-    "Type System",
-    "Mapping",
-    "Broker",
-    "Repository",
-    "Scheduler",
-    "Transport",
-    "Firewall",
-    "Session",
-    "Cache",
-    "Language",
-    "Pattern",
-    "Framework",
-    "Specification",
-    "Adapter",
-    "Proxy",
-    "Marshaller",
-    "Dispatcher",
-];
+const SUBJECTS: &str = "Interface; Protocol; Gateway; Compiler; Naming Service; Event Channel; Thread Pool; Type System; Mapping; Broker; \
+     Repository; Scheduler; Transport; Firewall; Session; Cache; Language; Pattern; Framework; Specification; Adapter; \
+     Proxy; Marshaller; Dispatcher";
 
-const OBJECTS: [&str; 22] = [
-    "Distributed Systems",
-    "Network Programming",
-    "Remote Objects",
-    "Financial Messaging",
-    "Telephone Exchanges",
-    "Client and Server",
-    "Software Engineering",
-    "Programs in C++",
-    "Concurrent Programs",
-    "Shared Memory",
-    "Data Encoding",
-    "Wireless Networks",
-    "Operating Systems",
-    "Message Passing",
-    "Data Compression",
-    "Real-Time Control",
-    "Transaction Processing",
-    "Large Databases",
-    "Industrial Automation",
-    "Web Applications",
-    "Garbage Collection",
-    "Heterogeneous Platforms",
-];
+const OBJECTS: &str = "Distributed Systems; Network Programming; Remote Objects; Financial Messaging; Telephone Exchanges; Client and \
+     Server; Software Engineering; Programs in C++; Concurrent Programs; Shared Memory; Data Encoding; Wireless \
+     Networks; Operating Systems; Message Passing; Data Compression; Real-Time Control; Transaction Processing; Large \
+     Databases; Industrial Automation; Web Applications; Garbage Collection; Heterogeneous Platforms";
 
 #[cfg(test)]
 mod tests {

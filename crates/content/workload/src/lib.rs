@@ -72,6 +72,13 @@ pub enum WorkloadError {
     },
 }
 
+impl WorkloadError {
+    fn spec(kind: &'static str, problem: impl Into<String>) -> Self {
+        let problem = problem.into();
+        Self::Spec { kind, problem }
+    }
+}
+
 /// Why an object is not one of its workload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
@@ -163,10 +170,7 @@ impl WorkloadSpec {
     }
 
     fn refused(&self, problem: &str) -> WorkloadError {
-        WorkloadError::Spec {
-            kind: self.kind(),
-            problem: problem.to_owned(),
-        }
+        WorkloadError::spec(self.kind(), problem)
     }
 
     /// The kind, as a study file writes it.

@@ -7,6 +7,7 @@
 //! to about the printed ratios: that they do is no evidence about the report's texts. How the ratio changes with the number
 //! and size of objects is not determined by these choices.
 
+use crate::vocabulary::pick_of;
 use lastmile_units::random::{below, between, pick, shuffle};
 use lastmile_units::{Rng, Seed};
 
@@ -41,13 +42,13 @@ pub(super) const SHORT_TEXTS: usize = 150;
 /// The number of quantities that the generator knows.
 pub(super) const QUANTITIES: usize = 20;
 
-/// The script is at most this part of the long texts, and no longer than [`SCRIPT_MAX`]: our own choice. A procedure does not
+/// The script is at most this part of the long texts, and no longer than [`SCRIPT_LENGTH_MAX`]: our own choice. A procedure does not
 /// grow with the logs of its executions.
 const SCRIPT_SHARE: usize = 4;
-const SCRIPT_MAX: usize = 900;
+const SCRIPT_LENGTH_MAX: usize = 900;
 /// Likewise for the description.
 const DESCRIPTION_SHARE: usize = 6;
-const DESCRIPTION_MAX: usize = 400;
+const DESCRIPTION_LENGTH_MAX: usize = 400;
 
 impl ReportText {
     /// Texts of `characters` in total, one byte each (at least [`SHORT_TEXTS`]), about that many quantities (at most
@@ -57,28 +58,32 @@ impl ReportText {
         let rng = &mut rng;
         let subject = Subject::draw(quantities, rng);
         let mut text = Self {
-            campaign: format!("{} campaign {}", pick(rng, &CAMPAIGNS), between(rng, 1, 9)),
+            campaign: format!("{} campaign {}", pick_of(rng, CAMPAIGNS), between(rng, 1, 9)),
             instrument_model: format!(
                 "{} model",
                 pick(rng, &["qualification", "flight", "flight spare", "avionics"])
             ),
             test_configuration: format!("{} {}", subject.part, between(rng, 1, 40)),
-            operator: pick(rng, &PEOPLE).to_owned(),
-            procedure: format!("{} {}", subject.part, pick(rng, &KINDS)),
+            operator: pick_of(rng, PEOPLE).to_owned(),
+            procedure: format!("{} {}", subject.part, pick_of(rng, KINDS)),
             description: String::new(),
             script: String::new(),
             verdict: "passed".to_owned(),
-            reviewer: pick(rng, &PEOPLE).to_owned(),
+            reviewer: pick_of(rng, PEOPLE).to_owned(),
             log: String::new(),
         };
         assert!(text.len() <= SHORT_TEXTS);
         let long = characters
             .checked_sub(text.len())
             .expect("the caller leaves room for the short texts");
-        text.description = filled(rng, (long / DESCRIPTION_SHARE).min(DESCRIPTION_MAX), |rng, _, to| {
-            subject.describe(rng, to);
-        });
-        text.script = filled(rng, (long / SCRIPT_SHARE).min(SCRIPT_MAX), |rng, line, to| {
+        text.description = filled(
+            rng,
+            (long / DESCRIPTION_SHARE).min(DESCRIPTION_LENGTH_MAX),
+            |rng, _, to| {
+                subject.describe(rng, to);
+            },
+        );
+        text.script = filled(rng, (long / SCRIPT_SHARE).min(SCRIPT_LENGTH_MAX), |rng, line, to| {
             subject.command(rng, line, to);
         });
         // From a seed of its own, so that a longer log of the same procedure begins like a shorter one.
@@ -153,7 +158,7 @@ impl Subject {
         let mut all = ALL_QUANTITIES;
         shuffle(rng, &mut all);
         Self {
-            part: pick(rng, &PARTS),
+            part: pick_of(rng, PARTS),
             quantities: all[..quantities].to_vec(),
         }
     }
@@ -168,28 +173,28 @@ impl Subject {
         let level = pick(rng, &["nominal", "lowest", "highest", "reduced"]);
         to.push_str(&format!(
             "{verb} the {measured} of the {part} at {level} {set} {}. ",
-            pick(rng, &REMARKS)
+            pick_of(rng, REMARKS)
         ));
     }
 
     fn command(&self, rng: &mut Rng, line: usize, to: &mut String) {
         let Quantity { name, unit, nominal } = self.quantity(rng);
         to.push_str(&match line % 3 {
-            0 => format!("send {} {}\n", pick(rng, &COMMANDS), between(rng, 0, 4095)),
+            0 => format!("send {} {}\n", pick_of(rng, COMMANDS), between(rng, 0, 4095)),
             1 => format!("check {} {name} {nominal:.1} {unit}\n", self.part),
             _ => format!("wait {} s\n", between(rng, 1, 60)),
         });
     }
 
     fn log_line(&self, rng: &mut Rng, line: usize, clock: &mut Clock, to: &mut String) {
-        clock.seconds += between(rng, 1, STEP_MAX);
+        clock.seconds += between(rng, 1, STEP_SECONDS_MAX);
         let (hours, minutes, seconds) = (clock.seconds / 3600 % 24, clock.seconds / 60 % 60, clock.seconds % 60);
         to.push_str(&format!("{hours:02}:{minutes:02}:{seconds:02} step {}: ", line + 1));
         // As in typical tests: a command, then the readings that it changed, now and then a wait or a remark.
         to.push_str(&match line % 6 {
-            0 | 2 => format!("command {} accepted\n", pick(rng, &COMMANDS)),
+            0 | 2 => format!("command {} accepted\n", pick_of(rng, COMMANDS)),
             1 | 3 => self.reading(rng),
-            4 => format!("{} {} {}\n", self.part, self.quantity(rng).name, pick(rng, &REMARKS)),
+            4 => format!("{} {} {}\n", self.part, self.quantity(rng).name, pick_of(rng, REMARKS)),
             _ => format!("waiting for {} {}\n", self.part, self.quantity(rng).name),
         });
     }
@@ -206,7 +211,7 @@ impl Subject {
 }
 
 /// Steps of a test take up to this many seconds: our own choice.
-const STEP_MAX: usize = 20;
+const STEP_SECONDS_MAX: usize = 20;
 
 /// A quantity that a test measures.
 #[derive(Clone, Copy)]
@@ -220,64 +225,15 @@ const fn quantity(name: &'static str, unit: &'static str, nominal: f64) -> Quant
     Quantity { name, unit, nominal }
 }
 
-const CAMPAIGNS: [&str; 6] = [
-    "cold verification",
-    "warm functional",
-    "thermal balance",
-    "integration",
-    "vibration",
-    "end to end",
-];
-const PEOPLE: [&str; 8] = [
-    "R. Halloran",
-    "M. Oduya",
-    "S. Lindqvist",
-    "K. Marchetti",
-    "T. Wexford",
-    "J. Abara",
-    "P. Villeneuve",
-    "H. Sorensen",
-];
-const KINDS: [&str; 6] = [
-    "functional test",
-    "load curve",
-    "noise test",
-    "scan test",
-    "health check",
-    "calibration",
-];
-const PARTS: [&str; 16] = [
-    "bolometer array",
-    "cryogenic mechanism",
-    "long-wave detector",
-    "short-wave detector",
-    "calibration source",
-    "sorption cooler",
-    "beam steering mirror",
-    "signal processor",
-    "power unit",
-    "thermal strap",
-    "readout chain",
-    "filter wheel",
-    "heat switch",
-    "shutter",
-    "lock-in amplifier",
-    "harness",
-];
-const COMMANDS: [&str; 12] = [
-    "SET_BIAS",
-    "SET_PHASE",
-    "START_SAMPLING",
-    "STOP_SAMPLING",
-    "SELECT_CHANNEL",
-    "MOVE_MIRROR",
-    "HEATER_ON",
-    "HEATER_OFF",
-    "RESET_COUNTERS",
-    "DUMP_TABLE",
-    "SET_OFFSET",
-    "REPORT_HOUSEKEEPING",
-];
+const CAMPAIGNS: &str = "cold verification; warm functional; thermal balance; integration; vibration; end to end";
+const PEOPLE: &str =
+    "R. Halloran; M. Oduya; S. Lindqvist; K. Marchetti; T. Wexford; J. Abara; P. Villeneuve; H. Sorensen";
+const KINDS: &str = "functional test; load curve; noise test; scan test; health check; calibration";
+const PARTS: &str = "bolometer array; cryogenic mechanism; long-wave detector; short-wave detector; calibration source; sorption \
+     cooler; beam steering mirror; signal processor; power unit; thermal strap; readout chain; filter wheel; heat \
+     switch; shutter; lock-in amplifier; harness";
+const COMMANDS: &str = "SET_BIAS; SET_PHASE; START_SAMPLING; STOP_SAMPLING; SELECT_CHANNEL; MOVE_MIRROR; HEATER_ON; HEATER_OFF; \
+     RESET_COUNTERS; DUMP_TABLE; SET_OFFSET; REPORT_HOUSEKEEPING";
 const ALL_QUANTITIES: [Quantity; QUANTITIES] = [
     quantity("bias voltage", "mV", 31.2),
     quantity("bath temperature", "mK", 287.4),
@@ -300,15 +256,6 @@ const ALL_QUANTITIES: [Quantity; QUANTITIES] = [
     quantity("resistance", "kOhm", 6870.0),
     quantity("settling time", "ms", 420.0),
 ];
-const REMARKS: [&str; 10] = [
-    "within limits after settling",
-    "drifting slowly, no action taken",
-    "stable for two readings",
-    "compared with the previous campaign",
-    "before the cooler was recycled",
-    "with all heaters off",
-    "as agreed at the test readiness review",
-    "while the shutter was closed",
-    "repeated because of a late packet",
-    "with the spare harness",
-];
+const REMARKS: &str = "within limits after settling; drifting slowly, no action taken; stable for two readings; compared with the \
+     previous campaign; before the cooler was recycled; with all heaters off; as agreed at the test readiness review; \
+     while the shutter was closed; repeated because of a late packet; with the spare harness";

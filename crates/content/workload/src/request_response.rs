@@ -34,10 +34,7 @@ impl RequestResponse {
 
     /// The responses, of incompressible bytes.
     pub(super) fn generate(&self, seed: Seed) -> Result<ObjectStream, WorkloadError> {
-        let refused = |problem| WorkloadError::Spec {
-            kind: "request-response",
-            problem,
-        };
+        let refused = |problem| WorkloadError::spec("request-response", problem);
         if self.request == ByteCount::ZERO || self.response == ByteCount::ZERO {
             return Err(refused("a request and a response must be at least 1 B".to_owned()));
         }

@@ -140,10 +140,7 @@ impl TmPackets {
     pub fn generate(&self, seed: Seed) -> Result<Vec<TmPacket>, WorkloadError> {
         if self.packets == 0 || self.packets > OBJECTS_MAX {
             let problem = format!("packets is {}; it must be from 1 to {OBJECTS_MAX}", self.packets);
-            return Err(WorkloadError::Spec {
-                kind: "tm-packets",
-                problem,
-            });
+            return Err(WorkloadError::spec("tm-packets", problem));
         }
         let mut rng = seed.derive("telemetry packets").rng();
         let mut structures: Vec<_> = MIX

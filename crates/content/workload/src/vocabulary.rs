@@ -89,6 +89,12 @@ impl Words {
     }
 }
 
+/// A random item of a list whose items are separated by semicolons.
+pub(super) fn pick_of(rng: &mut Rng, list: &'static str) -> &'static str {
+    let items: Vec<&str> = list.split("; ").collect();
+    pick(rng, &items)
+}
+
 /// `word` with its first letter in upper case.
 pub(super) fn capitalised(word: &str) -> String {
     let (first, rest) = word.split_at(1);

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use shapes::SHAPES;
+use shapes::{CSS, HTML, JS, PNG, WOFF2};
 
 /// The seed of every page: pages are the same everywhere, so that figures can be compared.
 const SEED: Seed = Seed::new(13);
@@ -217,6 +218,31 @@ impl PageBuilder {
             "if (window.never) {{\n{}}}\n{last}\n",
             code::script(&self.words, length, &mut self.rng)
         )
+    }
+
+    fn add_document(&mut self, path: &str, head: &str, body: &str, length: usize) {
+        let document = self.document(head, body, length);
+        self.respond(path, HTML, document);
+    }
+
+    fn add_sheet(&mut self, path: &str, first: &str, length: usize) {
+        let sheet = self.sheet(first, length);
+        self.respond(path, CSS, sheet);
+    }
+
+    fn add_script(&mut self, path: &str, length: usize, last: &str) {
+        let script = self.script(length, last);
+        self.respond(path, JS, script);
+    }
+
+    fn add_image(&mut self, path: &str, length: usize) {
+        let image = self.image(length);
+        self.respond(path, PNG, image);
+    }
+
+    fn add_font(&mut self, path: &str, length: usize) {
+        let font = self.font(length);
+        self.respond(path, WOFF2, font);
     }
 
     /// A PNG image of about `length` bytes.

@@ -7,7 +7,7 @@
 //! change the ratio is not determined by it.
 
 use super::Timeline;
-use crate::vocabulary::{Words, capitalised};
+use crate::vocabulary::{Words, capitalised, pick_of};
 use lastmile_codec::message::Kind;
 use lastmile_traffic::messages::{Direction, Message};
 use lastmile_units::random::{below, between, pick};
@@ -124,18 +124,18 @@ impl Channel {
 
     fn hello(&self, rng: &mut Rng) -> Event {
         let welcome = self.words.sentences(5, rng);
-        self.message_event(format!(
+        self.server_event(format!(
             r#"{{"type":"hello","server":"lastmile example chat service","version":"1.0","msg":"{welcome}"}}"#
         ))
     }
 
     fn list(&self) -> Event {
         let names = self.names.join(r#"",""#);
-        self.message_event(format!(r#"{{"type":"channel-list","list":["{names}"]}}"#))
+        self.server_event(format!(r#"{{"type":"channel-list","list":["{names}"]}}"#))
     }
 
-    /// The server's hello.
-    fn message_event(&self, sent: String) -> Event {
+    /// What the server sends without a person's message.
+    fn server_event(&self, sent: String) -> Event {
         Event {
             sent,
             person: PEOPLE,
@@ -184,7 +184,7 @@ impl Channel {
         self.present[person] = !self.present[person];
         let what = if self.present[person] { "join" } else { "part" };
         let (time, sender) = (self.clock.time_of_day(), self.name(person));
-        self.message_event(format!(
+        self.server_event(format!(
             r#"{{"type":"{what}","timestamp":"{time}","sender":"{sender}"}}"#
         ))
     }
@@ -242,7 +242,7 @@ impl Channel {
 
     fn line(&self, person: usize, rng: &mut Rng) -> String {
         let text = match below(rng, 100) {
-            0..20 => return pick(rng, &REACTIONS).to_owned(),
+            0..20 => return pick_of(rng, REACTIONS).to_owned(),
             20..27 => {
                 let (file, line) = (pick_one(&self.files, rng), between(rng, 1, 900));
                 let remark = self.phrase(between(rng, 1, 6), rng);
@@ -292,29 +292,5 @@ fn nickname(words: &Words, rng: &mut Rng) -> String {
 }
 
 /// Short remarks.
-const REACTIONS: [&str; 24] = [
-    "ok",
-    "yes",
-    "no",
-    "hm",
-    "thanks",
-    "thank you",
-    "hello",
-    "sure",
-    "not yet",
-    "done",
-    "right",
-    "good idea",
-    "why?",
-    "one moment",
-    "it works here",
-    "good morning",
-    "i see",
-    "agreed",
-    "ha",
-    "never mind",
-    "on it",
-    "what?",
-    "nice",
-    "later then",
-];
+const REACTIONS: &str = "ok; yes; no; hm; thanks; thank you; hello; sure; not yet; done; right; good idea; why?; one moment; it works here; \
+     good morning; i see; agreed; ha; never mind; on it; what?; nice; later then";

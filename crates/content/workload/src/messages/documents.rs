@@ -34,10 +34,7 @@ impl Documents {
                 "messages is {} and size {}; size must be at least 1 B, and all messages together at most {STREAM_BYTES_MAX}",
                 self.messages, self.size
             );
-            return Err(WorkloadError::Spec {
-                kind: "documents",
-                problem,
-            });
+            return Err(WorkloadError::spec("documents", problem));
         }
         let mut rng = seed.derive("documents").rng();
         let words = Words::new(&mut rng);

@@ -15,10 +15,7 @@ pub struct Mix {
 
 impl Mix {
     pub(crate) fn generate(&self, seed: Seed) -> Result<Vec<Message>, WorkloadError> {
-        let refused = |problem: &str| WorkloadError::Spec {
-            kind: "mix",
-            problem: problem.to_owned(),
-        };
+        let refused = |problem| WorkloadError::spec("mix", problem);
         if self.parts.is_empty() {
             return Err(refused("it has no parts; list message workloads in parts"));
         }
@@ -31,7 +28,7 @@ impl Mix {
             let count = messages.len() as u64;
             // A message's position is the exact fraction of its part that has been sent with it.
             let done = messages.into_iter().zip(1..);
-            placed.extend(done.map(|(message, number)| Placed {
+            placed.extend(done.map(|(message, number)| PositionedMessage {
                 number,
                 count,
                 part,
@@ -47,7 +44,7 @@ impl Mix {
             .iter()
             .find(|placed| placed.part == 0)
             .and_then(|first| first.message.at);
-        let timed = |placed: Placed| {
+        let timed = |placed: PositionedMessage| {
             if placed.part == 0 {
                 at = placed.message.at;
             }
@@ -57,7 +54,7 @@ impl Mix {
     }
 }
 
-struct Placed {
+struct PositionedMessage {
     /// The index in its part, from 1.
     number: u64,
     /// The number of messages in its part.

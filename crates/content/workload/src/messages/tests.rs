@@ -84,9 +84,9 @@ fn who_talks_in_a_chat_is_told_everything_and_heard() {
             .filter(move |message| (message.direction, message.connection) == (direction, connection));
         mine.map(|message| message.payload.clone()).collect::<Vec<_>>()
     };
-    let messages_to_first = of(Direction::Sent, 0);
-    assert_eq!(messages_to_first.len(), 300);
-    assert_eq!(of(Direction::Sent, 2), messages_to_first);
+    let to_everybody = of(Direction::Sent, 0);
+    assert_eq!(to_everybody.len(), 300);
+    assert_eq!(of(Direction::Sent, 2), to_everybody);
     for connection in 0..3 {
         let said = of(Direction::Received, connection);
         assert!(said.len() >= 5, "{connection}: {}", said.len());
@@ -94,7 +94,7 @@ fn who_talks_in_a_chat_is_told_everything_and_heard() {
             let json: serde_json::Value = serde_json::from_slice(&message).unwrap();
             let text = json["msg"].as_str().or(json["nick"].as_str()).unwrap();
             assert!(
-                messages_to_first
+                to_everybody
                     .iter()
                     .any(|sent| String::from_utf8_lossy(sent).contains(text))
             );

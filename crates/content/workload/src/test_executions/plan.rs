@@ -186,12 +186,7 @@ impl TestExecutions {
     }
 
     fn resolve(&self) -> Result<(usize, Sizes, usize), WorkloadError> {
-        let wrong = |problem: &str| {
-            Err(WorkloadError::Spec {
-                kind: "test-executions",
-                problem: problem.to_owned(),
-            })
-        };
+        let wrong = |problem: &str| Err(WorkloadError::spec("test-executions", problem.to_owned()));
         let (objects, sizes, procedures) = match self {
             Self {
                 case: Some(case),
@@ -269,13 +264,12 @@ impl Case {
 const PROCEDURES_OF_A: usize = 30;
 
 fn growth_in(total: ByteCount) -> Result<u64, WorkloadError> {
-    total
-        .get()
-        .checked_sub(HEADER_AND_CLASSES.get())
-        .ok_or_else(|| WorkloadError::Spec {
-            kind: "test-executions",
-            problem: format!("total is {total}, but the header and class descriptors alone are {HEADER_AND_CLASSES}"),
-        })
+    total.get().checked_sub(HEADER_AND_CLASSES.get()).ok_or_else(|| {
+        WorkloadError::spec(
+            "test-executions",
+            format!("total is {total}, but the header and class descriptors alone are {HEADER_AND_CLASSES}"),
+        )
+    })
 }
 
 fn text_for(growth: ByteCount, quantities: usize, seed: Seed) -> Result<ReportText, WorkloadError> {
@@ -285,18 +279,12 @@ fn text_for(growth: ByteCount, quantities: usize, seed: Seed) -> Result<ReportTe
     let Some(characters) = characters else {
         let least = ByteCount::from(GROWTH_WITHOUT_TEXT + SHORT_TEXTS);
         let problem = format!("an object would add {growth} to the stream; the minimum is {least}");
-        return Err(WorkloadError::Spec {
-            kind: "test-executions",
-            problem,
-        });
+        return Err(WorkloadError::spec("test-executions", problem));
     };
     // Strings of 64 KiB and more have a longer length field, which the count above does not include.
     if characters > 0xffff {
         let problem = format!("an object would add {growth} to the stream; the maximum is 65 kB");
-        return Err(WorkloadError::Spec {
-            kind: "test-executions",
-            problem,
-        });
+        return Err(WorkloadError::spec("test-executions", problem));
     }
     Ok(ReportText::of_length(seed, quantities, characters))
 }

@@ -6,8 +6,8 @@ use lastmile_units::{ByteCount, Seed};
 
 /// The least and the most that an object of mixed sizes adds to a stream: those of the smallest and the largest objects in the
 /// report's cases ("the main range of the size of TestExecution objects is from 1 to 17 k byte").
-const SMALLEST: f64 = 550.0;
-const LARGEST: f64 = 16_619.0;
+const SIZE_MIN: f64 = 550.0;
+const SIZE_MAX: f64 = 16_619.0;
 
 /// Splits `total` into shares that differ by at most a byte, the larger ones first.
 pub(super) fn even(objects: usize, total: u64) -> Vec<ByteCount> {
@@ -31,14 +31,10 @@ pub(super) fn mixed(objects: usize, total: u64, seed: Seed) -> Result<Vec<ByteCo
     let sum = |exponent: f64| shares(exponent).iter().sum::<u64>();
     let (mut heavy, mut light) = (-20.001, 20.0);
     if !(sum(light)..=sum(heavy)).contains(&total) {
-        let (least, most) = (SMALLEST, LARGEST);
         let problem = format!(
-            "{objects} objects of mixed sizes cannot add up to {total} B; each adds {least} to {most} B, so change objects or total"
+            "{objects} objects of mixed sizes cannot add up to {total} B; each adds {SIZE_MIN} to {SIZE_MAX} B, so change objects or total"
         );
-        return Err(WorkloadError::Spec {
-            kind: "test-executions",
-            problem,
-        });
+        return Err(WorkloadError::spec("test-executions", problem));
     }
     // The sum falls as the exponent grows. 60 bisections leave less than 1e-16 of the interval.
     for _ in 0..60 {
@@ -59,6 +55,6 @@ pub(super) fn mixed(objects: usize, total: u64, seed: Seed) -> Result<Vec<ByteCo
 /// The quantile of a bounded Pareto distribution at `probability`: L (1 - p (1 - (L/H)^a))^(-1/a), with L and H the bounds and a the
 /// exponent (Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions 1, chapter 20).
 fn quantile(probability: f64, exponent: f64) -> f64 {
-    let tail = libm::pow(SMALLEST / LARGEST, exponent);
-    SMALLEST * libm::pow(1.0 - probability * (1.0 - tail), -1.0 / exponent)
+    let tail = libm::pow(SIZE_MIN / SIZE_MAX, exponent);
+    SIZE_MIN * libm::pow(1.0 - probability * (1.0 - tail), -1.0 / exponent)
 }
