@@ -8,6 +8,7 @@ use clap::Parser;
 use lastmile_bench::spread::Spread;
 use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
 use lastmile_units::{Probability, Seed};
+use lastmile_world::World as _;
 use lastmile_world::sim::{HostSpec, World};
 use lastmile_world::{Host as _, Listener as _};
 use std::fs::File;

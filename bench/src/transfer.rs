@@ -4,6 +4,7 @@
 
 use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
 use lastmile_units::{Probability, Seed};
+use lastmile_world::World as _;
 use lastmile_world::sim::{HostSpec, World};
 use lastmile_world::{Host, Listener};
 use std::time::{Duration, Instant};

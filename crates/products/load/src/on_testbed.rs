@@ -9,6 +9,7 @@ use lastmile_link::LinkSpec;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{Testbed, TestbedWorld, TwoHostSpec, TwoHostTestbed};
 use lastmile_units::{Instant, Seed};
+use lastmile_world::World as _;
 use lastmile_world::{Host, sim};
 use std::net::SocketAddrV4;
 use std::sync::Arc;

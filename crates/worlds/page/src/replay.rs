@@ -19,6 +19,7 @@ use lastmile_testbed::testbed::{HostSetup, Testbed};
 use lastmile_units::{BitRate, ByteCount, Seed};
 use lastmile_world::Halt;
 use lastmile_world::Host;
+use lastmile_world::World as _;
 use lastmile_world::sim::{CpuSpec, World};
 use lastmile_world::topology::Topology;
 use std::convert::Infallible;

@@ -171,7 +171,7 @@ impl<W: TestbedWorld> Testbed<W> {
     pub fn capture(&mut self, folder: &Path, name: &str) -> Result<(), Failure> {
         let mut captures = Captures::new(folder, name);
         for (host, handle) in &self.hosts {
-            captures.begin(host.as_str(), |file| self.world.capture_host(handle, file))?;
+            captures.begin(host.as_str(), |file| self.world.capture(handle, Box::new(file)))?;
         }
         let links = self.links.iter().map(|(name, link)| (name, vec![link.down, link.up]));
         let radios = self.radios.iter().map(|(name, radio)| (name, vec![radio.medium()]));
@@ -180,11 +180,11 @@ impl<W: TestbedWorld> Testbed<W> {
                 1 => DROPS.to_owned(),
                 _ => format!("{DROPS}-{medium}"),
             };
-            captures.begin(&vantage_point, |file| self.world.capture_drops_of(&ids, file))?;
+            captures.begin(&vantage_point, |file| self.world.capture_drops_of(&ids, Box::new(file)))?;
         }
         for (name, radio) in &self.radios {
             let vantage_point = format!("{AIR}-{name}");
-            captures.begin(&vantage_point, |file| self.world.capture_air_of(*radio, file))?;
+            captures.begin(&vantage_point, |file| self.world.capture_air(*radio, Box::new(file)))?;
         }
         self.captures = Some(captures);
         Ok(())

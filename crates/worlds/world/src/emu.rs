@@ -256,46 +256,6 @@ impl World {
             .set(Some(self.bound.get().map_or(bound, |least| least.min(bound))));
     }
 
-    /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on; a comment marks a packet
-    /// that the full queue dropped.
-    ///
-    /// # Errors
-    /// Those of `to`. Later ones stop the capture, and [`World::capture_error`] reports them.
-    pub fn capture(&self, host: &EmuHost, to: Box<dyn Write + Send>) -> io::Result<()> {
-        self.forwarder.with(|network| network.core.capture(host.index(), to))
-    }
-
-    /// Writes every packet that `link` drops to `to`, as pcapng with the cause as a comment, from now on.
-    ///
-    /// # Errors
-    /// As [`World::capture`].
-    pub fn capture_drops(&self, link: LinkId, to: Box<dyn Write + Send>) -> io::Result<()> {
-        self.capture_drops_of(&[link.down, link.up], to)
-    }
-
-    /// As [`World::capture_drops`], for any media.
-    ///
-    /// # Errors
-    /// As [`World::capture`].
-    pub fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()> {
-        self.forwarder.with(|network| network.core.capture_drops(media, to))
-    }
-
-    /// Writes every frame on the air of `radio` to `to`, as pcapng with radiotap headers, from now on: what a monitor next to the
-    /// stations would record. A comment marks a frame that its receiver did not get.
-    ///
-    /// # Errors
-    /// As [`World::capture`].
-    pub fn capture_air(&self, radio: RadioId, to: Box<dyn Write + Send>) -> io::Result<()> {
-        self.forwarder.with(|network| network.core.capture_air(radio, to))
-    }
-
-    /// The first error of writing a capture. Captures are complete up to now.
-    pub fn capture_error(&self) -> Option<io::Error> {
-        self.forwarder
-            .with(|network| network.core.take_capture_error(self.clock.now()))
-    }
-
     /// Flushes and ends every capture.
     ///
     /// # Errors
@@ -383,6 +343,23 @@ impl crate::World for World {
         });
         let done = self.runtime.block_on(self.tasks.run_until(timed));
         done.map_err(|_| Halt::OutOfTime { limit })
+    }
+
+    fn capture(&self, host: &EmuHost, to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.forwarder.with(|network| network.core.capture(host.index(), to))
+    }
+
+    fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.forwarder.with(|network| network.core.capture_drops(media, to))
+    }
+
+    fn capture_air(&self, radio: RadioId, to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.forwarder.with(|network| network.core.capture_air(radio, to))
+    }
+
+    fn capture_error(&self) -> Option<io::Error> {
+        self.forwarder
+            .with(|network| network.core.take_capture_error(self.clock.now()))
     }
 
     fn observe(&self, observer: Box<dyn Observer>, period: Duration) {

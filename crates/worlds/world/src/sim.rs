@@ -45,7 +45,7 @@ pub use host::{HostSettings, HostSpec, SimHost, SimListener};
 pub use stream::SimStream;
 
 use crate::topology::{Assembly, HostName, LinkId, MediumId, RadioId, Topology};
-use crate::{Halt, Observer};
+use crate::{Halt, Observer, World as _};
 use cpu::Cpus;
 use event_queue::{Event, EventQueue};
 use executor::Executor;
@@ -56,7 +56,7 @@ use network::SimulatedNetwork;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::io::Write;
+use std::io::{self, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -164,58 +164,9 @@ impl World {
         self.inner.state.borrow_mut().network.add_radio(spec, &stations)
     }
 
-    /// The counters of a link, down and up.
-    pub fn link_counters(&self, link: LinkId) -> (Counters, Counters) {
-        crate::World::link_counters(self, link)
-    }
-
-    /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on.
-    ///
-    /// # Errors
-    /// Those of `to`. Later ones stop the capture, and [`World::capture_error`] reports them.
-    pub fn capture(&self, host: &SimHost, to: Box<dyn Write>) -> std::io::Result<()> {
-        self.inner.state.borrow_mut().network.core.capture(host.index(), to)
-    }
-
-    /// Writes every packet that `link` drops to `to`, as pcapng with the cause as a comment, from now on.
-    ///
-    /// # Errors
-    /// As [`World::capture`].
-    pub fn capture_drops(&self, link: LinkId, to: Box<dyn Write>) -> std::io::Result<()> {
-        self.capture_drops_of(&[link.down, link.up], to)
-    }
-
-    /// As [`World::capture_drops`], for any media.
-    ///
-    /// # Errors
-    /// As [`World::capture`].
-    pub fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write>) -> std::io::Result<()> {
-        self.inner.state.borrow_mut().network.core.capture_drops(media, to)
-    }
-
-    /// Writes every frame on the air of `radio` to `to`, as pcapng with radiotap headers, from now on: what a monitor next to the
-    /// stations would record. A comment marks a frame that its receiver did not get.
-    ///
-    /// # Errors
-    /// As [`World::capture`].
-    pub fn capture_air(&self, radio: RadioId, to: Box<dyn Write>) -> std::io::Result<()> {
-        self.inner.state.borrow_mut().network.core.capture_air(radio, to)
-    }
-
-    /// The first error of writing a capture. Captures are complete up to now.
-    pub fn capture_error(&self) -> Option<std::io::Error> {
-        self.inner
-            .with(|state| state.network.core.take_capture_error(state.now))
-    }
-
     /// The time.
     pub fn now(&self) -> Instant {
         self.inner.state.borrow().now
-    }
-
-    /// Adds a program that runs beside the one that [`World::run`] waits for.
-    pub fn spawn(&self, task: impl Future<Output = ()> + 'static) {
-        self.inner.executor.spawn(task);
     }
 
     /// Runs the world until `program` is done. Other programs stop where they are, and go on with the next call.
@@ -225,12 +176,16 @@ impl World {
     pub fn run<T: 'static>(&self, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
         self.run_for(Duration::from_nanos(u64::MAX), program)
     }
+}
 
-    /// As [`World::run`], for at most `limit` of virtual time from now.
-    ///
-    /// # Errors
-    /// [`Halt::Stalled`], or [`Halt::OutOfTime`] past the limit.
-    pub fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
+impl crate::World for World {
+    type Host = SimHost;
+
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        self.inner.executor.spawn(task);
+    }
+
+    fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
         let limit_nanos = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         let ends = Instant::from_nanos(self.now().as_nanos().saturating_add(limit_nanos));
         let outcome = Rc::new(RefCell::new(None));
@@ -255,17 +210,22 @@ impl World {
             }
         }
     }
-}
 
-impl crate::World for World {
-    type Host = SimHost;
-
-    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
-        World::spawn(self, task);
+    fn capture(&self, host: &SimHost, to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.inner.with(|state| state.network.core.capture(host.index(), to))
     }
 
-    fn run_for<T: 'static>(&self, limit: Duration, program: impl Future<Output = T> + 'static) -> Result<T, Halt> {
-        World::run_for(self, limit, program)
+    fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.inner.with(|state| state.network.core.capture_drops(media, to))
+    }
+
+    fn capture_air(&self, radio: RadioId, to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.inner.with(|state| state.network.core.capture_air(radio, to))
+    }
+
+    fn capture_error(&self) -> Option<io::Error> {
+        self.inner
+            .with(|state| state.network.core.take_capture_error(state.now))
     }
 
     fn observe(&self, observer: Box<dyn Observer>, period: Duration) {

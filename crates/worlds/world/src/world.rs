@@ -7,6 +7,7 @@ use lastmile_link::radio::RadioCounters;
 use lastmile_units::Instant;
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 use std::time::Duration;
@@ -31,6 +32,37 @@ pub trait World {
 
     /// Tells `observer` what the media do, in intervals of at least `period` of the world's time. It takes the place of an earlier one.
     fn observe(&self, observer: Box<dyn Observer>, period: Duration);
+
+    /// Writes every packet that `host` sends or receives to `to`, as pcapng, from now on; a comment marks a packet that the full queue
+    /// dropped.
+    ///
+    /// # Errors
+    /// Those of `to`. Later ones stop the capture, and [`World::capture_error`] reports them.
+    fn capture(&self, host: &Self::Host, to: Box<dyn Write + Send>) -> io::Result<()>;
+
+    /// Writes every packet that one of `media` drops to `to`, as pcapng with the cause as a comment, from now on.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()>;
+
+    /// As [`World::capture_drops_of`], for both directions of `link`.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    fn capture_drops(&self, link: LinkId, to: Box<dyn Write + Send>) -> io::Result<()> {
+        self.capture_drops_of(&[link.down, link.up], to)
+    }
+
+    /// Writes every frame on the air of `radio` to `to`, as pcapng with radiotap headers, from now on: what a monitor next to the
+    /// stations would record. A comment marks a frame that its receiver did not get.
+    ///
+    /// # Errors
+    /// As [`World::capture`].
+    fn capture_air(&self, radio: RadioId, to: Box<dyn Write + Send>) -> io::Result<()>;
+
+    /// The first error of writing a capture. Captures are complete up to now.
+    fn capture_error(&self) -> Option<io::Error>;
 
     /// The counters of a medium.
     fn counters(&self, medium: MediumId) -> Counters;

@@ -4,11 +4,11 @@
 
 use lastmile_link::{Capacity, DirectionSpec, Loss, Queue};
 use lastmile_units::{Probability, Seed};
+use lastmile_world::World as _;
 use lastmile_world::sim::{HostSpec, SimHost, World};
 use lastmile_world::{Host, Listener};
-use std::cell::RefCell;
 use std::io::{self, Write};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -137,7 +137,7 @@ fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
     let captured = |point, file: &Recording| Captured {
         name: format!("{way} over {}, seed {seed}, seen by the {point:?}", link.name),
         point,
-        pcapng: file.0.borrow().clone(),
+        pcapng: file.0.lock().unwrap().clone(),
         down_bytes,
         up_bytes,
     };
@@ -177,11 +177,11 @@ fn carry(world: &World, client: SimHost, server: &SimHost, bytes: [u64; 2], paus
 
 /// A file in memory that can be read while it is written.
 #[derive(Clone, Default)]
-struct Recording(Rc<RefCell<Vec<u8>>>);
+struct Recording(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Recording {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(from);
+        self.0.lock().unwrap().extend_from_slice(from);
         Ok(from.len())
     }
 

@@ -105,7 +105,7 @@ impl RealCalls {
             None => {
                 let capture = CaptureFile::create(&folders.path().join("calls.pcapng"));
                 let capture = capture.map_err(|error| failed(&error))?;
-                let begun = testbed.world.capture_host(&testbed.client, capture.clone());
+                let begun = testbed.world.capture(&testbed.client, Box::new(capture.clone()));
                 begun.map_err(|error| failed(&error))?;
                 capture
             }

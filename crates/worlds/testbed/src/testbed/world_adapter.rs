@@ -6,16 +6,14 @@
 mod emulated;
 
 use super::HostSetup;
-use super::capture::CaptureFile;
 use crate::failure::Failure;
 use lastmile_link::LinkSpec;
 use lastmile_report::record::Doubt;
 use lastmile_units::{ByteCount, Seed};
 use lastmile_world::sim::{self, HostSettings, HostSpec, SimHost};
 use lastmile_world::topology::{Assembly, HostName, Topology};
-use lastmile_world::{Host, MeasuredTimes, MediumId, RadioId, World};
+use lastmile_world::{Host, MeasuredTimes, World};
 use std::collections::BTreeMap;
-use std::io;
 use std::time::Duration;
 
 /// A world in which something can be delivered.
@@ -38,18 +36,6 @@ pub trait TestbedWorld: World<Host: Host> + Sized + 'static {
         setups: BTreeMap<HostName, HostSetup>,
         seed: Seed,
     ) -> Result<Assembly<Self>, Failure>;
-
-    /// Captures the packets at a host from now on.
-    fn capture_host(&self, host: &Self::Host, to: CaptureFile) -> io::Result<()>;
-
-    /// Captures the packets that these media drop from now on.
-    fn capture_drops_of(&self, media: &[MediumId], to: CaptureFile) -> io::Result<()>;
-
-    /// Captures the frames on the air of a radio from now on.
-    fn capture_air_of(&self, radio: RadioId, to: CaptureFile) -> io::Result<()>;
-
-    /// The first error of writing a capture.
-    fn capture_error(&self) -> Option<io::Error>;
 
     /// The doubts about a figure of everything that ran since `mark`, which is updated.
     fn doubts_since(&self, mark: &mut Self::ValidityMark) -> Vec<Doubt>;
@@ -92,22 +78,6 @@ impl TestbedWorld for sim::World {
                 cpu_of,
             }
         }))
-    }
-
-    fn capture_host(&self, host: &SimHost, to: CaptureFile) -> io::Result<()> {
-        self.capture(host, Box::new(to))
-    }
-
-    fn capture_drops_of(&self, media: &[MediumId], to: CaptureFile) -> io::Result<()> {
-        self.capture_drops_of(media, Box::new(to))
-    }
-
-    fn capture_air_of(&self, radio: RadioId, to: CaptureFile) -> io::Result<()> {
-        self.capture_air(radio, Box::new(to))
-    }
-
-    fn capture_error(&self) -> Option<io::Error> {
-        self.capture_error()
     }
 
     fn doubts_since(&self, _: &mut ()) -> Vec<Doubt> {

@@ -20,7 +20,7 @@ use std::task::Waker;
 
 pub(super) struct SimulatedNetwork {
     initial_sequence_numbers: Rng,
-    pub(super) core: NetworkCore<Packet, Box<dyn Write>>,
+    pub(super) core: NetworkCore<Packet, Box<dyn Write + Send>>,
     hosts: Vec<HostState>,
     /// The earliest event in the queue for each medium.
     armed: Vec<Option<Instant>>,

@@ -9,39 +9,12 @@ use lastmile_link::LinkSpec;
 use lastmile_link::radio::{Position, RadioSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A topology under construction.
+/// A topology under construction, whose names are not checked yet.
 #[derive(Debug, Clone, Default)]
 pub struct TopologyBuilder {
-    hosts: Vec<NamedHost>,
-    media: Vec<NamedMedium>,
+    hosts: Vec<TopologyHost>,
+    media: Vec<TopologyMedium>,
     may_be_unreachable: bool,
-}
-
-#[derive(Debug, Clone)]
-struct NamedHost {
-    name: String,
-    is_router: bool,
-}
-
-#[derive(Debug, Clone)]
-enum NamedMedium {
-    Wire(Box<NamedWire>),
-    Radio(Box<NamedRadio>),
-}
-
-#[derive(Debug, Clone)]
-struct NamedRadio {
-    name: String,
-    spec: RadioSpec,
-    stations: Vec<(String, Position)>,
-}
-
-#[derive(Debug, Clone)]
-struct NamedWire {
-    name: String,
-    link: LinkSpec,
-    near: Vec<String>,
-    far: Vec<String>,
 }
 
 /// The maximum number of hosts: the addresses of 10.0.0.0/16, to which the hosts of the emulated world have a route.
@@ -51,7 +24,7 @@ impl TopologyBuilder {
     /// Adds a host that does not forward.
     #[must_use]
     pub fn host(self, name: impl Into<String>) -> Self {
-        self.with_host(name.into(), false)
+        self.with_host(HostName::unchecked(name), false)
     }
 
     /// Adds hosts that do not forward.
@@ -63,30 +36,29 @@ impl TopologyBuilder {
     /// Adds a host that forwards packets for others.
     #[must_use]
     pub fn router(self, name: impl Into<String>) -> Self {
-        self.with_host(name.into(), true)
+        self.with_host(HostName::unchecked(name), true)
     }
 
-    fn with_host(mut self, name: String, is_router: bool) -> Self {
-        self.hosts.push(NamedHost { name, is_router });
+    fn with_host(mut self, name: HostName, is_router: bool) -> Self {
+        self.hosts.push(TopologyHost { name, is_router });
         self
     }
 
     /// Adds a wire that joins each host of `near` with each host of `far`: `link.down` is towards `near`, `link.up` towards `far`.
     #[must_use]
     pub fn wire<N: Into<String>, F: Into<String>>(
-        mut self,
+        self,
         name: impl Into<String>,
         link: LinkSpec,
         near: impl IntoIterator<Item = N>,
         far: impl IntoIterator<Item = F>,
     ) -> Self {
-        self.media.push(NamedMedium::Wire(Box::new(NamedWire {
-            name: name.into(),
+        let wire = WireSpec {
             link,
-            near: near.into_iter().map(Into::into).collect(),
-            far: far.into_iter().map(Into::into).collect(),
-        })));
-        self
+            near: near.into_iter().map(HostName::unchecked).collect(),
+            far: far.into_iter().map(HostName::unchecked).collect(),
+        };
+        self.with_medium(name, MediumKind::Wire(Box::new(wire)))
     }
 
     /// Adds a radio that joins its stations with each other: the first is at the centre, the others are on a circle around it, of
@@ -106,16 +78,19 @@ impl TopologyBuilder {
     /// Adds a radio that joins its stations with each other; each has its position.
     #[must_use]
     pub fn radio_at<N: Into<String>>(
-        mut self,
+        self,
         name: impl Into<String>,
         spec: RadioSpec,
         stations: impl IntoIterator<Item = (N, Position)>,
     ) -> Self {
-        self.media.push(NamedMedium::Radio(Box::new(NamedRadio {
-            name: name.into(),
-            spec,
-            stations: stations.into_iter().map(|(host, at)| (host.into(), at)).collect(),
-        })));
+        let station = |(host, at)| (HostName::unchecked(host), at);
+        let stations = stations.into_iter().map(station).collect();
+        self.with_medium(name, MediumKind::Radio(Box::new(RadioMedium { spec, stations })))
+    }
+
+    fn with_medium(mut self, name: impl Into<String>, kind: MediumKind) -> Self {
+        let name = MediumName::unchecked(name);
+        self.media.push(TopologyMedium { name, kind });
         self
     }
 
@@ -132,21 +107,23 @@ impl TopologyBuilder {
     /// # Errors
     /// If no world can be made from it: the first fault, with the names concerned and the remedy.
     pub fn build(self) -> Result<Topology, TopologyError> {
-        let hosts = read_hosts(&self.hosts)?;
-        let index: BTreeMap<HostName, usize> = hosts.iter().map(|host| host.name.clone()).zip(0..).collect();
-        let mut media: Vec<TopologyMedium> = Vec::new();
+        check_hosts(&self.hosts)?;
+        let index: BTreeMap<HostName, usize> = self.hosts.iter().map(|host| host.name.clone()).zip(0..).collect();
         let mut names = BTreeSet::new();
-        for medium in self.media {
-            let medium = match medium {
-                NamedMedium::Wire(wire) => read_wire(*wire, &hosts, &index)?,
-                NamedMedium::Radio(radio) => read_radio(*radio, &hosts, &index)?,
-            };
-            if !names.insert(medium.name.clone()) {
-                return Err(TopologyError::DuplicateMedium { name: medium.name });
+        for TopologyMedium { name, kind } in &self.media {
+            name.check()?;
+            match kind {
+                MediumKind::Wire(wire) => check_wire(name, wire, &index)?,
+                MediumKind::Radio(radio) => check_radio(name, radio, &index)?,
             }
-            media.push(medium);
+            if !names.insert(name) {
+                return Err(TopologyError::DuplicateMedium { name: name.clone() });
+            }
         }
-        let topology = Topology { hosts, media };
+        let topology = Topology {
+            hosts: self.hosts,
+            media: self.media,
+        };
         let graph = Graph::of(&topology, &index);
         graph.check_every_host_has_a_link()?;
         if !self.may_be_unreachable {
@@ -156,7 +133,7 @@ impl TopologyBuilder {
     }
 }
 
-fn read_hosts(hosts: &[NamedHost]) -> Result<Vec<TopologyHost>, TopologyError> {
+fn check_hosts(hosts: &[TopologyHost]) -> Result<(), TopologyError> {
     if hosts.is_empty() {
         return Err(TopologyError::NoHosts);
     }
@@ -167,93 +144,67 @@ fn read_hosts(hosts: &[NamedHost]) -> Result<Vec<TopologyHost>, TopologyError> {
         });
     }
     let mut names = BTreeSet::new();
-    let read = hosts.iter().map(|NamedHost { name, is_router }| {
-        let name = HostName::new(name)?;
-        if !names.insert(name.clone()) {
-            return Err(TopologyError::DuplicateHost { name });
+    for TopologyHost { name, .. } in hosts {
+        name.check()?;
+        if !names.insert(name) {
+            return Err(TopologyError::DuplicateHost { name: name.clone() });
         }
-        Ok(TopologyHost {
-            name,
-            is_router: *is_router,
-        })
-    });
-    read.collect()
-}
-
-fn read_wire(
-    wire: NamedWire,
-    hosts: &[TopologyHost],
-    index: &BTreeMap<HostName, usize>,
-) -> Result<TopologyMedium, TopologyError> {
-    let medium = MediumName::new(&wire.name)?;
-    let near = read_side(&medium, Side::Near, &wire.near, hosts, index)?;
-    let far = read_side(&medium, Side::Far, &wire.far, hosts, index)?;
-    let of_far: BTreeSet<&HostName> = far.iter().collect();
-    if let Some(host) = near.iter().find(|host| of_far.contains(host)) {
-        return Err(TopologyError::HostOnBothSides {
-            medium,
-            host: host.clone(),
-        });
     }
-    let link = wire.link;
-    Ok(TopologyMedium {
-        name: medium,
-        kind: MediumKind::Wire(Box::new(WireSpec { link, near, far })),
-    })
+    Ok(())
 }
 
-fn read_radio(
-    radio: NamedRadio,
-    hosts: &[TopologyHost],
-    index: &BTreeMap<HostName, usize>,
-) -> Result<TopologyMedium, TopologyError> {
-    let name = MediumName::new(&radio.name)?;
-    let (mut stations, mut known) = (Vec::new(), BTreeSet::new());
-    for (host, position) in radio.stations {
-        let Some((host, _)) = index.get_key_value(host.as_str()) else {
-            let known: Vec<_> = hosts.iter().map(|host| host.name.as_str()).collect();
-            let known = known.join(", ");
+fn check_wire(medium: &MediumName, wire: &WireSpec, index: &BTreeMap<HostName, usize>) -> Result<(), TopologyError> {
+    check_side(medium, Side::Near, &wire.near, index)?;
+    let far = check_side(medium, Side::Far, &wire.far, index)?;
+    match wire.near.iter().find(|host| far.contains(host)) {
+        Some(host) => Err(TopologyError::HostOnBothSides {
+            medium: medium.clone(),
+            host: host.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn check_radio(name: &MediumName, radio: &RadioMedium, index: &BTreeMap<HostName, usize>) -> Result<(), TopologyError> {
+    let mut stations = BTreeSet::new();
+    for (host, _) in &radio.stations {
+        if !index.contains_key(host) {
             return Err(TopologyError::UnknownStation {
-                radio: name,
-                host,
-                known,
+                radio: name.clone(),
+                host: host.to_string(),
+                known: names_in_order(index),
             });
-        };
-        if !known.insert(host) {
-            let host = host.clone();
-            return Err(TopologyError::StationTwice { radio: name, host });
         }
-        stations.push((host.clone(), position));
+        if !stations.insert(host) {
+            return Err(TopologyError::StationTwice {
+                radio: name.clone(),
+                host: host.clone(),
+            });
+        }
     }
     if stations.len() < 2 {
-        return Err(TopologyError::TooFewStations { radio: name });
+        return Err(TopologyError::TooFewStations { radio: name.clone() });
     }
-    let spec = radio.spec;
-    Ok(TopologyMedium {
-        name,
-        kind: MediumKind::Radio(Box::new(RadioMedium { spec, stations })),
-    })
+    Ok(())
 }
 
-fn read_side(
+/// Checks one side of a wire, and returns its hosts.
+fn check_side<'a>(
     medium: &MediumName,
     side: Side,
-    names: &[String],
-    hosts: &[TopologyHost],
+    names: &'a [HostName],
     index: &BTreeMap<HostName, usize>,
-) -> Result<Vec<HostName>, TopologyError> {
-    let mut read = Vec::new();
+) -> Result<BTreeSet<&'a HostName>, TopologyError> {
     let mut known = BTreeSet::new();
-    for name in names {
-        let Some((host, _)) = index.get_key_value(name.as_str()) else {
-            let known: Vec<_> = hosts.iter().map(|host| host.name.as_str()).collect();
+    for host in names {
+        if !index.contains_key(host) {
             return Err(TopologyError::UnknownHost {
                 medium: medium.clone(),
                 side,
-                host: name.clone(),
-                known: known.join(", "),
+                host: host.to_string(),
+                known: names_in_order(index),
             });
-        };
+        }
         if !known.insert(host) {
             return Err(TopologyError::HostTwiceOnSide {
                 medium: medium.clone(),
@@ -261,15 +212,22 @@ fn read_side(
                 host: host.clone(),
             });
         }
-        read.push(host.clone());
     }
-    if read.is_empty() {
+    if known.is_empty() {
         return Err(TopologyError::EmptySide {
             medium: medium.clone(),
             side,
         });
     }
-    Ok(read)
+    Ok(known)
+}
+
+/// The names of all hosts, in the order in which they were added.
+fn names_in_order(index: &BTreeMap<HostName, usize>) -> String {
+    let mut hosts: Vec<_> = index.iter().collect();
+    hosts.sort_by_key(|(_, number)| **number);
+    let names: Vec<_> = hosts.into_iter().map(|(name, _)| name.as_str()).collect();
+    names.join(", ")
 }
 
 /// The graph of hosts and media.

@@ -4,15 +4,6 @@ use super::TopologyError;
 use std::borrow::Borrow;
 use std::fmt;
 
-/// The name of a host: up to 63 lower-case letters, digits and hyphens, as a label of the Domain Name System
-/// (RFC 1123, section 2.1). Capital letters are invalid, since some file systems do not distinguish `Server` from `server`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HostName(String);
-
-/// The name of a medium, with the same characters as that of a host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MediumName(String);
-
 /// The maximum length of a name (RFC 1123, section 2.1).
 const LENGTH_MAX: usize = 63;
 
@@ -21,42 +12,74 @@ pub const DROPS: &str = "drops";
 /// The prefix of the names of captures of a radio's frames; no host may have it as name.
 pub const AIR: &str = "air";
 
+/// Defines a name: a text that is looked up in maps as one.
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// A name that is not checked yet.
+            pub(super) fn unchecked(name: impl Into<String>) -> Self {
+                Self(name.into())
+            }
+
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name! {
+    /// The name of a host: up to 63 lower-case letters, digits and hyphens, as a label of the Domain Name System
+    /// (RFC 1123, section 2.1). Capital letters are invalid, since some file systems do not distinguish `Server` from `server`.
+    HostName
+}
+
+name! {
+    /// The name of a medium, with the same characters as that of a host.
+    MediumName
+}
+
 impl HostName {
     /// Parses a name.
     ///
     /// # Errors
     /// If it is not a valid name, or is reserved for captures of media.
     pub fn new(name: &str) -> Result<Self, TopologyError> {
-        check(name, "host")?;
-        if name
-            .split('-')
-            .next()
-            .is_some_and(|first| [DROPS, AIR].contains(&first))
-        {
-            return Err(TopologyError::NameOfDrops { name: name.to_owned() });
-        }
-        Ok(Self(name.to_owned()))
+        let name = Self::unchecked(name);
+        name.check()?;
+        Ok(name)
     }
 
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub(super) fn check(&self) -> Result<(), TopologyError> {
+        check(&self.0, "host")?;
+        let is_reserved = |first| [DROPS, AIR].contains(&first);
+        if self.0.split('-').next().is_some_and(is_reserved) {
+            return Err(TopologyError::NameOfDrops { name: self.0.clone() });
+        }
+        Ok(())
     }
 }
 
 impl MediumName {
-    /// Parses a name.
-    ///
-    /// # Errors
-    /// If it is not a valid name.
-    pub fn new(name: &str) -> Result<Self, TopologyError> {
-        check(name, "medium")?;
-        Ok(Self(name.to_owned()))
-    }
-
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub(super) fn check(&self) -> Result<(), TopologyError> {
+        check(&self.0, "medium")
     }
 }
 
@@ -73,29 +96,4 @@ fn check(name: &str, of: &'static str) -> Result<(), TopologyError> {
         of,
         name: name.to_owned(),
     })
-}
-
-/// For lookups by `&str` in maps.
-impl Borrow<str> for HostName {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Borrow<str> for MediumName {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for HostName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for MediumName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }

@@ -14,7 +14,7 @@ fn host(name: &str) -> HostName {
 }
 
 fn medium(name: &str) -> MediumName {
-    MediumName::new(name).expect("a name")
+    MediumName::unchecked(name)
 }
 
 fn client_and_server() -> TopologyBuilder {

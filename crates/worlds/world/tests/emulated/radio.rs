@@ -4,6 +4,7 @@ use crate::pcapng::{Shared, packets};
 use crate::topologies::{emulated, host, simulated, transfer_to_all};
 use lastmile_link::radio::RadioSpec;
 use lastmile_world::Host;
+use lastmile_world::World as _;
 use lastmile_world::emu::UnmodelledLosses;
 use lastmile_world::topology::{Assembly, Topology};
 use std::time::Duration;

@@ -7,6 +7,7 @@ use crate::transfer::transfer;
 use futures_util::future::join_all;
 use lastmile_link::{Capacity, Counters, DirectionSpec, LinkSpec, Queue};
 use lastmile_units::Seed;
+use lastmile_world::World as _;
 use lastmile_world::emu::{Attachment, EmuHost, HostSpec, UnmodelledLosses, World};
 use lastmile_world::topology::{Assembly, Topology};
 use lastmile_world::{Host, Listener, sim};

@@ -4,6 +4,7 @@ use crate::support::{Pair, content, direction};
 use lastmile_link::{CoDel, DirectionSpec, GilbertElliott, Jitter, Loss, Queue, Reordering};
 use lastmile_tcp::{Config, CongestionControl, Nagle};
 use lastmile_units::{ByteCount, Probability, Seed};
+use lastmile_world::World as _;
 use lastmile_world::sim::HostSpec;
 use lastmile_world::{Host, Listener};
 use rand_core::Rng as _;

@@ -9,6 +9,7 @@ use crate::support::{Pair, direction};
 use lastmile_link::{DirectionSpec, Loss, Queue};
 use lastmile_tcp::{Config, CongestionControl};
 use lastmile_units::Probability;
+use lastmile_world::World as _;
 use lastmile_world::sim::HostSpec;
 use lastmile_world::{Host, Listener};
 use std::time::Duration;

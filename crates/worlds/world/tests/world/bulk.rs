@@ -5,6 +5,7 @@
 
 use crate::support::{Pair, Recording, direction};
 use lastmile_link::{DirectionSpec, Queue};
+use lastmile_world::World as _;
 use lastmile_world::{Host, Listener};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -3,6 +3,7 @@
 use crate::support::{Pair, Recording, content, direction};
 use lastmile_link::{DirectionSpec, Loss, Queue};
 use lastmile_units::Probability;
+use lastmile_world::World as _;
 use lastmile_world::{Host, Listener};
 use std::io::{self, Write};
 use std::process::Command;

@@ -9,6 +9,7 @@ use hyper::{Request, Response, client, server};
 use hyper_util::rt::TokioIo;
 use lastmile_link::DirectionSpec;
 use lastmile_tcp::{Config, Nagle};
+use lastmile_world::World as _;
 use lastmile_world::sim::{HostSpec, SimHost, SimStream};
 use lastmile_world::{Host, Listener};
 use std::convert::Infallible;

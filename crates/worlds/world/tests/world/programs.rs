@@ -4,6 +4,7 @@ use crate::support::{Pair, content, direction};
 use lastmile_link::{DirectionSpec, Loss};
 use lastmile_units::Probability;
 use lastmile_world::Halt;
+use lastmile_world::World as _;
 use lastmile_world::{Host, Listener};
 use std::io::ErrorKind;
 use std::time::Duration;

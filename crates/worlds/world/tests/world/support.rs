@@ -4,10 +4,10 @@
 use lastmile_link::{Capacity, Counters, DirectionSpec};
 use lastmile_units::Seed;
 use lastmile_world::LinkId;
+use lastmile_world::World as _;
 use lastmile_world::sim::{HostSpec, SimHost, World};
-use std::cell::RefCell;
 use std::io::{self, Write};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A client and a server with one link between them.
@@ -71,17 +71,17 @@ pub(crate) fn content(salt: u64, length: usize) -> Vec<u8> {
 
 /// A file in memory that can be read while it is written.
 #[derive(Clone, Default)]
-pub(crate) struct Recording(Rc<RefCell<Vec<u8>>>);
+pub(crate) struct Recording(Arc<Mutex<Vec<u8>>>);
 
 impl Recording {
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        self.0.borrow().clone()
+        self.0.lock().unwrap().clone()
     }
 }
 
 impl Write for Recording {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(from);
+        self.0.lock().unwrap().extend_from_slice(from);
         Ok(from.len())
     }
 

@@ -4,6 +4,7 @@ use crate::captures::packets;
 use crate::support::{Recording, direction};
 use lastmile_link::{Capacity, Counters, DirectionSpec, LinkSpec, Loss, Queue};
 use lastmile_units::{Probability, Seed};
+use lastmile_world::World as _;
 use lastmile_world::sim::{CpuSpec, HostSettings, HostSpec, SimHost, World};
 use lastmile_world::topology::{Assembly, HostName, Topology};
 use lastmile_world::{Host, LinkId, Listener};

@@ -4,15 +4,13 @@ use super::TestbedWorld;
 use crate::doubt;
 use crate::failure::Failure;
 use crate::testbed::HostSetup;
-use crate::testbed::capture::CaptureFile;
 use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_report::record::Doubt;
 use lastmile_units::{ByteCount, Seed};
+use lastmile_world::MeasuredTimes;
 use lastmile_world::emu::{Disturbance, EmuHost, InvalidReason, World};
 use lastmile_world::topology::{Assembly, HostName, Topology};
-use lastmile_world::{MeasuredTimes, MediumId, RadioId};
 use std::collections::BTreeMap;
-use std::io;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -51,22 +49,6 @@ impl TestbedWorld for World {
     ) -> Result<Assembly<Self>, Failure> {
         let kernel = |name: &HostName| setups.remove(name).unwrap_or_default().kernel;
         Self::from_topology(topology, seed, kernel).map_err(|error| Failure::new(error.to_string()))
-    }
-
-    fn capture_host(&self, host: &EmuHost, to: CaptureFile) -> io::Result<()> {
-        self.capture(host, Box::new(to))
-    }
-
-    fn capture_drops_of(&self, media: &[MediumId], to: CaptureFile) -> io::Result<()> {
-        self.capture_drops_of(media, Box::new(to))
-    }
-
-    fn capture_air_of(&self, radio: RadioId, to: CaptureFile) -> io::Result<()> {
-        self.capture_air(radio, Box::new(to))
-    }
-
-    fn capture_error(&self) -> Option<io::Error> {
-        self.capture_error()
     }
 
     fn doubts_since(&self, mark: &mut Disturbance) -> Vec<Doubt> {
