@@ -79,9 +79,7 @@ pub fn check_page<T: PageRecord + DeserializeOwned>(sample: &T, fixed: &[&str], 
     assert_eq!(page, page::render(sample, &provenance("2 cores, Linux 6.1")));
     check_offline(&page, hosts);
     check_page_safety(&page::render(&hostile(sample, fixed), &provenance(HOSTILE)));
-    if let Ok(folder) = std::env::var("LASTMILE_PAGES") {
-        write_page(&folder, &page);
-    }
+    write_page(&page);
 }
 
 /// A record with [`HOSTILE`] in every text and every name, except those that an enumeration fixes.
@@ -203,9 +201,12 @@ fn check_page_safety(page: &str) {
     assert_eq!(page.matches("<text").count(), page.matches("</text").count());
 }
 
-/// Pages to look at: `LASTMILE_PAGES` names a folder that exists.
+/// Writes the page to look at it, where `LASTMILE_PAGES` names a folder that exists.
 #[expect(clippy::disallowed_methods, reason = "tests write what a person asked to see")]
-fn write_page(folder: &str, page: &str) {
+fn write_page(page: &str) {
+    let Ok(folder) = std::env::var("LASTMILE_PAGES") else {
+        return;
+    };
     let title = page.split("<title>").nth(1).and_then(|rest| rest.split('<').next());
     let name = title.unwrap_or("page").replace(['/', ' '], "-");
     std::fs::write(format!("{folder}/{name}.html"), page).expect("the folder can be written to");
