@@ -54,8 +54,8 @@ fuzz:            ## Feed every reader of foreign bytes its corpus and MUTATIONS 
 libfuzzer:       ## Run libFuzzer on TARGET for SECONDS; needs a C++ compiler
 	@fuzz/libfuzzer "$(TARGET)" "$(SECONDS)"
 
-examples:        ## Regenerate examples/
-	cargo run -q -p lastmile-workload --example make_examples
+examples:        ## Regenerate the message streams in examples/
+	cargo run -q -p lastmile-workload --example make_examples -- examples
 
 fidelity:        ## Compare the simulated world with this machine's kernel, and record the result (some ten minutes)
 	cargo run -q -- run fidelity --no-report --format json >fidelity.json

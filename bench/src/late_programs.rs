@@ -99,7 +99,7 @@ struct Key {
 
 /// What a run says of a figure.
 #[derive(Debug, Clone)]
-struct Seen {
+struct ReportedFigure {
     mean: f64,
     valid: bool,
     /// Why it is invalid.
@@ -155,8 +155,13 @@ fn spin(time: Duration) {
 }
 
 /// Runs the study so many times.
-fn runs(beside: Beside, count: usize, binary: &Path, arguments: &Arguments) -> Result<BTreeMap<Key, Vec<Seen>>> {
-    let mut seen: BTreeMap<Key, Vec<Seen>> = BTreeMap::new();
+fn runs(
+    beside: Beside,
+    count: usize,
+    binary: &Path,
+    arguments: &Arguments,
+) -> Result<BTreeMap<Key, Vec<ReportedFigure>>> {
+    let mut seen: BTreeMap<Key, Vec<ReportedFigure>> = BTreeMap::new();
     for run in 0..count {
         let loops = Loops::start(beside, arguments)?;
         let begun = Instant::now();
@@ -175,7 +180,7 @@ fn runs(beside: Beside, count: usize, binary: &Path, arguments: &Arguments) -> R
                     cell: name(cell),
                     figure: figure.clone(),
                 };
-                seen.entry(key).or_default().push(Seen {
+                seen.entry(key).or_default().push(ReportedFigure {
                     mean: value.mean,
                     valid: cell.valid,
                     why: cell.doubts.first().map(|doubt| doubt.text.clone()),
@@ -209,7 +214,7 @@ fn name(cell: &Cell) -> String {
 }
 
 /// Prints a row per figure, and returns how many figures moved too far and are valid.
-fn print(beside: Beside, seen: &BTreeMap<Key, Vec<Seen>>, normal: &BTreeMap<Key, f64>) -> usize {
+fn print(beside: Beside, seen: &BTreeMap<Key, Vec<ReportedFigure>>, normal: &BTreeMap<Key, f64>) -> usize {
     let mut all_missed = 0;
     for (key, seen) in seen {
         let Some(median) = normal.get(key) else { continue };

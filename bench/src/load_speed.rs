@@ -40,9 +40,10 @@ mod measure {
     use lastmile_bench::spread::Spread;
     use lastmile_load::plan::Plan;
     use lastmile_load::queueing_theory;
+    use lastmile_load::record::CapturedSchedule;
     use lastmile_load::request::Request;
     use lastmile_load::schedule::Arrivals;
-    use lastmile_load::send_capture::{ScheduleDeviation, SendCapture};
+    use lastmile_load::send_capture::SendCapture;
     use lastmile_load::server_model::{ServerModel, ServiceTime};
     use lastmile_units::Seed;
     use lastmile_world::emu::DescriptorLimit;
@@ -69,7 +70,7 @@ mod measure {
         show_runs: bool,
         /// Measure only this part
         #[arg(long, value_enum)]
-        only: Option<Part>,
+        only: Option<MeasuredPart>,
         /// Serve, for the measurement of many connections
         #[arg(long, hide = true)]
         serve_delayed: bool,
@@ -77,7 +78,7 @@ mod measure {
 
     /// The parts that can be measured separately.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-    enum Part {
+    enum MeasuredPart {
         /// CPU time beside other generators
         Generators,
         /// Send times by a capture
@@ -106,20 +107,20 @@ mod measure {
         let is_measured = |part| arguments.only.is_none_or(|only| only == part);
         match cores::on(Core::Server, Nginx::start) {
             Ok(nginx) => {
-                if is_measured(Part::Generators) {
+                if is_measured(MeasuredPart::Generators) {
                     for kind in [Connections::KeepAlive, Connections::PerRequest, Connections::Http2] {
                         compare(&nginx, kind, &arguments)?;
                     }
                 }
                 for rate in CAPTURED_RATES {
-                    if is_measured(Part::Schedule) {
+                    if is_measured(MeasuredPart::Schedule) {
                         schedule(nginx.address(), rate)?;
                         for is_persistent in [true, false] {
                             schedules_of_others(&nginx, rate, is_persistent)?;
                         }
                     }
                 }
-                if is_measured(Part::Nginx) {
+                if is_measured(MeasuredPart::Nginx) {
                     let question = Question {
                         name: &format!("nginx that lets {PACE} requests per second through (limit_req), 1 KB"),
                         server: nginx.paced(),
@@ -129,7 +130,7 @@ mod measure {
                     };
                     question.search_and_scan(500.0, arguments.rounds)?;
                 }
-                if is_measured(Part::NginxCpu) {
+                if is_measured(MeasuredPart::NginxCpu) {
                     let question = Question {
                         name: "nginx with one worker on a core of its own, a page of 10 kB that it compresses for each request (gzip 6)",
                         server: nginx.address(),
@@ -142,13 +143,13 @@ mod measure {
             }
             Err(error) => println!("skipped: what needs nginx: {error:#}"),
         }
-        if is_measured(Part::Stall) {
+        if is_measured(MeasuredPart::Stall) {
             stall()?;
         }
-        if is_measured(Part::Workers) {
+        if is_measured(MeasuredPart::Workers) {
             workers(&arguments)?;
         }
-        if is_measured(Part::Connections) {
+        if is_measured(MeasuredPart::Connections) {
             many_connections()?;
         }
         Ok(())
@@ -302,15 +303,14 @@ mod measure {
         Ok(())
     }
 
-    fn in_words(deviation: &ScheduleDeviation) -> String {
-        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    fn in_words(schedule: &CapturedSchedule) -> String {
         format!(
             "p50 {:.1} us, p99 {:.0} us, max {:.0} us, most sends within any millisecond {} ({} requests)",
-            micros(deviation.p50),
-            micros(deviation.p99),
-            micros(deviation.max),
-            deviation.per_millisecond_max,
-            deviation.requests
+            schedule.late_p50 * 1e6,
+            schedule.late_p99 * 1e6,
+            schedule.late_max * 1e6,
+            schedule.sent_per_ms_max,
+            schedule.requests
         )
     }
 

@@ -13,7 +13,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use lastmile_bench::spread::Spread;
 use lastmile_bench::transfer::{FAST, MODEM, TRANSFERS, run};
-use lastmile_bench::wireless_web::{self, Work};
+use lastmile_bench::wireless_web::{self, OfferedLoad};
 use std::time::Duration;
 
 /// Measures lastmile itself, beside its aims.
@@ -27,7 +27,7 @@ struct Arguments {
     runs: usize,
     /// Measure only this part
     #[arg(long, value_enum)]
-    only: Option<Part>,
+    only: Option<MeasuredPart>,
     /// Leave out the cold build, which takes minutes
     #[arg(long)]
     no_build: bool,
@@ -35,7 +35,7 @@ struct Arguments {
 
 /// The parts that can be measured separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum MeasuredPart {
     /// The simulated world, whole verbs, and the cold build
     Simulated,
     /// The emulated world, beside the kernel's own shaping
@@ -107,7 +107,7 @@ const SUBJECTS: [Subject; 7] = [
         unit: "s/s",
         aim: Aim::AtLeast(1000.0),
         measure: |_| {
-            let run = wireless_web::run(Work::Requests(100.0), 1, Duration::from_secs(200))?;
+            let run = wireless_web::run(OfferedLoad::Requests(100.0), 1, Duration::from_secs(200))?;
             Ok(run.times_real_time())
         },
     },
@@ -154,13 +154,13 @@ fn main() -> Result<()> {
     let turns = arguments.runs.max(1);
     let mut measured = Measurements::default();
     // First, since the right to make namespaces must be acquired before any thread is started.
-    if arguments.only != Some(Part::Simulated) {
+    if arguments.only != Some(MeasuredPart::Simulated) {
         match emulated_world(turns) {
             Ok(emulated) => measured.add(emulated),
             Err(error) => measured.skipped.push(format!("the emulated world: {error:#}")),
         }
     }
-    if arguments.only != Some(Part::Emulated) {
+    if arguments.only != Some(MeasuredPart::Emulated) {
         measured.add(simulated_world(turns)?);
         if !arguments.no_build {
             measured.add(build());

@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow};
 use clap::Parser;
 use lastmile_bench::radio::{RadioRun, STATIONS, run};
 use lastmile_bench::spread::Spread;
-use lastmile_bench::wireless_web::{self, WirelessRun, Work};
+use lastmile_bench::wireless_web::{self, OfferedLoad, WirelessRun};
 use radio_speed::ns3::Ns3;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const PACKETS: u64 = 200_000;
 /// What both simulators run. Ours runs longer, since it would be over before a clock can tell.
 struct Scenario {
     name: &'static str,
-    work: Work,
+    work: OfferedLoad,
     clients: u32,
     ours: Duration,
     ns3: Duration,
@@ -32,35 +32,35 @@ struct Scenario {
 const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "1 client, 100 requests/s of 1 kB, a connection each",
-        work: Work::Requests(100.0),
+        work: OfferedLoad::Requests(100.0),
         clients: 1,
         ours: Duration::from_secs(200),
         ns3: Duration::from_secs(5),
     },
     Scenario {
         name: "1 client, each request after the last response",
-        work: Work::Saturating,
+        work: OfferedLoad::Saturating,
         clients: 1,
         ours: Duration::from_secs(200),
         ns3: Duration::from_secs(5),
     },
     Scenario {
         name: "20 clients, 4 requests/s each",
-        work: Work::Requests(4.0),
+        work: OfferedLoad::Requests(4.0),
         clients: 20,
         ours: Duration::from_secs(50),
         ns3: Duration::from_secs(2),
     },
     Scenario {
         name: "100 clients, 0.8 requests/s each",
-        work: Work::Requests(0.8),
+        work: OfferedLoad::Requests(0.8),
         clients: 100,
         ours: Duration::from_secs(20),
         ns3: Duration::from_secs(1),
     },
     Scenario {
         name: "a bulk transfer",
-        work: Work::Bulk,
+        work: OfferedLoad::Bulk,
         clients: 1,
         ours: Duration::from_secs(200),
         ns3: Duration::from_secs(10),
@@ -165,8 +165,8 @@ fn tell(scenario: &Scenario, simulator: &str, runs: &[WirelessRun]) {
         return;
     };
     let carried = match scenario.work {
-        Work::Bulk => format!("{:.2} Mbit/s", run.bulk_bits_per_second() / 1e6),
-        Work::Requests(_) | Work::Saturating => format!(
+        OfferedLoad::Bulk => format!("{:.2} Mbit/s", run.bulk_bits_per_second() / 1e6),
+        OfferedLoad::Requests(_) | OfferedLoad::Saturating => format!(
             "{:.1} requests/s, {:.2} ms each",
             run.requests_per_second(),
             run.response_time.as_secs_f64() * 1e3

@@ -22,7 +22,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// What the clients ask for.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Work {
+pub enum OfferedLoad {
     /// 1,000 bytes, over a connection for each request, at this rate per second of each client.
     Requests(f64),
     /// 1,000 bytes, over a connection for each request, each after the last response.
@@ -82,7 +82,7 @@ impl WirelessRun {
 ///
 /// # Errors
 /// When the simulated world does not carry it to its end, which is a defect.
-pub fn run(work: Work, clients: u32, time: Duration) -> Result<WirelessRun, Failure> {
+pub fn run(work: OfferedLoad, clients: u32, time: Duration) -> Result<WirelessRun, Failure> {
     let name = |number| format!("client-{number}");
     let names = || std::iter::once(SERVER.to_owned()).chain((1..=clients).map(name));
     let topology = Topology::builder()
@@ -94,10 +94,10 @@ pub fn run(work: Work, clients: u32, time: Duration) -> Result<WirelessRun, Fail
     let testbed = Testbed::<World>::build(&topology, seed, |_| HostSetup::default())?;
     let started = Instant::now();
     let mut run = match work {
-        Work::Bulk => bulk(&testbed, time)?,
-        Work::Requests(_) | Work::Saturating => {
+        OfferedLoad::Bulk => bulk(&testbed, time)?,
+        OfferedLoad::Requests(_) | OfferedLoad::Saturating => {
             let demand = match work {
-                Work::Requests(rate) => {
+                OfferedLoad::Requests(rate) => {
                     let rate = RequestRate::new(rate).ok_or_else(|| Failure::new(format!("{rate} is no rate")))?;
                     Demand::open(Arrivals::Constant(rate))
                 }
@@ -111,7 +111,7 @@ pub fn run(work: Work, clients: u32, time: Duration) -> Result<WirelessRun, Fail
                 .collect();
             // As in the program for ns-3, the clients begin one after the other, at equal intervals.
             let phase = match work {
-                Work::Requests(rate) => Duration::from_secs_f64(1.0 / rate / f64::from(clients)),
+                OfferedLoad::Requests(rate) => Duration::from_secs_f64(1.0 / rate / f64::from(clients)),
                 _ => Duration::ZERO,
             };
             requests(&testbed, hosts, demand, time, phase)?

@@ -2,8 +2,8 @@
 //!
 //! A [`target`] is a plain function of bytes that panics where a claim about its reader does not hold. It has two callers: the
 //! runner of this crate, on any Rust, with every file of the corpus and a fixed number of seeded [`mutation`]s of them; and
-//! libFuzzer, which is guided by coverage and runs for as long as it is told to (`fuzz_targets/`, behind the feature
-//! `libfuzzer`).
+//! libFuzzer, which is guided by coverage and runs for as long as it is told to (the program `libfuzzer`,
+//! behind the feature of that name).
 
 pub mod corpus;
 pub mod mutation;

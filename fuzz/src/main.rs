@@ -79,15 +79,13 @@ fn run(arguments: &Arguments) -> io::Result<bool> {
 
 fn chosen(names: &[String]) -> io::Result<Vec<Target>> {
     let find = |name: &String| {
-        let known = || {
-            target::ALL
-                .iter()
-                .map(|target| target.name)
-                .collect::<Vec<_>>()
-                .join(", ")
-        };
-        let found = target::ALL.iter().find(|target| target.name == name).copied();
-        found.ok_or_else(|| io::Error::other(format!("there is no target {name:?}; the targets are {}", known())))
+        target::find(name).ok_or_else(|| {
+            let known: Vec<_> = target::ALL.iter().map(|target| target.name).collect();
+            io::Error::other(format!(
+                "there is no target {name:?}; the targets are {}",
+                known.join(", ")
+            ))
+        })
     };
     if names.is_empty() {
         Ok(target::ALL.to_vec())

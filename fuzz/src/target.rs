@@ -49,159 +49,51 @@ pub struct Target {
     pub words: &'static [&'static str],
 }
 
-/// Every target.
-pub const ALL: &[Target] = &[
-    Target {
-        name: "har",
-        run: har,
-        words: traffic::HAR_WORDS,
-    },
-    Target {
-        name: "jsonl",
-        run: jsonl,
-        words: traffic::JSONL_WORDS,
-    },
-    Target {
-        name: "page",
-        run: page,
-        words: page::WORDS,
-    },
-    Target {
-        name: "positional",
-        run: positional,
-        words: documents::WORDS,
-    },
-    Target {
-        name: "documents",
-        run: documents,
-        words: documents::WORDS,
-    },
-    Target {
-        name: "ice",
-        run: ice,
-        words: rpc::ICE_WORDS,
-    },
-    Target {
-        name: "giop",
-        run: giop,
-        words: rpc::GIOP_WORDS,
-    },
-    Target {
-        name: "frames",
-        run: frames,
-        words: &[],
-    },
-    Target {
-        name: "event_chunk",
-        run: event_chunk,
-        words: events::CHUNK_WORDS,
-    },
-    Target {
-        name: "event_line",
-        run: event_line,
-        words: events::LINE_WORDS,
-    },
-    Target {
-        name: "event_pattern",
-        run: event_pattern,
-        words: events::PATTERN_WORDS,
-    },
-    Target {
-        name: "event_query",
-        run: event_query,
-        words: events::QUERY_WORDS,
-    },
-    Target {
-        name: "java_stream",
-        run: java_stream,
-        words: java_stream::WORDS,
-    },
-    Target {
-        name: "study_toml",
-        run: study_toml,
-        words: STUDY_WORDS,
-    },
-    Target {
-        name: "link",
-        run: link,
-        words: link::LINK_WORDS,
-    },
-    Target {
-        name: "http_response",
-        run: http_response,
-        words: http_response::WORDS,
-    },
-    Target {
-        name: "http2_responses",
-        run: http2_responses,
-        words: http2_responses::WORDS,
-    },
-    Target {
-        name: "trace",
-        run: trace,
-        words: &["\n", "\r\n", "0\n", "4294967295\n", "-1\n", "1.5\n"],
-    },
-    Target {
-        name: "accept_encoding",
-        run: accept_encoding,
-        words: ACCEPT_ENCODING_WORDS,
-    },
-    Target {
-        name: "coded",
-        run: coded,
-        words: &["\u{1f}", "\u{28}", "\u{78}", "\u{0}", "\u{3}"],
-    },
-    Target {
-        name: "coded_messages",
-        run: coded_messages,
-        words: coded_messages::WORDS,
-    },
-    Target {
-        name: "capture",
-        run: capture,
-        words: capture::WORDS,
-    },
-    Target {
-        name: "websocket_handshake",
-        run: websocket_handshake,
-        words: websocket::HANDSHAKE_WORDS,
-    },
-    Target {
-        name: "websocket_frames",
-        run: websocket_frames,
-        words: websocket::FRAME_WORDS,
-    },
-    Target {
-        name: "websocket_capture",
-        run: websocket_capture,
-        words: websocket::FRAME_WORDS,
-    },
-    Target {
-        name: "transcript",
-        run: transcript,
-        words: transcript::WORDS,
-    },
-    Target {
-        name: "transcript_jsonl",
-        run: transcript_jsonl,
-        words: transcript::JSONL_WORDS,
-    },
-    Target {
-        name: "transcript_lengths",
-        run: transcript_lengths,
-        words: transcript::WORDS,
-    },
-    Target {
-        name: "transcript_log",
-        run: transcript_log,
-        words: transcript::LOG_WORDS,
-    },
-    Target {
-        name: "transcript_har",
-        run: transcript_har,
-        words: transcript::HAR_WORDS,
-    },
-];
+/// Declares [`ALL`] from the names of functions, and the words of each.
+macro_rules! targets {
+    ($($name:ident: $words:expr,)*) => {
+        /// Every target.
+        pub const ALL: &[Target] = &[$(Target { name: stringify!($name), run: $name, words: $words }),*];
+    };
+}
+
+targets! {
+    har: traffic::HAR_WORDS,
+    jsonl: traffic::JSONL_WORDS,
+    page: page::WORDS,
+    positional: documents::WORDS,
+    documents: documents::WORDS,
+    ice: rpc::ICE_WORDS,
+    giop: rpc::GIOP_WORDS,
+    frames: &[],
+    event_chunk: events::CHUNK_WORDS,
+    event_line: events::LINE_WORDS,
+    event_pattern: events::PATTERN_WORDS,
+    event_query: events::QUERY_WORDS,
+    java_stream: java_stream::WORDS,
+    study_toml: STUDY_WORDS,
+    link: link::LINK_WORDS,
+    http_response: http_response::WORDS,
+    http2_responses: http2_responses::WORDS,
+    trace: &["\n", "\r\n", "0\n", "4294967295\n", "-1\n", "1.5\n"],
+    accept_encoding: ACCEPT_ENCODING_WORDS,
+    coded: &["\u{1f}", "\u{28}", "\u{78}", "\u{0}", "\u{3}"],
+    coded_messages: coded_messages::WORDS,
+    capture: capture::WORDS,
+    websocket_handshake: websocket::HANDSHAKE_WORDS,
+    websocket_frames: websocket::FRAME_WORDS,
+    websocket_capture: websocket::FRAME_WORDS,
+    transcript: transcript::WORDS,
+    transcript_jsonl: transcript::JSONL_WORDS,
+    transcript_lengths: transcript::WORDS,
+    transcript_log: transcript::LOG_WORDS,
+    transcript_har: transcript::HAR_WORDS,
+}
+
+/// The target of this name.
+pub fn find(name: &str) -> Option<Target> {
+    ALL.iter().find(|target| target.name == name).copied()
+}
 
 const STUDY_WORDS: &[&str] = &[
     "name = \"x\"\n",

@@ -25,13 +25,13 @@ pub(crate) struct Generator {
 }
 
 /// A name, the arguments for a URL, seconds and persistence, and how the number of requests is read.
-type Known = (
+type KnownGenerator = (
     &'static str,
     fn(&str, u32, bool) -> Vec<String>,
     fn(&str) -> Option<u64>,
 );
 
-const KNOWN: [Known; 6] = [
+const KNOWN: [KnownGenerator; 6] = [
     (
         "wrk",
         |url, seconds, is_persistent| {
@@ -136,7 +136,7 @@ const KNOWN: [Known; 6] = [
 ];
 
 /// Those that speak HTTP/2 over clear text, with as many requests at once.
-const KNOWN_HTTP2: [Known; 2] = [
+const KNOWN_HTTP2: [KnownGenerator; 2] = [
     (
         "h2load",
         |url, seconds, _| {
@@ -398,7 +398,7 @@ pub(crate) fn installed(kind: Connections) -> Result<Vec<Generator>> {
         requests: |output| number_after(output, "\"completed\":"),
         is_persistent,
     }];
-    let known: &[Known] = if kind == Connections::Http2 {
+    let known: &[KnownGenerator] = if kind == Connections::Http2 {
         &KNOWN_HTTP2
     } else {
         &KNOWN

@@ -10,7 +10,7 @@ use lastmile_load::plan::Plan;
 use lastmile_load::rate::RequestRate;
 use lastmile_load::request::Request;
 use lastmile_load::schedule::Arrivals;
-use lastmile_load::search::{Judged, REST, SearchOptions, VOTES, highest_rate};
+use lastmile_load::search::{LimitCheck, REST, SearchOptions, VOTES, highest_rate};
 use lastmile_load::server_model::ServerModel;
 use lastmile_load::slo::Limit;
 use lastmile_units::Seed;
@@ -93,7 +93,7 @@ impl Question<'_> {
             model: model.clone(),
         };
         let limit: Limit = LIMIT.parse()?;
-        let mut judge = |rate: RequestRate, seed: Seed| -> Result<Judged> {
+        let mut judge = |rate: RequestRate, seed: Seed| -> Result<LimitCheck> {
             let plan = self.plan(rate);
             Ok(limit.judge(&server.run(&plan, seed, &Arc::default())?))
         };
@@ -136,7 +136,7 @@ impl Question<'_> {
     }
 
     /// A run at a rate: is it within the limit?
-    fn judge(&self, rate: RequestRate, seed: Seed) -> Result<Judged> {
+    fn judge(&self, rate: RequestRate, seed: Seed) -> Result<LimitCheck> {
         let limit: Limit = LIMIT.parse()?;
         let plan = self.plan(rate);
         let sent = cores::on(Core::Generator, || run(self.server, &plan, NonZeroU32::MIN, seed));
@@ -156,7 +156,11 @@ impl Question<'_> {
     }
 }
 
-fn search(start: f64, seed: Seed, judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged>) -> Result<Option<f64>> {
+fn search(
+    start: f64,
+    seed: Seed,
+    judge: &mut impl FnMut(RequestRate, Seed) -> Result<LimitCheck>,
+) -> Result<Option<f64>> {
     let options = SearchOptions {
         start: rate(start)?,
         highest: rate(1e6)?,

@@ -13,11 +13,11 @@ const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const STACK: usize = 64 * 1024;
 
 /// A request that waits for a worker: the worker tells its connection when it has been served.
-type Work = Sender<()>;
+type WaitingRequest = Sender<()>;
 
 /// Serves requests by so many workers, each request for so long, first come first served.
 pub(crate) fn workers(count: usize, service: Duration) -> Result<SocketAddr> {
-    let (submit, submitted) = channel::<Work>();
+    let (submit, submitted) = channel::<WaitingRequest>();
     let submitted = Arc::new(Mutex::new(submitted));
     for _ in 0..count {
         let submitted = Arc::clone(&submitted);

@@ -1,7 +1,7 @@
 //! Builds and runs our program for ns-3: the same clients, server and radio.
 
 use anyhow::{Context as _, Result, ensure};
-use lastmile_bench::wireless_web::{WirelessRun, Work};
+use lastmile_bench::wireless_web::{OfferedLoad, WirelessRun};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -66,11 +66,11 @@ impl Ns3 {
     ///
     /// # Errors
     /// When it fails.
-    pub(crate) fn run(&self, work: Work, clients: u32, time: Duration) -> Result<WirelessRun> {
+    pub(crate) fn run(&self, work: OfferedLoad, clients: u32, time: Duration) -> Result<WirelessRun> {
         let work = match work {
-            Work::Requests(rate) => format!("--rate={rate}"),
-            Work::Saturating => "--rate=0".to_owned(),
-            Work::Bulk => "--bulk".to_owned(),
+            OfferedLoad::Requests(rate) => format!("--rate={rate}"),
+            OfferedLoad::Saturating => "--rate=0".to_owned(),
+            OfferedLoad::Bulk => "--bulk".to_owned(),
         };
         let mut program = Command::new(&self.program);
         program.arg(work).arg(format!("--clients={clients}"));

@@ -18,6 +18,7 @@ use lastmile_report::compare::compare;
 use lastmile_report::compare::rule::Rule;
 use lastmile_report::number::percent;
 use lastmile_report::record::Run;
+use lastmile_study::cell::expand;
 use lastmile_study::delivery::Deliveries;
 use lastmile_study::file::{Fresh, Study};
 use lastmile_study::journal::Journal;
@@ -213,8 +214,9 @@ fn larger(run: &Run, figures: &[&str]) -> Run {
 fn run(study: &Study, costs: &CostTable) -> Result<Run> {
     let folder = tempfile::tempdir()?;
     let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;
+    let expanded = expand(study)?;
     let execution = runner::Run {
-        study,
+        expanded: &expanded,
         experiment: &DELIVERIES,
         costs,
         captures: None,
@@ -229,7 +231,7 @@ fn run(study: &Study, costs: &CostTable) -> Result<Run> {
         version: String::new(),
         run: String::new(),
     };
-    Ok(summarise(study, &outcomes, about)?)
+    Ok(summarise(&expanded, &outcomes, about))
 }
 
 /// The studies by the names that are printed, with their main figures.

@@ -33,7 +33,8 @@ const MODEM: &str = "published/dialup-56k";
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let builtin = STUDIES.iter().find(|builtin| builtin.name == STUDY);
-    let cells = expand(&builtin.context("the study is built in")?.study())?;
+    let study = builtin.context("the study is built in")?.study();
+    let cells = expand(&study)?.cells;
     let mut links = links(&cells);
     links.push((MODEM.to_owned(), lastmile_link::resolve(MODEM)?));
     let costs = CostTable::load(&Choice::Reference)?;

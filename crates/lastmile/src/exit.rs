@@ -59,9 +59,8 @@ pub(crate) fn report_result(ended: anyhow::Result<Exit>) -> ExitCode {
 
 fn code_of(error: &anyhow::Error) -> u8 {
     let unable = error.chain().any(|cause| {
-        let run = cause.downcast_ref::<RunError>();
         let has_no_answer = cause.downcast_ref().is_some_and(ClientError::has_no_answer);
-        cause.is::<UnavailableError>() || has_no_answer || matches!(run, Some(RunError::Journal(_)))
+        cause.is::<UnavailableError>() || has_no_answer || cause.is::<RunError>()
     });
     if unable { UNABLE } else { USAGE }
 }

@@ -8,7 +8,7 @@ mod world_view;
 
 use crate::cli::monitor::TokenArg;
 use crate::output;
-use crate::verbs::monitor::{allow_address, read_token};
+use crate::verbs::events::{allow_address, read_token};
 use anyhow::Context as _;
 use lastmile_events::{Emitter, EmitterSettings, Source, Subject, Timestamp, Value};
 use lastmile_monitor::log::{Log, LogSettings, LogUplink};

@@ -9,6 +9,7 @@ use lastmile_load::record::Load;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::record::Run;
 use lastmile_study::catalogue::Builtin;
+use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
 use lastmile_study::run_folder::{RunFolder, StoredRun};
 use lastmile_study::summary::{RunInfo, summarise};
@@ -116,9 +117,10 @@ pub(crate) fn record(folder: &RunFolder, kept: &StoredRun, study: &Study) -> any
         version: kept.meta.version.clone(),
         run: folder.path().display().to_string(),
     };
-    let mut run = summarise(study, &kept.outcomes, about)?;
+    let expanded = expand(study)?;
+    let mut run = summarise(&expanded, &kept.outcomes, about);
     CATALOGUE.annotate(study, &mut run);
-    fidelity::annotate(study, &mut run)?;
+    fidelity::annotate(&expanded, &mut run);
     Ok(run)
 }
 
@@ -161,7 +163,7 @@ pub(crate) fn read_record(path: &Path) -> anyhow::Result<Run> {
 /// # Errors
 /// When the study's cells cannot be told apart.
 pub(crate) fn note_missing_repeats(folder: &RunFolder, kept: &StoredRun) -> anyhow::Result<()> {
-    let total = runner::planned_repeats(&kept.study)?;
+    let total = runner::planned_repeats(&expand(&kept.study)?);
     let done = repeats_in(&kept.outcomes);
     if done < total {
         output::note(&format!(

@@ -6,11 +6,11 @@ mod completions;
 mod conform;
 mod doctor;
 mod encode;
+pub(crate) mod events;
 mod inspect;
 pub(crate) mod link;
 mod load;
 mod man;
-pub(crate) mod monitor;
 mod perturb;
 mod profiles;
 mod report;
@@ -39,13 +39,13 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Link(args) => link::link(&args),
         Verb::Load(args) => load::load(&args),
         Verb::Route(args) => route::route(&args),
-        Verb::Monitor(args) => monitor::monitor(&args),
-        Verb::Sensor(args) => monitor::sensor(&args),
-        Verb::Emit(args) => monitor::emit(&args),
-        Verb::Query(args) => monitor::query(&args),
-        Verb::Subscribe(args) => monitor::subscribe(&args),
-        Verb::Audit(args) => monitor::audit(&args),
-        Verb::Salvage(args) => monitor::salvage(&args),
+        Verb::Monitor(args) => events::monitor::monitor(&args),
+        Verb::Sensor(args) => events::sensor::sensor(&args),
+        Verb::Emit(args) => events::emit::emit(&args),
+        Verb::Query(args) => events::query::query(&args),
+        Verb::Subscribe(args) => events::subscribe::subscribe(&args),
+        Verb::Audit(args) => events::audit::audit(&args),
+        Verb::Salvage(args) => events::salvage::salvage(&args),
         Verb::Perturb(args) => perturb::perturb(&args),
         Verb::Profiles(args) => profiles::profiles(args.verb),
         Verb::Doctor(args) => doctor::doctor(&args),

@@ -16,9 +16,8 @@ const LIMIT: ByteCount = ByteCount::new(1 << 16);
 
 /// However the bytes arrive, the messages are the same; each is below the limit, and is read again as it was written.
 pub fn ice(input: &[u8]) {
-    let limits = ice::Limits { message: LIMIT };
     let read = |arriving: &mut dyn Iterator<Item = &[u8]>| {
-        let mut reader = ice::Reader::new(limits);
+        let mut reader = ice::Reader::new(LIMIT);
         let mut messages = Vec::new();
         for portion in arriving {
             reader.push(portion);
@@ -33,7 +32,7 @@ pub fn ice(input: &[u8]) {
     for message in whole {
         let written = message.encode();
         assert!(ByteCount::from(written.len()) <= LIMIT);
-        assert_eq!(ice::decode(&written, limits), Ok(message));
+        assert_eq!(ice::decode(&written, LIMIT), Ok(message));
     }
 }
 

@@ -96,7 +96,7 @@ impl FittedAxis {
     }
 
     fn linear(axis: &Axis, values: &[f64], wanted: usize, from_zero: bool) -> Self {
-        let (mut low, mut high) = range(values.iter().copied().filter(|v| v.abs() < LARGEST)).unwrap_or((0.0, 1.0));
+        let (mut low, mut high) = range(values.iter().copied().filter(|v| v.abs() < VALUE_MAX)).unwrap_or((0.0, 1.0));
         if from_zero && low > 0.0 {
             low = 0.0;
         }
@@ -185,7 +185,7 @@ fn shown_unit(unit: &str, largest: f64) -> Prefixed {
 }
 
 /// No quantity that we measure comes near this; beyond it, differences and steps would overflow.
-const LARGEST: f64 = 1e100;
+const VALUE_MAX: f64 = 1e100;
 
 /// Values of a logarithmic axis span prefixes, so each tick has its own unit: `500 ms`, `1 s`.
 fn log_text(value: f64, unit: &str) -> String {

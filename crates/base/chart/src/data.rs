@@ -55,7 +55,7 @@ pub struct Axis {
 pub enum Scale {
     /// Equal steps, equal distances.
     Linear,
-    /// Likewise, and each series lies on top of those before it: the values at one x add up. The last series is what remains.
+    /// Stacked areas, over equal steps. The last series is the remainder.
     Stacked,
     /// Equal factors, equal distances; every value is above 0.
     Log,

@@ -75,12 +75,7 @@ const DENSE_MARKS: usize = 7;
 
 /// Draws `chart` for a page that has [`CSS`]. `id` distinguishes its elements from those of other charts on the page: letters and digits.
 pub fn svg(chart: &Chart, layout: Layout, id: &str) -> String {
-    Drawing::new(chart, layout).write(&format!("{id}-{}", layout.name()), "")
-}
-
-/// Draws `chart` as a file of its own, with its style in it.
-pub fn standalone(chart: &Chart, layout: Layout) -> String {
-    Drawing::new(chart, layout).write("chart", &format!("<style>{CSS}</style>"))
+    Drawing::new(chart, layout).write(&format!("{id}-{}", layout.name()))
 }
 
 /// A chart's layout, computed before the first element is written.
@@ -149,21 +144,21 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn write(&self, id: &str, style: &str) -> String {
+    fn write(&self, id: &str) -> String {
         let mut out = String::new();
-        self.write_to(&mut out, id, style)
+        self.write_to(&mut out, id)
             .expect("a String takes all that is written to it");
         out
     }
 
-    fn write_to(&self, out: &mut String, id: &str, style: &str) -> std::fmt::Result {
+    fn write_to(&self, out: &mut String, id: &str) -> std::fmt::Result {
         let Chart { title, note, .. } = self.chart;
         let (width, height) = (px(self.layout.width()), px(self.height));
         write!(
             out,
             "<svg class=\"chart {}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
-             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n{style}",
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n",
             self.layout.name(),
             Text(title),
             Text(self.description(note)),

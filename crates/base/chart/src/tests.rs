@@ -176,7 +176,7 @@ fn names_with_markup_stay_text() {
     )]);
     chart.title = "<script>alert(1)</script>".to_owned();
     chart.x.scale = Scale::Named(vec!["\"><img src=x>".to_owned()]);
-    let drawn = standalone(&chart, Layout::Wide);
+    let drawn = svg(&chart, Layout::Wide, "chart");
     assert!(!drawn.contains("<script") && !drawn.contains("<img"));
 }
 

@@ -93,7 +93,7 @@ impl Figure {
         Some(figure.with_interval(&means, varied, seed))
     }
 
-    /// With the interval of the means of runs, where something varied.
+    /// Adds the confidence interval of the runs' means, if anything varied.
     fn with_interval(self, means: &[f64], varied: &[String], seed: Seed) -> Self {
         if varied.is_empty() || !varies(means) {
             return self;

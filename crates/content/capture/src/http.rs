@@ -11,8 +11,9 @@ mod tests;
 use crate::datagram::Segment;
 use crate::stream::{Arrival, Stream};
 use crate::tcp::{Side, StreamObserver};
+use lastmile_http::Framing;
 use lastmile_units::{ByteCount, Instant};
-use message::{Event, Framing, Reader};
+use message::{Event, Reader};
 use std::collections::VecDeque;
 
 /// A request and its response.

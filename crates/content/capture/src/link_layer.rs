@@ -4,7 +4,7 @@ use crate::container::LinkType;
 use crate::wireless;
 
 /// A supported link type, and its framing.
-struct Known {
+struct LinkFormat {
     number: u16,
     name: &'static str,
     framing: Framing,
@@ -27,59 +27,59 @@ enum Framing {
     Radiotap,
 }
 
-const KNOWN: [Known; 11] = [
-    Known {
+const LINK_FORMATS: [LinkFormat; 11] = [
+    LinkFormat {
         number: 0,
         name: "BSD loopback",
         framing: Framing::Family,
     },
-    Known {
+    LinkFormat {
         number: 1,
         name: "Ethernet",
         framing: Framing::Ethernet,
     },
     // Raw IP has its own number in files; some captures use the numbers of BSD and OpenBSD instead.
-    Known {
+    LinkFormat {
         number: 12,
         name: "raw IP",
         framing: Framing::Ip,
     },
-    Known {
+    LinkFormat {
         number: 14,
         name: "raw IP",
         framing: Framing::Ip,
     },
-    Known {
+    LinkFormat {
         number: 101,
         name: "raw IP",
         framing: Framing::Ip,
     },
-    Known {
+    LinkFormat {
         number: 108,
         name: "OpenBSD loopback",
         framing: Framing::Family,
     },
-    Known {
+    LinkFormat {
         number: 113,
         name: "Linux cooked",
         framing: Framing::Cooked1,
     },
-    Known {
+    LinkFormat {
         number: 127,
         name: "802.11 with radiotap",
         framing: Framing::Radiotap,
     },
-    Known {
+    LinkFormat {
         number: 228,
         name: "raw IPv4",
         framing: Framing::Ip,
     },
-    Known {
+    LinkFormat {
         number: 229,
         name: "raw IPv6",
         framing: Framing::Ip,
     },
-    Known {
+    LinkFormat {
         number: 276,
         name: "Linux cooked 2",
         framing: Framing::Cooked2,
@@ -109,8 +109,8 @@ pub fn link_type_name(link_type: LinkType) -> String {
     find(link_type).map_or_else(|| format!("link type {}", link_type.0), |known| known.name.to_owned())
 }
 
-fn find(link_type: LinkType) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| known.number == link_type.0)
+fn find(link_type: LinkType) -> Option<&'static LinkFormat> {
+    LINK_FORMATS.iter().find(|known| known.number == link_type.0)
 }
 
 /// Whether frames of this link type are those of 802.11 with radiotap headers.

@@ -5,9 +5,9 @@
 //! union within a union stands in a record of one field, which has no bytes of its own. It is our own, since `apache-avro` brings the codecs and
 //! dates of its container files, which nothing here uses.
 
-use crate::infer::integer;
+use crate::scalar::{from_float, mismatch, refuse_unknown, to_float, whole, whole_number, written_value};
 use crate::schema::{Field, Presence, Schema};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// A document as bytes.
 pub(crate) fn encode(schema: &Schema, value: &Value) -> Result<Vec<u8>, String> {
@@ -20,25 +20,20 @@ pub(crate) fn encode(schema: &Schema, value: &Value) -> Result<Vec<u8>, String> 
 pub(crate) fn decode(schema: &Schema, bytes: &[u8]) -> Result<Value, String> {
     let mut reader = Reader { rest: bytes };
     let value = reader.value(schema)?;
-    match reader.rest.len() {
-        0 => Ok(value),
-        left => Err(format!("{left} bytes are left after the document")),
-    }
+    whole(value, reader.rest.len())
 }
 
 fn write(schema: &Schema, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
     match (schema, value) {
         (Schema::Bool, Value::Bool(value)) => out.push(u8::from(*value)),
         (Schema::Integer { min, max }, Value::Number(number)) => {
-            let number = integer(number).filter(|number| (min..=max).contains(&number));
-            let number = number.ok_or_else(|| format!("{value} is not from {min} to {max}"))?;
+            let number = whole_number(number, *min, *max)?;
             let number =
                 i64::try_from(number).map_err(|_| format!("{number} does not fit into a signed number of 64 bits"))?;
             write_long(number, out);
         }
         (Schema::Float, Value::Number(number)) => {
-            let number = number.as_f64().ok_or("the number is not finite")?;
-            out.extend_from_slice(&number.to_le_bytes());
+            out.extend_from_slice(&to_float(number)?.to_le_bytes());
         }
         (Schema::Text, Value::String(text)) => write_text(text, out),
         (Schema::Json, value) => write_text(&value.to_string(), out),
@@ -57,7 +52,7 @@ fn write(schema: &Schema, value: &Value, out: &mut Vec<u8>) -> Result<(), String
             write_long(PRESENT, out);
             write(inner, value, out)?;
         }
-        (schema, value) => return Err(format!("{value} is not of the type {schema:?}")),
+        (schema, value) => return Err(mismatch(schema, value)),
     }
     Ok(())
 }
@@ -67,19 +62,14 @@ const NULL: i64 = 0;
 const PRESENT: i64 = 1;
 
 fn write_record(fields: &[Field], members: &Map<String, Value>, out: &mut Vec<u8>) -> Result<(), String> {
-    let is_unknown = |name: &&String| fields.iter().all(|field| field.name != **name);
-    if let Some(name) = members.keys().find(is_unknown) {
-        return Err(format!("field {name:?} is not in the schema"));
-    }
+    refuse_unknown(members, |name| fields.iter().any(|field| field.name == name))?;
     for field in fields {
-        match (field.presence, members.get(&field.name)) {
-            (Presence::Always, None) => return Err(format!("field {:?} is missing", field.name)),
-            (Presence::Always, Some(value)) => write(&field.schema, value, out)?,
-            (Presence::NullIfMissing, None | Some(Value::Null)) | (Presence::Optional, None) => write_long(NULL, out),
-            (_, Some(value)) => {
-                write_long(PRESENT, out);
-                write(&field.schema, value, out)?;
-            }
+        let value = written_value(&field.name, field.presence, members)?;
+        if field.presence != Presence::Always {
+            write_long(if value.is_some() { PRESENT } else { NULL }, out);
+        }
+        if let Some(value) = value {
+            write(&field.schema, value, out)?;
         }
     }
     Ok(())
@@ -204,8 +194,7 @@ impl<'a> Reader<'a> {
             }
             Schema::Float => {
                 let bytes = self.take(8)?.try_into().map_err(|_| "a number is cut off")?;
-                Number::from_f64(f64::from_le_bytes(bytes))
-                    .map_or(Err("a number is not finite"), |number| Ok(Value::Number(number)))?
+                from_float(f64::from_le_bytes(bytes))?
             }
             Schema::Text => Value::String(self.text()?),
             Schema::Json => serde_json::from_str(&self.text()?).map_err(|error| error.to_string())?,

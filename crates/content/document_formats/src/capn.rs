@@ -8,9 +8,9 @@ mod layout;
 mod packing;
 mod reader;
 
-use crate::infer::integer;
 use crate::lower::LoweredSchema;
-use crate::schema::{Presence, Schema};
+use crate::scalar::{members_of, refuse_unknown, scalar_to_bits, written_value};
+use crate::schema::Schema;
 use layout::{Content, FieldLocation, StructLayout, element_code};
 use serde_json::Value;
 
@@ -25,11 +25,8 @@ pub(crate) struct CapnProto {
 impl CapnProto {
     pub(crate) fn new(schema: &Schema, packed: bool) -> Self {
         let lowered = LoweredSchema::new(schema, false);
-        let Schema::Struct(fields) = &lowered.schema else {
-            unreachable!("the root of a lowered schema is a struct")
-        };
         Self {
-            root: StructLayout::new(fields),
+            root: StructLayout::new(lowered.fields()),
             lowered,
             packed,
         }
@@ -76,25 +73,16 @@ impl Message {
     }
 
     fn write_struct(&mut self, at: usize, layout: &StructLayout, value: &Value) -> Result<(), String> {
-        let Value::Object(members) = value else {
-            return Err(format!("{value} is no object"));
-        };
-        if let Some(name) = members
-            .keys()
-            .find(|name| layout.fields.iter().all(|field| field.name != **name))
-        {
-            return Err(format!("field {name:?} is not in the schema"));
-        }
+        let members = members_of(value)?;
+        refuse_unknown(members, |name| layout.fields.iter().any(|field| field.name == name))?;
         for field in &layout.fields {
-            let value = match (members.get(&field.name), field.presence) {
-                (None, Presence::Always) => return Err(format!("field {:?} is missing", field.name)),
-                (None, _) | (Some(Value::Null), Presence::NullIfMissing) => continue,
-                (Some(value), _) => value,
+            let Some(value) = written_value(&field.name, field.presence, members)? else {
+                continue;
             };
             let in_field = |problem: String| format!("field {:?}: {problem}", field.name);
             match (&field.location, &field.content) {
                 (FieldLocation::Data { bit, presence_bit }, Content::Scalar(schema)) => {
-                    self.write_bits(at, *bit, scalar_bits(schema, value).map_err(in_field)?);
+                    self.write_bits(at, *bit, scalar_to_bits(schema, value).map_err(in_field)?);
                     if let Some(bit) = presence_bit {
                         self.write_bits(at, *bit, 1);
                     }
@@ -137,7 +125,7 @@ impl Message {
                 let (code, bits) = element_code(schema);
                 let target = self.allocate((bits * values.len()).div_ceil(64));
                 for (index, value) in values.iter().enumerate() {
-                    self.write_bits(target, bits * index, scalar_bits(schema, value)?);
+                    self.write_bits(target, bits * index, scalar_to_bits(schema, value)?);
                 }
                 self.words[pointer] = distance(pointer, target)? | list_bits(code, values.len())?;
             }
@@ -180,21 +168,4 @@ fn list_length(length: usize) -> Result<u64, String> {
 
 fn list_bits(code: u64, length: usize) -> Result<u64, String> {
     Ok(list_length(length)? << 35 | code << 32 | 1)
-}
-
-fn scalar_bits(schema: &Schema, value: &Value) -> Result<u64, String> {
-    match (schema, value) {
-        (Schema::Bool, Value::Bool(value)) => Ok(u64::from(*value)),
-        (Schema::Float, Value::Number(number)) => Ok(number.as_f64().ok_or("the number is not finite")?.to_bits()),
-        (Schema::Integer { min, max }, Value::Number(number)) => {
-            let number = integer(number).filter(|number| (min..=max).contains(&number));
-            let number = number.ok_or_else(|| format!("{value} is not from {min} to {max}"))?;
-            if *min < 0 && i64::try_from(number).is_err() {
-                return Err(format!("{number} does not fit into a signed number of 64 bits"));
-            }
-            let (_, bits) = element_code(schema);
-            Ok(number as u64 & (u64::MAX >> (64 - bits)))
-        }
-        (schema, value) => Err(format!("{value} is not of the type {schema:?}")),
-    }
 }

@@ -5,9 +5,9 @@
 
 mod reader;
 
-use crate::infer::integer;
 use crate::lower::LoweredSchema;
-use crate::schema::{Field, IntegerWidth, Presence, Schema};
+use crate::scalar::{members_of, mismatch, missing, refuse_unknown, scalar_bytes, scalar_to_bits, written_value};
+use crate::schema::{Field, Presence, Schema};
 use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, VOffsetT, WIPOffset};
 use serde_json::Value;
 
@@ -29,30 +29,14 @@ impl FlatBuffers {
     }
 
     pub(crate) fn encode(&self, value: &Value) -> Result<Vec<u8>, String> {
-        let Schema::Struct(fields) = &self.0.schema else {
-            unreachable!("the root of a lowered schema is a struct")
-        };
         let mut builder = FlatBufferBuilder::new();
-        let root = write_table(fields, &self.0.lower_value(value), &mut builder)?;
+        let root = write_table(self.0.fields(), &self.0.lower_value(value), &mut builder)?;
         builder.finish_minimal(root);
         Ok(builder.finished_data().to_vec())
     }
 
     pub(crate) fn decode(&self, bytes: &[u8]) -> Result<Value, String> {
-        let Schema::Struct(fields) = &self.0.schema else {
-            unreachable!("the root of a lowered schema is a struct")
-        };
-        self.0.raise_value(reader::read_root(fields, bytes)?)
-    }
-}
-
-/// The number of bytes of a scalar.
-fn scalar_bytes(schema: &Schema) -> Option<usize> {
-    match schema {
-        Schema::Bool => Some(1),
-        Schema::Integer { min, max } => Some(IntegerWidth::of(*min, *max).bytes),
-        Schema::Float => Some(8),
-        _ => None,
+        self.0.raise_value(reader::read_root(self.0.fields(), bytes)?)
     }
 }
 
@@ -69,21 +53,13 @@ fn write_table(
     value: &Value,
     builder: &mut FlatBufferBuilder<'_>,
 ) -> Result<WIPOffset<UnionWIPOffset>, String> {
-    let Value::Object(members) = value else {
-        return Err(format!("{value} is no object"));
-    };
-    if let Some(name) = members
-        .keys()
-        .find(|name| fields.iter().all(|field| field.name != **name))
-    {
-        return Err(format!("field {name:?} is not in the schema"));
-    }
+    let members = members_of(value)?;
+    refuse_unknown(members, |name| fields.iter().any(|field| field.name == name))?;
     let mut slots = Vec::with_capacity(fields.len());
     for field in fields {
-        slots.push(match (members.get(&field.name), field.presence) {
-            (None, Presence::Always) => return Err(format!("field {:?} is missing", field.name)),
-            (None, _) | (Some(Value::Null), Presence::NullIfMissing) => Slot::Missing,
-            (Some(value), _) => write_content(&field.schema, value, builder)
+        slots.push(match written_value(&field.name, field.presence, members)? {
+            None => Slot::Missing,
+            Some(value) => write_content(&field.schema, value, builder)
                 .map_err(|problem| format!("field {:?}: {problem}", field.name))?,
         });
     }
@@ -101,9 +77,7 @@ fn write_table(
             Slot::Struct => {
                 let (inner, _) = inline_struct(&field.schema).ok_or("an object is no struct")?;
                 for (at, member) in inner.iter().enumerate().rev() {
-                    let value = value
-                        .get(&member.name)
-                        .ok_or_else(|| format!("field {:?} is missing", member.name))?;
+                    let value = value.get(&member.name).ok_or_else(|| missing(&member.name))?;
                     let target = if at == 0 {
                         ScalarTarget::Slot(slot, true)
                     } else {
@@ -125,7 +99,7 @@ fn write_content(schema: &Schema, value: &Value, builder: &mut FlatBufferBuilder
         (Schema::Struct(fields), value) => Slot::Offset(write_table(fields, value, builder)?),
         (Schema::List(element), Value::Array(values)) => Slot::Offset(write_vector(element, values, builder)?),
         (scalar, _) if scalar_bytes(scalar).is_some() => Slot::Scalar,
-        (schema, value) => return Err(format!("{value} is not of the type {schema:?}")),
+        (schema, value) => return Err(mismatch(schema, value)),
     })
 }
 
@@ -192,25 +166,14 @@ fn write_scalar(
             }
         };
     }
-    match (schema, value) {
-        (Schema::Bool, Value::Bool(value)) => push!(*value, false),
-        (Schema::Float, Value::Number(number)) => push!(number.as_f64().ok_or("the number is not finite")?, 0.0),
-        (Schema::Integer { min, max }, Value::Number(number)) => {
-            let number = integer(number).filter(|number| (min..=max).contains(&number));
-            let number = number.ok_or_else(|| format!("{value} is not from {min} to {max}"))?;
-            let width = IntegerWidth::of(*min, *max);
-            if width.signed && i64::try_from(number).is_err() {
-                return Err(format!("{number} does not fit into a signed number of 64 bits"));
-            }
-            // The low bytes of a negative number are those of its unsigned twin.
-            match width.bytes {
-                1 => push!(number as u8, 0),
-                2 => push!(number as u16, 0),
-                4 => push!(number as u32, 0),
-                _ => push!(number as u64, 0),
-            }
-        }
-        (schema, value) => return Err(format!("{value} is not of the type {schema:?}")),
+    let bits = scalar_to_bits(schema, value)?;
+    match scalar_bytes(schema) {
+        // Minus zero is the default, too.
+        _ if *schema == Schema::Float => push!(f64::from_bits(bits), 0.0),
+        Some(1) => push!(bits as u8, 0),
+        Some(2) => push!(bits as u16, 0),
+        Some(4) => push!(bits as u32, 0),
+        _ => push!(bits, 0),
     }
     Ok(())
 }

@@ -22,6 +22,7 @@ mod flat;
 mod infer;
 mod lower;
 mod protobuf;
+mod scalar;
 mod schema;
 mod self_describing;
 mod typed;
@@ -89,39 +90,30 @@ impl Encoding {
 
     /// As it is called in records and on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::MessagePack => "msgpack",
-            Self::MessagePackArrays => "msgpack-arrays",
-            Self::Cbor => "cbor",
-            Self::Protobuf => "protobuf",
-            Self::Avro => "avro",
-            Self::Postcard => "postcard",
-            Self::Ice => "ice",
-            Self::Cdr => "cdr",
-            Self::FlatBuffers => "flatbuffers",
-            Self::CapnProto => "capnproto",
-            Self::CapnProtoPacked => "capnproto-packed",
-            Self::Xml => "xml",
-        }
+        self.names().0
     }
 
     /// As its authors write it.
     pub const fn label(self) -> &'static str {
+        self.names().1
+    }
+
+    /// The name and the label.
+    const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Json => "JSON",
-            Self::MessagePack => "MessagePack",
-            Self::MessagePackArrays => "MessagePack arrays",
-            Self::Cbor => "CBOR",
-            Self::Protobuf => "protobuf",
-            Self::Avro => "Avro",
-            Self::Postcard => "postcard",
-            Self::Ice => "Ice",
-            Self::Cdr => "CDR",
-            Self::FlatBuffers => "FlatBuffers",
-            Self::CapnProto => "Cap'n Proto",
-            Self::CapnProtoPacked => "Cap'n Proto packed",
-            Self::Xml => "XML",
+            Self::Json => ("json", "JSON"),
+            Self::MessagePack => ("msgpack", "MessagePack"),
+            Self::MessagePackArrays => ("msgpack-arrays", "MessagePack arrays"),
+            Self::Cbor => ("cbor", "CBOR"),
+            Self::Protobuf => ("protobuf", "protobuf"),
+            Self::Avro => ("avro", "Avro"),
+            Self::Postcard => ("postcard", "postcard"),
+            Self::Ice => ("ice", "Ice"),
+            Self::Cdr => ("cdr", "CDR"),
+            Self::FlatBuffers => ("flatbuffers", "FlatBuffers"),
+            Self::CapnProto => ("capnproto", "Cap'n Proto"),
+            Self::CapnProtoPacked => ("capnproto-packed", "Cap'n Proto packed"),
+            Self::Xml => ("xml", "XML"),
         }
     }
 
@@ -320,7 +312,6 @@ fn decode_typed(encoding: Encoding, schema: &Schema, bytes: &[u8]) -> Result<Val
         schema,
         dialect: dialect(encoding),
     };
-    let surplus = |left: usize| format!("{left} bytes are left after the document");
     match encoding {
         Encoding::Ice => decode_positional::<ice::Ice11>(seed, bytes),
         Encoding::Cdr => decode_positional::<cdr::LittleEndian>(seed, bytes),
@@ -328,20 +319,11 @@ fn decode_typed(encoding: Encoding, schema: &Schema, bytes: &[u8]) -> Result<Val
             let mut reader = postcard::Deserializer::from_bytes(bytes);
             let value = seed.deserialize(&mut reader).map_err(|error| error.to_string())?;
             let rest = reader.finalize().map_err(|error| error.to_string())?;
-            if rest.is_empty() {
-                Ok(value)
-            } else {
-                Err(surplus(rest.len()))
-            }
+            scalar::whole(value, rest.len())
         }
         Encoding::Avro => avro::decode(schema, bytes),
         Encoding::Xml => xml::decode(schema, bytes),
-        _ => {
-            let mut reader = rmp_serde::Deserializer::new(bytes);
-            let value = seed.deserialize(&mut reader).map_err(|error| error.to_string())?;
-            let rest = reader.get_ref().len();
-            if rest == 0 { Ok(value) } else { Err(surplus(rest)) }
-        }
+        _ => self_describing::decode_message_pack(seed, bytes),
     }
 }
 

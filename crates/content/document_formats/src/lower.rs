@@ -16,7 +16,7 @@ const KEY: &str = "key";
 /// A schema whose root is a struct, whose lists hold no lists, and that has neither maps nor nulls nor mixed types.
 #[derive(Debug, Clone)]
 pub(crate) struct LoweredSchema {
-    pub(crate) schema: Schema,
+    schema: Schema,
     original: Schema,
     identical: bool,
     /// Whether a list that is missing must be told from one that is empty by a message around it.
@@ -33,10 +33,18 @@ impl LoweredSchema {
         };
         lowered.schema = match lowered.lower(original) {
             root @ Schema::Struct(_) => root,
-            root => wrapper(Presence::Always, root),
+            root => wrapper_if(true, root),
         };
         lowered.identical = lowered.schema == *original;
         lowered
+    }
+
+    /// The fields of the root.
+    pub(crate) fn fields(&self) -> &[Field] {
+        match &self.schema {
+            Schema::Struct(fields) => fields,
+            _ => unreachable!("the root of a lowered schema is a struct"),
+        }
     }
 
     fn is_wrapped_root(&self) -> bool {
@@ -46,7 +54,7 @@ impl LoweredSchema {
     fn lower(&self, schema: &Schema) -> Schema {
         match schema {
             Schema::Json => Schema::Text,
-            Schema::List(element) => Schema::List(Box::new(self.element(element))),
+            Schema::List(element) => Schema::List(Box::new(wrapper_if(element.is_container(), self.lower(element)))),
             Schema::Map(value) => {
                 let entry = vec![
                     field(KEY, Presence::Always, Schema::Text),
@@ -58,12 +66,7 @@ impl LoweredSchema {
                 fields
                     .iter()
                     .map(|own| {
-                        let lowered = self.lower(&own.schema);
-                        let lowered = if self.is_wrapped_list(own) {
-                            wrapper(Presence::Always, lowered)
-                        } else {
-                            lowered
-                        };
+                        let lowered = wrapper_if(self.is_wrapped_list(own), self.lower(&own.schema));
                         field(&own.name, own.presence, lowered)
                     })
                     .collect(),
@@ -76,15 +79,6 @@ impl LoweredSchema {
         }
     }
 
-    fn element(&self, element: &Schema) -> Schema {
-        let lowered = self.lower(element);
-        if element.is_container() {
-            wrapper(Presence::Always, lowered)
-        } else {
-            lowered
-        }
-    }
-
     fn is_wrapped_list(&self, field: &Field) -> bool {
         self.wrap_optional_lists && field.presence != Presence::Always && field.schema.is_container()
     }
@@ -94,19 +88,15 @@ impl LoweredSchema {
         if self.identical {
             return Cow::Borrowed(value);
         }
-        let lowered = self.lower_by(&self.original, value);
-        Cow::Owned(if self.is_wrapped_root() { wrap(lowered) } else { lowered })
+        Cow::Owned(wrap_if(self.is_wrapped_root(), self.lower_by(&self.original, value)))
     }
 
     fn lower_by(&self, schema: &Schema, value: &Value) -> Value {
         match (schema, value) {
             (Schema::Json, value) => Value::String(value.to_string()),
             (Schema::List(element), Value::Array(values)) => {
-                let lowered = values.iter().map(|value| {
-                    let lowered = self.lower_by(element, value);
-                    if element.is_container() { wrap(lowered) } else { lowered }
-                });
-                Value::Array(lowered.collect())
+                let lower = |value| wrap_if(element.is_container(), self.lower_by(element, value));
+                Value::Array(values.iter().map(lower).collect())
             }
             (Schema::Map(element), Value::Object(members)) => {
                 let entry = |(key, value): (&String, &Value)| {
@@ -130,19 +120,14 @@ impl LoweredSchema {
                         continue;
                     }
                     let value = self.lower_by(&own.schema, value);
-                    lowered.insert(
-                        name.clone(),
-                        if self.is_wrapped_list(own) { wrap(value) } else { value },
-                    );
+                    lowered.insert(name.clone(), wrap_if(self.is_wrapped_list(own), value));
                 }
                 Value::Object(lowered)
             }
-            (Schema::Nullable(_), Value::Null) => wrap(Value::Null),
+            (Schema::Nullable(_), Value::Null) => wrap_if(true, Value::Null),
             (Schema::Nullable(inner), value) => {
                 let own = field(VALUE, Presence::NullIfMissing, (**inner).clone());
-                let mut members = Map::new();
-                members.insert(VALUE.to_owned(), value.clone());
-                self.lower_by(&Schema::Struct(vec![own]), &Value::Object(members))
+                self.lower_by(&Schema::Struct(vec![own]), &wrap_if(true, value.clone()))
             }
             (_, value) => value.clone(),
         }
@@ -156,18 +141,14 @@ impl LoweredSchema {
         if self.identical {
             return Ok(value);
         }
-        let value = if self.is_wrapped_root() { unwrap(value)? } else { value };
-        self.raise_by(&self.original, value)
+        self.raise_by(&self.original, unwrap_if(self.is_wrapped_root(), value)?)
     }
 
     fn raise_by(&self, schema: &Schema, value: Value) -> Result<Value, String> {
         Ok(match (schema, value) {
             (Schema::Json, Value::String(text)) => serde_json::from_str(&text).map_err(|error| error.to_string())?,
             (Schema::List(element), Value::Array(values)) => {
-                let raise = |value: Value| {
-                    let value = if element.is_container() { unwrap(value)? } else { value };
-                    self.raise_by(element, value)
-                };
+                let raise = |value| self.raise_by(element, unwrap_if(element.is_container(), value)?);
                 Value::Array(values.into_iter().map(raise).collect::<Result<_, String>>()?)
             }
             (Schema::Map(element), Value::Array(entries)) => {
@@ -188,8 +169,7 @@ impl LoweredSchema {
                     };
                     let value = match value {
                         Value::Null if own.presence == Presence::NullIfMissing => Value::Null,
-                        value if self.is_wrapped_list(own) => self.raise_by(&own.schema, unwrap(value)?)?,
-                        value => self.raise_by(&own.schema, value)?,
+                        value => self.raise_by(&own.schema, unwrap_if(self.is_wrapped_list(own), value)?)?,
                     };
                     raised.insert(own.name.clone(), value);
                 }
@@ -197,7 +177,7 @@ impl LoweredSchema {
             }
             (Schema::Nullable(inner), Value::Object(members)) => {
                 let own = field(VALUE, Presence::NullIfMissing, (**inner).clone());
-                unwrap(self.raise_by(&Schema::Struct(vec![own]), Value::Object(members))?)?
+                unwrap_if(true, self.raise_by(&Schema::Struct(vec![own]), Value::Object(members))?)?
             }
             (_, value) => value,
         })
@@ -212,16 +192,26 @@ fn field(name: &str, presence: Presence, schema: Schema) -> Field {
     }
 }
 
-fn wrapper(presence: Presence, schema: Schema) -> Schema {
-    Schema::Struct(vec![field(VALUE, presence, schema)])
+/// The schema of a message around a value, if it is wrapped.
+fn wrapper_if(wrapped: bool, schema: Schema) -> Schema {
+    if wrapped {
+        Schema::Struct(vec![field(VALUE, Presence::Always, schema)])
+    } else {
+        schema
+    }
 }
 
-fn wrap(value: Value) -> Value {
-    Value::Object(Map::from_iter([(VALUE.to_owned(), value)]))
+fn wrap_if(wrapped: bool, value: Value) -> Value {
+    if wrapped {
+        Value::Object(Map::from_iter([(VALUE.to_owned(), value)]))
+    } else {
+        value
+    }
 }
 
-fn unwrap(value: Value) -> Result<Value, String> {
+fn unwrap_if(wrapped: bool, value: Value) -> Result<Value, String> {
     match value {
+        value if !wrapped => Ok(value),
         Value::Object(mut members) => members
             .remove(VALUE)
             .ok_or_else(|| "a message around a value is empty".to_owned()),

@@ -3,11 +3,13 @@
 //! A field that may be missing is `optional`; others are left out where they hold their default, as generated code does. Whole numbers
 //! without a sign are `uint64`, others `sint64`; numbers in lists are packed. Keys and varints are prost's.
 
-use crate::infer::integer;
 use crate::lower::LoweredSchema;
+use crate::scalar::{
+    complete, from_float, members_of, mismatch, refuse_unknown, to_float, whole_number, written_value,
+};
 use crate::schema::{Field, Presence, Schema};
 use prost::encoding::{WireType, decode_key, decode_varint, encode_key, encode_varint};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
 /// The deepest nesting of messages that is read: that of prost.
@@ -24,27 +26,18 @@ impl Protobuf {
 
     pub(crate) fn encode(&self, value: &Value) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
-        match &self.0.schema {
-            Schema::Struct(fields) => write_message(fields, &self.0.lower_value(value), &mut bytes)?,
-            _ => unreachable!("the root of a lowered schema is a struct"),
-        }
+        write_message(self.0.fields(), &self.0.lower_value(value), &mut bytes)?;
         Ok(bytes)
     }
 
     pub(crate) fn decode(&self, mut bytes: &[u8]) -> Result<Value, String> {
-        match &self.0.schema {
-            Schema::Struct(fields) => self.0.raise_value(read_message(fields, &mut bytes, 0)?),
-            _ => unreachable!("the root of a lowered schema is a struct"),
-        }
+        self.0.raise_value(read_message(self.0.fields(), &mut bytes, 0)?)
     }
 
     /// The schema as `.proto` text.
     pub(crate) fn text(&self) -> String {
         let mut text = "syntax = \"proto3\";\n".to_owned();
-        if let Schema::Struct(fields) = &self.0.schema {
-            let mut names = Vec::new();
-            write_definition("Document", fields, &mut names, &mut text);
-        }
+        write_definition("Document", self.0.fields(), &mut Vec::new(), &mut text);
         text
     }
 }
@@ -106,21 +99,12 @@ fn camel_case(name: &str) -> String {
 }
 
 fn write_message(fields: &[Field], value: &Value, bytes: &mut Vec<u8>) -> Result<(), String> {
-    let Value::Object(members) = value else {
-        return Err(format!("{value} is no object"));
-    };
-    if let Some(name) = members
-        .keys()
-        .find(|name| fields.iter().all(|field| field.name != **name))
-    {
-        return Err(format!("field {name:?} is not in the schema"));
-    }
+    let members = members_of(value)?;
+    refuse_unknown(members, |name| fields.iter().any(|field| field.name == name))?;
     for (field, number) in fields.iter().zip(1_u32..) {
-        match (members.get(&field.name), field.presence) {
-            (None, Presence::Always) => return Err(format!("field {:?} is missing", field.name)),
-            (None, _) | (Some(Value::Null), Presence::NullIfMissing) => {}
-            (Some(value), presence) => write_field(field, number, value, presence != Presence::Always, bytes)
-                .map_err(|problem| format!("field {:?}: {problem}", field.name))?,
+        if let Some(value) = written_value(&field.name, field.presence, members)? {
+            write_field(field, number, value, field.presence != Presence::Always, bytes)
+                .map_err(|problem| format!("field {:?}: {problem}", field.name))?;
         }
     }
     Ok(())
@@ -192,11 +176,10 @@ fn write_scalar(scalar: &Schema, value: &Value, bytes: &mut Vec<u8>) -> Result<(
     match (scalar, value) {
         (Schema::Bool, Value::Bool(value)) => bytes.push(u8::from(*value)),
         (Schema::Float, Value::Number(number)) => {
-            bytes.extend_from_slice(&number.as_f64().ok_or("the number is not finite")?.to_le_bytes());
+            bytes.extend_from_slice(&to_float(number)?.to_le_bytes());
         }
         (Schema::Integer { min, max }, Value::Number(number)) => {
-            let number = integer(number).filter(|number| (min..=max).contains(&number));
-            let number = number.ok_or_else(|| format!("{value} is not from {min} to {max}"))?;
+            let number = whole_number(number, *min, *max)?;
             if *min < 0 {
                 let number = i64::try_from(number).map_err(|_| format!("{number} does not fit into sint64"))?;
                 encode_varint(((number << 1) ^ (number >> 63)).cast_unsigned(), bytes);
@@ -204,7 +187,7 @@ fn write_scalar(scalar: &Schema, value: &Value, bytes: &mut Vec<u8>) -> Result<(
                 encode_varint(number as u64, bytes);
             }
         }
-        (scalar, value) => return Err(format!("{value} is not of the type {scalar:?}")),
+        (scalar, value) => return Err(mismatch(scalar, value)),
     }
     Ok(())
 }
@@ -249,13 +232,7 @@ fn read_message(fields: &[Field], bytes: &mut &[u8], depth: usize) -> Result<Val
         };
         members.insert(field.name.clone(), value);
     }
-    match fields
-        .iter()
-        .find(|field| field.presence == Presence::Always && !members.contains_key(&field.name))
-    {
-        Some(field) => Err(format!("field {:?} is missing", field.name)),
-        None => Ok(Value::Object(members)),
-    }
+    complete(fields, members)
 }
 
 fn read_elements(element: &Schema, mut content: &[u8], depth: usize, list: &mut Vec<Value>) -> Result<(), String> {
@@ -300,9 +277,7 @@ fn read_scalar(scalar: &Schema, bytes: &mut &[u8]) -> Result<Value, String> {
     if *scalar == Schema::Float {
         let (number, rest) = bytes.split_first_chunk().ok_or("fewer than 8 bytes are left")?;
         *bytes = rest;
-        return Number::from_f64(f64::from_le_bytes(*number))
-            .map(Value::Number)
-            .ok_or_else(|| "a number is not finite".to_owned());
+        return from_float(f64::from_le_bytes(*number));
     }
     let number = decode_varint(bytes).map_err(|error| error.to_string())?;
     Ok(match scalar {

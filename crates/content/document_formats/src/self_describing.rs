@@ -1,17 +1,18 @@
 //! JSON, MessagePack and CBOR: encodings that carry the names and types of what they hold.
 
 use crate::Encoding;
+use crate::scalar::{from_float, whole};
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// The deepest nesting that is read: that of serde_json.
 const DEPTH_MAX: usize = 128;
 
 /// The most elements that memory is set aside for before they are read: our own choice.
-const RESERVED_MAX: usize = 1024;
+pub(crate) const RESERVED_MAX: usize = 1024;
 
 pub(crate) fn encode(encoding: Encoding, document: &impl Serialize) -> Result<Vec<u8>, String> {
     match encoding {
@@ -89,24 +90,24 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
 pub(crate) fn decode(encoding: Encoding, bytes: &[u8]) -> Result<Value, String> {
     let root = AnyValue { depth: 0 };
-    let (value, left) = match encoding {
-        Encoding::Json => return serde_json::from_slice(bytes).map_err(|error| error.to_string()),
+    match encoding {
+        Encoding::Json => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
         Encoding::Cbor => {
             let mut reader = minicbor_serde::Deserializer::new(bytes);
             let value = root.deserialize(&mut reader).map_err(|error| error.to_string())?;
-            (value, bytes.len() - reader.decoder().position())
+            whole(value, bytes.len() - reader.decoder().position())
         }
-        _ => {
-            let mut reader = rmp_serde::Deserializer::new(bytes);
-            let value = root.deserialize(&mut reader).map_err(|error| error.to_string())?;
-            (value, reader.get_ref().len())
-        }
-    };
-    if left > 0 {
-        Err(format!("{left} bytes are left after the document"))
-    } else {
-        Ok(value)
+        _ => decode_message_pack(root, bytes),
     }
+}
+
+pub(crate) fn decode_message_pack<'a>(
+    seed: impl DeserializeSeed<'a, Value = Value>,
+    bytes: &'a [u8],
+) -> Result<Value, String> {
+    let mut reader = rmp_serde::Deserializer::new(bytes);
+    let value = seed.deserialize(&mut reader).map_err(|error| error.to_string())?;
+    whole(value, reader.get_ref().len())
 }
 
 /// Reads a value of any type, to a limited depth.
@@ -164,9 +165,7 @@ impl<'de> Visitor<'de> for AnyValue {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("a number is not finite"))
+        from_float(value).map_err(E::custom)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {

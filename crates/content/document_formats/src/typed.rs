@@ -3,12 +3,13 @@
 //! Structs become tuples, since names are left out. Maps are sequences of pairs where the encoding has no maps, which is the same
 //! bytes. An option is an option, or a sequence of none or one where the encoding has none.
 
-use crate::infer::integer;
+use crate::scalar::{from_float, mismatch, missing, refuse_unknown, whole_number, written_value};
 use crate::schema::{Field, IntegerWidth, Presence, Schema};
+use crate::self_describing::RESERVED_MAX;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _, SerializeTuple as _};
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// What an encoding has.
@@ -22,9 +23,6 @@ pub(crate) struct Dialect {
     pub(crate) unsigned: bool,
 }
 
-/// The most elements that memory is set aside for before they are read: our own choice.
-const RESERVED_MAX: usize = 1024;
-
 /// A value that is written by its schema.
 pub(crate) struct Typed<'a> {
     pub(crate) schema: &'a Schema,
@@ -33,6 +31,16 @@ pub(crate) struct Typed<'a> {
 }
 
 impl Dialect {
+    /// The bytes of a whole number, and whether it has a sign. None where 64 bits are too few.
+    fn width(self, min: i128, max: i128) -> Option<(usize, bool)> {
+        let width = if self.unsigned {
+            Some(IntegerWidth::of(min, max))
+        } else {
+            IntegerWidth::signed_of(min, max)
+        };
+        width.map(|width| (width.bytes, width.signed))
+    }
+
     fn has_option_of(self, schema: &Schema) -> bool {
         self.options && !(self.none_is_null && matches!(schema, Schema::Nullable(_)))
     }
@@ -82,15 +90,8 @@ impl Serialize for Typed<'_> {
         match (self.schema, self.value) {
             (Schema::Bool, Value::Bool(value)) => serializer.serialize_bool(*value),
             (Schema::Integer { min, max }, Value::Number(number)) => {
-                let number = integer(number).filter(|number| (min..=max).contains(&number));
-                let number =
-                    number.ok_or_else(|| S::Error::custom(format!("{} is not from {min} to {max}", self.value)))?;
-                let width = if self.dialect.unsigned {
-                    Some(IntegerWidth::of(*min, *max))
-                } else {
-                    IntegerWidth::signed_of(*min, *max)
-                };
-                match width.map(|width| (width.bytes, width.signed)) {
+                let number = whole_number(number, *min, *max).map_err(S::Error::custom)?;
+                match self.dialect.width(*min, *max) {
                     Some((1, false)) => serializer.serialize_u8(number as u8),
                     Some((2, false)) => serializer.serialize_u16(number as u16),
                     Some((4, false)) => serializer.serialize_u32(number as u32),
@@ -126,34 +127,23 @@ impl Serialize for Typed<'_> {
             (Schema::Struct(fields), Value::Object(members)) => {
                 let mut tuple = serializer.serialize_tuple(fields.len())?;
                 for field in fields {
-                    let value = members.get(&field.name);
-                    match (field.presence, value) {
-                        (Presence::Always, Some(value)) => tuple.serialize_element(&self.with(&field.schema, value))?,
-                        (Presence::Always, None) => {
-                            return Err(S::Error::custom(format!("field {:?} is missing", field.name)));
+                    let value = written_value(&field.name, field.presence, members).map_err(S::Error::custom)?;
+                    match value {
+                        Some(value) if field.presence == Presence::Always => {
+                            tuple.serialize_element(&self.with(&field.schema, value))?;
                         }
-                        (Presence::Optional, value) => {
-                            tuple.serialize_element(&self.maybe(&field.schema, value))?;
-                        }
-                        (Presence::NullIfMissing, value) => {
-                            let value = value.filter(|value| !value.is_null());
-                            tuple.serialize_element(&self.maybe(&field.schema, value))?;
-                        }
+                        value => tuple.serialize_element(&self.maybe(&field.schema, value))?,
                     }
                 }
-                if let Some(name) = members
-                    .keys()
-                    .find(|name| fields.iter().all(|field| field.name != **name))
-                {
-                    return Err(S::Error::custom(format!("field {name:?} is not in the schema")));
-                }
+                let is_known = |name: &str| fields.iter().any(|field| field.name == name);
+                refuse_unknown(members, is_known).map_err(S::Error::custom)?;
                 tuple.end()
             }
             (Schema::Nullable(schema), value) => {
                 let value = Some(value).filter(|value| !value.is_null());
                 self.maybe(schema, value).serialize(serializer)
             }
-            (schema, value) => Err(S::Error::custom(format!("{value} is not of the type {schema:?}"))),
+            (schema, value) => Err(S::Error::custom(mismatch(schema, value))),
         }
     }
 }
@@ -177,23 +167,16 @@ impl<'de> DeserializeSeed<'de> for TypedSeed<'_> {
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
         match self.schema {
             Schema::Bool => reader.deserialize_bool(self),
-            Schema::Integer { min, max } => {
-                let width = if self.dialect.unsigned {
-                    Some(IntegerWidth::of(*min, *max))
-                } else {
-                    IntegerWidth::signed_of(*min, *max)
-                };
-                match width.map(|width| (width.bytes, width.signed)) {
-                    Some((1, false)) => reader.deserialize_u8(self),
-                    Some((2, false)) => reader.deserialize_u16(self),
-                    Some((4, false)) => reader.deserialize_u32(self),
-                    Some((_, false)) => reader.deserialize_u64(self),
-                    Some((1, true)) => reader.deserialize_i8(self),
-                    Some((2, true)) => reader.deserialize_i16(self),
-                    Some((4, true)) => reader.deserialize_i32(self),
-                    _ => reader.deserialize_i64(self),
-                }
-            }
+            Schema::Integer { min, max } => match self.dialect.width(*min, *max) {
+                Some((1, false)) => reader.deserialize_u8(self),
+                Some((2, false)) => reader.deserialize_u16(self),
+                Some((4, false)) => reader.deserialize_u32(self),
+                Some((_, false)) => reader.deserialize_u64(self),
+                Some((1, true)) => reader.deserialize_i8(self),
+                Some((2, true)) => reader.deserialize_i16(self),
+                Some((4, true)) => reader.deserialize_i32(self),
+                _ => reader.deserialize_i64(self),
+            },
             Schema::Float => reader.deserialize_f64(self),
             Schema::Text | Schema::Json => reader.deserialize_str(self),
             Schema::List(_) => reader.deserialize_seq(self),
@@ -226,9 +209,7 @@ impl<'de> Visitor<'de> for TypedSeed<'_> {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("a number is not finite"))
+        from_float(value).map_err(E::custom)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Value, E> {
@@ -243,8 +224,7 @@ impl<'de> Visitor<'de> for TypedSeed<'_> {
             Schema::Struct(fields) => {
                 let mut members = Map::new();
                 for field in fields {
-                    let missing = || de::Error::custom(format!("field {:?} is missing", field.name));
-                    if let Some(value) = read_field(self, field, &mut elements, missing)? {
+                    if let Some(value) = read_field(self, field, &mut elements)? {
                         members.insert(field.name.clone(), value);
                     }
                 }
@@ -277,19 +257,17 @@ fn read_field<'de, A: SeqAccess<'de>>(
     seed: TypedSeed<'_>,
     field: &Field,
     elements: &mut A,
-    missing: impl Fn() -> A::Error,
 ) -> Result<Option<Value>, A::Error> {
     let seed = seed.with(&field.schema);
-    Ok(match field.presence {
-        Presence::Always => Some(elements.next_element_seed(seed)?.ok_or_else(missing)?),
-        Presence::Optional => elements.next_element_seed(MaybeSeed(seed))?.ok_or_else(missing)?,
-        Presence::NullIfMissing => Some(
-            elements
-                .next_element_seed(MaybeSeed(seed))?
-                .ok_or_else(missing)?
-                .unwrap_or(Value::Null),
-        ),
-    })
+    let value = match field.presence {
+        Presence::Always => elements.next_element_seed(seed)?.map(Some),
+        Presence::Optional => elements.next_element_seed(MaybeSeed(seed))?,
+        Presence::NullIfMissing => {
+            let value = elements.next_element_seed(MaybeSeed(seed))?;
+            value.map(|value| Some(value.unwrap_or(Value::Null)))
+        }
+    };
+    value.ok_or_else(|| de::Error::custom(missing(&field.name)))
 }
 
 /// Reads a value that may be missing.

@@ -258,10 +258,13 @@ fn choose(
         .all_messages()
         .filter(|message| message.parent_file().name() == file.name() && !message.is_map_entry())
         .collect();
-    let names = |messages: &[MessageDescriptor]| -> Vec<String> {
-        messages.iter().map(|message| message.full_name().to_owned()).collect()
-    };
+    let names =
+        |messages: &[MessageDescriptor]| messages.iter().map(|message| message.full_name().to_owned()).collect();
     let file_name = file.name().to_owned();
+    let ambiguous = |messages: &[MessageDescriptor]| UserSchemaError::Ambiguous {
+        file: file_name.clone(),
+        candidates: names(messages),
+    };
     if let Some(name) = name {
         let name = name.trim_start_matches('.');
         let suffix = format!(".{name}");
@@ -278,33 +281,21 @@ fn choose(
         return match &named[..] {
             [message] => Ok(message.clone()),
             [] => Err(UserSchemaError::UnknownMessage {
+                candidates: names(&own),
                 file: file_name,
                 name: name.to_owned(),
-                candidates: names(&own),
             }),
-            several => Err(UserSchemaError::Ambiguous {
-                file: file_name,
-                candidates: names(several),
-            }),
+            several => Err(ambiguous(several)),
         };
     }
     let used = used_messages(pool);
-    let unused: Vec<MessageDescriptor> = own
-        .iter()
-        .filter(|message| !used.contains(message.full_name()))
-        .cloned()
-        .collect();
-    match (&unused[..], &own[..]) {
-        (_, []) => Err(UserSchemaError::NoMessage { file: file_name }),
-        ([message], _) => Ok(message.clone()),
-        ([], all) => Err(UserSchemaError::Ambiguous {
-            file: file_name,
-            candidates: names(all),
-        }),
-        (several, _) => Err(UserSchemaError::Ambiguous {
-            file: file_name,
-            candidates: names(several),
-        }),
+    let is_unused = |message: &&MessageDescriptor| !used.contains(message.full_name());
+    let unused: Vec<MessageDescriptor> = own.iter().filter(is_unused).cloned().collect();
+    match &unused[..] {
+        _ if own.is_empty() => Err(UserSchemaError::NoMessage { file: file_name }),
+        [message] => Ok(message.clone()),
+        [] => Err(ambiguous(&own)),
+        several => Err(ambiguous(several)),
     }
 }
 

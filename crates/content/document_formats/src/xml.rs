@@ -4,6 +4,7 @@
 //! element with the attribute `null`. Types come from the schema, as they would from an XML Schema.
 
 use crate::infer::integer;
+use crate::scalar::{complete, mismatch};
 use crate::schema::{Field, Presence, Schema};
 use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesStart, BytesText, Event};
@@ -66,7 +67,7 @@ fn write(
         (Schema::Text, Value::String(text)) => text.clone(),
         (Schema::Bool, Value::Bool(value)) => value.to_string(),
         (Schema::Integer { .. } | Schema::Float, Value::Number(number)) => number.to_string(),
-        (schema, value) => return Err(format!("{value} is not of the type {schema:?}")),
+        (schema, value) => return Err(mismatch(schema, value)),
     };
     check_text(&text)?;
     let end = start.to_end().into_owned();
@@ -203,22 +204,13 @@ fn value(schema: &Schema, element: Element) -> Result<Value, String> {
     Ok(match schema {
         Schema::Nullable(_) if element.null => Value::Null,
         Schema::Nullable(inner) => value(inner, element)?,
-        Schema::List(inner) => Value::Array(
-            element
-                .children
-                .into_iter()
-                .map(|child| value(inner, child))
-                .collect::<Result<_, String>>()?,
-        ),
+        Schema::List(inner) => {
+            let values = element.children.into_iter().map(|child| value(inner, child));
+            Value::Array(values.collect::<Result<_, _>>()?)
+        }
         Schema::Map(inner) => {
             let entry = |child: Element| Ok((child.name.clone(), value(inner, child)?));
-            Value::Object(
-                element
-                    .children
-                    .into_iter()
-                    .map(entry)
-                    .collect::<Result<Map<_, _>, String>>()?,
-            )
+            Value::Object(element.children.into_iter().map(entry).collect::<Result<_, String>>()?)
         }
         Schema::Struct(fields) => object(fields, element)?,
         Schema::Json => serde_json::from_str(&element.text).map_err(|error| error.to_string())?,
@@ -249,11 +241,5 @@ fn object(fields: &[Field], element: Element) -> Result<Value, String> {
     for field in fields.iter().filter(|field| field.presence == Presence::NullIfMissing) {
         members.entry(&field.name).or_insert(Value::Null);
     }
-    match fields
-        .iter()
-        .find(|field| field.presence == Presence::Always && !members.contains_key(&field.name))
-    {
-        Some(field) => Err(format!("field {:?} is missing", field.name)),
-        None => Ok(Value::Object(members)),
-    }
+    complete(fields, members)
 }

@@ -16,6 +16,7 @@
 //! one above the size limit no more than the limit. Packet captures are read elsewhere.
 
 mod chronology;
+mod detect_format;
 mod detect_json_log;
 mod detect_log;
 mod format;
@@ -23,6 +24,7 @@ pub mod har;
 mod json_members;
 mod json_walker;
 pub mod jsonl;
+mod keys;
 pub mod length_prefixed;
 mod lines;
 mod log_lines;
@@ -30,8 +32,9 @@ mod log_mapping;
 mod store;
 pub mod text;
 
+pub use detect_format::LINES_AS_THEY_STAND;
 pub use detect_log::Proposal;
-pub use format::{Format, LINES_AS_THEY_STAND, UnknownFormat};
+pub use format::{Format, UnknownFormat};
 pub use log_mapping::{FieldMapping, LogMapping, ParsePatternError, Pattern};
 pub use store::{Connection, ContentHash, Directions, Messages};
 
@@ -42,7 +45,7 @@ use crate::reading::note::NoteCounter;
 use crate::reading::sniff::OpenedFile;
 use bytes::Bytes;
 use chronology::Order;
-use format::Detected;
+use detect_format::Detected;
 use lastmile_units::ByteCount;
 use std::fmt;
 use std::io::{self, Read};
@@ -132,7 +135,7 @@ impl Reading {
 /// When it cannot be read.
 pub fn decompressed<'a>(from: impl Read + Send + 'a, name: &str) -> Result<impl Read + Send + 'a, TranscriptError> {
     let opened = OpenedFile::new(Box::new(from) as Box<dyn Read + Send + 'a>, name)?;
-    Ok(format::decompressed(opened, name)?.content())
+    Ok(detect_format::decompressed(opened, name)?.content())
 }
 
 /// Where a message stands in its file, counted from 1.
@@ -222,7 +225,7 @@ impl<'a> Transcript<'a> {
             format,
             opened,
             is_list,
-        } = format::detect(Box::new(from), name, reading, &mut remarks)?;
+        } = detect_format::detect(Box::new(from), name, reading, &mut remarks)?;
         let reader: Box<dyn Reader + Send + 'a> = match format {
             Format::Text => Box::new(text::Text::new(opened.without_mark().content(), name, reading)),
             Format::JsonLines => Box::new(jsonl::JsonLines::new(opened.without_mark().content(), name, reading)),
@@ -256,10 +259,11 @@ impl<'a> Transcript<'a> {
             ..reading
         };
         let mut notes = NoteCounter::default();
-        let mut opened = format::detect(Box::new(from), name, stated, &mut notes)?.opened;
+        let mut opened = detect_format::detect(Box::new(from), name, stated, &mut notes)?.opened;
         let mut is_list = false;
         if format == Format::JsonLines {
-            (opened, is_list) = format::with_elements_as_lines(opened, name, reading.largest_message, &mut notes)?;
+            (opened, is_list) =
+                detect_format::with_elements_as_lines(opened, name, reading.largest_message, &mut notes)?;
         }
         let remedy = mapping.remedy();
         let lines = log_lines::LogLines::new(opened.without_mark().content(), name, reading, mapping, server_sends);

@@ -1,6 +1,6 @@
-//! Writes the traffic that is committed under `examples/`: `cargo run -p lastmile-workload --example make_examples -- examples`.
+//! Writes the messages that are committed under `examples/`: `cargo run -p lastmile-workload --example make_examples -- examples`.
 
-use lastmile_workload::{demo_page_load, messages};
+use lastmile_workload::messages;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,14 +24,10 @@ fn main() -> ExitCode {
 }
 
 fn write(folder: &std::path::Path) -> io::Result<usize> {
-    let mut files = demo_page_load::example_files();
-    files.extend(messages::example_files().map_err(io::Error::other)?);
-    for (path, content) in &files {
-        let path = folder.join(path);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(path, content)?;
+    let files = messages::example_files().map_err(io::Error::other)?;
+    std::fs::create_dir_all(folder)?;
+    for (name, content) in &files {
+        std::fs::write(folder.join(name), content)?;
     }
     Ok(files.len())
 }

@@ -7,7 +7,6 @@
 pub mod access_log;
 pub mod bibliography;
 pub mod call_values;
-pub mod demo_page_load;
 mod faulty_meter;
 pub mod messages;
 pub mod prose;

@@ -1,3 +1,5 @@
+mod shop_example;
+
 use super::test_executions::{Case, TestExecutions, Variation};
 use super::*;
 use std::io::Write as _;

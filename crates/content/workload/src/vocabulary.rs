@@ -71,15 +71,6 @@ impl Words {
         format!("{}{}", self.name(rng), capitalised(self.name(rng)))
     }
 
-    /// A name as in a heading.
-    pub(super) fn title(&self, rng: &mut Rng) -> String {
-        let count = between(rng, 2, 3);
-        (0..count)
-            .map(|_| capitalised(self.name(rng)))
-            .collect::<Vec<_>>()
-            .join(" ")
-    }
-
     /// A sentence of 6 to 18 words.
     pub(super) fn sentence(&self, rng: &mut Rng) -> String {
         let count = between(rng, 6, 18);

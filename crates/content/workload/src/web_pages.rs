@@ -3,10 +3,10 @@
 //! Each is complete: its documents, style sheets and scripts name one another as a browser needs it, and its scripts run. Sizes are our
 //! own choice of ordinary ones.
 
+mod code;
 mod shapes;
 
 use super::WorkloadError;
-use super::demo_page_load::code;
 use super::vocabulary::Words;
 use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response, Traffic, TrafficFormat};
 use lastmile_units::suggest::nearest;

@@ -59,7 +59,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share, requires = "slo")]
     pub(crate) resolution: f64,
 
-    /// The number of runs of which most decide whether a rate keeps the limit
+    /// Runs per rate; the majority decides whether the rate meets the limit
     #[arg(long, value_name = "N", default_value = "3", value_parser = |text: &str| parse_from_one::<NonZeroU32>(text, Some(101)), requires = "slo")]
     pub(crate) runs_per_rate: NonZeroU32,
 

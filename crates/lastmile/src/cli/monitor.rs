@@ -176,7 +176,7 @@ Examples:
   lastmile query 'run.*' --where 'seconds > 2' --since 5m
   lastmile query --limit 10
   lastmile query run.done --csv cell,seconds >runs.csv
-  lastmile query 'run.>' --parquet runs.parquet"
+  lastmile query 'run.>' >runs.ndjson           which DuckDB, pandas and jq read"
 )]
 pub(crate) struct QueryArgs {
     #[command(flatten)]
@@ -185,10 +185,6 @@ pub(crate) struct QueryArgs {
     /// Print a table of comma-separated values with these fields, after the time in nanoseconds, the source, the number and the subject
     #[arg(long, value_name = "FIELD,FIELD", value_delimiter = ',')]
     pub(crate) csv: Option<Vec<String>>,
-
-    /// Write the events to a Parquet file, with a column for each field; only the last line, and what is no event, is printed
-    #[arg(long, value_name = "FILE", conflicts_with = "csv")]
-    pub(crate) parquet: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) monitor: MonitorArg,

@@ -31,7 +31,7 @@ use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::settings::World;
 use lastmile_units::{ByteCount, Seed};
 use live_view::LiveView;
-use stage::{Stage, StageRun};
+use stage::{LoadTarget, StageRun};
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -73,8 +73,8 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     let mut campaign = Campaign::new(args, interrupt)?;
     for world in worlds {
         let stage = match world {
-            World::Simulated => Stage::simulated(link.clone().map_or_else(ideal_link, Ok)?, model(args)),
-            World::Emulated => Stage::real(args, link.as_ref(), &campaign.interrupt, &campaign.live)?,
+            World::Simulated => LoadTarget::simulated(link.clone().map_or_else(ideal_link, Ok)?, model(args)),
+            World::Emulated => LoadTarget::real(args, link.as_ref(), &campaign.interrupt, &campaign.live)?,
         };
         campaign.measure(&stage)?;
         if campaign.is_interrupted() {
@@ -148,7 +148,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// All runs in one world.
-    fn measure(&mut self, stage: &Stage) -> anyhow::Result<()> {
+    fn measure(&mut self, stage: &LoadTarget) -> anyhow::Result<()> {
         if let Some(limit) = &self.args.slo {
             return self.search(stage, limit);
         }
@@ -169,7 +169,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// The plan at each rate of a sweep or for each size, or the one plan.
-    fn variants(&self, stage: &Stage) -> anyhow::Result<Vec<(Plan, Option<ByteCount>)>> {
+    fn variants(&self, stage: &LoadTarget) -> anyhow::Result<Vec<(Plan, Option<ByteCount>)>> {
         if let Some(sweep) = &self.args.sweep {
             return Ok(sweep.0.iter().map(|rate| (self.plan_at(*rate), None)).collect());
         }
@@ -191,7 +191,7 @@ impl<'a> Campaign<'a> {
         Ok(sizes.0.iter().map(sized).collect())
     }
 
-    fn search(&mut self, stage: &Stage, limit: &Limit) -> anyhow::Result<()> {
+    fn search(&mut self, stage: &LoadTarget, limit: &Limit) -> anyhow::Result<()> {
         let start = self
             .args
             .rate
@@ -209,16 +209,16 @@ impl<'a> Campaign<'a> {
             output::note(&live_view::expectation(limit, options.expected_runs(), run));
         }
         let (mut shown, mut is_first) = (live_view::Bracket::default(), true);
-        let found = highest_rate::<Stop>(&options, self.seed, &mut |rate, seed| {
+        let found = highest_rate::<EarlyEnd>(&options, self.seed, &mut |rate, seed| {
             let plan = self.plan_at(rate);
             let (run, measured) = self
                 .run(stage, &plan, None, seed, RunPurpose::Search)
-                .map_err(Stop::Failed)?;
+                .map_err(EarlyEnd::Failed)?;
             if summary::is_interrupted(measured) {
-                return Err(Stop::Interrupted);
+                return Err(EarlyEnd::Interrupted);
             }
             if let Some(cause) = measured.hopeless_cause().filter(|_| is_first) {
-                return Err(Stop::Hopeless(cause));
+                return Err(EarlyEnd::Hopeless(cause));
             }
             is_first = false;
             // What the world disturbed shows nothing to be within the limit.
@@ -237,13 +237,13 @@ impl<'a> Campaign<'a> {
         self.bracket.clear();
         let found = match found {
             Ok(found) => found,
-            Err(Stop::Interrupted) => return Ok(()),
-            Err(Stop::Hopeless(cause)) => HighestRate {
+            Err(EarlyEnd::Interrupted) => return Ok(()),
+            Err(EarlyEnd::Hopeless(cause)) => HighestRate {
                 repeats: Vec::new(),
                 broken_by: Some(format!("every request failed ({cause})")),
                 unsettled: 0,
             },
-            Err(Stop::Failed(error)) => return Err(error),
+            Err(EarlyEnd::Failed(error)) => return Err(error),
         };
         self.limits.push(RateLimit {
             world: stage.name().to_owned(),
@@ -261,7 +261,7 @@ impl<'a> Campaign<'a> {
     /// One run, kept.
     fn run(
         &mut self,
-        stage: &Stage,
+        stage: &LoadTarget,
         plan: &Plan,
         size: Option<ByteCount>,
         seed: Seed,
@@ -351,7 +351,7 @@ impl<'a> Campaign<'a> {
 }
 
 /// Why a search ended early.
-enum Stop {
+enum EarlyEnd {
     Interrupted,
     /// Every request of the first run failed, as it would at any rate.
     Hopeless(ErrorCause),

@@ -7,6 +7,7 @@ use crate::registry::{CATALOGUE, DELIVERIES};
 use crate::{cost_table, fail_on, interrupt, output, privileges, progress, run_store};
 use anyhow::{Context as _, anyhow, bail};
 use lastmile_deliveries::missing_servers;
+use lastmile_study::cell::{Expanded, expand};
 use lastmile_study::file::{self, Rule, Study, StudyError};
 use lastmile_study::journal::{Journal, Outcomes};
 use lastmile_study::observer::Observer;
@@ -36,7 +37,8 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         None => {
             let study = requested_study(args)?;
             if args.dry_run {
-                output::print_data(&runner::dry_run(&study, &DELIVERIES, threads(args, &study)?)?)?;
+                let expanded = expand(&study)?;
+                output::print_data(&runner::dry_run(&expanded, &DELIVERIES, threads(args, &expanded)))?;
                 return Ok(Exit::Done);
             }
             start_run(args, study)?
@@ -65,18 +67,17 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 
 /// How many cells run at once. Emulated cells wait for packets most of the time, so a core runs several; whether it
 /// ran them without delay is measured, and reported with their figures. Four is our own choice. A real browser needs the machine alone.
-fn threads(args: &RunArgs, study: &Study) -> anyhow::Result<NonZeroUsize> {
+fn threads(args: &RunArgs, expanded: &Expanded<'_>) -> NonZeroUsize {
     const EMULATED_ON_A_CORE: usize = 4;
     let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let emulates = study.emulates()?;
-    let usual = if DELIVERIES.run_alone(study)? {
+    let usual = if DELIVERIES.run_alone(expanded) {
         NonZeroUsize::MIN
-    } else if emulates {
+    } else if expanded.emulates() {
         cores.saturating_mul(NonZeroUsize::new(EMULATED_ON_A_CORE).expect("four is not zero"))
     } else {
         cores
     };
-    Ok(args.threads.unwrap_or(usual))
+    args.threads.unwrap_or(usual)
 }
 
 /// The requested study, with the command line's settings, after checking that it can run.
@@ -123,7 +124,7 @@ fn with_copy(args: &RunArgs, error: &StudyError) -> anyhow::Error {
 
 /// Names the real servers that this machine lacks, and leaves out their cells.
 fn skip_missing_servers(study: &mut Study) -> anyhow::Result<()> {
-    for missing in missing_servers(study)? {
+    for missing in missing_servers(&expand(study)?) {
         output::note(&format!("left out: {}", missing.why));
         study.exclude_server(missing.server);
     }
@@ -133,10 +134,11 @@ fn skip_missing_servers(study: &mut Study) -> anyhow::Result<()> {
 /// Checks, before any time is spent, that this machine can run every cell of a study. Acquires the right to make network
 /// namespaces where cells are emulated, which has to be done before any thread is started.
 fn check_requirements(study: &Study) -> anyhow::Result<()> {
-    DELIVERIES.check(study)?;
-    if study.emulates()? {
+    let expanded = expand(study)?;
+    DELIVERIES.check(&expanded)?;
+    if expanded.emulates() {
         // Cells that name their world stay in it, whatever --world says.
-        let needs_none = !study.clone().in_world(file::World::Simulated, false).emulates()?;
+        let needs_none = !expand(&study.clone().in_world(file::World::Simulated, false))?.emulates();
         let remedy = if needs_none {
             "use --world sim"
         } else {
@@ -217,20 +219,21 @@ fn execute(args: &RunArgs, folder: &RunFolder, kept: &mut StoredRun, journal: &m
         format!("stopped at once; {}", run_store::how_to_resume(folder.path())),
     )?;
     let bar = progress::bar("repeats");
-    let threads = threads(args, &kept.study)?;
-    if kept.study.emulates()? {
-        let expected = runner::expected_time(&kept.study, &DELIVERIES, threads)?;
-        output::note(&format!("cells run in real time: about {}", duration::print(expected)));
-    }
     let StoredRun {
         study, costs, outcomes, ..
     } = kept;
+    let expanded = expand(study)?;
+    let threads = threads(args, &expanded);
+    if expanded.emulates() {
+        let expected = runner::expected_time(&expanded, &DELIVERIES, threads);
+        output::note(&format!("cells run in real time: about {}", duration::print(expected)));
+    }
     let live = args
         .live
         .map(|address| Live::start(address, &args.token, folder, study))
         .transpose()?;
     let run = runner::Run {
-        study,
+        expanded: &expanded,
         experiment: &DELIVERIES,
         costs,
         captures: captures.as_deref(),

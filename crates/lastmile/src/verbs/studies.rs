@@ -33,7 +33,7 @@ pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
 fn list() -> anyhow::Result<Table> {
     let row = |builtin: &Builtin| {
         let study = Study::parse(builtin.name, builtin.toml)?;
-        let cells = cell::expand(&study)?.len();
+        let cells = cell::expand(&study)?.cells.len();
         anyhow::Ok(vec![
             study.name.clone(),
             study.question.clone(),

@@ -1,12 +1,11 @@
 //! Events end to end: programs emit, a sensor and a monitor keep, a query and a page show.
 //!
-//! What needs a Chromium, OpenTelemetry's SDK or Arrow for Python is skipped by name where it is missing (`make peers` installs them).
+//! What needs a Chromium or OpenTelemetry's SDK is skipped by name where it is missing (`make peers` installs them).
 
 #[cfg(target_os = "linux")]
 mod answers;
 #[cfg(target_os = "linux")]
 mod flipped_bits;
-mod parquet;
 mod patience;
 #[cfg(target_os = "linux")]
 mod slow_link;

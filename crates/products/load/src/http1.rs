@@ -2,7 +2,6 @@
 //!
 //! The client stores no body: it checks the framing of a response and counts its bytes.
 
-mod chunked;
 mod response;
 
 pub use response::{HEAD_MAX, ResponseError, ResponseReader};

@@ -31,12 +31,12 @@ pub(crate) struct Http2 {
     /// The maximum number of concurrent streams of this side.
     streams_max: usize,
     streams: Vec<Stream>,
-    woken: Arc<Woken>,
+    ready: Arc<ReadyStreams>,
     /// What `h2` wrote, and how much of it was sent.
     unsent: Vec<u8>,
     sent: usize,
     /// Set where `h2` may have something to write.
-    changed: Arc<Changed>,
+    needs_poll: Arc<NeedsPoll>,
     /// Sets it.
     waker: Waker,
     is_draining: bool,
@@ -97,18 +97,18 @@ enum StreamState {
     },
 }
 
-/// The streams that have news, in the order of the news.
+/// Streams that were woken, oldest first.
 #[derive(Debug, Default)]
-struct Woken(Mutex<VecDeque<u32>>);
+struct ReadyStreams(Mutex<VecDeque<u32>>);
 
 /// Whether the connection is to be polled.
 #[derive(Debug)]
-struct Changed(AtomicBool);
+struct NeedsPoll(AtomicBool);
 
 #[derive(Debug)]
 struct StreamWaker {
     stream: u32,
-    woken: Arc<Woken>,
+    ready: Arc<ReadyStreams>,
 }
 
 /// The window of a stream and of a connection: so large that a server never waits for this client, as h2load's (2^30 - 1).
@@ -138,17 +138,17 @@ impl Http2 {
             )),
         };
         let (sender, connection) = opened?;
-        let changed = Arc::new(Changed(AtomicBool::new(true)));
+        let needs_poll = Arc::new(NeedsPoll(AtomicBool::new(true)));
         Ok(Self {
-            waker: Arc::clone(&changed).into(),
-            changed,
+            waker: Arc::clone(&needs_poll).into(),
+            needs_poll,
             pipe,
             connection: Some(connection),
             sender,
             request,
             streams_max,
             streams: Vec::new(),
-            woken: Arc::default(),
+            ready: Arc::default(),
             unsent: Vec::new(),
             sent: 0,
             is_draining: false,
@@ -173,7 +173,7 @@ impl Http2 {
         while self.streams.len() <= stream as usize {
             let waker = StreamWaker {
                 stream: self.streams.len() as u32,
-                woken: Arc::clone(&self.woken),
+                ready: Arc::clone(&self.ready),
             };
             self.streams.push(Stream {
                 waker: Arc::new(waker).into(),
@@ -228,7 +228,7 @@ impl Http2 {
 
     /// The bytes that are still to be written.
     pub(crate) fn unsent(&mut self) -> &[u8] {
-        if self.changed.is_set() {
+        if self.needs_poll.is_set() {
             self.advance();
         }
         if self.sent == self.unsent.len() {
@@ -241,7 +241,7 @@ impl Http2 {
 
     /// Whether there is anything to be written.
     pub(crate) fn has_unsent(&self) -> bool {
-        self.changed.is_set() || self.sent < self.unsent.len() || self.pipe.has_written()
+        self.needs_poll.is_set() || self.sent < self.unsent.len() || self.pipe.has_written()
     }
 
     /// Whether everything of [`Self::unsent`] was written.
@@ -256,14 +256,14 @@ impl Http2 {
 
     /// Lets `h2` read and write, and looks at the streams that have news.
     fn advance(&mut self) {
-        self.changed.clear();
+        self.needs_poll.clear();
         let waker = self.waker.clone();
         let mut context = Context::from_waker(&waker);
         let polled = match &mut self.connection {
             Some(connection) => Pin::new(connection).poll(&mut context),
             None => return,
         };
-        while let Some(stream) = self.woken.next() {
+        while let Some(stream) = self.ready.next() {
             self.poll_stream(stream);
         }
         if let Poll::Ready(ended) = polled {
@@ -338,13 +338,13 @@ impl Http2 {
     }
 }
 
-impl Woken {
+impl ReadyStreams {
     fn next(&self) -> Option<u32> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 }
 
-impl Changed {
+impl NeedsPoll {
     fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -354,7 +354,7 @@ impl Changed {
     }
 }
 
-impl Wake for Changed {
+impl Wake for NeedsPoll {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -370,7 +370,7 @@ impl Wake for StreamWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
-        woken.push_back(self.stream);
+        let mut ready = self.ready.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ready.push_back(self.stream);
     }
 }

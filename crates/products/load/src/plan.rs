@@ -103,11 +103,6 @@ impl Plan {
             keeps_times: false,
         }
     }
-
-    /// Whether each request has a connection of its own.
-    pub fn is_non_persistent(&self) -> bool {
-        self.requests_per_connection == Some(NonZeroU32::MIN)
-    }
 }
 
 impl Demand {

@@ -49,7 +49,7 @@ pub struct HighestRate {
 }
 
 /// What a run showed: within the limit, or what broke it.
-pub type Judged = Result<(), String>;
+pub type LimitCheck = Result<(), String>;
 
 impl SearchOptions {
     /// The number of runs that a search takes where nothing varies, and the highest rate is a hundred times the first.
@@ -82,7 +82,7 @@ const NEIGHBOURHOOD: f64 = 1.1;
 pub fn highest_rate<E>(
     options: &SearchOptions,
     seed: Seed,
-    judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+    judge: &mut impl FnMut(RequestRate, Seed) -> Result<LimitCheck, E>,
 ) -> Result<HighestRate, E> {
     let mut found = HighestRate {
         repeats: Vec::new(),
@@ -131,7 +131,7 @@ pub(crate) fn is_within<E>(
     rate: RequestRate,
     votes: NonZeroU32,
     seed: Seed,
-    judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+    judge: &mut impl FnMut(RequestRate, Seed) -> Result<LimitCheck, E>,
 ) -> Result<bool, E> {
     let mut ballot = Ballot::new(rate);
     while ballot.is_within(votes).is_none() {
@@ -174,7 +174,7 @@ impl Ballot {
     fn add_run<E>(
         &mut self,
         seed: Seed,
-        judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+        judge: &mut impl FnMut(RequestRate, Seed) -> Result<LimitCheck, E>,
     ) -> Result<(), E> {
         let Some(rate) = RequestRate::new(self.rate) else {
             return Ok(());
@@ -216,7 +216,7 @@ impl Bracket {
         rate: RequestRate,
         votes: NonZeroU32,
         seed: Seed,
-        judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+        judge: &mut impl FnMut(RequestRate, Seed) -> Result<LimitCheck, E>,
     ) -> Result<(), E> {
         let known = self.ballots.iter().position(|ballot| ballot.rate == rate.per_second());
         let mut ballot = known.map_or_else(|| Ballot::new(rate), |index| self.ballots.swap_remove(index));
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_rate_is_decided_on_by_most_of_its_runs() {
         let mut runs = 0;
-        let mut judge = |_: RequestRate, _: Seed| -> Result<Judged, Infallible> {
+        let mut judge = |_: RequestRate, _: Seed| -> Result<LimitCheck, Infallible> {
             runs += 1;
             Ok(if runs == 1 { Err("p99".to_owned()) } else { Ok(()) })
         };

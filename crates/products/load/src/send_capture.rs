@@ -7,6 +7,7 @@
 mod packet;
 
 use crate::plan::{Demand, Plan};
+use crate::record::CapturedSchedule;
 use lastmile_units::Seed;
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, recvmsg, setsockopt,
@@ -36,21 +37,6 @@ pub struct CapturedSends {
     pub times: Vec<Duration>,
     /// Packets that the kernel had no room for.
     pub lost_packets: u64,
-}
-
-/// How far send times are from the intended ones.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ScheduleDeviation {
-    /// The requests.
-    pub requests: u64,
-    /// The median.
-    pub p50: Duration,
-    /// The 99th percentile.
-    pub p99: Duration,
-    /// The longest.
-    pub max: Duration,
-    /// The most sends within any millisecond.
-    pub per_millisecond_max: u64,
 }
 
 /// Memory for packets that are not read yet.
@@ -222,7 +208,7 @@ impl SendTracker {
 impl CapturedSends {
     /// The deviation from the intended times of `plan`, whose first request was due at `start`, since the Unix epoch. None where the capture has
     /// not each request once, or the requests have no schedule of their own.
-    pub fn deviation_from_plan(&self, plan: &Plan, seed: Seed, start: Duration) -> Option<ScheduleDeviation> {
+    pub fn deviation_from_plan(&self, plan: &Plan, seed: Seed, start: Duration) -> Option<CapturedSchedule> {
         let Demand::Open { arrivals, session } = &plan.demand else {
             return None;
         };
@@ -238,11 +224,11 @@ impl CapturedSends {
             return None;
         }
         let late = self.times.iter().zip(&intended);
-        ScheduleDeviation::new(late.map(|(sent, due)| sent.saturating_sub(*due)).collect(), &self.times)
+        schedule(late.map(|(sent, due)| sent.saturating_sub(*due)).collect(), &self.times)
     }
 
     /// The deviation from an even grid, which begins so that no request is early. None of no request.
-    pub fn deviation_from_grid(&self, interval: Duration) -> Option<ScheduleDeviation> {
+    pub fn deviation_from_grid(&self, interval: Duration) -> Option<CapturedSchedule> {
         let first = *self.times.first()?;
         let interval = interval.as_nanos() as i128;
         let offset =
@@ -252,25 +238,24 @@ impl CapturedSends {
         let late = offsets
             .iter()
             .map(|offset| Duration::from_nanos((offset - earliest) as u64));
-        ScheduleDeviation::new(late.collect(), &self.times)
+        schedule(late.collect(), &self.times)
     }
 }
 
-impl ScheduleDeviation {
-    fn new(mut late: Vec<Duration>, times: &[Duration]) -> Option<Self> {
-        late.sort_unstable();
-        let at = |share: f64| {
-            late.get((late.len().saturating_sub(1) as f64 * share) as usize)
-                .copied()
-        };
-        Some(Self {
-            requests: late.len() as u64,
-            p50: at(0.5)?,
-            p99: at(0.99)?,
-            max: at(1.0)?,
-            per_millisecond_max: most_within(times, Duration::from_millis(1)),
-        })
-    }
+/// The schedule by these times, each of which was that late.
+fn schedule(mut late: Vec<Duration>, times: &[Duration]) -> Option<CapturedSchedule> {
+    late.sort_unstable();
+    let at = |share: f64| {
+        let late = late.get((late.len().saturating_sub(1) as f64 * share) as usize)?;
+        Some(late.as_secs_f64())
+    };
+    Some(CapturedSchedule {
+        requests: late.len() as u64,
+        late_p50: at(0.5)?,
+        late_p99: at(0.99)?,
+        late_max: at(1.0)?,
+        sent_per_ms_max: most_within(times, Duration::from_millis(1)),
+    })
 }
 
 /// The most of these times, which ascend, that lie within any stretch of this length.

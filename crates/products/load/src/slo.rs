@@ -1,7 +1,7 @@
 //! Limits on response times and errors: `p99<300ms,errors<0.1%`.
 
 use crate::measurement::Measurement;
-use crate::search::Judged;
+use crate::search::LimitCheck;
 use crate::self_check::{self, Spoilt};
 use lastmile_report::rules::{Comparison, RuleText, Statistic};
 use lastmile_units::duration;
@@ -130,7 +130,7 @@ impl Limit {
     /// # Errors
     /// What broke the limit: one of its rules, the generator's lateness, or that the generator could not hold the rate; or that nothing was due that
     /// could show it.
-    pub fn judge(&self, run: &Measurement) -> Judged {
+    pub fn judge(&self, run: &Measurement) -> LimitCheck {
         if run.intended == 0 {
             return Err("no request was due; a longer --duration has some".to_owned());
         }

@@ -251,7 +251,7 @@ pub fn limit_doubts(limits: &[RateLimit]) -> Vec<Doubt> {
             format!("its 95 % interval reaches {:.0} % to either side", reach * 100.0)
         } else if limit.unsettled > 0 {
             format!(
-                "in {} of {} repeats, runs at the same rates went on to disagree",
+                "in {} of {} repeats, runs at the same rate kept giving different results",
                 limit.unsettled,
                 limit.repeats.len()
             )

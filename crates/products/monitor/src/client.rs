@@ -1,5 +1,6 @@
 //! A monitor's client: submits chunks, and reads lines of events.
 
+use crate::event_json::AnswerEnd;
 use crate::runtime::{Runtime, TokioRuntime, within};
 use crate::sensor::pace::longest_answer;
 pub use crate::service::encode_parameter;
@@ -327,7 +328,7 @@ impl<R: Runtime> Client<R> {
         }
     }
 
-    /// Asks for lines, and gives each to `take` until it breaks off or they end.
+    /// Asks for lines, and gives each to `take` until it breaks off or they end; the end that the answer states.
     ///
     /// # Errors
     /// When there is no answer, a refusal, or the connection breaks.
@@ -335,15 +336,17 @@ impl<R: Runtime> Client<R> {
         &mut self,
         path: &str,
         mut take: impl FnMut(&str) -> ControlFlow<()>,
-    ) -> Result<(), ClientError> {
+    ) -> Result<Option<AnswerEnd>, ClientError> {
         let mut lines = self.open_lines(path).await?;
+        let mut end = None;
         while let Some(line) = lines.next_line().await? {
+            end = AnswerEnd::parse(&line);
             if take(&line).is_break() {
                 self.sender = None;
                 break;
             }
         }
-        Ok(())
+        Ok(end)
     }
 
     /// Asks for lines, and waits until the answer begins.

@@ -1,9 +1,64 @@
-//! Events as JSON, one a line.
+//! Events as JSON, one a line: written, and read back.
 
 use crate::cursor::Cursor;
 use lastmile_events::{Event, EventView, Value};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
 use std::io::Write as _;
+
+/// An event of an answer, as [`write_event`] wrote it.
+#[derive(Debug, Deserialize)]
+pub struct EventLine<'a> {
+    pub sequence: u64,
+    /// The events that it stands for: one, or those that a loss event states as lost.
+    #[serde(default = "one")]
+    pub span: u64,
+    #[serde(borrow)]
+    pub source: Cow<'a, str>,
+    #[serde(borrow)]
+    pub subject: Cow<'a, str>,
+    /// Unix time in nanoseconds.
+    pub time_ns: i64,
+    pub fields: Map<String, Json>,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+/// The last line of an answer to a query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerEnd {
+    /// Whether nothing that was asked for is damaged, deleted or lost.
+    pub complete: bool,
+    /// Where the next query goes on.
+    pub cursor: String,
+    pub events: u64,
+}
+
+impl<'a> EventLine<'a> {
+    /// The event of a line; `None` for a line that says something else.
+    pub fn parse(line: &'a str) -> Option<Self> {
+        serde_json::from_str(line).ok()
+    }
+}
+
+impl AnswerEnd {
+    /// The end that a line states; `None` for any other line.
+    pub fn parse(line: &str) -> Option<Self> {
+        if !line.starts_with("{\"end\":") {
+            return None;
+        }
+        let mut line: Json = serde_json::from_str(line).ok()?;
+        serde_json::from_value(line["end"].take()).ok()
+    }
+
+    /// The line that states this end.
+    pub(crate) fn to_json(&self) -> Json {
+        json!({ "end": self })
+    }
+}
 
 /// An event as JSON. `cursor` is the place after it; `time_ns` is Unix time in nanoseconds; a loss event has `span`, the count of lost events.
 pub fn event_to_json(event: &Event, cursor: Cursor) -> Json {

@@ -6,6 +6,7 @@
 //! **Levels are not comparable across back ends**: level 1 of one gzip implementation may take half the time of another's and
 //! produce a fifth more bytes. State the [`back_end`] with every figure, and give size and time together.
 
+mod back_end;
 mod brotli;
 mod decoder;
 mod deflate;

@@ -16,6 +16,7 @@
 //! [`MessageCodec::is_shareable`] holds, every decoder with the same codec and dictionary can read the output of one encoder, so
 //! that one context's memory and CPU time serve all receivers.
 
+mod back_end;
 mod brotli;
 mod counting_allocator;
 mod decoder;

@@ -4,6 +4,7 @@
 //! protocol there is: calls of any encoding, one after the other. Around the messages of another protocol it compresses its connection as
 //! a stream, when the codec has context takeover, or each message for itself, when not.
 
+use crate::receive_buffer::ReceiveBuffer;
 use lastmile_codec::message::{CodecError, DecodeError, Dictionary, MessageCodec, MessageDecoder, MessageEncoder};
 use lastmile_units::ByteCount;
 
@@ -130,8 +131,7 @@ pub enum FrameError {
 pub struct FrameReader {
     decoder: Option<MessageDecoder>,
     limit: ByteCount,
-    received: Vec<u8>,
-    read: usize,
+    received: ReceiveBuffer,
 }
 
 impl FrameReader {
@@ -147,18 +147,13 @@ impl FrameReader {
         Ok(Self {
             decoder,
             limit,
-            received: Vec::new(),
-            read: 0,
+            received: ReceiveBuffer::default(),
         })
     }
 
     /// Adds bytes that have arrived.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.read > 0 {
-            self.received.drain(..self.read);
-            self.read = 0;
-        }
-        self.received.extend_from_slice(bytes);
+        self.received.push(bytes);
     }
 
     /// The content of the next frame, if it is complete.
@@ -166,7 +161,7 @@ impl FrameReader {
     /// # Errors
     /// Where the bytes are no frame.
     pub fn next_frame(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
-        let rest = &self.received[self.read..];
+        let rest = self.received.unread();
         let Some((length, head)) = read_length(rest)? else {
             return Ok(None);
         };
@@ -190,13 +185,13 @@ impl FrameReader {
                 out
             }
         };
-        self.read += end;
+        self.received.skip(end);
         Ok(Some(content))
     }
 
     /// Whether part of a frame has arrived.
     pub fn has_rest(&self) -> bool {
-        self.read < self.received.len()
+        !self.received.is_empty()
     }
 }
 

@@ -5,14 +5,11 @@
 //! Source: CORBA 3.3 part 2 (formal/2012-11-14), chapter 9; recorded streams of omniORB 4.2 hold the writer byte for byte outside padding
 //! (`tests/recorded.rs`).
 
-mod error;
-mod fields;
 mod fragment;
 mod header;
 mod message;
 mod reader;
 
-pub use error::GiopError;
 pub use fragment::{OMNIORB_MESSAGE_MAX, fragment};
 pub use header::{ByteOrder, HEADER_LENGTH};
 pub use message::{LocateStatus, Message, Parameters, Reply, ReplyStatus, Request, ResponseFlags, ServiceContext};

@@ -5,17 +5,14 @@
 //! Ice Protocol"; recorded streams of Ice 3.7 hold the writer byte for byte (`tests/recorded.rs`).
 
 mod compression;
-mod error;
-mod fields;
 mod header;
 mod message;
 mod reader;
 
 pub use compression::{COMPRESSION_THRESHOLD, CompressionPolicy, compress};
-pub use error::IceError;
 pub use header::{CompressionStatus, HEADER_LENGTH};
 pub use message::{Encapsulation, Identity, Invocation, Message, Mode, ReplyStatus};
-pub use reader::{Limits, Reader, decode};
+pub use reader::{MESSAGE_SIZE_MAX, Reader, decode};
 
 #[cfg(test)]
 mod tests;

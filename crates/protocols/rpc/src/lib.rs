@@ -6,7 +6,12 @@
 //! here: `lastmile_wire_formats` makes them.
 
 pub mod batch;
+mod fields;
 pub mod frame;
 pub mod giop;
 pub mod ice;
+mod read_error;
+mod receive_buffer;
 pub mod router;
+
+pub use read_error::ReadError;

@@ -355,7 +355,7 @@ impl Recovery {
         }
         self.undo.begin(unacknowledged, board.resent() + self.probe.repeats());
         self.undo.keep(congestion);
-        self.probe.forget();
+        self.probe.cancel();
         self.phase = Phase::Fast(RateReduction::new(congestion.window()));
         self.until = next;
         congestion.on_loss();
@@ -419,7 +419,7 @@ impl Recovery {
             self.undo.begin(unacknowledged, board.resent() + self.probe.repeats());
         }
         congestion.on_timeout(board.in_flight());
-        self.probe.forget();
+        self.probe.cancel();
         self.until = next;
         self.phase = Phase::Timeout {
             doubted: !was_recovering || expiries > 0,

@@ -13,7 +13,6 @@
 //! ```
 
 use crate::positional::{self, ByteOrder, EnumeratorSize, Error, Format};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// CDR with the least significant byte first, as most implementations send it.
@@ -46,23 +45,6 @@ impl Format for BigEndian {
     const UNIONS: bool = LittleEndian::UNIONS;
 }
 
-/// Appends a value to a message whose first byte is `message[start]`; alignment counts from there, header included.
-///
-/// # Errors
-/// When CDR has no form for the value; the message is then as it was.
-pub fn append<T: Serialize + ?Sized>(message: &mut Vec<u8>, start: usize, value: &T) -> Result<(), Error> {
-    positional::append::<LittleEndian, T>(message, start, value)
-}
-
-/// Pads a message whose first byte is `message[start]` with zeros to a multiple of `alignment` bytes.
-///
-/// # Panics
-/// When `alignment` is zero, or `start` lies beyond the message.
-pub fn align(message: &mut Vec<u8>, start: usize, alignment: usize) {
-    let length = (message.len() - start).next_multiple_of(alignment);
-    message.resize(start + length, 0);
-}
-
 /// A value as bytes, aligned from their first.
 ///
 /// # Errors
@@ -77,15 +59,4 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 /// When the bytes are no value of the type, or some are left.
 pub fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Error> {
     positional::from_slice::<LittleEndian, T>(bytes)
-}
-
-/// Reads a value at `message[offset..]`, aligned from the message's first byte, and returns where its bytes end.
-///
-/// # Errors
-/// When the bytes are no value of the type.
-pub fn read_at<T: DeserializeOwned>(message: &[u8], offset: usize, order: ByteOrder) -> Result<(T, usize), Error> {
-    match order {
-        ByteOrder::Little => positional::read_at::<LittleEndian, T>(message, offset),
-        ByteOrder::Big => positional::read_at::<BigEndian, T>(message, offset),
-    }
 }

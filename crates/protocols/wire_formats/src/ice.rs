@@ -12,7 +12,6 @@
 //! ```
 
 use crate::positional::{self, ByteOrder, EnumeratorSize, Error, Format};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Encoding 1.1.
@@ -45,14 +44,6 @@ impl Format for Ice10 {
     const UNIONS: bool = Ice11::UNIONS;
 }
 
-/// Appends a value to a message, in encoding 1.1.
-///
-/// # Errors
-/// When Ice has no form for the value; the message is then as it was.
-pub fn append<T: Serialize + ?Sized>(message: &mut Vec<u8>, value: &T) -> Result<(), Error> {
-    positional::append::<Ice11, T>(message, 0, value)
-}
-
 /// A value as bytes, in encoding 1.1.
 ///
 /// # Errors
@@ -67,12 +58,4 @@ pub fn to_vec<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, Error> {
 /// When the bytes are no value of the type, or some are left.
 pub fn from_slice<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Error> {
     positional::from_slice::<Ice11, T>(bytes)
-}
-
-/// Reads a value at `message[offset..]` in encoding 1.1, and returns where its bytes end.
-///
-/// # Errors
-/// When the bytes are no value of the type.
-pub fn read_at<T: DeserializeOwned>(message: &[u8], offset: usize) -> Result<(T, usize), Error> {
-    positional::read_at::<Ice11, T>(message, offset)
 }

@@ -10,8 +10,7 @@ pub(crate) mod pages_findings;
 use lastmile_report::number::percent;
 use lastmile_report::record::{Cell, Ratio, Run, Table};
 use lastmile_statistics::quantile;
-use lastmile_study::cell::{Cell as StudyCell, expand};
-use lastmile_study::file::{Study, StudyError};
+use lastmile_study::cell::{Cell as StudyCell, Expanded};
 use lastmile_testbed::settings::World;
 use serde::{Deserialize, Serialize};
 
@@ -132,21 +131,16 @@ pub fn accuracy_table() -> Table {
 
 /// Adds the table of accuracy to the record of a run with simulated cells of the kind that was measured, except a run of the study that
 /// measures it.
-///
-/// # Errors
-/// When the study's cells cannot be distinguished.
-pub fn annotate(study: &Study, run: &mut Run) -> Result<(), StudyError> {
-    if simulates_what_was_measured(study)? {
+pub fn annotate(expanded: &Expanded<'_>, run: &mut Run) {
+    if simulates_what_was_measured(expanded) {
         run.exhibits.push(accuracy_table());
     }
-    Ok(())
 }
 
-fn simulates_what_was_measured(study: &Study) -> Result<bool, StudyError> {
-    let is_measured = |cell: &StudyCell| {
-        cell.world() == World::Simulated && cell.settings.delivery_name().as_str() == MEASURED_DELIVERY
-    };
-    Ok(study.name != STUDY && expand(study)?.iter().any(is_measured))
+fn simulates_what_was_measured(expanded: &Expanded<'_>) -> bool {
+    let is_measured =
+        |cell: &StudyCell| cell.world() == World::Simulated && cell.settings.delivery().as_str() == MEASURED_DELIVERY;
+    expanded.study.name != STUDY && expanded.cells.iter().any(is_measured)
 }
 
 /// The agreement of cells without random loss and of those with it.
@@ -181,6 +175,8 @@ mod tests {
     use super::*;
     use crate::STUDIES;
     use crate::tests::{CATALOGUE, DELIVERIES};
+    use lastmile_study::cell::expand;
+    use lastmile_study::file::Study;
     use lastmile_study::runner::{Experiment, RunContext};
     use lastmile_testbed::cpu_cost_model::CostTable;
     use lastmile_units::Seed;
@@ -209,7 +205,7 @@ mod tests {
 
     #[test]
     fn accuracy_is_stated_only_where_wired_tcp_is_simulated() {
-        let stated = |study: &Study| simulates_what_was_measured(study).unwrap();
+        let stated = |study: &Study| simulates_what_was_measured(&expand(study).unwrap());
         let of_built_in = STUDIES.iter().filter(|builtin| stated(&builtin.study()));
         assert_eq!(of_built_in.map(|builtin| builtin.name).collect::<Vec<_>>(), ["bulk"]);
         let bulk = CATALOGUE.find("bulk").unwrap().study();
@@ -229,7 +225,7 @@ mod tests {
             observer: None,
         };
         let mut differences = Vec::new();
-        let mut cells = expand(&study).unwrap();
+        let mut cells = expand(&study).unwrap().cells;
         cells.retain(|cell| cell.world() == World::Simulated);
         assert_eq!(recorded.cells.len(), cells.len(), "the record is of the present study");
         for cell in &cells {

@@ -84,11 +84,12 @@ pub(crate) mod tests {
 
     /// Runs a study with these CPU times, and summarises it.
     pub(crate) fn run(study: &Study, costs: &CostTable) -> Run {
-        DELIVERIES.check(study).unwrap();
+        let expanded = expand(study).unwrap();
+        DELIVERIES.check(&expanded).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
         let run = runner::Run {
-            study,
+            expanded: &expanded,
             experiment: &DELIVERIES,
             costs,
             captures: None,
@@ -103,7 +104,7 @@ pub(crate) mod tests {
             version: "-".to_owned(),
             run: "-".to_owned(),
         };
-        summarise(study, &outcomes, about).unwrap()
+        summarise(&expanded, &outcomes, about)
     }
 
     #[test]
@@ -111,7 +112,7 @@ pub(crate) mod tests {
         for builtin in STUDIES {
             let study = builtin.study();
             assert_eq!(study.name, builtin.name);
-            assert!(!expand(&study).unwrap().is_empty());
+            assert!(!expand(&study).unwrap().cells.is_empty());
         }
         assert_eq!(CATALOGUE.nearest("bulc"), Some("bulk"));
     }
@@ -146,6 +147,6 @@ pub(crate) mod tests {
     #[test]
     fn the_bulk_study_has_the_eight_profiles() {
         let study = CATALOGUE.find("bulk").unwrap().study();
-        assert_eq!(expand(&study).unwrap().len(), 8);
+        assert_eq!(expand(&study).unwrap().cells.len(), 8);
     }
 }

@@ -7,6 +7,7 @@
 use lastmile_deliveries::over_link::{LinkDelivery, OverLink, Program, Setup, cpu_time_of_bulk, workload};
 use lastmile_report::Detail;
 use lastmile_report::terminal::{self, TerminalStyle};
+use lastmile_study::cell::expand;
 use lastmile_study::delivery::{Deliveries, Refusal};
 use lastmile_study::figure;
 use lastmile_study::file::Study;
@@ -119,14 +120,15 @@ async fn exchange(host: impl Host, server: SocketAddrV4, bytes: ByteCount) -> io
 
 fn main() -> Result<(), Box<dyn Error>> {
     let study = Study::parse("echo.toml", STUDY)?;
-    DELIVERIES.check(&study)?;
-    print!("{}", runner::dry_run(&study, &DELIVERIES, NonZeroUsize::MIN)?);
+    let expanded = expand(&study)?;
+    DELIVERIES.check(&expanded)?;
+    print!("{}", runner::dry_run(&expanded, &DELIVERIES, NonZeroUsize::MIN));
 
     let folder = tempfile::tempdir()?;
     let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;
     let costs = CostTable::free();
     let run = Run {
-        study: &study,
+        expanded: &expanded,
         experiment: &DELIVERIES,
         costs: &costs,
         captures: None,
@@ -141,7 +143,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         run: "not kept".to_owned(),
     };
-    let record = summarise(&study, &outcomes, about)?;
+    let record = summarise(&expanded, &outcomes, about);
     let style = TerminalStyle {
         width: 120,
         colour: false,

@@ -2,7 +2,7 @@
 //! or without TLS. In the simulated world it is our own, in the emulated one Chromium.
 
 use crate::capture_name;
-use crate::over_link::workload;
+use crate::over_link::{link, workload};
 use lastmile_codec::content::CodecSpec;
 use lastmile_link::LinkSpec;
 use lastmile_page::playback::compressed_uniformly;
@@ -14,7 +14,7 @@ use lastmile_study::delivery::{Delivery, Refusal};
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::runner::RunContext;
-use lastmile_study::settings::{Codec, Settings, SlowDown};
+use lastmile_study::settings::{Codec, Settings, group};
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::http::Version;
 use lastmile_testbed::settings::World;
@@ -27,15 +27,10 @@ use std::time::Duration;
 pub(crate) struct Browser(pub(crate) Version);
 
 /// The settings that a page load has.
-const SETTINGS: [&str; 8] = [
-    "world",
-    "workload",
-    "case",
-    "link",
-    "delivery",
-    "codec",
-    "cpu_slowdown",
-    "cpu_slowdown_client",
+const SETTINGS: &[&[&str]] = &[
+    group::WORLD,
+    group::CODING,
+    &["link", "delivery", "cpu_slowdown", "cpu_slowdown_client"],
 ];
 
 /// About the CPU time of a simulated load: our own measurement.
@@ -67,10 +62,7 @@ impl Delivery for Browser {
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {
         page(settings)?.check().map_err(|error| error.to_string())?;
         link(settings)?;
-        match settings.levels().keys().find(|key| !SETTINGS.contains(&key.as_str())) {
-            Some(key) => Err(format!("{key} has no effect on the load of a page; remove it from this part").into()),
-            None => Ok(()),
-        }
+        Ok(settings.check_keys(SETTINGS, "the load of a page")?)
     }
 
     fn check_world(&self, world: World) -> Result<(), String> {
@@ -86,7 +78,7 @@ impl Delivery for Browser {
     }
 
     fn figures(&self, settings: &Settings) -> &'static [&'static Figure] {
-        match settings.world.unwrap_or_default() {
+        match settings.world() {
             World::Simulated => &[figure::PAGE_TIME, figure::LINK_BYTES],
             World::Emulated => &[figure::PAGE_TIME],
         }
@@ -112,14 +104,6 @@ impl Delivery for Browser {
     }
 }
 
-fn link(settings: &Settings) -> Result<LinkSpec, Refusal> {
-    let link = settings.link.as_ref();
-    Ok(link
-        .ok_or("no link is set; add link = \"wpt/3g\" to [fixed] or [factors]")?
-        .0
-        .clone())
-}
-
 fn page(settings: &Settings) -> Result<&WebPage, Refusal> {
     match workload(settings)? {
         WorkloadSpec::Page(page) => Ok(page),
@@ -132,7 +116,7 @@ impl Plan {
         let traffic = page(settings)?.traffic().map_err(|error| error.to_string())?;
         let page = Page::from_traffic(&traffic);
         let codec = settings.codec.map_or(Ok(CodecSpec::IDENTITY), Codec::content)?;
-        let slow_server = settings.cpu_slowdown.unwrap_or(SlowDown::NONE);
+        let slow_server = settings.cpu_slowdown();
         Ok(Self {
             sent: compressed_uniformly(&page, &traffic, codec),
             page,

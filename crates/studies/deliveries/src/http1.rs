@@ -8,7 +8,7 @@ mod plan;
 mod servlet;
 
 use crate::cpu_charge::CpuCharge;
-use crate::over_link::{CPU_PER_REPEAT, LinkDelivery, Program, Setup, workload};
+use crate::over_link::{CPU_PER_REPEAT, LinkDelivery, Program, Setup, observe_link, workload};
 use crate::server_under_test::{ServerJob, ServerUnderTest};
 use lastmile_study::delivery::Refusal;
 use lastmile_study::figure::{self, Figure};
@@ -55,6 +55,10 @@ impl LinkDelivery for Http1 {
         FIGURES
     }
 
+    fn has_seeded_content(&self, _plan: &Plan) -> bool {
+        true
+    }
+
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Plan,
@@ -67,13 +71,8 @@ impl LinkDelivery for Http1 {
             .map_err(|error| Failure::new(error.to_string()))?;
         let served = serve(testbed, plan, &stream)?;
         let costs = Rc::clone(&setup.costs);
-        let is_anew = setup.is_single;
         Ok(Box::new(move |testbed, compute| {
-            let mut observation = run(testbed, plan, stream.clone(), &served, &costs, compute)?;
-            if is_anew {
-                observation.vary("content");
-            }
-            Ok(observation)
+            run(testbed, plan, stream.clone(), &served, &costs, compute)
         }))
     }
 }
@@ -192,9 +191,7 @@ fn run<W: TestbedWorld>(
     observation.sample(figure::TRANSFER_RATE, wanted as f64 / time.as_secs_f64());
     observation.sample_time(figure::HANDSHAKE_TIME, extracted.start..extracted.connected);
     observation.sample_time(figure::FIRST_BYTE_TIME, extracted.start..extracted.first_byte);
-    observation.sample(figure::LINK_BYTES, done.bytes_down as f64);
-    observation.sample(figure::RETRANSMISSIONS, done.retransmissions as f64);
-    observation.sample(figure::QUEUE_DROPS, done.queue_drops as f64);
+    observe_link(&done, &mut observation);
     let server_cpu = served.cpu_time_since(worked_before, done.server_cpu)?;
     observation.sample(figure::SERVER_CPU_TIME, server_cpu.as_secs_f64());
     observation.sample(figure::CLIENT_CPU_TIME, done.client_cpu.as_secs_f64());

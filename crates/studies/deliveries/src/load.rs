@@ -99,10 +99,7 @@ impl Delivery for Load {
 
     /// A real generator may use all of a CPU.
     fn runs_alone(&self, settings: &Settings) -> bool {
-        settings
-            .generator
-            .as_ref()
-            .is_some_and(|generator| !generator.is_ours())
+        !settings.generator().is_ours()
     }
 
     fn expected_time(&self, settings: &Settings) -> Duration {

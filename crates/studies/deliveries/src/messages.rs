@@ -2,7 +2,7 @@
 
 use crate::over_link::CPU_PER_REPEAT;
 use lastmile_codec::message::{MessageCodec, Policy};
-use lastmile_study::settings::{Settings, SlowDown};
+use lastmile_study::settings::Settings;
 use lastmile_units::Seed;
 use lastmile_workload::WorkloadSpec;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl Messages {
             workload: workload.content().clone(),
             codec: settings.resolve_message_codec()?,
             policy: settings.sender_policy(),
-            slow_down: settings.cpu_slowdown.unwrap_or(SlowDown::NONE).get(),
+            slow_down: settings.cpu_slowdown().get(),
         })
     }
 

@@ -10,19 +10,19 @@ mod two_host_spec;
 
 #[cfg(target_os = "linux")]
 pub(crate) use emulated::kernel;
-pub(crate) use two_host_spec::{check_world, tcp_config};
+pub(crate) use two_host_spec::{check_world, link, tcp_config};
 
 use crate::capture_name;
 use lastmile_study::cell::Cell;
 use lastmile_study::delivery::{Delivery, Refusal};
-use lastmile_study::figure::Figure;
-use lastmile_study::observation::Outcome;
+use lastmile_study::figure::{self, Figure};
+use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::runner::RunContext;
 use lastmile_study::settings::{Nagle, Settings};
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::settings::World;
-use lastmile_testbed::testbed::{Testbed, TestbedObserver, TestbedWorld, TwoHostSpec, TwoHostTestbed};
+use lastmile_testbed::testbed::{Counters, Testbed, TestbedObserver, TestbedWorld, TwoHostSpec, TwoHostTestbed};
 use lastmile_units::{ByteCount, Seed};
 use lastmile_workload::WorkloadSpec;
 use std::ops::DerefMut;
@@ -56,6 +56,12 @@ pub trait LinkDelivery: Sync {
         &[]
     }
 
+    /// Whether each new world has content of its own, which its seed decides. By default it has not.
+    fn has_seeded_content(&self, plan: &Self::Plan) -> bool {
+        let _ = plan;
+        false
+    }
+
     /// Prepares what all repeats in one world share, such as content and a real server, and returns the program of a repeat.
     ///
     /// # Errors
@@ -78,8 +84,6 @@ pub struct Setup {
     pub workload: Seed,
     /// The CPU cost of operations; nothing is charged in the emulated world, where real programs use real CPU time.
     pub costs: Rc<CostTable>,
-    /// Whether the world has one repeat alone, so that each repeat of the cell has content of its own.
-    pub is_single: bool,
 }
 
 /// Makes a [`Delivery`] of a [`LinkDelivery`].
@@ -156,12 +160,17 @@ impl<D: LinkDelivery> OverLink<D> {
         let setup = Setup {
             workload: seeds.workload,
             costs,
-            is_single: context.repeats.end - context.repeats.start == 1,
         };
         // The content is made once, and delivered in every repeat.
         let program = self.0.prepare(plan, &testbed, &setup)?;
+        // With one repeat in a world, each repeat of the cell has content of its own.
+        let content_varies = context.repeats.end - context.repeats.start == 1 && self.0.has_seeded_content(plan);
         Ok(run_repeats(&mut testbed, context, |testbed, repeat| {
-            program(testbed, context.seeds(cell, repeat).compute)
+            let mut observation = program(testbed, context.seeds(cell, repeat).compute)?;
+            if content_varies {
+                observation.vary("content");
+            }
+            Ok(observation)
         }))
     }
 }
@@ -195,6 +204,13 @@ pub(crate) fn run_repeats<W: TestbedWorld, T: DerefMut<Target = Testbed<W>>>(
         }
     }
     outcomes
+}
+
+/// Adds what the link carried, and what was sent again or dropped.
+pub(crate) fn observe_link(done: &Counters, observation: &mut Observation) {
+    observation.sample(figure::LINK_BYTES, done.bytes_down as f64);
+    observation.sample(figure::RETRANSMISSIONS, done.retransmissions as f64);
+    observation.sample(figure::QUEUE_DROPS, done.queue_drops as f64);
 }
 
 /// The workload of a cell.

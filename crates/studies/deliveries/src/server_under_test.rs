@@ -3,8 +3,7 @@
 //! A real server is started inside the server's host with the one file that it serves, answers some warm-up requests, and ends with the
 //! site.
 
-use lastmile_study::cell::expand;
-use lastmile_study::file::{Study, StudyError};
+use lastmile_study::cell::Expanded;
 use lastmile_study::settings::ServerName;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{Testbed, TestbedWorld};
@@ -87,23 +86,18 @@ pub struct MissingServer {
 }
 
 /// The real servers and generators that a study asks for and this machine lacks.
-///
-/// # Errors
-/// When the study's cells cannot be expanded.
-pub fn missing_servers(study: &Study) -> Result<Vec<MissingServer>, StudyError> {
+pub fn missing_servers(expanded: &Expanded<'_>) -> Vec<MissingServer> {
     let mut missing: Vec<MissingServer> = Vec::new();
-    let cells = expand(study)?.into_iter();
-    for server in cells
-        .flat_map(|cell| [cell.settings.server, cell.settings.generator])
-        .flatten()
-    {
-        if !missing.iter().any(|known| known.server == server)
-            && let Err(why) = is_there(&server)
+    let settings = expanded.cells.iter().map(|cell| &cell.settings);
+    for server in settings.flat_map(|settings| settings.server.iter().chain(&settings.generator)) {
+        if !missing.iter().any(|known| known.server == *server)
+            && let Err(why) = is_there(server)
         {
+            let server = server.clone();
             missing.push(MissingServer { server, why });
         }
     }
-    Ok(missing)
+    missing
 }
 
 /// Whether a server is installed on this machine; otherwise what is missing.

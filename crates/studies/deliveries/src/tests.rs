@@ -23,7 +23,7 @@ fn expected(settings: &str) -> Duration {
         "t.toml",
         &format!("name = 't'\nquestion = ''\n[fixed]\nlink = 'wpt/3g'\n{settings}"),
     );
-    let cells = expand(&study.unwrap()).unwrap();
+    let cells = expand(&study.unwrap()).unwrap().cells;
     DELIVERIES.expected_time(&cells[0])
 }
 
@@ -61,7 +61,7 @@ fn a_delivery_measures_the_figures_that_it_names_and_no_others() {
         format!("workload = {mixed}\ndelivery = 'in-memory'"),
     ] {
         let study = Study::parse("t.toml", &format!("name = 't'\nquestion = ''\n[fixed]\n{fixed}")).unwrap();
-        let cell = expand(&study).unwrap().remove(0);
+        let cell = expand(&study).unwrap().cells.remove(0);
         let context = RunContext {
             seed: lastmile_units::Seed::new(1),
             repeats: 0..1,
@@ -71,7 +71,7 @@ fn a_delivery_measures_the_figures_that_it_names_and_no_others() {
             observer: None,
         };
         let observation = DELIVERIES.run(&cell, &context).remove(0).unwrap();
-        let delivery = DELIVERIES.find(&cell.settings.delivery_name()).unwrap();
+        let delivery = DELIVERIES.find(&cell.settings.delivery()).unwrap();
         let mut named: Vec<&str> = delivery.figures(&cell.settings).iter().map(|figure| figure.name).collect();
         named.sort_unstable();
         let measured: Vec<&str> = observation.figures.keys().map(String::as_str).collect();
@@ -81,7 +81,7 @@ fn a_delivery_measures_the_figures_that_it_names_and_no_others() {
 
 /// The operations on messages that a cell charges for.
 fn operations_on_messages(settings: &Settings) -> Vec<Operation> {
-    let delivery = DELIVERIES.find(&settings.delivery_name()).unwrap();
+    let delivery = DELIVERIES.find(&settings.delivery()).unwrap();
     delivery.check(settings).unwrap();
     if delivery.carries() != "messages" {
         return Vec::new();
@@ -95,7 +95,7 @@ fn the_reference_table_knows_every_operation_on_messages_of_the_built_in_studies
     let reference = CostTable::load(&Choice::Reference).unwrap();
     let cells = lastmile_builtin_studies::STUDIES
         .iter()
-        .flat_map(|builtin| expand(&builtin.study()).unwrap());
+        .flat_map(|builtin| expand(&builtin.study()).unwrap().cells);
     let asked: Vec<_> = cells.flat_map(|cell| operations_on_messages(&cell.settings)).collect();
     assert!(!asked.is_empty());
     for operation in asked {
@@ -161,7 +161,7 @@ fn observed(settings: &str, costs: &CostTable) -> Observation {
         "t.toml",
         &format!("name = 't'\nquestion = ''\n[fixed]\n{chat}\n{settings}"),
     );
-    let cell = expand(&study.unwrap()).unwrap().remove(0);
+    let cell = expand(&study.unwrap()).unwrap().cells.remove(0);
     let context = RunContext {
         seed: lastmile_units::Seed::new(1),
         repeats: 0..1,

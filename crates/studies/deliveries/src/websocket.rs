@@ -12,7 +12,7 @@ mod peer;
 mod plan;
 mod schedule;
 
-use crate::over_link::{LinkDelivery, Program, Setup, workload};
+use crate::over_link::{LinkDelivery, Program, Setup, observe_link, workload};
 use crate::server_under_test::ServerUnderTest;
 use lastmile_study::delivery::Refusal;
 use lastmile_study::figure::{self, Figure};
@@ -55,6 +55,10 @@ impl LinkDelivery for WebSocket {
         FIGURES
     }
 
+    fn has_seeded_content(&self, plan: &Plan) -> bool {
+        !plan.messages.is_recorded()
+    }
+
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Plan,
@@ -63,14 +67,9 @@ impl LinkDelivery for WebSocket {
     ) -> Result<Program<'a, W>, Failure> {
         let arranged = Schedule::from_workload(plan, setup.workload)?;
         let served = peer::serve(testbed, plan, &arranged)?;
-        let is_anew = setup.is_single && !plan.messages.is_recorded();
         let costs = Rc::clone(&setup.costs);
         Ok(Box::new(move |testbed, compute| {
-            let mut observation = run(testbed, plan, &arranged, &served, &costs, compute)?;
-            if is_anew {
-                observation.vary("content");
-            }
-            Ok(observation)
+            run(testbed, plan, &arranged, &served, &costs, compute)
         }))
     }
 }
@@ -120,10 +119,8 @@ fn run<W: TestbedWorld>(
     )?;
     let done = testbed.counters().since(before);
     observe(testbed, conversation, start, &connections, &mut observation);
-    observation.sample(figure::LINK_BYTES, done.bytes_down as f64);
+    observe_link(&done, &mut observation);
     observation.sample(figure::LINK_BYTES_UP, done.bytes_up as f64);
-    observation.sample(figure::RETRANSMISSIONS, done.retransmissions as f64);
-    observation.sample(figure::QUEUE_DROPS, done.queue_drops as f64);
     observation.sample(figure::LINK_LOSSES, done.link_losses as f64);
     let server_cpu = served.cpu_time_since(worked_before, done.server_cpu)?;
     observation.sample(figure::SERVER_CPU_TIME, server_cpu.as_secs_f64());

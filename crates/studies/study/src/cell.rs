@@ -33,7 +33,7 @@ impl Cell {
 
     /// The world in which it runs.
     pub fn world(&self) -> World {
-        self.settings.world.unwrap_or_default()
+        self.settings.world()
     }
 
     /// The levels as a person reads them: `case A, codec gzip:6`.
@@ -83,12 +83,27 @@ pub struct Seeds {
     pub link: Seed,
 }
 
+/// A study with its cells, which are found once and then handed on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expanded<'a> {
+    pub study: &'a Study,
+    /// In a stable order: see [`expand`].
+    pub cells: Vec<Cell>,
+}
+
+impl Expanded<'_> {
+    /// Whether a cell runs in the emulated world.
+    pub fn emulates(&self) -> bool {
+        self.cells.iter().any(|cell| cell.world() == World::Emulated)
+    }
+}
+
 /// The cells of a study: part by part, the factor that comes last in [`crate::settings::KEYS`] varying fastest. A combination that
 /// occurs twice in a part is one cell.
 ///
 /// # Errors
 /// When one name stands for two different things, or a cell has both a workload and a case.
-pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
+pub fn expand(study: &Study) -> Result<Expanded<'_>, StudyError> {
     let refused = |problem: String| StudyError::new(&format!("study {:?}", study.name), problem);
     let varied = study.varied_keys();
     let mut cells: Vec<Cell> = Vec::new();
@@ -142,17 +157,7 @@ pub fn expand(study: &Study) -> Result<Vec<Cell>, StudyError> {
             }
         }
     }
-    Ok(cells)
-}
-
-impl Study {
-    /// Whether a cell of it runs in the emulated world.
-    ///
-    /// # Errors
-    /// When its cells cannot be distinguished.
-    pub fn emulates(&self) -> Result<bool, StudyError> {
-        Ok(expand(self)?.iter().any(|cell| cell.world() == World::Emulated))
-    }
+    Ok(Expanded { study, cells })
 }
 
 #[cfg(test)]
@@ -160,7 +165,8 @@ mod tests {
     use super::*;
 
     fn cells(toml: &str) -> Result<Vec<Cell>, StudyError> {
-        expand(&Study::parse("test.toml", &format!("name = 'test'\nquestion = ''\n{toml}")).unwrap())
+        let study = Study::parse("test.toml", &format!("name = 'test'\nquestion = ''\n{toml}")).unwrap();
+        expand(&study).map(|expanded| expanded.cells)
     }
 
     fn shown(cells: &[Cell]) -> Vec<String> {

@@ -4,7 +4,7 @@
 //! deliveries ([`DeliveryName`]) and does not know which there are: crates above this one have them, and
 //! [`Deliveries`] finds one by its name. A registry is an [`Experiment`], so that [`crate::runner`] runs a study with it.
 
-use crate::cell::{Cell, expand};
+use crate::cell::{Cell, Expanded};
 use crate::figure::{self, Figure, FigureName};
 use crate::file::{Study, StudyError};
 use crate::observation::Outcome;
@@ -127,8 +127,8 @@ impl Deliveries {
 
     /// The delivery of a cell, if it can run with these settings; the error is a message for the author of the study.
     fn checked(self, settings: &Settings) -> Result<&'static dyn Delivery, String> {
-        let delivery = self.find(&settings.delivery_name())?;
-        delivery.check_world(settings.world.unwrap_or_default())?;
+        let delivery = self.find(&settings.delivery())?;
+        delivery.check_world(settings.world())?;
         match delivery.check(settings) {
             Ok(()) => Ok(delivery),
             Err(Refusal::Settings(problem)) => Err(problem),
@@ -162,9 +162,9 @@ impl Deliveries {
     /// # Errors
     /// The first cell that lacks a setting, or asks for something that does not exist, such as a transcript that cannot be opened; the
     /// figures that no cell measures.
-    pub fn check(self, study: &Study) -> Result<(), StudyError> {
-        let cells = expand(study)?;
-        for cell in &cells {
+    pub fn check(self, expanded: &Expanded<'_>) -> Result<(), StudyError> {
+        let study = expanded.study;
+        for cell in &expanded.cells {
             let in_cell = |problem| {
                 StudyError::new(
                     &format!("study {:?}", study.name),
@@ -181,14 +181,14 @@ impl Deliveries {
                 )));
             }
         }
-        self.check_figures(study, &cells)
+        self.check_figures(study, &expanded.cells)
     }
 
     /// Checks that some cell measures each figure that the study asks for.
     fn check_figures(self, study: &Study, cells: &[Cell]) -> Result<(), StudyError> {
         let mut measured: Vec<&'static Figure> = Vec::new();
         for cell in cells {
-            let delivery = self.find(&cell.settings.delivery_name());
+            let delivery = self.find(&cell.settings.delivery());
             let figures = delivery.map_or(&[][..], |delivery| delivery.figures(&cell.settings));
             if figures.is_empty() {
                 return Ok(());
@@ -216,15 +216,12 @@ impl Deliveries {
     }
 
     /// Whether the study has cells in the emulated world that nothing else may run beside.
-    ///
-    /// # Errors
-    /// When the study's cells cannot be expanded.
-    pub fn run_alone(self, study: &Study) -> Result<bool, StudyError> {
+    pub fn run_alone(self, expanded: &Expanded<'_>) -> bool {
         let is_alone = |cell: &Cell| {
-            let delivery = self.find(&cell.settings.delivery_name());
+            let delivery = self.find(&cell.settings.delivery());
             cell.world() == World::Emulated && delivery.is_ok_and(|delivery| delivery.runs_alone(&cell.settings))
         };
-        Ok(expand(study)?.iter().any(is_alone))
+        expanded.cells.iter().any(is_alone)
     }
 
     /// The virtual time that a repeat takes, which is about the time it takes in the emulated world.

@@ -25,6 +25,7 @@ pub use threshold::{Rule, Thresholds};
 use crate::figure::FigureName;
 use crate::settings::{Factors, KEYS, Settings};
 pub use lastmile_testbed::settings::World;
+use lastmile_units::suggest::suggestion;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -241,15 +242,32 @@ impl Study {
         self.check_parts(emulated).map_err(|problem| format!("emu: {problem}"))
     }
 
+    /// Checks that a key is varied somewhere.
+    fn check_factor(&self, key: &str) -> Result<(), String> {
+        let varied = self.varied_keys();
+        if varied.contains(&key) {
+            return Ok(());
+        }
+        let suggestion = suggestion(key, varied.iter().copied());
+        Err(format!("{key:?} is not a factor of this study{suggestion}"))
+    }
+
+    /// Checks that a setting, which `what` precedes in the message, has this level somewhere.
+    fn check_level(&self, what: &str, key: &str, level: &str) -> Result<(), String> {
+        let levels = self.levels_of(key);
+        if levels.iter().any(|known| known == level) {
+            return Ok(());
+        }
+        let suggestion = suggestion(level, levels.iter().map(String::as_str));
+        Err(format!("{level:?} is not a level of {what}{key:?}{suggestion}"))
+    }
+
     /// Checks that each of `names` is a part.
     fn check_parts<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> Result<(), String> {
         let known = || self.parts.iter().map(|part| part.name.as_str());
         for name in names {
             if !known().any(|part| part == name) {
-                return Err(format!(
-                    "no part is called {name:?}{}",
-                    lastmile_units::suggest::suggestion(name, known())
-                ));
+                return Err(format!("no part is called {name:?}{}", suggestion(name, known())));
             }
         }
         Ok(())

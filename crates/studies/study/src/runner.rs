@@ -2,8 +2,8 @@
 //!
 //! A run ends when all cells are done or when it is interrupted. The [`Experiment`] decides what a cell does. Results do not depend on which core ran which cell, or when.
 
-use crate::cell::{Cell, CellKey, Seeds, expand};
-use crate::file::{Fresh, Study, StudyError};
+use crate::cell::{Cell, CellKey, Expanded, Seeds};
+use crate::file::Fresh;
 use crate::journal::{Journal, Outcomes};
 use crate::observation::Outcome;
 use crate::observer::Observer;
@@ -85,16 +85,10 @@ pub enum RunEnd {
     Interrupted,
 }
 
-/// Why a study could not be run.
+/// The journal of a run could not be written.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Its cells cannot be expanded.
-    #[error(transparent)]
-    Study(#[from] StudyError),
-    /// Its journal cannot be written.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-}
+#[error(transparent)]
+pub struct RunError(#[from] JournalError);
 
 /// One world to make: a cell, and the repeats to run in it.
 #[derive(Debug)]
@@ -106,8 +100,7 @@ struct WorldJob {
 
 /// A study with everything that a run of it needs.
 pub struct Run<'a> {
-    /// The study.
-    pub study: &'a Study,
+    pub expanded: &'a Expanded<'a>,
     /// What a cell does.
     pub experiment: &'a dyn Experiment,
     /// The CPU cost of operations.
@@ -126,15 +119,14 @@ impl Run<'_> {
     /// Runs what `outcomes` lacks, appending to `journal` and `outcomes`, and calling `progress` after each world.
     ///
     /// # Errors
-    /// When the study asks for a world that is not available, its cells cannot be expanded, or the journal cannot be written.
-    /// A cell that fails is not an error: it is recorded as failed.
+    /// When the journal cannot be written. A cell that fails is not an error: it is recorded as failed.
     pub fn execute(
         &self,
         journal: &mut Journal,
         outcomes: &mut Outcomes,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<RunEnd, RunError> {
-        let jobs = jobs(self.study)?;
+        let jobs = jobs(self.expanded);
         let total = count_repeats(&jobs);
         let lacking: Vec<_> = jobs.into_iter().filter(|job| !job.is_done(outcomes)).collect();
         let mut done = total
@@ -171,10 +163,11 @@ impl Run<'_> {
 
     /// One outcome per repeat, whatever the experiment does: a panic and a missing outcome are failures.
     fn outcomes_of(&self, job: &WorldJob) -> Vec<Outcome> {
+        let study = self.expanded.study;
         let context = RunContext {
-            seed: Seed::new(self.study.seed),
+            seed: Seed::new(study.seed),
             repeats: job.repeats.clone(),
-            interval: self.study.interval,
+            interval: study.interval,
             costs: self.costs,
             captures: self.captures,
             observer: self.observer,
@@ -224,9 +217,9 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
 
 /// The worlds that a study needs. Cells with the same settings in several parts run once, with the most repeats that any part asks for.
 /// Simulated cells come first: they are soon done, and then leave the machine to those that run in real time.
-fn jobs(study: &Study) -> Result<Vec<WorldJob>, StudyError> {
+fn jobs(expanded: &Expanded<'_>) -> Vec<WorldJob> {
     let mut works: Vec<(CellKey, Cell)> = Vec::new();
-    for cell in expand(study)? {
+    for cell in expanded.cells.iter().cloned() {
         let key = cell.key();
         match works.iter_mut().find(|(known, _)| *known == key) {
             Some((_, known)) => known.repeats = known.repeats.max(cell.repeats),
@@ -237,7 +230,7 @@ fn jobs(study: &Study) -> Result<Vec<WorldJob>, StudyError> {
     let mut jobs = Vec::new();
     for (key, cell) in works {
         let all = 0..cell.repeats.get();
-        match study.fresh {
+        match expanded.study.fresh {
             Fresh::Cell => jobs.push(WorldJob {
                 cell,
                 key,
@@ -252,15 +245,12 @@ fn jobs(study: &Study) -> Result<Vec<WorldJob>, StudyError> {
             }
         }
     }
-    Ok(jobs)
+    jobs
 }
 
 /// How many repeats a run of the whole study has: those of cells that several parts share once, and of each part as many as it asks for.
-///
-/// # Errors
-/// When the study's cells cannot be expanded.
-pub fn planned_repeats(study: &Study) -> Result<u64, StudyError> {
-    Ok(count_repeats(&jobs(study)?))
+pub fn planned_repeats(expanded: &Expanded<'_>) -> u64 {
+    count_repeats(&jobs(expanded))
 }
 
 fn count_repeats(jobs: &[WorldJob]) -> u64 {
@@ -268,15 +258,8 @@ fn count_repeats(jobs: &[WorldJob]) -> u64 {
 }
 
 /// The approximate time that a run of the whole study takes.
-///
-/// # Errors
-/// When the study's cells cannot be expanded.
-pub fn expected_time(
-    study: &Study,
-    experiment: &dyn Experiment,
-    threads: NonZeroUsize,
-) -> Result<Duration, StudyError> {
-    Ok(expected(&jobs(study)?, experiment, threads))
+pub fn expected_time(expanded: &Expanded<'_>, experiment: &dyn Experiment, threads: NonZeroUsize) -> Duration {
+    expected(&jobs(expanded), experiment, threads)
 }
 
 /// The time of all jobs divided by `threads`, but at least that of the longest job.
@@ -296,12 +279,9 @@ fn expected(jobs: &[WorldJob], experiment: &dyn Experiment, threads: NonZeroUsiz
 }
 
 /// What a run would do, as `--dry-run` prints it: one line per cell, and the expected time.
-///
-/// # Errors
-/// When the study's cells cannot be expanded.
-pub fn dry_run(study: &Study, experiment: &dyn Experiment, threads: NonZeroUsize) -> Result<String, StudyError> {
-    let cells = expand(study)?;
-    let jobs = jobs(study)?;
+pub fn dry_run(expanded: &Expanded<'_>, experiment: &dyn Experiment, threads: NonZeroUsize) -> String {
+    let cells = &expanded.cells;
+    let jobs = jobs(expanded);
     let expected = expected(&jobs, experiment, threads);
     let repeats = count_repeats(&jobs);
     let mut text: String = cells.iter().map(|cell| format!("{}\n", cell.describe())).collect();
@@ -311,7 +291,7 @@ pub fn dry_run(study: &Study, experiment: &dyn Experiment, threads: NonZeroUsize
         jobs.len(),
         quantity(expected.as_secs_f64(), "s")
     );
-    Ok(text)
+    text
 }
 
 #[cfg(test)]

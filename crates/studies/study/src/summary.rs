@@ -8,8 +8,8 @@ mod ratios;
 mod samples;
 mod thresholds;
 
-use crate::cell::{Cell, expand};
-use crate::file::{Study, StudyError};
+use crate::cell::{Cell, Expanded};
+use crate::file::Study;
 use crate::journal::Outcomes;
 use crate::observation::Observation;
 use lastmile_report::record::Run;
@@ -32,16 +32,10 @@ pub struct RunInfo {
 }
 
 /// The record of a run, without findings and extra tables; repeats that `outcomes` lacks are left out.
-///
-/// # Errors
-/// When the study's cells cannot be distinguished.
-pub fn summarise(study: &Study, outcomes: &Outcomes, about: RunInfo) -> Result<Run, StudyError> {
-    let measured: Vec<_> = expand(study)?
-        .into_iter()
-        .map(|cell| MeasuredCell::new(cell, outcomes))
-        .collect();
+pub fn summarise(Expanded { study, cells }: &Expanded<'_>, outcomes: &Outcomes, about: RunInfo) -> Run {
+    let measured: Vec<_> = cells.iter().map(|cell| MeasuredCell::new(cell, outcomes)).collect();
     let ratios = ratios::ratios(study, &measured);
-    let run = Run {
+    Run {
         schema: Run::SCHEMA.to_owned(),
         study: study.name.clone(),
         question: study.question.clone(),
@@ -58,19 +52,18 @@ pub fn summarise(study: &Study, outcomes: &Outcomes, about: RunInfo) -> Result<R
         findings: Vec::new(),
         exhibits: Vec::new(),
         thresholds: thresholds::test_rules(study, &measured),
-    };
-    Ok(run)
+    }
 }
 
 /// A cell with the outcomes of its repeats, in their order.
 struct MeasuredCell<'a> {
-    cell: Cell,
+    cell: &'a Cell,
     observations: Vec<(u64, &'a Observation)>,
     failures: Vec<(u64, &'a Failure)>,
 }
 
 impl<'a> MeasuredCell<'a> {
-    fn new(cell: Cell, outcomes: &'a Outcomes) -> Self {
+    fn new(cell: &'a Cell, outcomes: &'a Outcomes) -> Self {
         let mut measured = Self {
             observations: Vec::new(),
             failures: Vec::new(),

@@ -1,6 +1,6 @@
 //! A run from its study file to its record: interrupting and resuming it does not change the record.
 
-use lastmile_study::cell::Cell;
+use lastmile_study::cell::{Cell, expand};
 use lastmile_study::figure;
 use lastmile_study::file::Study;
 use lastmile_study::journal::Journal;
@@ -56,7 +56,7 @@ fn go_on(kept: &mut StoredRun, journal: &mut Journal, worlds: usize) -> RunEnd {
         transfer(cell, context)
     };
     let run = Run {
-        study: &kept.study,
+        expanded: &expand(&kept.study).unwrap(),
         experiment: &counted,
         costs: &kept.costs,
         captures: None,
@@ -84,7 +84,7 @@ fn record(path: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run {
                 version: kept.meta.version,
                 run: "runs/whole".to_owned(),
             };
-            return summarise(&kept.study, &kept.outcomes, about).unwrap();
+            return summarise(&expand(&kept.study).unwrap(), &kept.outcomes, about);
         }
     }
 }

@@ -84,16 +84,17 @@ impl LinkRequest {
     /// A link of the user's own must state rate and delay.
     fn check_complete(&self) -> Result<(), LinkError> {
         let mut missing = Vec::new();
-        for (knob, other) in [
+        for (parameter, other) in [
             (Parameter::Rate, Parameter::Trace),
             (Parameter::OneWayDelay, Parameter::RoundTrip),
         ] {
             for (side, suffix) in [(Side::Down, "_down"), (Side::Up, "_up")] {
                 let states = |setting: &Setting| {
-                    [knob, other].contains(&setting.key.parameter) && [Side::Both, side].contains(&setting.key.side)
+                    [parameter, other].contains(&setting.key.parameter)
+                        && [Side::Both, side].contains(&setting.key.side)
                 };
                 if !self.settings.iter().any(states) {
-                    missing.push(format!("{}{suffix}", knob.name()));
+                    missing.push(format!("{}{suffix}", parameter.name()));
                 }
             }
         }

@@ -28,31 +28,21 @@ pub(crate) enum Parameter {
 }
 
 impl Parameter {
-    /// In the order in which a link prints them.
-    pub(crate) const ALL: [Parameter; 9] = [
-        Self::Rate,
-        Self::Trace,
-        Self::OneWayDelay,
-        Self::RoundTrip,
-        Self::Jitter,
-        Self::Reordering,
-        Self::Queue,
-        Self::Loss,
-        Self::FramingOverhead,
+    /// All parameters with their names, in the order in which a link prints them.
+    pub(crate) const NAMES: [(Self, &str); 9] = [
+        (Self::Rate, "rate"),
+        (Self::Trace, "trace"),
+        (Self::OneWayDelay, "one_way_delay"),
+        (Self::RoundTrip, "round_trip"),
+        (Self::Jitter, "jitter"),
+        (Self::Reordering, "reordering"),
+        (Self::Queue, "queue"),
+        (Self::Loss, "loss"),
+        (Self::FramingOverhead, "framing_overhead"),
     ];
 
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Trace => "trace",
-            Self::OneWayDelay => "one_way_delay",
-            Self::RoundTrip => "round_trip",
-            Self::Jitter => "jitter",
-            Self::Reordering => "reordering",
-            Self::Queue => "queue",
-            Self::Loss => "loss",
-            Self::FramingOverhead => "framing_overhead",
-        }
+        Self::NAMES[self as usize].1
     }
 
     /// The value in `direction` as text; none where the direction has none (a rate where a trace is used).
@@ -87,14 +77,14 @@ impl Key {
             (_, Some(name)) => (name, Side::Up),
             _ => (text, Side::Both),
         };
-        let knob = Parameter::ALL.into_iter().find(|knob| knob.name() == name);
-        match knob {
+        let known = Parameter::NAMES.into_iter().find(|(_, known)| *known == name);
+        match known.map(|(parameter, _)| parameter) {
             Some(Parameter::RoundTrip) if side != Side::Both => Err(format!(
                 "{text:?} is not a setting: a round trip covers both directions; use one_way_delay_down or one_way_delay_up"
             )),
-            Some(knob) => Ok(Self { parameter: knob, side }),
+            Some(parameter) => Ok(Self { parameter, side }),
             None => {
-                let names = Parameter::ALL.map(Parameter::name);
+                let names = Parameter::NAMES.map(|(_, name)| name);
                 let meant = nearest(name, names).map_or_else(String::new, |name| {
                     let suffix = match side {
                         Side::Both => "",

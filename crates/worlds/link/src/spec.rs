@@ -2,8 +2,8 @@
 
 use crate::parameters::{Parameter, Side, half_round_trip};
 use crate::profile::{self, Profile};
-use crate::{Capacity, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
-use lastmile_units::{BitRate, ByteCount, duration};
+use crate::{Capacity, DirectionSpec, Jitter, LinkError, Loss, Reordering};
+use lastmile_units::{BitRate, duration};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
@@ -93,12 +93,6 @@ impl LinkSpec {
         self
     }
 
-    /// The same link with this delay in each direction.
-    #[must_use]
-    pub fn with_one_way_delay(self, delay: Duration) -> Self {
-        self.with_both(|direction| direction.one_way_delay = delay)
-    }
-
     /// The same link with these rates.
     #[must_use]
     pub fn with_rates(mut self, down: BitRate, up: BitRate) -> Self {
@@ -134,18 +128,6 @@ impl LinkSpec {
             .with_reordering(Reordering::None)
     }
 
-    /// The same link with this queue in each direction.
-    #[must_use]
-    pub fn with_queue(self, queue: Queue) -> Self {
-        self.with_both(|direction| direction.queue = queue)
-    }
-
-    /// The same link with this framing overhead in each direction.
-    #[must_use]
-    pub fn with_framing_overhead(self, overhead: ByteCount) -> Self {
-        self.with_both(|direction| direction.framing_overhead = overhead)
-    }
-
     fn with_both(mut self, change: impl Fn(&mut DirectionSpec)) -> Self {
         change(&mut self.down);
         change(&mut self.up);
@@ -169,11 +151,11 @@ impl fmt::Display for LinkSpec {
         f.write_str(base)?;
         let own = matches!(self.base, LinkBase::Own(_));
         let (base_down, base_up) = self.unchanged();
-        for knob in Parameter::ALL {
-            let always = own && matches!(knob, Parameter::Rate | Parameter::OneWayDelay);
+        for (parameter, name) in Parameter::NAMES {
+            let always = own && matches!(parameter, Parameter::Rate | Parameter::OneWayDelay);
             let changed = |now: &DirectionSpec, before: &DirectionSpec| {
-                let printed = knob.printed(now);
-                if always || printed != knob.printed(before) {
+                let printed = parameter.printed(now);
+                if always || printed != parameter.printed(before) {
                     printed
                 } else {
                     None
@@ -181,7 +163,7 @@ impl fmt::Display for LinkSpec {
             };
             // A trace's path keeps its spaces.
             let compact = |value: String| {
-                if knob == Parameter::Trace {
+                if parameter == Parameter::Trace {
                     value
                 } else {
                     value.replace(' ', "")
@@ -189,7 +171,6 @@ impl fmt::Display for LinkSpec {
             };
             let down = changed(&self.down, &base_down).map(compact);
             let up = changed(&self.up, &base_up).map(compact);
-            let name = knob.name();
             match (down, up) {
                 (Some(down), Some(up)) if down == up => write!(f, "+{name}={down}")?,
                 (down, up) => {

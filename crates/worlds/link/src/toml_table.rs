@@ -37,12 +37,12 @@ impl<'de> Visitor<'de> for TableVisitor {
         }
         table.settings.sort_by_key(|setting| setting.key.side != Side::Both);
         for side in [Side::Down, Side::Up] {
-            let given = |knob| {
+            let given = |parameter| {
                 let sides = [Side::Both, side];
                 table
                     .settings
                     .iter()
-                    .any(|setting| setting.key.parameter == knob && sides.contains(&setting.key.side))
+                    .any(|setting| setting.key.parameter == parameter && sides.contains(&setting.key.side))
             };
             for (one, other) in [
                 (Parameter::Rate, Parameter::Trace),

@@ -92,13 +92,13 @@ struct Pool {
     /// Whether a TCP connection has ever been established.
     is_reached: bool,
     /// The requests that wait for a connection, the first to serve first.
-    waiting: BTreeMap<Place, oneshot::Sender<Result<Link, Rc<HttpError>>>>,
+    waiting: BTreeMap<QueueKey, oneshot::Sender<Result<Link, Rc<HttpError>>>>,
     /// How many requests have waited.
     waited: u64,
 }
 
-/// A place in a queue for connections: by priority, then in order.
-type Place = (Reverse<Priority>, u64);
+/// The order of requests in a queue for connections: by priority, then in order.
+type QueueKey = (Reverse<Priority>, u64);
 
 impl<H: Host> Clone for Browser<H> {
     fn clone(&self) -> Self {

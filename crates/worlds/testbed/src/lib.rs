@@ -1,4 +1,4 @@
-//! The laboratory: real and simulated programs on the hosts of a world, driven and metered.
+//! The testbed: real and simulated programs on the hosts of a world, driven and metered.
 //!
 //! - [`testbed`]: hosts of either world and the links between them.
 //! - [`http`] and [`messaging`]: HTTP and WebSocket over a world's streams.

@@ -17,7 +17,7 @@
 //!     port: 8080,
 //!     ..Inputs::new("get", "/srv/data", "/tmp/empty")
 //! };
-//! let inputs = inputs.with_compression("gzip:6".parse()?).with_media_type("application/json");
+//! let inputs = inputs.with("compression", "gzip:6").with("media_type", "application/json");
 //! // The closure may change the command, and so where it runs; unchanged, it runs here.
 //! let server = nginx.start(&inputs, &|_command| Ok(()))?;
 //! let before = server.cpu_time()?;

@@ -3,7 +3,7 @@
 //! Observing changes nothing: samples are taken when a medium is driven anyway, so that no event is added to a simulated world and no
 //! thread wakes up in an emulated one. An interval in which no packet moves joins the one after it.
 
-use crate::topology::MediumId;
+use crate::topology::id::MediumId;
 use lastmile_link::Counters;
 use lastmile_units::{ByteCount, Instant};
 use std::ops::Range;

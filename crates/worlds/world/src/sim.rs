@@ -52,7 +52,7 @@ use executor::Executor;
 use lastmile_link::radio::{Position, RadioCounters, RadioSpec};
 use lastmile_link::{Counters, DirectionSpec, LinkSpec};
 use lastmile_units::{Instant, Seed};
-use network::Network;
+use network::SimulatedNetwork;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -75,7 +75,7 @@ pub(crate) struct Inner {
 struct State {
     now: Instant,
     event_queue: EventQueue,
-    network: Network,
+    network: SimulatedNetwork,
     cpus: Cpus,
 }
 
@@ -85,7 +85,7 @@ impl World {
         let state = State {
             now: Instant::START,
             event_queue: EventQueue::default(),
-            network: Network::new(seed.derive("network")),
+            network: SimulatedNetwork::new(seed.derive("network")),
             cpus: Cpus::default(),
         };
         Self {

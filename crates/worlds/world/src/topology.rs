@@ -6,12 +6,14 @@
 
 mod builder;
 mod error;
+pub(crate) mod id;
 mod name;
 mod network_core;
 mod routes;
 
 pub use builder::TopologyBuilder;
 pub use error::TopologyError;
+pub use id::{LinkId, MediumId, RadioId};
 pub use name::{AIR, DROPS, HostName, MediumName};
 pub(crate) use network_core::{NetworkCore, Payload, SendOutcome};
 
@@ -129,30 +131,6 @@ impl Topology {
     /// Its media, in the order in which they were added.
     pub fn media(&self) -> &[TopologyMedium] {
         &self.media
-    }
-}
-
-/// One medium of a world: a direction of a wire, or a radio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MediumId(pub(crate) usize);
-
-/// One wire of a world: two media, one per direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkId {
-    /// Towards the near side.
-    pub down: MediumId,
-    /// Towards the far side.
-    pub up: MediumId,
-}
-
-/// One radio of a world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RadioId(pub(crate) MediumId);
-
-impl RadioId {
-    /// Its medium, which has the counters of packets.
-    pub const fn medium(self) -> MediumId {
-        self.0
     }
 }
 

@@ -1,6 +1,6 @@
 //! The [`World`] trait: what a study does with a world of either kind. It runs programs and reads the counters of packets.
 
-use crate::topology::{LinkId, MediumId, RadioId};
+use crate::topology::id::{LinkId, MediumId, RadioId};
 use crate::{Host, Observer};
 use lastmile_link::Counters;
 use lastmile_link::radio::RadioCounters;

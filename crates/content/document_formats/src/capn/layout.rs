@@ -7,12 +7,12 @@ use crate::schema::{Field, IntegerWidth, Presence, Schema};
 pub(super) struct StructLayout {
     pub(super) data_words: usize,
     pub(super) pointers: usize,
-    pub(super) fields: Vec<PlacedField>,
+    pub(super) fields: Vec<FieldLayout>,
 }
 
-/// A field and its place.
+/// A field and its location.
 #[derive(Debug, Clone)]
-pub(super) struct PlacedField {
+pub(super) struct FieldLayout {
     pub(super) name: String,
     pub(super) presence: Presence,
     pub(super) location: FieldLocation,
@@ -52,7 +52,7 @@ impl StructLayout {
     pub(super) fn new(fields: &[Field]) -> Self {
         let mut used = Vec::new();
         let mut pointers = 0;
-        let mut location = |field: &Field| {
+        let mut lay_out = |field: &Field| {
             let content = Content::new(&field.schema);
             let location = if let Content::Scalar(schema) = &content {
                 let bit = first_free(&mut used, element_code(schema).1);
@@ -62,14 +62,14 @@ impl StructLayout {
                 pointers += 1;
                 FieldLocation::Pointer(pointers - 1)
             };
-            PlacedField {
+            FieldLayout {
                 name: field.name.clone(),
                 presence: field.presence,
                 location,
                 content,
             }
         };
-        let fields = fields.iter().map(&mut location).collect();
+        let fields = fields.iter().map(&mut lay_out).collect();
         Self {
             data_words: used.len() / 64,
             pointers,

@@ -1,8 +1,9 @@
 //! Reads messages by their schema. Every pointer is checked, and what is read in all is limited, as Cap'n Proto's own readers do.
 
 use super::layout::{Content, FieldLocation, StructLayout, element_code};
-use crate::schema::{IntegerWidth, Presence, Schema};
-use serde_json::{Map, Number, Value};
+use crate::scalar::scalar_from_bits;
+use crate::schema::Presence;
+use serde_json::{Map, Value};
 
 /// The deepest nesting that is read: that of the reference implementation.
 const DEPTH_MAX: usize = 64;
@@ -98,7 +99,7 @@ impl Segment<'_> {
                     };
                     let (_, bits) = element_code(schema);
                     there
-                        .then(|| scalar(schema, self.data_bits(location, *bit, bits)?))
+                        .then(|| scalar_from_bits(schema, self.data_bits(location, *bit, bits)?))
                         .transpose()
                         .map_err(in_field)?
                 }
@@ -178,7 +179,7 @@ impl Segment<'_> {
                 for index in 0..length {
                     let bit = bits * index;
                     let word = self.word(target + bit / 64)?;
-                    values.push(scalar(schema, word >> (bit % 64) & u64::MAX >> (64 - bits))?);
+                    values.push(scalar_from_bits(schema, word >> (bit % 64) & u64::MAX >> (64 - bits))?);
                 }
             }
             Content::Struct(layout) => {
@@ -215,22 +216,4 @@ impl Segment<'_> {
         }
         Ok(Value::Array(values))
     }
-}
-
-fn scalar(schema: &Schema, bits: u64) -> Result<Value, String> {
-    Ok(match schema {
-        Schema::Bool => Value::Bool(bits != 0),
-        Schema::Integer { min, max } => {
-            let width = IntegerWidth::of(*min, *max);
-            let unused = 64 - 8 * width.bytes as u32;
-            if width.signed {
-                Value::from((bits << unused).cast_signed() >> unused)
-            } else {
-                Value::from(bits)
-            }
-        }
-        _ => Number::from_f64(f64::from_bits(bits))
-            .map(Value::Number)
-            .ok_or("a number is not finite")?,
-    })
 }

@@ -1,8 +1,9 @@
 //! Reads buffers by their schema; every offset is checked, and no byte is read by more than a bounded number of references.
 
-use super::{inline_struct, scalar_bytes};
-use crate::schema::{Field, IntegerWidth, Presence, Schema};
-use serde_json::{Map, Number, Value};
+use super::inline_struct;
+use crate::scalar::{missing, scalar_bytes, scalar_from_bits};
+use crate::schema::{Field, Presence, Schema};
+use serde_json::{Map, Value};
 
 /// The deepest nesting of tables that is read: that of the crate's verifier.
 const DEPTH_MAX: usize = 64;
@@ -70,9 +71,7 @@ impl Buffer<'_> {
             let value = match (offset, field.presence) {
                 (0, Presence::Optional) => continue,
                 (0, Presence::NullIfMissing) => Value::Null,
-                (0, Presence::Always) => {
-                    default(&field.schema).ok_or_else(|| format!("field {:?} is missing", field.name))?
-                }
+                (0, Presence::Always) => default(&field.schema).ok_or_else(|| missing(&field.name))?,
                 (offset, _) => self
                     .content(&field.schema, at + usize::from(offset), depth)
                     .map_err(|problem| format!("field {:?}: {problem}", field.name))?,
@@ -129,29 +128,14 @@ impl Buffer<'_> {
     }
 
     fn scalar(&self, schema: &Schema, at: usize) -> Result<Value, String> {
-        Ok(match schema {
-            Schema::Bool => Value::Bool(self.number::<1>(at)?[0] != 0),
-            Schema::Float => {
-                let number = f64::from_le_bytes(self.number(at)?);
-                Number::from_f64(number)
-                    .map(Value::Number)
-                    .ok_or("a number is not finite")?
-            }
-            Schema::Integer { min, max } => {
-                let width = IntegerWidth::of(*min, *max);
-                match (width.bytes, width.signed) {
-                    (1, true) => Value::from(i8::from_le_bytes(self.number(at)?)),
-                    (2, true) => Value::from(i16::from_le_bytes(self.number(at)?)),
-                    (4, true) => Value::from(i32::from_le_bytes(self.number(at)?)),
-                    (_, true) => Value::from(i64::from_le_bytes(self.number(at)?)),
-                    (1, false) => Value::from(u8::from_le_bytes(self.number(at)?)),
-                    (2, false) => Value::from(u16::from_le_bytes(self.number(at)?)),
-                    (4, false) => Value::from(u32::from_le_bytes(self.number(at)?)),
-                    (_, false) => Value::from(u64::from_le_bytes(self.number(at)?)),
-                }
-            }
-            _ => return Err("a scalar is expected".to_owned()),
-        })
+        let bits = match scalar_bytes(schema) {
+            Some(1) => u64::from(self.number::<1>(at)?[0]),
+            Some(2) => u64::from(u16::from_le_bytes(self.number(at)?)),
+            Some(4) => u64::from(u32::from_le_bytes(self.number(at)?)),
+            Some(_) => u64::from_le_bytes(self.number(at)?),
+            None => return Err("a scalar is expected".to_owned()),
+        };
+        scalar_from_bits(schema, bits)
     }
 }
 

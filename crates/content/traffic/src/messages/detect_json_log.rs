@@ -15,7 +15,7 @@
 
 use super::Format;
 use super::json_walker::{Fault, Scanner};
-use super::jsonl::{KEYS, PAYLOADS};
+use super::keys::{KEYS, PAYLOADS};
 use crate::reading::note::Plural;
 
 /// The file is one JSON value, and its lines are no messages.

@@ -17,7 +17,7 @@ mod json_object;
 mod text_line;
 
 use self::field_role::role;
-use super::format::OR_TEXT;
+use super::keys::OR_TEXT;
 use super::log_mapping::LogMapping;
 use super::{Direction, TranscriptError};
 use crate::reading::excerpt::shortened;

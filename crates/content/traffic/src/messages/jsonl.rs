@@ -11,6 +11,7 @@
 //! A key whose value is null counts as absent. Empty lines are skipped. [`write()`] writes such lines.
 
 use super::detect_log::{Proposal, propose_for_object};
+use super::keys::{EXAMPLE, KEYS};
 use super::lines::Lines;
 use super::{Direction, Message, ReadError, Reader, Reading, TranscriptError};
 use crate::reading::base64::decode_in_place;
@@ -23,21 +24,6 @@ use lastmile_codec::message::Kind;
 use serde::de::MapAccess;
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
-
-/// The keys of a line.
-pub(super) const KEYS: [&str; 6] = [
-    "direction",
-    "time_ms",
-    "opcode",
-    "connection",
-    "payload",
-    "payload_base64",
-];
-
-/// The keys for the payload; every line has exactly one of them.
-pub(super) const PAYLOADS: [&str; 2] = ["payload", "payload_base64"];
-
-pub(super) const EXAMPLE: &str = r#"write a line like {"direction": "sent", "time_ms": 12.5, "opcode": "text", "connection": 0, "payload": "…"}, or set the input format to text, if each line as it stands is a message"#;
 
 /// The messages of lines of JSON.
 pub(super) struct JsonLines<R> {

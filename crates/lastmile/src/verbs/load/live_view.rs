@@ -3,7 +3,7 @@
 use indicatif::ProgressBar;
 use lastmile_load::live::{LiveFigures, RecentFigures};
 use lastmile_load::rate::RequestRate;
-use lastmile_load::search::Judged;
+use lastmile_load::search::LimitCheck;
 use lastmile_load::slo::Limit;
 use lastmile_report::number::quantity;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ pub(super) fn expectation(limit: &Limit, runs: u32, run: Duration) -> String {
 }
 
 /// What a run of a search showed, in words.
-pub(super) fn verdict(rate: RequestRate, judged: &Judged) -> String {
+pub(super) fn verdict(rate: RequestRate, judged: &LimitCheck) -> String {
     let rate = quantity(rate.per_second(), "1/s");
     match judged {
         Ok(()) => format!("{rate}: within the limit"),

@@ -34,7 +34,7 @@ pub(super) const EMU: &str = "emu";
 pub(super) const MACHINE: &str = "machine";
 
 /// Where runs are made.
-pub(super) enum Stage {
+pub(super) enum LoadTarget {
     /// In virtual time.
     Simulated(Box<SimulatedServer>),
     /// Over sockets of this machine.
@@ -56,7 +56,7 @@ pub(super) struct StageRun {
     pub(super) captured: Option<Result<CapturedSchedule, String>>,
 }
 
-impl Stage {
+impl LoadTarget {
     pub(super) fn simulated(link: LinkSpec, model: ServerModel) -> Self {
         Self::Simulated(Box::new(SimulatedServer { link, model }))
     }

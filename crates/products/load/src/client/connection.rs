@@ -94,7 +94,7 @@ impl InFlight {
         }
     }
 
-    /// Whether it waited for a connection for longer than it has had one.
+    /// Whether the request spent most of its time waiting for a connection.
     pub(super) fn has_mostly_waited(&self, now: Instant) -> bool {
         self.queued_until
             .is_some_and(|until| until.saturating_since(self.request.released) > now.saturating_since(until))

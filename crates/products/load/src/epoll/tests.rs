@@ -19,6 +19,8 @@ use std::sync::atomic::Ordering;
 
 const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const TIMEOUT: Duration = Duration::from_millis(1_500);
+/// Where every request runs into the timeout.
+const STALL_TIMEOUT: Duration = Duration::from_millis(500);
 /// Requests of a run: 10 in 100 ms.
 const REQUESTS: u64 = 10;
 
@@ -60,13 +62,22 @@ fn plan() -> Plan {
     }
 }
 
+/// The plan for servers that do not answer.
+fn stall_plan() -> Plan {
+    Plan {
+        timeout: STALL_TIMEOUT,
+        connect_timeout: STALL_TIMEOUT,
+        ..plan()
+    }
+}
+
 fn run(server: SocketAddr, plan: &Plan) -> Measurement {
     let generator = Generator::new(server, NonZeroU32::new(2).unwrap(), Arc::default());
     generator.run(plan, Seed::new(1)).unwrap().measurement
 }
 
-fn errors(server: SocketAddr) -> BTreeMap<ErrorCause, u64> {
-    let measured = run(server, &plan());
+fn errors(server: SocketAddr, plan: &Plan) -> BTreeMap<ErrorCause, u64> {
+    let measured = run(server, plan);
     assert_eq!(measured.ending, Ending::Complete);
     assert_eq!(measured.completed + measured.failed(), REQUESTS);
     measured.errors
@@ -74,7 +85,15 @@ fn errors(server: SocketAddr) -> BTreeMap<ErrorCause, u64> {
 
 /// Every request fails for the one cause.
 fn assert_cause(behave: impl Fn(&mut TcpStream) + Send + Sync + 'static, cause: ErrorCause) {
-    assert_eq!(errors(serve(behave)), BTreeMap::from([(cause, REQUESTS)]));
+    assert_eq!(errors(serve(behave), &plan()), BTreeMap::from([(cause, REQUESTS)]));
+}
+
+/// Every request runs into the timeout, for the one cause.
+fn assert_stall(behave: impl Fn(&mut TcpStream) + Send + Sync + 'static, cause: ErrorCause) {
+    assert_eq!(
+        errors(serve(behave), &stall_plan()),
+        BTreeMap::from([(cause, REQUESTS)])
+    );
 }
 
 /// Answers each request so, and then does what `next` does.
@@ -122,7 +141,10 @@ fn a_server_that_behaves_completes_every_request() {
 #[test]
 fn a_closed_port_refuses() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    assert_eq!(errors(address), BTreeMap::from([(ErrorCause::Refused, REQUESTS)]));
+    assert_eq!(
+        errors(address, &plan()),
+        BTreeMap::from([(ErrorCause::Refused, REQUESTS)])
+    );
 }
 
 #[test]
@@ -139,7 +161,7 @@ fn a_server_that_accepts_nothing_loses_syns() {
     nix::sys::socket::bind(std::os::fd::AsRawFd::as_raw_fd(&socket), &any).unwrap();
     nix::sys::socket::listen(&socket, nix::sys::socket::Backlog::new(0).unwrap()).unwrap();
     let listener = TcpListener::from(socket);
-    let found = errors(listener.local_addr().unwrap());
+    let found = errors(listener.local_addr().unwrap(), &plan());
     assert!(found[&ErrorCause::SynLost] >= REQUESTS - 2, "{found:?}");
     assert_eq!(
         found
@@ -172,10 +194,10 @@ fn a_server_that_closes_or_resets_is_told_by_how_far_it_came() {
 
 #[test]
 fn a_server_that_stalls_is_told_by_how_far_it_came() {
-    let stall = |_: &mut TcpStream| thread::sleep(2 * TIMEOUT);
-    assert_cause(answer(b"", stall), ErrorCause::NoResponse);
-    assert_cause(answer(b"HTTP/1.1 200 OK\r\n", stall), ErrorCause::SlowHead);
-    assert_cause(
+    let stall = |_: &mut TcpStream| thread::sleep(2 * STALL_TIMEOUT);
+    assert_stall(answer(b"", stall), ErrorCause::NoResponse);
+    assert_stall(answer(b"HTTP/1.1 200 OK\r\n", stall), ErrorCause::SlowHead);
+    assert_stall(
         answer(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", stall),
         ErrorCause::SlowBody,
     );
@@ -185,9 +207,9 @@ fn a_server_that_stalls_is_told_by_how_far_it_came() {
 fn requests_that_a_stalled_connection_keeps_waiting_are_counted_as_such() {
     let plan = Plan {
         connections_per_client: NonZeroU32::MIN,
-        ..plan()
+        ..stall_plan()
     };
-    let measured = run(serve(answer(b"", |_| thread::sleep(2 * TIMEOUT))), &plan);
+    let measured = run(serve(answer(b"", |_| thread::sleep(2 * STALL_TIMEOUT))), &plan);
     assert_eq!(
         measured.errors,
         BTreeMap::from([(ErrorCause::NoResponse, 1), (ErrorCause::LocalQueue, REQUESTS - 1)])
@@ -207,8 +229,8 @@ fn a_slow_drip_does_not_outlast_the_timeout() {
             }
         }
     };
-    assert_cause(drip(b"HTTP/1.1 200 OK\r\nX-Field: "), ErrorCause::SlowHead);
-    assert_cause(drip(b"HTTP/1.1 200 OK\r\n\r\n"), ErrorCause::SlowBody);
+    assert_stall(drip(b"HTTP/1.1 200 OK\r\nX-Field: "), ErrorCause::SlowHead);
+    assert_stall(drip(b"HTTP/1.1 200 OK\r\n\r\n"), ErrorCause::SlowBody);
 }
 
 #[test]

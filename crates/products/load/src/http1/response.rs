@@ -1,6 +1,6 @@
 //! Reads a response as its bytes arrive, whatever their portions, with bounded memory.
 
-use super::chunked::ChunkedBody;
+use lastmile_http::{BodyError, BodyPart, Framing, MessageBody, head_end};
 
 /// The maximum size of the heads of one response, interim ones included: that of `nginx`'s and hyper's buffers is 64 kB or less; our own
 /// choice.
@@ -25,11 +25,11 @@ pub struct ResponseReader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Head,
-    /// Body bytes that are still to come.
-    Length(u64),
-    Chunked(ChunkedBody),
-    UntilClose,
-    Complete,
+    Body(MessageBody),
+}
+
+impl State {
+    const COMPLETE: Self = Self::Body(MessageBody::new(Framing::Length(0)));
 }
 
 /// A response that cannot be used.
@@ -50,6 +50,12 @@ pub enum ResponseError {
     /// The connection ended within the body.
     #[error("the connection ended within the body of the response")]
     ShortBody,
+}
+
+impl From<BodyError> for ResponseError {
+    fn from(BodyError(why): BodyError) -> Self {
+        Self::Malformed(why)
+    }
 }
 
 impl ResponseReader {
@@ -82,32 +88,17 @@ impl ResponseReader {
     /// When the response is malformed, or its head is too long. Nothing that follows can be read.
     pub fn read(&mut self, bytes: &[u8]) -> Result<usize, ResponseError> {
         let mut read = 0;
-        while read < bytes.len() && self.state != State::Complete {
+        while read < bytes.len() && !self.is_complete() {
             let rest = &bytes[read..];
             read += match &mut self.state {
                 State::Head => self.read_head(rest)?,
-                State::Length(left) => {
-                    let taken = rest.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
-                    *left -= taken as u64;
-                    self.body_bytes += taken as u64;
-                    if *left == 0 {
-                        self.state = State::Complete;
+                State::Body(body) => match body.read(rest)? {
+                    BodyPart::Content(count) => {
+                        self.body_bytes += count as u64;
+                        count
                     }
-                    taken
-                }
-                State::Chunked(chunked) => {
-                    let (taken, body) = chunked.read(rest)?;
-                    self.body_bytes += body;
-                    if chunked.is_complete() {
-                        self.state = State::Complete;
-                    }
-                    taken
-                }
-                State::UntilClose => {
-                    self.body_bytes += rest.len() as u64;
-                    rest.len()
-                }
-                State::Complete => 0,
+                    BodyPart::Framing(count) => count,
+                },
             };
         }
         Ok(read)
@@ -119,20 +110,19 @@ impl ResponseReader {
     /// When the response is not complete.
     pub fn end(&mut self) -> Result<(), ResponseError> {
         match self.state {
-            State::Complete => Ok(()),
-            State::UntilClose => {
-                self.state = State::Complete;
-                Ok(())
-            }
             State::Head if self.head_bytes == 0 => Err(ResponseError::ClosedBeforeResponse),
             State::Head => Err(ResponseError::ShortHead),
-            State::Length(_) | State::Chunked(_) => Err(ResponseError::ShortBody),
+            State::Body(body) if body.ends_with_connection() => {
+                self.state = State::COMPLETE;
+                Ok(())
+            }
+            State::Body(_) => Err(ResponseError::ShortBody),
         }
     }
 
     /// Whether the response has been read to its end.
     pub fn is_complete(&self) -> bool {
-        self.state == State::Complete
+        matches!(&self.state, State::Body(body) if body.is_complete())
     }
 
     /// Whether the head of the final response has been read.
@@ -239,42 +229,25 @@ impl ResponseReader {
             }
         }
         self.status = status;
-        self.state = if self.answers_head || matches!(status, 204 | 304) {
-            State::Complete
+        let framing = if self.answers_head || matches!(status, 204 | 304) {
+            Framing::Length(0)
         } else if transfer_encoding {
             // A response with both may be an attack (RFC 9112 section 6.3, item 3): the connection is not used again.
             self.keeps_alive &= is_chunked && length.is_none();
             if is_chunked {
-                State::Chunked(ChunkedBody::default())
+                Framing::Chunked
             } else {
-                State::UntilClose
+                Framing::UntilClose
             }
+        } else if let Some(length) = length {
+            Framing::Length(length)
         } else {
-            match length {
-                Some(0) => State::Complete,
-                Some(length) => State::Length(length),
-                None => {
-                    self.keeps_alive = false;
-                    State::UntilClose
-                }
-            }
+            self.keeps_alive = false;
+            Framing::UntilClose
         };
+        self.state = State::Body(MessageBody::new(framing));
         Ok(())
     }
-}
-
-/// The index behind the empty line that ends a head; `from` is where the search begins. Lines may end in LF alone (RFC 9112 section 2.2).
-fn head_end(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'\n') {
-        let line_end = at + found;
-        match &bytes[line_end + 1..] {
-            [b'\n', ..] => return Some(line_end + 2),
-            [b'\r', b'\n', ..] => return Some(line_end + 3),
-            _ => at = line_end + 1,
-        }
-    }
-    None
 }
 
 /// The elements of a comma-separated list (RFC 9110 section 5.6.1), without empty ones.

@@ -7,7 +7,7 @@ use crate::queueing_theory;
 use crate::rate::RequestRate;
 use crate::request::Request;
 use crate::schedule::Arrivals;
-use crate::search::{Judged, SearchOptions, VOTES, highest_rate, is_within};
+use crate::search::{LimitCheck, SearchOptions, VOTES, highest_rate, is_within};
 use crate::server_model::ServiceTime;
 use crate::session::Session;
 use crate::slo::Limit;
@@ -346,7 +346,7 @@ fn the_highest_rate_of_four_workers_is_that_of_a_scan_and_of_theory() {
         },
     };
     let limit: Limit = "p99<50ms,errors<0.1%".parse().unwrap();
-    let mut judge = |rate: RequestRate, seed: Seed| -> Result<Judged, Failure> {
+    let mut judge = |rate: RequestRate, seed: Seed| -> Result<LimitCheck, Failure> {
         let demand = Demand::open(Arrivals::Poisson(rate));
         let measured = server.run(
             &Plan::new(demand, DURATION, Request::get("server", "/")),

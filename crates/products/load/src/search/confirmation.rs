@@ -7,7 +7,7 @@
 //! up-and-down method with growing steps (Dixon and Mood, "A method for obtaining and analyzing sensitivity data", JASA 43, 1948; Taylor and
 //! Creelman, "PEST", JASA (acoustics) 41, 1967): it goes to the rate that half of the runs keep the limit at, wherever it begins.
 
-use super::Judged;
+use super::LimitCheck;
 use crate::rate::RequestRate;
 use lastmile_units::Seed;
 
@@ -71,7 +71,7 @@ impl Confirmation {
     pub(super) fn run<E>(
         mut self,
         seed: Seed,
-        judge: &mut impl FnMut(RequestRate, Seed) -> Result<Judged, E>,
+        judge: &mut impl FnMut(RequestRate, Seed) -> Result<LimitCheck, E>,
     ) -> Result<Confirmed, E> {
         let (mut runs, mut effort) = (0, 0);
         while effort < 2 * self.needed * EFFORT_MAX {
@@ -108,7 +108,7 @@ impl Confirmation {
     }
 
     /// Takes a run into account; returns whether it moved the bracket further in the direction of its last move.
-    fn take(&mut self, rate: f64, judged: Judged) -> bool {
+    fn take(&mut self, rate: f64, judged: LimitCheck) -> bool {
         let is_within = judged.is_ok();
         if let Err(cause) = judged {
             self.broken_by = Some(cause);

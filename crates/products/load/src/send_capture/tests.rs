@@ -72,8 +72,8 @@ fn the_deviation_is_from_the_schedule_of_the_plan() {
     };
     let deviation = sends.deviation_from_plan(&plan, Seed::new(1), start).unwrap();
     assert_eq!(
-        (deviation.p50, deviation.max, deviation.per_millisecond_max),
-        (Duration::from_micros(10), Duration::from_micros(900), 2)
+        (deviation.late_p50, deviation.late_max, deviation.sent_per_ms_max),
+        (10e-6, 900e-6, 2)
     );
     assert_eq!(sends.deviation_from_grid(Duration::from_millis(1)), Some(deviation));
     let missed = CapturedSends {

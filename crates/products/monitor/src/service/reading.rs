@@ -6,7 +6,7 @@ use super::parameters::{From, Parameters};
 use super::rendering::{Key, Rendered};
 use super::{AnswerBody, Monitor};
 use crate::cursor::Cursor;
-use crate::event_json::write_event;
+use crate::event_json::{AnswerEnd, write_event};
 use crate::log::{Entry, LogError};
 use bytes::Bytes;
 use futures_util::stream;
@@ -135,9 +135,12 @@ impl Reading {
                 self.ended = self.committed.changed().await.is_err();
             } else {
                 self.ended = true;
-                let complete = self.damaged == 0;
-                let line = json!({"end": {"cursor": self.cursor(), "events": self.delivered, "complete": complete}});
-                self.write_line(&mut out, &line);
+                let end = AnswerEnd {
+                    complete: self.damaged == 0,
+                    cursor: self.cursor(),
+                    events: self.delivered,
+                };
+                self.write_line(&mut out, &end.to_json());
             }
         }
         (!out.is_empty()).then(|| out.into())

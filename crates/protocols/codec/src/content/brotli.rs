@@ -1,7 +1,6 @@
 //! The `br` content coding, by rust-brotli.
 
-use super::decoder::{Decompress, Fault, Progress};
-use super::encoder::{Compress, Operation, Step};
+use super::back_end::{Compress, Decompress, Fault, Operation, Progress, Step};
 use brotli::enc::StandardAlloc;
 use brotli::enc::encode::{BrotliEncoderOperation, BrotliEncoderParameter, BrotliEncoderStateStruct};
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
@@ -97,10 +96,7 @@ impl Decompress for Decompressor {
     fn step(&mut self, input: &[u8], room: &mut [u8]) -> Result<Progress, Fault> {
         if self.ended {
             return if input.is_empty() {
-                Ok(Progress {
-                    consumed: 0,
-                    written: 0,
-                })
+                Ok(Progress::default())
             } else {
                 Err(Fault::Trailing)
             };

@@ -1,35 +1,9 @@
 //! Decodes content-coded bytes from elsewhere, without trusting them.
 
+use super::back_end::{Copy, Decompress, Fault};
 use super::encoder::CHUNK;
 use super::{Coding, brotli, deflate, zstd};
 use lastmile_units::ByteCount;
-
-/// The result of one step of a decompressor.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Progress {
-    /// Bytes of input consumed.
-    pub(super) consumed: usize,
-    /// Bytes of output written.
-    pub(super) written: usize,
-}
-
-/// Why a decompressor cannot go on.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// The input violates the format.
-    Corrupt(String),
-    /// The stream is complete, and something follows it.
-    Trailing,
-    /// The stream needs a window larger than HTTP allows.
-    Window,
-}
-
-/// A back end: stepped until it has consumed all input and leaves room unused.
-pub(super) trait Decompress: Send {
-    fn step(&mut self, input: &[u8], room: &mut [u8]) -> Result<Progress, Fault>;
-    /// Whether the input so far is a whole stream.
-    fn is_complete(&self) -> bool;
-}
 
 /// Input that could not be decoded. Offsets count bytes of the encoded input.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -202,22 +176,4 @@ pub fn decode(coding: Coding, input: &[u8], limit: ByteCount) -> Result<Vec<u8>,
     decoder.write(input, &mut output)?;
     decoder.finish()?;
     Ok(output)
-}
-
-/// Identity.
-struct Copy;
-
-impl Decompress for Copy {
-    fn step(&mut self, input: &[u8], room: &mut [u8]) -> Result<Progress, Fault> {
-        let count = input.len().min(room.len());
-        room[..count].copy_from_slice(&input[..count]);
-        Ok(Progress {
-            consumed: count,
-            written: count,
-        })
-    }
-
-    fn is_complete(&self) -> bool {
-        true
-    }
 }

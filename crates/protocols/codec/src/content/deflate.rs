@@ -1,7 +1,6 @@
 //! gzip and HTTP's deflate, by zlib-rs. Both share one compressed format (RFC 1951) and differ in header and checksum.
 
-use super::decoder::{Decompress, Fault, Progress};
-use super::encoder::{Compress, Operation, Step};
+use super::back_end::{Compress, Decompress, Fault, Operation, Progress, Step};
 use flate2::{Compression, FlushCompress, FlushDecompress, Status};
 use std::num::NonZeroUsize;
 
@@ -95,10 +94,7 @@ impl Decompress for Decompressor {
         if self.ended {
             match input.first() {
                 None => {
-                    return Ok(Progress {
-                        consumed: 0,
-                        written: 0,
-                    });
+                    return Ok(Progress::default());
                 }
                 Some(&GZIP_ID1) if self.gzip => *self = Self::gzip(),
                 Some(_) => return Err(Fault::Trailing),

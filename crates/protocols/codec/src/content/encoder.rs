@@ -1,40 +1,11 @@
 //! Encodes bytes with a content coding, as a stream, and measures the exact encoded size.
 
+use super::back_end::{Compress, Copy, Operation};
 use super::{CodecSpec, Coding, brotli, deflate, zstd};
 use lastmile_units::ByteCount;
-use std::num::NonZeroUsize;
 
 /// The size of the pieces of output: our own choice, about what one TLS record carries.
 pub(super) const CHUNK: usize = 16 * 1024;
-
-/// What a compressor should do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
-    /// Consume the input; output may be delayed.
-    Process,
-    /// Consume the input, and write all that a decoder needs to read it.
-    Flush,
-    /// Consume the input, and end the stream.
-    Finish,
-}
-
-/// The result of one step of a compressor.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
-    /// Bytes of input consumed.
-    pub(super) consumed: usize,
-    /// Bytes of output written.
-    pub(super) written: usize,
-    /// Whether the operation is complete; otherwise the step is repeated with the rest of the input and more room.
-    pub(super) done: bool,
-}
-
-/// A back end: stepped with the same operation until it is done.
-pub(super) trait Compress: Send {
-    /// How much input it is given at a time; none where its output does not depend on that.
-    fn block(&self) -> Option<NonZeroUsize>;
-    fn step(&mut self, input: &[u8], operation: Operation, room: &mut [u8]) -> Step;
-}
 
 /// Encodes a stream of bytes with a content coding.
 ///
@@ -157,23 +128,4 @@ pub fn encoded_size<'a>(spec: CodecSpec, chunks: impl IntoIterator<Item = &'a [u
     }
     encoder.finish(&mut piece);
     size + ByteCount::from(piece.len())
-}
-
-/// Identity.
-struct Copy;
-
-impl Compress for Copy {
-    fn block(&self) -> Option<NonZeroUsize> {
-        None
-    }
-
-    fn step(&mut self, input: &[u8], _: Operation, room: &mut [u8]) -> Step {
-        let count = input.len().min(room.len());
-        room[..count].copy_from_slice(&input[..count]);
-        Step {
-            consumed: count,
-            written: count,
-            done: count == input.len(),
-        }
-    }
 }

@@ -3,10 +3,10 @@
 //! A new compressor touches megabytes before the first byte; for inputs of a hundred bytes that takes longer than compressing them. Streaming
 //! is left to [`Encoder`](super::Encoder). gzip is that of stock zlib here, the library of deflate for messages.
 
-use super::{CodecSpec, Coding, Encoder};
+use super::{CodecSpec, Coding, encode};
 use crate::message::GzipEncoder;
 
-/// Encodes inputs one by one. Unlike [`Encoder`], it knows the length of each beforehand, as a client that sends messages does: zstd then
+/// Encodes inputs one by one. Unlike [`Encoder`](super::Encoder), it knows the length of each beforehand, as a client that sends messages does: zstd then
 /// chooses smaller tables, and writes the length into the frame.
 ///
 /// ```
@@ -47,13 +47,7 @@ impl WholeEncoder {
         match &mut self.reused {
             Reused::Gzip(encoder) => encoder.encode(input),
             Reused::Zstd(compressor) => compressor.compress(input).expect("memory can be written"),
-            Reused::Nothing => {
-                let mut output = Vec::new();
-                let mut encoder = Encoder::new(self.spec);
-                encoder.write(input, &mut output);
-                encoder.finish(&mut output);
-                output
-            }
+            Reused::Nothing => encode(self.spec, input),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The `zstd` content coding, by libzstd.
 
-use super::decoder::{Decompress, Fault, Progress};
-use super::encoder::{Compress, Operation, Step};
+use super::back_end::{Compress, Decompress, Fault, Operation, Progress, Step};
 use std::num::NonZeroUsize;
 use zstd::stream::raw::{CParameter, DParameter, Decoder, Encoder, InBuffer, Operation as _, OutBuffer};
 
@@ -97,10 +96,7 @@ impl Decompressor {
 impl Decompress for Decompressor {
     fn step(&mut self, input: &[u8], room: &mut [u8]) -> Result<Progress, Fault> {
         if self.frame_ended && input.is_empty() {
-            return Ok(Progress {
-                consumed: 0,
-                written: 0,
-            });
+            return Ok(Progress::default());
         }
         let mut from = InBuffer::around(input);
         let mut to = OutBuffer::around(room);

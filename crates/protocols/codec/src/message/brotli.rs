@@ -10,9 +10,8 @@
 //! Memory is told as the reference encoder in C requests it, which servers link: rust-brotli has no hash table for windows up to 2^16, and
 //! takes one that is 64 times as large.
 
+use super::back_end::{Compress, Decompress, Fault};
 use super::counting_allocator::AllocationCount;
-use super::decoder::{Decompress, Fault};
-use super::encoder::Compress;
 use super::{Brotli, Dictionary};
 use brotli::enc::BrotliAlloc;
 use brotli::enc::encode::{BrotliEncoderOperation, BrotliEncoderParameter, BrotliEncoderStateStruct};

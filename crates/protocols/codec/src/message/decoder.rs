@@ -1,29 +1,9 @@
 //! Decompresses messages from elsewhere, without trusting them.
 
+use super::back_end::{Copy, Decompress, Fault};
 use super::zlib::{Stock, ZlibRs};
 use super::{CodecError, Dictionary, MessageCodec, brotli, lz4, zlib, zstd};
 use lastmile_units::ByteCount;
-
-/// Why a back end cannot go on.
-#[derive(Debug)]
-pub(super) enum Fault {
-    Corrupt(String),
-    Truncated,
-    TooLarge,
-}
-
-/// A back end: one direction of one connection.
-pub(super) trait Decompress: Send {
-    /// Decompresses the message in `coded` to the end of `out`, which may then be at most `end` bytes long, or one more with
-    /// [`Fault::TooLarge`]. After an error, it is not called again before it is reset or primed.
-    fn decode(&mut self, coded: &[u8], end: usize, out: &mut Vec<u8>) -> Result<(), Fault>;
-    /// Replaces the context by one whose history is `history`.
-    fn prime(&mut self, history: &[u8]);
-    /// Resets the context to the dictionary, if there is one.
-    fn reset(&mut self);
-    /// Bytes allocated.
-    fn memory(&self) -> usize;
-}
 
 /// A compressed message that could not be decompressed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,26 +101,5 @@ impl MessageDecoder {
     /// The memory that it has allocated and not freed.
     pub fn memory(&self) -> ByteCount {
         ByteCount::from(self.back_end.memory())
-    }
-}
-
-/// Identity.
-struct Copy;
-
-impl Decompress for Copy {
-    fn decode(&mut self, coded: &[u8], end: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
-        if coded.len() > end - out.len() {
-            return Err(Fault::TooLarge);
-        }
-        out.extend_from_slice(coded);
-        Ok(())
-    }
-
-    fn prime(&mut self, _: &[u8]) {}
-
-    fn reset(&mut self) {}
-
-    fn memory(&self) -> usize {
-        0
     }
 }

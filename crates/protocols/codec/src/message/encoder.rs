@@ -1,30 +1,10 @@
 //! Compresses the messages of one direction of a connection, one after the other.
 
+use super::back_end::{Compress, Copy};
 use super::sender_policy::fragment_ends;
 use super::zlib::{Stock, ZlibRs};
 use super::{CodecError, Dictionary, MessageCodec, brotli, lz4, zlib, zstd};
 use lastmile_units::ByteCount;
-
-/// A back end: one direction of one connection. Its input is never empty, except for an empty message.
-pub(super) trait Compress: Send {
-    /// Compresses a part of a message, flushed so that a receiver can read all of it, and appends it to `out`.
-    fn encode_part(&mut self, part: &[u8], last: bool, out: &mut Vec<u8>);
-    /// Whether it can flush parts; otherwise it is given only whole messages.
-    fn flushes_parts(&self) -> bool {
-        true
-    }
-    /// Replaces the context by one whose history is `history`.
-    fn prime(&mut self, history: &[u8]);
-    /// Appends bytes to the history without compressing them; returns whether it can.
-    fn append_history(&mut self, sent: &[u8]) -> bool {
-        let _ = sent;
-        false
-    }
-    /// Resets the context to the dictionary, if there is one.
-    fn reset(&mut self);
-    /// Bytes allocated.
-    fn memory(&self) -> usize;
-}
 
 /// Compresses the messages that one end of a connection sends.
 ///
@@ -134,22 +114,5 @@ impl MessageEncoder {
     /// The memory that it has allocated and not freed.
     pub fn memory(&self) -> ByteCount {
         ByteCount::from(self.back_end.memory())
-    }
-}
-
-/// Identity.
-struct Copy;
-
-impl Compress for Copy {
-    fn encode_part(&mut self, part: &[u8], _: bool, out: &mut Vec<u8>) {
-        out.extend_from_slice(part);
-    }
-
-    fn prime(&mut self, _: &[u8]) {}
-
-    fn reset(&mut self) {}
-
-    fn memory(&self) -> usize {
-        0
     }
 }

@@ -8,7 +8,7 @@ mod block;
 
 pub(super) use block::Decompressor;
 
-use super::encoder::Compress;
+use super::back_end::Compress;
 use super::{Dictionary, Lz4, Lz4Effort};
 use lz4_sys::{c_char, c_int};
 use std::mem::MaybeUninit;

@@ -4,8 +4,7 @@
 //! is a frame. Frames are sent without their magic number, which both ends know, and without content length and checksum, which
 //! permessage-deflate does not have either.
 
-use super::decoder::{Decompress, Fault};
-use super::encoder::Compress;
+use super::back_end::{Compress, Decompress, Fault};
 use super::{CodecError, Dictionary, Zstd};
 use zstd::zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd::zstd_safe::{
@@ -41,8 +40,8 @@ fn raw(history: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Calls that fail only if our own code is wrong, or if memory runs out.
-const SOUND: &str = "libzstd fails only if memory runs out";
+/// The message of the `expect`s on libzstd's calls.
+const LIBZSTD_INVARIANT: &str = "libzstd fails only if memory runs out";
 
 /// A context of libzstd, to compress or to decompress.
 trait Context {
@@ -97,7 +96,7 @@ impl<C: Context> Session<C> {
 
     fn load(&mut self, history: &[u8]) {
         self.clear();
-        self.context.load(history).expect(SOUND);
+        self.context.load(history).expect(LIBZSTD_INVARIANT);
     }
 
     fn clear(&mut self) {
@@ -167,7 +166,7 @@ fn stream(context: &mut CCtx, part: &[u8], operation: ZSTD_EndDirective, out: &m
         let mut output = OutBuffer::around_pos(out, before);
         let left = context
             .compress_stream2(&mut output, &mut input, operation)
-            .expect(SOUND);
+            .expect(LIBZSTD_INVARIANT);
         if left == 0 && input.pos() == part.len() {
             return;
         }
@@ -191,7 +190,10 @@ impl Compress for Compressor {
             // In one call: libzstd then needs no buffers for input and output.
             self.start.clear();
             self.start.reserve(compress_bound(part.len()));
-            self.session.context.compress2(&mut self.start, part).expect(SOUND);
+            self.session
+                .context
+                .compress2(&mut self.start, part)
+                .expect(LIBZSTD_INVARIANT);
             out.extend_from_slice(&self.start[MAGIC.len()..]);
         } else {
             self.start_frame(part, operation, out);

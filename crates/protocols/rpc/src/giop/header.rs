@@ -1,6 +1,6 @@
 //! The header of a GIOP message.
 
-use super::GiopError;
+use crate::ReadError;
 use lastmile_units::ByteCount;
 
 /// The length of a header in bytes.
@@ -19,6 +19,15 @@ pub enum ByteOrder {
     Big,
     /// The least significant byte first.
     Little,
+}
+
+impl ByteOrder {
+    pub(crate) fn u32(self, bytes: [u8; 4]) -> u32 {
+        match self {
+            Self::Little => u32::from_le_bytes(bytes),
+            Self::Big => u32::from_be_bytes(bytes),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,20 +61,14 @@ impl Header {
     }
 
     /// Reads the header at the start of `bytes`, whose message may be `limit` long; none where it is not complete yet.
-    pub(super) fn read(bytes: &[u8], limit: ByteCount) -> Result<Option<Self>, GiopError> {
-        // What is there is judged at once: who does not speak the protocol shall not be waited for.
-        let known = bytes.len().min(4);
-        if bytes[..known] != MAGIC[..known] {
-            let mut found = [0; 4];
-            found[..known].copy_from_slice(&bytes[..known]);
-            return Err(GiopError::Magic { found });
-        }
+    pub(super) fn read(bytes: &[u8], limit: ByteCount) -> Result<Option<Self>, ReadError> {
+        ReadError::check_magic(bytes, "GIOP", MAGIC)?;
         let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() else {
             return Ok(None);
         };
-        let (major, minor) = (header[4], header[5]);
-        if (major, minor) != (1, 2) {
-            return Err(GiopError::Version { major, minor });
+        let (what, found, supported) = ("GIOP", (header[4], header[5]), (1, 2));
+        if found != supported {
+            return Err(ReadError::Version { what, found, supported });
         }
         let kind = match header[7] {
             0 => MessageType::Request,
@@ -76,21 +79,13 @@ impl Header {
             5 => MessageType::CloseConnection,
             6 => MessageType::MessageError,
             7 => MessageType::Fragment,
-            other => return Err(GiopError::Type(other)),
+            found => return Err(ReadError::Type { found, max: 7 }),
         };
         let is_little = header[FLAGS_AT] & LITTLE_ENDIAN != 0;
         let order = if is_little { ByteOrder::Little } else { ByteOrder::Big };
         let size = *header.last_chunk().expect("a header has 12 bytes");
-        let length = HEADER_LENGTH.saturating_add(match order {
-            ByteOrder::Little => u32::from_le_bytes(size),
-            ByteOrder::Big => u32::from_be_bytes(size),
-        } as usize);
-        if ByteCount::from(length) > limit {
-            return Err(GiopError::TooLarge {
-                length: ByteCount::from(length),
-                limit,
-            });
-        }
+        let length = HEADER_LENGTH.saturating_add(order.u32(size) as usize);
+        ReadError::check_length(length, limit)?;
         Ok(Some(Self {
             kind,
             order,

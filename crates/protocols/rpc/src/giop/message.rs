@@ -1,7 +1,6 @@
 //! GIOP messages, and their bytes.
 
 use super::ByteOrder;
-use super::fields::{align, write_bytes, write_string, write_u32};
 use super::header::{Header, MessageType, finish};
 
 /// Whether a request wants a response.
@@ -209,4 +208,34 @@ fn write_parameters(parameters: &Parameters, out: &mut Vec<u8>) {
         align(out, 8);
         out.extend(&parameters.content);
     }
+}
+
+/// Appends zeros up to a multiple of `to` from the start of the message.
+fn align(out: &mut Vec<u8>, to: usize) {
+    out.resize(out.len().next_multiple_of(to), 0);
+}
+
+fn write_u32(value: u32, out: &mut Vec<u8>) {
+    align(out, 4);
+    out.extend(value.to_le_bytes());
+}
+
+/// # Panics
+/// Where there are 4 GiB or more.
+fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    write_u32(
+        u32::try_from(bytes.len()).expect("a sequence is shorter than 4 GiB"),
+        out,
+    );
+    out.extend(bytes);
+}
+
+/// A string has a NUL at its end, which its length includes.
+fn write_string(text: &str, out: &mut Vec<u8>) {
+    write_u32(
+        u32::try_from(text.len() + 1).expect("a string is shorter than 4 GiB"),
+        out,
+    );
+    out.extend(text.as_bytes());
+    out.push(0);
 }

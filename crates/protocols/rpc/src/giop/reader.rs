@@ -1,9 +1,11 @@
 //! Reads GIOP messages from the bytes of a connection, whoever sent them, and joins fragments.
 
-use super::fields::Fields;
+use super::ByteOrder;
 use super::header::{HEADER_LENGTH, Header, MessageType};
 use super::message::{LocateStatus, Message, Parameters, Reply, ReplyStatus, Request, ResponseFlags, ServiceContext};
-use super::{ByteOrder, GiopError};
+use crate::ReadError;
+use crate::fields::Fields;
+use crate::receive_buffer::ReceiveBuffer;
 use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 
@@ -40,9 +42,7 @@ struct Unfinished {
 #[derive(Debug, Default)]
 pub struct Reader {
     limits: Limits,
-    received: Vec<u8>,
-    /// How much of `received` was read.
-    read: usize,
+    received: ReceiveBuffer,
     /// By the ids of their requests.
     unfinished: BTreeMap<u32, Unfinished>,
     /// The length of all unfinished messages.
@@ -60,31 +60,29 @@ impl Reader {
 
     /// Adds bytes that have arrived.
     pub fn push(&mut self, bytes: &[u8]) {
-        if self.read > 0 {
-            self.received.drain(..self.read);
-            self.read = 0;
-        }
-        self.received.extend_from_slice(bytes);
+        self.received.push(bytes);
     }
 
     /// The next message, if it is complete.
     ///
     /// # Errors
     /// Where the bytes are no message.
-    pub fn next_message(&mut self) -> Result<Option<Message>, GiopError> {
+    pub fn next_message(&mut self) -> Result<Option<Message>, ReadError> {
         loop {
-            let rest = &self.received[self.read..];
+            let rest = self.received.unread();
             let Some(header) = Header::read(rest, self.limits.message)? else {
                 return Ok(None);
             };
-            if rest.len() < header.length {
+            let Some(message) = rest.get(..header.length) else {
                 return Ok(None);
-            }
-            let message = self.read..self.read + header.length;
-            self.read = message.end;
+            };
             if !header.has_more && header.kind != MessageType::Fragment {
-                return decode(header.kind, header.order, &self.received[message]).map(Some);
+                let decoded = decode(header.kind, header.order, message);
+                self.received.skip(header.length);
+                return decoded.map(Some);
             }
+            let message = message.to_vec();
+            self.received.skip(header.length);
             if let Some(whole) = self.join(header, message)? {
                 return decode(whole.kind, whole.order, &whole.joined).map(Some);
             }
@@ -93,19 +91,15 @@ impl Reader {
 
     /// Whether part of a message has arrived.
     pub fn has_rest(&self) -> bool {
-        self.read < self.received.len() || !self.unfinished.is_empty()
+        !self.received.is_empty() || !self.unfinished.is_empty()
     }
 
     /// Adds a piece of a message to its beginning, and returns the message with its last piece.
-    fn join(&mut self, header: Header, message: std::ops::Range<usize>) -> Result<Option<Unfinished>, GiopError> {
-        let bytes = &self.received[message];
-        let mut fields = Fields::new(bytes, header.order, HEADER_LENGTH);
-        let id = fields.u32("the request id of a fragment")?;
-        let invalid = |found: &str| GiopError::Invalid {
-            field: "the request id of a fragment",
-            at: HEADER_LENGTH,
-            found: format!("{id}, {found}"),
-        };
+    fn join(&mut self, header: Header, bytes: Vec<u8>) -> Result<Option<Unfinished>, ReadError> {
+        let mut fields = Fields::new(&bytes, header.order, HEADER_LENGTH);
+        let field = "the request id of a fragment";
+        let id = fields.u32(field)?;
+        let invalid = |found| ReadError::invalid(field, HEADER_LENGTH, format!("{id}, {found}"));
         let added = if header.kind == MessageType::Fragment {
             let unfinished = self
                 .unfinished
@@ -116,25 +110,22 @@ impl Reader {
             piece.len()
         } else {
             if self.unfinished.len() >= self.limits.unfinished {
-                return Err(GiopError::Unfinished(self.unfinished.len()));
+                return Err(ReadError::Unfinished(self.unfinished.len()));
             }
             if self.unfinished.contains_key(&id) {
                 return Err(invalid("of which another message is unfinished"));
             }
+            let length = bytes.len();
             let begun = Unfinished {
                 kind: header.kind,
                 order: header.order,
-                joined: bytes.to_vec(),
+                joined: bytes,
             };
             self.unfinished.insert(id, begun);
-            bytes.len()
+            length
         };
         self.unfinished_length += added;
-        let length = ByteCount::from(self.unfinished_length);
-        if length > self.limits.message {
-            let limit = self.limits.message;
-            return Err(GiopError::TooLarge { length, limit });
-        }
+        ReadError::check_length(self.unfinished_length, self.limits.message)?;
         if header.has_more {
             return Ok(None);
         }
@@ -144,7 +135,7 @@ impl Reader {
     }
 }
 
-fn decode(kind: MessageType, order: ByteOrder, message: &[u8]) -> Result<Message, GiopError> {
+fn decode(kind: MessageType, order: ByteOrder, message: &[u8]) -> Result<Message, ReadError> {
     let mut fields = Fields::new(message, order, HEADER_LENGTH);
     Ok(match kind {
         MessageType::Request => Message::Request(request(&mut fields, order)?),
@@ -169,26 +160,22 @@ fn decode(kind: MessageType, order: ByteOrder, message: &[u8]) -> Result<Message
     })
 }
 
-fn unknown(fields: &Fields<'_>, field: &'static str, value: u32, known: &str) -> GiopError {
-    GiopError::Invalid {
-        field,
-        at: fields.at().saturating_sub(4),
-        found: format!("{value}; {known}"),
-    }
+fn unknown(fields: &Fields<'_>, field: &'static str, value: u32, known: &str) -> ReadError {
+    ReadError::invalid(field, fields.at().saturating_sub(4), format!("{value}; {known}"))
 }
 
 /// The target of a request, which must be given as an object key.
-fn target(fields: &mut Fields<'_>) -> Result<Vec<u8>, GiopError> {
+fn target(fields: &mut Fields<'_>) -> Result<Vec<u8>, ReadError> {
     let disposition = fields.u16("the target's disposition")?;
     if disposition != 0 {
         let (field, at) = ("the target's disposition", fields.at() - 2);
         let found = format!("{disposition}; only object keys (0) are read");
-        return Err(GiopError::Invalid { field, at, found });
+        return Err(ReadError::invalid(field, at, found));
     }
     Ok(fields.sequence("an object key")?.to_vec())
 }
 
-fn request(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Request, GiopError> {
+fn request(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Request, ReadError> {
     let id = fields.u32("a request id")?;
     let flags = fields.byte("the response flags")?;
     let response = match flags {
@@ -198,7 +185,7 @@ fn request(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Request, GiopErr
         other => {
             let (field, at) = ("the response flags", fields.at() - 1);
             let found = format!("{other}; they are 0, 1 or 3");
-            return Err(GiopError::Invalid { field, at, found });
+            return Err(ReadError::invalid(field, at, found));
         }
     };
     fields.bytes(3, "reserved bytes")?;
@@ -206,13 +193,13 @@ fn request(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Request, GiopErr
         id,
         response,
         object_key: target(fields)?,
-        operation: fields.string("an operation")?,
+        operation: fields.terminated_string("an operation")?,
         contexts: contexts(fields)?,
         parameters: parameters(fields, order)?,
     })
 }
 
-fn reply(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Reply, GiopError> {
+fn reply(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Reply, ReadError> {
     Ok(Reply {
         id: fields.u32("a request id")?,
         status: match fields.u32("a reply's status")? {
@@ -229,9 +216,9 @@ fn reply(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Reply, GiopError> 
     })
 }
 
-fn contexts(fields: &mut Fields<'_>) -> Result<Vec<ServiceContext>, GiopError> {
+fn contexts(fields: &mut Fields<'_>) -> Result<Vec<ServiceContext>, ReadError> {
     // Each has an id and a length.
-    let count = fields.count(8, "the number of service contexts")?;
+    let count = fields.u32_count(8, "the number of service contexts")?;
     let context = |_| {
         Ok(ServiceContext {
             id: fields.u32("the id of a service context")?,
@@ -241,7 +228,7 @@ fn contexts(fields: &mut Fields<'_>) -> Result<Vec<ServiceContext>, GiopError> {
     (0..count).map(context).collect()
 }
 
-fn parameters(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Parameters, GiopError> {
+fn parameters(fields: &mut Fields<'_>, order: ByteOrder) -> Result<Parameters, ReadError> {
     if fields.rest() > 0 {
         fields.align(8, "the padding before parameters")?;
     }

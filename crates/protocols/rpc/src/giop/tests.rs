@@ -1,6 +1,7 @@
 //! Tests of GIOP: messages that return as they were, and hostile ones.
 
 use super::*;
+use crate::ReadError;
 use lastmile_units::ByteCount;
 use proptest::prelude::*;
 
@@ -39,7 +40,7 @@ fn messages() -> Vec<Message> {
     ]
 }
 
-fn read_all(bytes: &[u8], piece: usize, limits: Limits) -> Result<Vec<Message>, GiopError> {
+fn read_all(bytes: &[u8], piece: usize, limits: Limits) -> Result<Vec<Message>, ReadError> {
     let mut reader = Reader::new(limits);
     let mut read = Vec::new();
     for bytes in bytes.chunks(piece) {
@@ -94,14 +95,14 @@ fn fragments_are_bounded_in_length_and_number() {
     };
     let long = fragment(request(1, 20_000).encode(), OMNIORB_MESSAGE_MAX);
     let refused = read_all(&long, 100, limits).unwrap_err();
-    assert!(matches!(refused, GiopError::TooLarge { .. }), "{refused}");
+    assert!(matches!(refused, ReadError::TooLarge { .. }), "{refused}");
     let begun = |id| {
         let mut bytes = fragment(request(id, 100).encode(), ByteCount::new(64));
         bytes.truncate(64);
         bytes
     };
     let three = [begun(1), begun(2), begun(3)].concat();
-    assert_eq!(read_all(&three, 64, limits), Err(GiopError::Unfinished(2)));
+    assert_eq!(read_all(&three, 64, limits), Err(ReadError::Unfinished(2)));
 }
 
 #[test]

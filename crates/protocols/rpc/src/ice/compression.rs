@@ -1,7 +1,9 @@
 //! Compression of Ice messages by bzip2, as Ice does it, and only where it pays.
 
-use super::IceError;
 use super::header::{CompressionStatus, HEADER_LENGTH, finish, set_status};
+use crate::ReadError;
+use crate::fields::Fields;
+use crate::giop::ByteOrder;
 use bzip2::read::{BzDecoder, BzEncoder};
 use lastmile_units::ByteCount;
 use std::io::Read;
@@ -43,36 +45,19 @@ pub fn compress(mut message: Vec<u8>, level: u32, policy: CompressionPolicy) -> 
 }
 
 /// Decompresses the body of `message`, which may then have `limit` bytes together with its header. The result has a header of its own.
-pub(super) fn decompress(message: &[u8], limit: ByteCount) -> Result<Vec<u8>, IceError> {
-    let (header, body) = message.split_at(HEADER_LENGTH);
-    let Some((size, coded)) = body.split_first_chunk::<4>() else {
-        return Err(IceError::Truncated {
-            field: "the uncompressed size",
-            at: HEADER_LENGTH,
-            length: ByteCount::from(message.len()),
-        });
-    };
-    let size = i32::from_le_bytes(*size);
+pub(super) fn decompress(message: &[u8], limit: ByteCount) -> Result<Vec<u8>, ReadError> {
+    let size = Fields::new(message, ByteOrder::Little, HEADER_LENGTH).int("the uncompressed size")?;
     let length = usize::try_from(size).ok().filter(|length| *length >= HEADER_LENGTH);
-    let length = length.ok_or_else(|| IceError::Invalid {
-        field: "the uncompressed size",
-        at: HEADER_LENGTH,
-        found: size.to_string(),
-    })?;
-    if ByteCount::from(length) > limit {
-        return Err(IceError::TooLarge {
-            length: ByteCount::from(length),
-            limit,
-        });
-    }
+    let length = length.ok_or_else(|| ReadError::invalid("the uncompressed size", HEADER_LENGTH, size.to_string()))?;
+    ReadError::check_length(length, limit)?;
     // One byte more than declared shows a message that is too long. Nothing is allocated for what was declared and never comes.
-    let mut out = header.to_vec();
-    let mut content = BzDecoder::new(coded).take((length - HEADER_LENGTH + 1) as u64);
+    let mut out = message[..HEADER_LENGTH].to_vec();
+    let mut content = BzDecoder::new(&message[HEADER_LENGTH + 4..]).take((length - HEADER_LENGTH + 1) as u64);
     content
         .read_to_end(&mut out)
-        .map_err(|error| IceError::Corrupt(error.to_string()))?;
+        .map_err(|error| ReadError::Corrupt(error.to_string()))?;
     if out.len() != length {
-        return Err(IceError::Corrupt(format!(
+        return Err(ReadError::Corrupt(format!(
             "it declares {length} bytes, and has {}{}",
             if out.len() > length { "more than " } else { "" },
             out.len().min(length)

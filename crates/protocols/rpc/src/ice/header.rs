@@ -1,14 +1,15 @@
 //! The header of an Ice message, and the types of messages.
 
-use super::IceError;
+use crate::ReadError;
 use lastmile_units::ByteCount;
 
 /// The length of a header in bytes.
 pub const HEADER_LENGTH: usize = 14;
 
-/// The magic bytes, and the versions of the protocol and of its encoding.
-const START: [u8; 8] = *b"IceP\x01\x00\x01\x00";
-/// The place of the message's size.
+const MAGIC: [u8; 4] = *b"IceP";
+/// The versions of the protocol and of its encoding.
+const VERSIONS: [u8; 4] = [1, 0, 1, 0];
+/// The offset of the message's size.
 const SIZE_AT: usize = 10;
 
 /// What is compressed, and what its sender accepts.
@@ -44,26 +45,21 @@ pub(super) struct Header {
 impl Header {
     /// Appends a header whose size [`finish`] writes.
     pub(super) fn begin(kind: MessageType, out: &mut Vec<u8>) {
-        out.extend(START);
+        out.extend(MAGIC);
+        out.extend(VERSIONS);
         out.extend([kind as u8, CompressionStatus::Plain as u8, 0, 0, 0, 0]);
     }
 
     /// Reads the header at the start of `bytes`, whose message may be `limit` long; none where it is not complete yet.
-    pub(super) fn read(bytes: &[u8], limit: ByteCount) -> Result<Option<Self>, IceError> {
-        // What is there is judged at once: who does not speak the protocol shall not be waited for.
-        let known = bytes.len().min(4);
-        if bytes[..known] != START[..known] {
-            let mut found = [0; 4];
-            found[..known].copy_from_slice(&bytes[..known]);
-            return Err(IceError::Magic { found });
-        }
+    pub(super) fn read(bytes: &[u8], limit: ByteCount) -> Result<Option<Self>, ReadError> {
+        ReadError::check_magic(bytes, "the Ice protocol", MAGIC)?;
         let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() else {
             return Ok(None);
         };
-        for (what, at) in [("protocol", 4), ("protocol encoding", 6)] {
-            let (major, minor) = (header[at], header[at + 1]);
-            if (major, minor) != (1, 0) {
-                return Err(IceError::Version { what, major, minor });
+        for (what, at) in [("Ice protocol", 4), ("Ice protocol encoding", 6)] {
+            let (found, supported) = ((header[at], header[at + 1]), (1, 0));
+            if found != supported {
+                return Err(ReadError::Version { what, found, supported });
             }
         }
         let kind = match header[8] {
@@ -72,27 +68,21 @@ impl Header {
             2 => MessageType::Reply,
             3 => MessageType::Validate,
             4 => MessageType::Close,
-            other => return Err(IceError::Type(other)),
+            found => return Err(ReadError::Type { found, max: 4 }),
         };
         let status = match header[9] {
             0 => CompressionStatus::Plain,
             1 => CompressionStatus::AcceptsCompressed,
             2 => CompressionStatus::Compressed,
-            other => return Err(IceError::Status(other)),
+            other => return Err(ReadError::Status(other)),
         };
         let size = i32::from_le_bytes(*header.last_chunk().expect("a header has 14 bytes"));
         let length = usize::try_from(size).ok().filter(|length| *length >= HEADER_LENGTH);
-        let length = length.ok_or_else(|| IceError::Invalid {
-            field: "the size of a message",
-            at: SIZE_AT,
-            found: format!("{size}, but a header has {HEADER_LENGTH} bytes"),
+        let length = length.ok_or_else(|| {
+            let found = format!("{size}, but a header has {HEADER_LENGTH} bytes");
+            ReadError::invalid("the size of a message", SIZE_AT, found)
         })?;
-        if ByteCount::from(length) > limit {
-            return Err(IceError::TooLarge {
-                length: ByteCount::from(length),
-                limit,
-            });
-        }
+        ReadError::check_length(length, limit)?;
         Ok(Some(Self { kind, status, length }))
     }
 }

@@ -1,6 +1,5 @@
 //! Ice messages, and their bytes.
 
-use super::fields::{size_length, write_size, write_string};
 use super::header::{Header, MessageType, finish};
 
 /// The name of an object.
@@ -106,7 +105,7 @@ impl Invocation {
     }
 
     /// The fewest bytes that an invocation can have: empty strings, no context, no parameters.
-    pub(super) const SHORTEST: usize = 6 + Encapsulation::HEAD;
+    pub(super) const LENGTH_MIN: usize = 6 + Encapsulation::HEAD;
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         write_string(&self.identity.name, out);
@@ -241,4 +240,29 @@ fn write_status(status: &ReplyStatus, out: &mut Vec<u8>) {
             write_string(reason, out);
         }
     }
+}
+
+/// Appends a size: one byte below 255, else 255 and four bytes.
+///
+/// # Panics
+/// Where it is 2^31 or more.
+fn write_size(size: usize, out: &mut Vec<u8>) {
+    match u8::try_from(size) {
+        Ok(small) if small < u8::MAX => out.push(small),
+        _ => {
+            out.push(u8::MAX);
+            let size = i32::try_from(size).expect("a size is below 2^31");
+            out.extend(size.to_le_bytes());
+        }
+    }
+}
+
+/// The bytes of a size.
+const fn size_length(size: usize) -> usize {
+    if size < u8::MAX as usize { 1 } else { 5 }
+}
+
+fn write_string(text: &str, out: &mut Vec<u8>) {
+    write_size(text.len(), out);
+    out.extend(text.as_bytes());
 }

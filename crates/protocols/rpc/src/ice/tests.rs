@@ -1,6 +1,7 @@
 //! Tests of the Ice protocol: messages that return as they were, and hostile ones.
 
 use super::*;
+use crate::ReadError;
 use lastmile_units::ByteCount;
 use proptest::prelude::*;
 
@@ -87,7 +88,7 @@ fn every_message_returns_after_compression_too() {
     for policy in [CompressionPolicy::AboveThreshold, CompressionPolicy::IfSmaller] {
         for message in messages() {
             let coded = compress(message.encode(), 1, policy);
-            assert_eq!(decode(&coded, Limits::default()), Ok(message));
+            assert_eq!(decode(&coded, MESSAGE_SIZE_MAX), Ok(message));
         }
     }
 }
@@ -113,20 +114,18 @@ fn compression_as_in_ice_makes_a_message_of_a_hundred_bytes_longer_and_the_bette
 
 #[test]
 fn a_bomb_is_refused_by_what_it_declares_and_by_what_it_has() {
-    let limits = Limits {
-        message: ByteCount::new(10_000),
-    };
+    let limit = ByteCount::new(10_000);
     let long = Message::Request {
         id: 1,
         invocation: call("put", vec![0; 1 << 20]),
     };
     let mut bomb = compress(long.encode(), 9, CompressionPolicy::AboveThreshold);
     assert!(bomb.len() < 200);
-    let refused = decode(&bomb, limits).unwrap_err();
-    assert!(matches!(refused, IceError::TooLarge { .. }), "{refused}");
+    let refused = decode(&bomb, limit).unwrap_err();
+    assert!(matches!(refused, ReadError::TooLarge { .. }), "{refused}");
     // It declares less than it has.
     bomb[14..18].copy_from_slice(&5_000i32.to_le_bytes());
-    let refused = decode(&bomb, limits).unwrap_err();
+    let refused = decode(&bomb, limit).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "a compressed message is corrupt: it declares 5000 bytes, and has more than 5000"
@@ -137,7 +136,7 @@ fn a_bomb_is_refused_by_what_it_declares_and_by_what_it_has() {
 fn a_batch_that_declares_more_calls_than_fit_is_refused_before_memory_is_taken() {
     let mut batch = Message::Batch(vec![call("tick", vec![1])]).encode();
     batch[14..18].copy_from_slice(&i32::MAX.to_le_bytes());
-    let refused = decode(&batch, Limits::default()).unwrap_err();
+    let refused = decode(&batch, MESSAGE_SIZE_MAX).unwrap_err();
     assert!(
         refused
             .to_string()
@@ -145,9 +144,9 @@ fn a_batch_that_declares_more_calls_than_fit_is_refused_before_memory_is_taken()
         "{refused}"
     );
     batch[14..18].copy_from_slice(&2i32.to_le_bytes());
-    let refused = decode(&batch, Limits::default()).unwrap_err();
+    let refused = decode(&batch, MESSAGE_SIZE_MAX).unwrap_err();
     assert!(
-        matches!(refused, IceError::Invalid { .. } | IceError::Truncated { .. }),
+        matches!(refused, ReadError::Invalid { .. } | ReadError::Truncated { .. }),
         "{refused}"
     );
 }
@@ -167,7 +166,7 @@ fn what_is_no_ice_message_is_refused_at_its_first_byte() {
     long[10..14].copy_from_slice(&i32::MAX.to_le_bytes());
     let mut reader = Reader::default();
     reader.push(&long);
-    assert!(matches!(reader.next_message(), Err(IceError::TooLarge { .. })));
+    assert!(matches!(reader.next_message(), Err(ReadError::TooLarge { .. })));
 }
 
 proptest! {
@@ -178,8 +177,8 @@ proptest! {
         let mut bytes = messages()[which].encode();
         let index = at.index(bytes.len());
         bytes[index] = byte;
-        if let Ok(message) = decode(&bytes, Limits::default()) {
-            prop_assert_eq!(decode(&message.encode(), Limits::default()), Ok(message));
+        if let Ok(message) = decode(&bytes, MESSAGE_SIZE_MAX) {
+            prop_assert_eq!(decode(&message.encode(), MESSAGE_SIZE_MAX), Ok(message));
         }
     }
 }

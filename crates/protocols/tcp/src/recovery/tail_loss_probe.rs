@@ -69,7 +69,7 @@ impl TailLossProbe {
         self.outstanding = Some(Outstanding { end: next, again });
     }
 
-    pub(super) const fn forget(&mut self) {
+    pub(super) const fn cancel(&mut self) {
         self.outstanding = None;
     }
 

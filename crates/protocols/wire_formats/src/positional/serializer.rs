@@ -251,12 +251,12 @@ impl<F: Format> ser::Serializer for &mut Serializer<'_, F> {
 }
 
 macro_rules! elements {
-    ($($trait:ident $method:ident),*) => {$(
+    ($($trait:ident $method:ident($($name:ty)?)),*) => {$(
         impl<F: Format> ser::$trait for &mut Serializer<'_, F> {
             type Ok = ();
             type Error = Error;
 
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+            fn $method<T: Serialize + ?Sized>(&mut self, $(_: $name,)? value: &T) -> Result<(), Error> {
                 value.serialize(&mut **self)
             }
 
@@ -268,26 +268,14 @@ macro_rules! elements {
     )*};
 }
 
-macro_rules! members {
-    ($($trait:ident),*) => {$(
-        impl<F: Format> ser::$trait for &mut Serializer<'_, F> {
-            type Ok = ();
-            type Error = Error;
-
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, _: &'static str, value: &T) -> Result<(), Error> {
-                value.serialize(&mut **self)
-            }
-
-            fn end(self) -> Result<(), Error> {
-                self.depth -= 1;
-                Ok(())
-            }
-        }
-    )*};
-}
-
-elements!(SerializeSeq serialize_element, SerializeTuple serialize_element, SerializeTupleStruct serialize_field, SerializeTupleVariant serialize_field);
-members!(SerializeStruct, SerializeStructVariant);
+elements!(
+    SerializeSeq serialize_element(),
+    SerializeTuple serialize_element(),
+    SerializeTupleStruct serialize_field(),
+    SerializeTupleVariant serialize_field(),
+    SerializeStruct serialize_field(&'static str),
+    SerializeStructVariant serialize_field(&'static str)
+);
 
 impl<F: Format> ser::SerializeMap for &mut Serializer<'_, F> {
     type Ok = ();

@@ -1,6 +1,6 @@
 //! Round trips, byte layouts that the specifications give, and hostile bytes.
 
-use super::{DEPTH_MAX, Error, Format, from_slice, read_at, to_vec};
+use super::{DEPTH_MAX, Error, Format, append, from_slice, read_at, to_vec};
 use crate::cdr::{self, BigEndian, LittleEndian};
 use crate::ice::{self, Ice10, Ice11};
 use proptest::prelude::*;
@@ -102,10 +102,10 @@ proptest! {
     #[test]
     fn a_value_after_a_header_of_any_length_returns(record in record(), header in 0..17_usize) {
         let mut message = vec![0xEE; header];
-        cdr::append(&mut message, 0, &record).unwrap();
+        append::<LittleEndian, _>(&mut message, 0, &record).unwrap();
         let end = message.len();
         message.push(9);
-        prop_assert_eq!(cdr::read_at::<Record>(&message, header, super::ByteOrder::Little), Ok((record, end)));
+        prop_assert_eq!(read_at::<LittleEndian, Record>(&message, header), Ok((record, end)));
     }
 
     #[test]
@@ -141,10 +141,10 @@ fn cdr_aligns_each_number_to_its_size_from_the_start_of_the_message() {
     ];
     assert_eq!(cdr::to_vec(&value).unwrap(), expected);
     let mut after_header = vec![9; 3];
-    cdr::append(&mut after_header, 0, &1_i32).unwrap();
+    append::<LittleEndian, _>(&mut after_header, 0, &1_i32).unwrap();
     assert_eq!(after_header, [9, 9, 9, 0, 1, 0, 0, 0]);
     let mut second_message = vec![9; 3];
-    cdr::append(&mut second_message, 3, &1_i32).unwrap();
+    append::<LittleEndian, _>(&mut second_message, 3, &1_i32).unwrap();
     assert_eq!(second_message, [9, 9, 9, 1, 0, 0, 0]);
     assert_eq!(to_vec::<BigEndian, _>(&(1_u8, 258_i16)).unwrap(), [1, 0, 1, 2]);
 }
@@ -194,7 +194,7 @@ fn what_has_no_form_is_refused_by_name_and_leaves_the_message_as_it_was() {
         "CDR cannot hold a string with a zero byte; use a sequence of bytes"
     );
     let mut message = vec![1, 2, 3];
-    assert!(cdr::append(&mut message, 0, &(1_i32, 'x')).is_err());
+    assert!(append::<LittleEndian, _>(&mut message, 0, &(1_i32, 'x')).is_err());
     assert_eq!(message, [1, 2, 3]);
 }
 

@@ -151,7 +151,7 @@ fn what_the_findings_say_holds() {
 #[test]
 fn the_study_has_the_planned_experiments_up_to_a_hundred() {
     let study = CATALOGUE.find("event-monitoring").unwrap().study();
-    let cells = expand(&study).unwrap();
+    let cells = expand(&study).unwrap().cells;
     for (part, factor) in [
         ("subscribers", "clients"),
         ("queriers", "clients"),

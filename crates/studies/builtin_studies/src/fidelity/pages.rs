@@ -168,7 +168,7 @@ mod tests {
             captures: None,
             observer: None,
         };
-        let mut cells = expand(&study).expect("its cells differ");
+        let mut cells = expand(&study).expect("its cells differ").cells;
         cells.retain(|cell| cell.world() == World::Simulated);
         let pages = recorded.pages.len() + recorded.disturbed as usize;
         assert_eq!(pages, cells.len(), "the record is of the present study");

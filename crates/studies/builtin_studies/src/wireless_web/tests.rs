@@ -291,7 +291,7 @@ fn a_run_without_these_parts_has_no_findings() {
 #[test]
 fn the_six_experiments_have_the_levels_of_the_slides() {
     let study = CATALOGUE.find("wireless-web").unwrap().study();
-    let cells = expand(&study).unwrap();
+    let cells = expand(&study).unwrap().cells;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for cell in &cells {
         let experiment = &cell.levels["experiment"];
@@ -314,7 +314,7 @@ fn the_six_experiments_have_the_levels_of_the_slides() {
     for (experiment, count) in expected {
         assert_eq!(counts[experiment], count, "{experiment}");
     }
-    let emulated = expand(&study.in_world(World::Emulated, false)).unwrap();
+    let emulated = expand(&study.in_world(World::Emulated, false)).unwrap().cells;
     assert_eq!(
         emulated.len(),
         8 + 6 + 6,

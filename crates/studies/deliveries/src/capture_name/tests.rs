@@ -13,7 +13,7 @@ const TOML: &str = "name = 't'\nquestion = ''\n[fixed]\nworkload = { name = '20 
                     delivery = 'tcp'\n[factors]\nlink = ['wpt/3g', 'wpt/3g+loss=5%']\n";
 
 fn cells() -> Vec<Cell> {
-    expand(&Study::parse("t.toml", TOML).unwrap()).unwrap()
+    expand(&Study::parse("t.toml", TOML).unwrap()).unwrap().cells
 }
 
 fn outcomes(cell: &Cell, captures: Option<&Path>) -> Vec<Outcome> {

@@ -4,10 +4,10 @@ use super::application::instant;
 use super::plan::Plan;
 use super::runtime::HostRuntime;
 use lastmile_monitor::client::{Client as MonitorClient, Lines, MonitorUrl};
+use lastmile_monitor::event_json::{AnswerEnd, EventLine};
 use lastmile_testbed::failure::Failure;
 use lastmile_units::Instant;
 use lastmile_world::Host;
-use serde::Deserialize;
 use std::net::SocketAddrV4;
 use std::ops::Range;
 use std::str::FromStr;
@@ -26,29 +26,6 @@ pub(super) struct Arrival {
     pub(super) at: Instant,
     /// What noting the arrival took.
     pub(super) timing: Duration,
-}
-
-/// A line of an answer, as far as it matters here.
-#[derive(Deserialize)]
-struct Line<'a> {
-    sequence: Option<u64>,
-    #[serde(default = "one")]
-    span: u64,
-    #[serde(default)]
-    subject: &'a str,
-    #[serde(default)]
-    time_ns: i64,
-    end: Option<End>,
-}
-
-const fn one() -> u64 {
-    1
-}
-
-#[derive(Deserialize)]
-struct End {
-    events: u64,
-    complete: bool,
 }
 
 /// A client on its host.
@@ -87,13 +64,10 @@ impl<H: Host> Client<H> {
         let mut lines = self.monitor.open_lines(&path).await.map_err(failure)?;
         let mut received = 0;
         while let Some(line) = lines.next_line().await.map_err(failure)? {
-            let line = parse(&line)?;
-            if let Some(end) = line.end
-                && (!end.complete || end.events != received)
-            {
+            if AnswerEnd::parse(&line).is_some_and(|end| !end.complete || end.events != received) {
                 return Err(Failure::new("the answer to a query is not whole"));
             }
-            if line.sequence.is_some() {
+            if EventLine::parse(&line).is_some() {
                 self.host.compute(self.plan.client_cpu).await;
                 received += 1;
             }
@@ -104,17 +78,16 @@ impl<H: Host> Client<H> {
     /// Tells of every event that a subscription brings, for ever.
     pub(super) async fn receive(self, mut lines: Lines, tell: UnboundedSender<Arrival>) -> Result<(), Failure> {
         while let Some(line) = lines.next_line().await.map_err(failure)? {
-            let line = parse(&line)?;
-            if line.sequence.is_none() {
+            let Some(event) = EventLine::parse(&line) else {
                 continue;
-            }
+            };
             self.host.compute(self.plan.client_cpu).await;
             let at = self.host.now();
             let mut arrival = Arrival {
                 client: self.number,
-                span: line.span,
-                is_loss: line.subject == lastmile_events::loss::SUBJECT,
-                created: instant(line.time_ns),
+                span: event.span,
+                is_loss: event.subject == lastmile_events::loss::SUBJECT,
+                created: instant(event.time_ns),
                 at,
                 timing: Duration::ZERO,
             };
@@ -125,10 +98,6 @@ impl<H: Host> Client<H> {
         }
         Err(Failure::new("a subscription has ended"))
     }
-}
-
-fn parse(line: &str) -> Result<Line<'_>, Failure> {
-    serde_json::from_str(line).map_err(|error| Failure::new(format!("a line of the monitor: {error}: {line}")))
 }
 
 fn failure(error: impl std::fmt::Display) -> Failure {

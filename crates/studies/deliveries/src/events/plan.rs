@@ -8,7 +8,7 @@ use lastmile_events::uplink;
 use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_study::delivery::Refusal;
 use lastmile_study::settings::{
-    Call, Delay, Durability, EventChannel, EventTest, FullBuffer, Nagle, Pace, Persistent, ServerName, Settings,
+    Call, Durability, EventChannel, EventTest, FullBuffer, Nagle, Persistent, ServerName, Settings, group,
 };
 use lastmile_tcp as tcp;
 use lastmile_testbed::settings::{Hosts, World};
@@ -20,46 +20,21 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 /// The settings that event monitoring has.
-const SETTINGS: &[&str] = &[
-    "world",
-    "delivery",
-    "link",
-    "congestion_control",
-    "syn_timeout",
-    "initial_window",
-    "nagle",
-    "receive_window",
-    "delayed_acknowledgement",
-    "hosts",
-    "cpu_slowdown",
-    "background_load",
-    "codec",
-    "message_interval",
-    "call",
-    "batch",
-    "batch_time",
-    "experiment",
-    "clients",
-    "persistent",
-    "test",
-    "channel",
-    "events",
-    "event_size",
-    "sensors",
-    "applications",
-    "event_ratio",
-    "work_time",
-    "event_buffer",
-    "full_buffer",
-    "durability",
-    "write_time",
-    "sync_time",
-    "create_cpu_time",
-    "sensor_cpu_time",
-    "monitor_cpu_time",
-    "event_cpu_time",
-    "client_cpu_time",
-    "server",
+const SETTINGS: &[&[&str]] = &[
+    group::TCP,
+    group::EVENTS,
+    group::CODING,
+    &[
+        "world",
+        "link",
+        "delivery",
+        "server",
+        "experiment",
+        "clients",
+        "persistent",
+    ],
+    &["hosts", "cpu_slowdown", "background_load"],
+    &["message_interval", "call", "batch", "batch_time"],
 ];
 
 /// The names of the hosts: one monitor, and sensors, the hosts of their applications, and clients, which are numbered from 1.
@@ -68,8 +43,6 @@ const SENSOR: &str = "sensor";
 const APPLICATIONS: &str = "applications";
 const CLIENT: &str = "client";
 
-/// As published.
-const EVENTS: u32 = 1_000;
 /// The linger of an emitter of ours.
 const LINGER: Duration = Duration::from_millis(5);
 /// The bytes of an emitter's chunk, after which it is sent.
@@ -161,39 +134,29 @@ impl Gathering {
 
 impl Plan {
     pub(super) fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let levels = settings.levels();
-        if let Some(key) = levels.keys().find(|key| !SETTINGS.contains(&key.as_str())) {
-            return Err(format!("{key} has no effect on events; remove it from this part").into());
-        }
+        settings.check_keys(SETTINGS, "events")?;
         check_world(settings)?;
-        let time = |delay: Option<Delay>| delay.map_or(Duration::ZERO, |delay| delay.0);
-        if settings.world.unwrap_or_default() == World::Emulated {
+        if settings.world() == World::Emulated {
             check_emulated(settings)?;
         }
         let test = settings
             .test
             .ok_or("no test is set; add test = \"sustained\" to [fixed] or [factors]")?;
-        let count = |key: &str, number: Option<NonZeroU32>| match number.map_or(1, NonZeroU32::get) {
+        let count = |key: &str, number: NonZeroU32| match number.get() {
             number if number <= COUNT_MAX => Ok(number),
             number => Err(format!("{number} {key} are too many; use at most {COUNT_MAX}")),
         };
-        let interval = match settings.message_interval {
-            None => Duration::ZERO,
-            Some(Pace::Every(interval)) => interval,
-            Some(other) => {
-                return Err(format!("message_interval = \"{other}\" has no meaning for events; use a time").into());
-            }
-        };
+        let interval = settings.interval("events")?;
         let is_delayed = test == EventTest::Delayed;
         if is_delayed && interval.is_zero() {
             return Err("delayed submission has no pauses; add message_interval = \"500 ms\"".into());
         }
         let has_clients = matches!(test, EventTest::Subscription | EventTest::Query);
-        if !has_clients && settings.clients.is_some_and(|clients| clients.get() > 1) {
+        if !has_clients && settings.clients().get() > 1 {
             return Err(format!("test {test} has no clients; remove clients from this part").into());
         }
         let nagle = settings.nagle.unwrap_or(Nagle::Off);
-        let real = settings.server.clone().filter(|server| !server.is_ours());
+        let real = settings.real_server().cloned();
         if let Some(server) = &real {
             check_real(server, test, settings)?;
         }
@@ -206,43 +169,41 @@ impl Plan {
                 EventTest::Query => EventChannel::ClientMonitor,
             }),
             steps: Steps {
-                count: settings.events.map_or(EVENTS, NonZeroU32::get),
+                count: settings.events().get(),
                 interval: if is_delayed { Duration::ZERO } else { interval },
                 pause: if is_delayed { interval } else { Duration::ZERO },
-                event_ratio: settings.event_ratio.unwrap_or(Probability::ALWAYS),
-                work: time(settings.work_time),
-                text: settings.event_size.map_or(0, |size| size.get() as usize),
+                event_ratio: settings.event_ratio(),
+                work: settings.work_time().0,
+                text: settings.event_size().get() as usize,
             },
             submission: submission(settings)?,
-            sensors: count("sensors", settings.sensors)?,
-            applications: count("applications", settings.applications)?,
+            sensors: count("sensors", settings.sensors())?,
+            applications: count("applications", settings.applications())?,
             clients: if has_clients {
-                count("clients", settings.clients)?
+                count("clients", settings.clients())?
             } else {
                 0
             },
-            persistent: settings.persistent == Some(Persistent::On),
+            persistent: settings.persistent() == Persistent::On,
             codec: codec(settings)?,
-            durability: match settings.durability.unwrap_or(Durability::Memory) {
+            durability: match settings.durability() {
                 Durability::Memory => uplink::Durability::Memory,
                 Durability::Process => uplink::Durability::Process,
                 Durability::Power => uplink::Durability::Power,
             },
-            write_time: time(settings.write_time),
-            sync_time: time(settings.sync_time),
-            create_cpu: time(settings.create_cpu_time),
-            sensor_cpu: time(settings.sensor_cpu_time),
-            monitor_cpu: time(settings.monitor_cpu_time),
-            event_cpu: time(settings.event_cpu_time),
-            client_cpu: time(settings.client_cpu_time),
+            write_time: settings.write_time().0,
+            sync_time: settings.sync_time().0,
+            create_cpu: settings.create_cpu_time().0,
+            sensor_cpu: settings.sensor_cpu_time().0,
+            monitor_cpu: settings.monitor_cpu_time().0,
+            event_cpu: settings.event_cpu_time().0,
+            client_cpu: settings.client_cpu_time().0,
             link: settings.link.as_ref().map(|link| link.0.clone()),
-            shares_cpu: settings.hosts == Some(Hosts::One),
+            shares_cpu: settings.hosts() == Hosts::One,
             tcp: tcp_config(settings, nagle),
             cpu: CpuSpec {
-                slow_down: settings
-                    .cpu_slowdown
-                    .map_or(1.0, lastmile_study::settings::SlowDown::get),
-                background_load: settings.background_load.map_or(0.0, Probability::get),
+                slow_down: settings.cpu_slowdown().get(),
+                background_load: settings.background_load().get(),
                 ..CpuSpec::default()
             },
             #[cfg(target_os = "linux")]
@@ -356,16 +317,15 @@ pub(super) fn client(number: u32) -> String {
 /// Checks that no time is stated of what takes its own time where programs and disks are real.
 fn check_emulated(settings: &Settings) -> Result<(), Refusal> {
     let only_simulated = [
-        ("write_time", settings.write_time),
-        ("sync_time", settings.sync_time),
-        ("create_cpu_time", settings.create_cpu_time),
-        ("sensor_cpu_time", settings.sensor_cpu_time),
-        ("monitor_cpu_time", settings.monitor_cpu_time),
-        ("event_cpu_time", settings.event_cpu_time),
-        ("client_cpu_time", settings.client_cpu_time),
+        ("write_time", settings.write_time()),
+        ("sync_time", settings.sync_time()),
+        ("create_cpu_time", settings.create_cpu_time()),
+        ("sensor_cpu_time", settings.sensor_cpu_time()),
+        ("monitor_cpu_time", settings.monitor_cpu_time()),
+        ("event_cpu_time", settings.event_cpu_time()),
+        ("client_cpu_time", settings.client_cpu_time()),
     ];
-    let is_stated = |time: &Option<Delay>| time.is_some_and(|time| !time.0.is_zero());
-    match only_simulated.iter().find(|(_, time)| is_stated(time)) {
+    match only_simulated.iter().find(|(_, time)| !time.0.is_zero()) {
         None => Ok(()),
         Some((key, _)) => Err(format!(
             "{key} is possible only in the simulated world: real programs compute, and write to a real disk; set it to \"0 s\", or set world = \"sim\" for this part"
@@ -376,7 +336,7 @@ fn check_emulated(settings: &Settings) -> Result<(), Refusal> {
 
 /// Checks that nothing is asked of another system that only ours has.
 fn check_real(server: &ServerName, test: EventTest, settings: &Settings) -> Result<(), Refusal> {
-    if settings.world.unwrap_or_default() != World::Emulated {
+    if settings.world() != World::Emulated {
         return Err(
             format!("server {server} runs only in the emulated world: set world = \"emu\" for this part").into(),
         );
@@ -384,7 +344,7 @@ fn check_real(server: &ServerName, test: EventTest, settings: &Settings) -> Resu
     if test == EventTest::Delayed {
         return Err(format!("server {server} has no test {test}; use sustained, subscription or query").into());
     }
-    let several = |number: Option<NonZeroU32>| number.is_some_and(|number| number.get() > 1);
+    let several = |number: NonZeroU32| number.get() > 1;
     let only_ours = [
         (
             "codec",
@@ -392,15 +352,12 @@ fn check_real(server: &ServerName, test: EventTest, settings: &Settings) -> Resu
                 .codec
                 .is_some_and(|codec| codec.content().is_ok_and(|codec| !codec.is_identity())),
         ),
-        ("call", settings.call.is_some_and(|call| call != Call::TwoWay)),
-        ("sensors", several(settings.sensors)),
-        ("applications", several(settings.applications)),
-        ("clients", several(settings.clients)),
-        (
-            "event_ratio",
-            settings.event_ratio.is_some_and(|ratio| ratio != Probability::ALWAYS),
-        ),
-        ("work_time", settings.work_time.is_some_and(|time| !time.0.is_zero())),
+        ("call", settings.call() != Call::TwoWay),
+        ("sensors", several(settings.sensors())),
+        ("applications", several(settings.applications())),
+        ("clients", several(settings.clients())),
+        ("event_ratio", settings.event_ratio() != Probability::ALWAYS),
+        ("work_time", !settings.work_time().0.is_zero()),
         ("channel", settings.channel == Some(EventChannel::SensorMonitor)),
     ];
     match only_ours.iter().find(|(_, is_set)| *is_set) {
@@ -412,15 +369,9 @@ fn check_real(server: &ServerName, test: EventTest, settings: &Settings) -> Resu
 }
 
 fn submission(settings: &Settings) -> Result<Submission, Refusal> {
-    let gathers = [
-        ("batch", settings.batch.is_some()),
-        ("batch_time", settings.batch_time.is_some()),
-        ("event_buffer", settings.event_buffer.is_some()),
-        ("full_buffer", settings.full_buffer.is_some()),
-    ];
-    match settings.call.unwrap_or(Call::TwoWay) {
-        Call::TwoWay => match gathers.iter().find(|(_, is_set)| *is_set) {
-            Some((key, _)) => Err(format!(
+    match settings.call() {
+        Call::TwoWay => match settings.first_set(&["batch", "batch_time", "event_buffer", "full_buffer"]) {
+            Some(key) => Err(format!(
                 "{key} has no effect where each event waits; add call = \"pipelined\", or remove it"
             )
             .into()),
@@ -431,8 +382,8 @@ fn submission(settings: &Settings) -> Result<Submission, Refusal> {
             Ok(Submission::Gathered(Gathering {
                 batch: settings.batch.map_or(NonZeroUsize::MAX, number).get(),
                 linger: settings.batch_time.map_or(LINGER, |time| time.0),
-                buffer: settings.event_buffer.map_or(BUFFER, number).get(),
-                drops: settings.full_buffer == Some(FullBuffer::Drop),
+                buffer: number(settings.event_buffer()).get(),
+                drops: settings.full_buffer() == FullBuffer::Drop,
             }))
         }
         Call::OneWay => Err("every event is acknowledged; use call = \"two-way\" or \"pipelined\"".into()),

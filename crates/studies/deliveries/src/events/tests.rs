@@ -11,7 +11,7 @@ const SLOW: &str = "link = { name = '56k', rate = '56 kbit/s', one_way_delay = '
 
 fn cell(settings: &str) -> Cell {
     let toml = format!("name = 't'\nquestion = ''\n[fixed]\ndelivery = 'events'\n{settings}");
-    expand(&Study::parse("t.toml", &toml).unwrap()).unwrap().remove(0)
+    expand(&Study::parse("t.toml", &toml).unwrap()).unwrap().cells.remove(0)
 }
 
 /// The first repeats of a cell.

@@ -21,17 +21,16 @@ impl Plan {
     pub(super) fn of(workload: &WorkloadSpec, settings: &Settings) -> Result<Self, String> {
         let codec = settings.codec.map_or(Ok(CodecSpec::IDENTITY), Codec::content)?;
         let whole = if codec.is_identity() {
-            settings.writes == Some(Writes::Buffered)
+            settings.writes() == Writes::Buffered
         } else {
-            settings.filter != Some(Filter::Stream)
+            settings.filter() == Filter::Whole
         };
-        let object_time = settings.object_time.map_or(Duration::ZERO, |time| time.0);
         Ok(Self {
             workload: workload.clone(),
             codec,
             whole,
-            object_time,
-            server: settings.server.clone().unwrap_or_default(),
+            object_time: settings.object_time().0,
+            server: settings.server(),
         })
     }
 }

@@ -11,7 +11,7 @@ use lastmile_load::schedule::Arrivals;
 use lastmile_load::server_model::{ServerModel, ServiceTime};
 use lastmile_load::session::Session;
 use lastmile_study::delivery::Refusal;
-use lastmile_study::settings::{ArrivalPattern, Nagle, Persistent, Phases, RateOf, ServerName, Settings};
+use lastmile_study::settings::{ArrivalPattern, Nagle, Persistent, Phases, RateOf, ServerName, Settings, group};
 use lastmile_tcp as tcp;
 use lastmile_testbed::settings::World;
 use lastmile_testbed::testbed::HostSetup;
@@ -22,37 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings that a load has.
-const SETTINGS: [&str; 29] = [
-    "world",
-    "delivery",
-    "server",
-    "generator",
-    "congestion_control",
-    "syn_timeout",
-    "initial_window",
-    "nagle",
-    "receive_window",
-    "delayed_acknowledgement",
-    "experiment",
-    "rate",
-    "rate_of",
-    "arrivals",
-    "phases",
-    "stagger",
-    "clients",
-    "persistent",
-    "connections",
-    "transfer_size",
-    "page_objects",
-    "load_time",
-    "timeout",
-    "service_time",
-    "radio",
-    "environment",
-    "transmit_power",
-    "distance",
-    "first_distance",
-];
+const SETTINGS: &[&[&str]] = &[&["world"], group::PROGRAMS, group::TCP, group::LOAD, group::RADIO];
 
 /// The names of the server and of the radio.
 pub(super) const SERVER: &str = "server";
@@ -60,10 +30,6 @@ pub(super) const RADIO: &str = "radio";
 /// The file that is asked for.
 pub(super) const FILE: &str = "object";
 
-/// Our own choice: 300 requests at the lowest rate of most sweeps.
-const LOAD_TIME: Duration = Duration::from_secs(30);
-/// The timeout in the examples of httperf's manual page; without one, httperf waits for ever.
-const TIMEOUT: Duration = Duration::from_secs(5);
 /// One server and its clients: the 100 users of a classroom, and some more. Our own choice.
 const CLIENTS_MAX: u32 = 1_000;
 
@@ -94,37 +60,34 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn read(settings: &Settings) -> Result<Self, Refusal> {
-        if let Some(key) = settings.levels().keys().find(|key| !SETTINGS.contains(&key.as_str())) {
-            return Err(format!("{key} has no effect on a load; remove it from this part").into());
-        }
+        settings.check_keys(SETTINGS, "a load")?;
         check_world(settings)?;
-        let clients = settings.clients.unwrap_or(NonZeroU32::MIN);
+        let clients = settings.clients();
         if clients.get() > CLIENTS_MAX {
             return Err(format!("{clients} clients are more than a radio is for; use at most {CLIENTS_MAX}").into());
         }
         let rate = settings
             .rate
             .ok_or("no rate is set; add rate = 10 to [fixed] or [factors]")?;
-        let rate = match settings.rate_of.unwrap_or(RateOf::All) {
+        let rate = match settings.rate_of() {
             RateOf::All => rate.per_second() / f64::from(clients.get()),
             RateOf::Each => rate.per_second(),
         };
         let each = RequestRate::new(rate).ok_or("the rate is too low to be shared by the clients; use a higher one")?;
         let body = settings.transfer_size;
         let body = body.ok_or("no transfer_size is set; add transfer_size = \"1 KiB\" to [fixed] or [factors]")?;
-        let server = settings.server.clone().unwrap_or_default();
-        let service_time = settings.service_time.map_or(Duration::ZERO, |time| time.0);
+        let server = settings.server();
+        let service_time = settings.service_time().0;
         if !server.is_ours() && !service_time.is_zero() {
             return Err(format!("server {server} takes its own time; remove the service_time from this part").into());
         }
-        let generator = settings.generator.clone().unwrap_or_default();
+        let generator = settings.generator();
         if !generator.is_ours() {
             check_generator(&generator, settings)?;
         }
-        let is_persistent = settings.persistent == Some(Persistent::On);
-        let timeout = settings.timeout.map_or(TIMEOUT, |timeout| timeout.0);
-        let load_time = settings.load_time.map_or(LOAD_TIME, |time| time.0);
-        let arrivals = match settings.arrivals.unwrap_or(ArrivalPattern::Constant) {
+        let is_persistent = settings.persistent() == Persistent::On;
+        let timeout = settings.timeout().0;
+        let arrivals = match settings.arrivals() {
             ArrivalPattern::Constant => Arrivals::Constant(each),
             ArrivalPattern::Poisson => Arrivals::Poisson(each),
         };
@@ -142,7 +105,7 @@ impl Plan {
             connect_timeout: timeout,
             ..plan::Plan::new(
                 Demand::Open { arrivals, session },
-                load_time,
+                settings.load_time().0,
                 Request::get(SERVER, &format!("/{FILE}")),
             )
         };
@@ -162,8 +125,8 @@ impl Plan {
                 ..ServerModel::default()
             },
             clients,
-            phases: settings.phases.unwrap_or(Phases::Random),
-            stagger: settings.stagger.map_or(Duration::ZERO, |stagger| stagger.0),
+            phases: settings.phases(),
+            stagger: settings.stagger().0,
             tcp: tcp_config(settings, nagle),
             #[cfg(target_os = "linux")]
             kernel: kernel(settings, nagle),
@@ -216,14 +179,14 @@ impl Plan {
 
 /// A real generator asks at constant intervals, over a connection for each request, in the emulated world.
 fn check_generator(generator: &ServerName, settings: &Settings) -> Result<(), Refusal> {
-    if settings.world != Some(World::Emulated) {
+    if settings.world() != World::Emulated {
         return Err(
             format!("generator {generator} runs over real kernels only; set world = \"emu\" in this part").into(),
         );
     }
     let without = [
-        ("arrivals", settings.arrivals == Some(ArrivalPattern::Poisson)),
-        ("persistent", settings.persistent == Some(Persistent::On)),
+        ("arrivals", settings.arrivals() == ArrivalPattern::Poisson),
+        ("persistent", settings.persistent() == Persistent::On),
         ("page_objects", settings.page_objects.is_some()),
         ("stagger", settings.stagger.is_some()),
         ("phases", settings.phases.is_some()),

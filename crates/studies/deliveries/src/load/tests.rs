@@ -17,7 +17,7 @@ const COMMON: &str = "delivery = 'load'\nradio = '802.11b'\ntransfer_size = '1 k
 
 fn cell(settings: &str) -> Cell {
     let toml = format!("name = 't'\nquestion = ''\n[fixed]\n{COMMON}{settings}");
-    expand(&Study::parse("t.toml", &toml).unwrap()).unwrap().remove(0)
+    expand(&Study::parse("t.toml", &toml).unwrap()).unwrap().cells.remove(0)
 }
 
 fn observed(settings: &str) -> Observation {
@@ -134,7 +134,7 @@ fn what_is_missing_or_has_no_effect_is_refused() {
             "radio" => cell.settings.radio = None,
             _ => {}
         }
-        let delivery = DELIVERIES.find(&cell.settings.delivery_name()).unwrap();
+        let delivery = DELIVERIES.find(&cell.settings.delivery()).unwrap();
         delivery.check(&cell.settings).unwrap_err().to_string()
     };
     for key in ["rate", "transfer_size", "radio"] {

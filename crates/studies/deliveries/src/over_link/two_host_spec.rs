@@ -3,32 +3,27 @@
 
 #[cfg(target_os = "linux")]
 use super::emulated;
+use lastmile_link::LinkSpec;
 use lastmile_study::settings::{CongestionControl, Nagle, RoundTrip, Settings, SlowDown};
 use lastmile_tcp as tcp;
-use lastmile_testbed::settings::{Hosts, World};
+use lastmile_testbed::settings::World;
 use lastmile_testbed::testbed::TwoHostSpec;
-use lastmile_units::Probability;
 use lastmile_world::sim::CpuSpec;
 
 /// The site that `settings` describe; the error is a message for the author of the study. `nagle` is how the delivery's programs set
 /// Nagle's algorithm unless the settings say.
 pub(super) fn two_host_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHostSpec, String> {
     let nagle = settings.nagle.unwrap_or(nagle);
-    let link = settings
-        .link
-        .as_ref()
-        .ok_or("no link is set; add link = \"wpt/3g\" to [fixed] or [factors]")?
-        .0
-        .clone();
+    let link = link(settings)?;
     let link = match settings.round_trip {
         Some(RoundTrip::Of(round_trip)) => link.with_round_trip(round_trip),
         Some(RoundTrip::OfLink) | None => link,
     };
     check_world(settings)?;
-    let slow_down = settings.cpu_slowdown.unwrap_or(SlowDown::NONE);
+    let slow_down = settings.cpu_slowdown();
     let cpu = |slow_down: SlowDown| CpuSpec {
         slow_down: slow_down.get(),
-        background_load: settings.background_load.map_or(0.0, Probability::get),
+        background_load: settings.background_load().get(),
         ..CpuSpec::default()
     };
     Ok(TwoHostSpec {
@@ -38,14 +33,21 @@ pub(super) fn two_host_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHost
         kernel: emulated::kernel(settings, nagle),
         server_cpu: cpu(slow_down),
         client_cpu: cpu(settings.cpu_slowdown_client.unwrap_or(slow_down)),
-        hosts: settings.hosts.unwrap_or(Hosts::Two),
+        hosts: settings.hosts(),
     })
+}
+
+/// The link of a cell, which must have one.
+pub(crate) fn link(settings: &Settings) -> Result<LinkSpec, String> {
+    let link = settings.link.as_ref();
+    let link = link.ok_or("no link is set; add link = \"wpt/3g\" to [fixed] or [factors]")?;
+    Ok(link.0.clone())
 }
 
 /// Checks that the cell's world supports its settings.
 pub(crate) fn check_world(settings: &Settings) -> Result<(), String> {
-    match settings.world.unwrap_or_default() {
-        World::Simulated => match settings.server.as_ref().filter(|server| !server.is_ours()) {
+    match settings.world() {
+        World::Simulated => match settings.real_server() {
             Some(server) => Err(format!(
                 "server {server} is a real program, which runs only in the emulated world; set world = \"emu\" for this part"
             )),
@@ -78,10 +80,10 @@ pub(crate) fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
     if let Some(timeout) = settings.syn_timeout {
         (config.syn_timeout, config.syn_linear_repetitions) = (timeout.0, 0);
     }
-    config.congestion_control = match settings.congestion_control {
-        Some(CongestionControl::Reno) => tcp::CongestionControl::Reno,
-        Some(CongestionControl::Bbr) => tcp::CongestionControl::Bbr,
-        Some(CongestionControl::Cubic) | None => tcp::CongestionControl::Cubic,
+    config.congestion_control = match settings.congestion_control() {
+        CongestionControl::Reno => tcp::CongestionControl::Reno,
+        CongestionControl::Bbr => tcp::CongestionControl::Bbr,
+        CongestionControl::Cubic => tcp::CongestionControl::Cubic,
     };
     config
 }

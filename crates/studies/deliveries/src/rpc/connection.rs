@@ -33,7 +33,7 @@ pub(super) struct Transfer {
     pub(super) deliveries: Vec<Range<Instant>>,
     /// The bytes that callers wrote for calls.
     pub(super) message_bytes: u64,
-    /// Those to open and close connections, both ways.
+    /// Bytes that opened and closed connections, in both directions.
     pub(super) setup_bytes: u64,
 }
 

@@ -6,9 +6,7 @@ use lastmile_codec::message::MessageCodec;
 use lastmile_link::DirectionSpec;
 use lastmile_rpc::batch::BatchLimits;
 use lastmile_rpc::ice::CompressionPolicy;
-use lastmile_study::settings::{
-    Call, Codec, Encoding, Pace, Payload, Protocol, Route, RpcCodecKind, ServerName, Settings,
-};
+use lastmile_study::settings::{Call, Codec, Encoding, Payload, Protocol, Route, RpcCodecKind, ServerName, Settings};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
@@ -44,7 +42,7 @@ pub(super) struct RealPeer {
 
 /// The peer of a cell, if it has one.
 fn real_peer(settings: &Settings) -> Result<Option<RealPeer>, String> {
-    let Some(name) = settings.server.clone().filter(|server| !server.is_ours()) else {
+    let Some(name) = settings.real_server().cloned() else {
         return Ok(None);
     };
     let compression = match settings.codec {
@@ -58,14 +56,8 @@ fn real_peer(settings: &Settings) -> Result<Option<RealPeer>, String> {
             ));
         }
     };
-    let only_ours = [
-        ("encoding", settings.encoding.is_some()),
-        ("protocol", settings.protocol.is_some()),
-        ("request_entries", settings.request_entries.is_some()),
-        ("route", settings.route.is_some()),
-        ("reconnect_after", settings.reconnect_after.is_some()),
-    ];
-    if let Some((setting, _)) = only_ours.iter().find(|(_, is_set)| *is_set) {
+    let only_ours = ["encoding", "protocol", "request_entries", "route", "reconnect_after"];
+    if let Some(setting) = settings.first_set(&only_ours) {
         return Err(format!("server {name} decides on {setting} itself; leave it out"));
     }
     if settings.calls.is_some() && settings.payload != Some(Payload::Ticks) {
@@ -99,7 +91,7 @@ impl Plan {
         let payload = settings.payload.ok_or(
             "no payload is set; add payload = \"text\", \"bibliography\" or \"ticks\" to [fixed] or [factors]",
         )?;
-        let encoding = settings.encoding.unwrap_or(Encoding::Ice);
+        let encoding = settings.encoding();
         let protocol = settings.protocol.unwrap_or(match encoding {
             Encoding::Ice => Protocol::Ice,
             Encoding::Cdr => Protocol::Giop,
@@ -132,25 +124,17 @@ impl Plan {
             },
             protocol,
             compression,
-            call: settings.call.unwrap_or(Call::TwoWay),
-            calls: settings.calls.map_or(1, |calls| calls.get() as usize),
-            warm_up: settings.warm_up.unwrap_or(0),
+            call: settings.call(),
+            calls: settings.calls().get() as usize,
+            warm_up: settings.warm_up(),
             batch: BatchLimits {
                 calls: batch_calls(settings),
                 bytes: settings.batch_bytes,
                 delay: settings.batch_time.map(|delay| delay.0),
             },
-            interval: match settings.message_interval {
-                None => Duration::ZERO,
-                Some(Pace::Every(interval)) => interval,
-                Some(other) => {
-                    return Err(format!(
-                        "message_interval = \"{other}\" has no meaning for calls; use a time"
-                    ));
-                }
-            },
-            route: settings.route.unwrap_or(Route::Direct),
-            back_ends: settings.back_ends.map_or(1, |back_ends| back_ends.get() as usize),
+            interval: settings.interval("calls")?,
+            route: settings.route(),
+            back_ends: settings.back_ends().get() as usize,
             reconnect_after: settings.reconnect_after.map(|calls| calls.get() as usize),
             down: settings
                 .link

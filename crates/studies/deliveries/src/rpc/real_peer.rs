@@ -44,9 +44,9 @@ pub(super) struct RealCalls {
     real: RealPeer,
     clients: Cell<u32>,
     /// Of a run with few calls; none before it.
-    few: Cell<Option<Carried>>,
+    few: Cell<Option<LinkTotals>>,
     measured: RefCell<VecDeque<f64>>,
-    per_transfer: Cell<Carried>,
+    per_transfer: Cell<LinkTotals>,
     /// The packets at the server's host.
     capture: CaptureFile,
     /// The payload of earlier clients in it.
@@ -55,13 +55,13 @@ pub(super) struct RealCalls {
 
 /// What the link carried.
 #[derive(Debug, Clone, Copy, Default)]
-struct Carried {
+struct LinkTotals {
     payload_down: f64,
     bytes_down: f64,
     bytes_up: f64,
 }
 
-impl Carried {
+impl LinkTotals {
     fn less(self, other: Self, transfers: f64) -> Self {
         Self {
             payload_down: (self.payload_down - other.payload_down) / transfers,
@@ -143,7 +143,7 @@ impl RealCalls {
         testbed: &TwoHostTestbed<W>,
         calls: u32,
         data: &str,
-    ) -> Result<(Vec<f64>, Carried), Failure> {
+    ) -> Result<(Vec<f64>, LinkTotals), Failure> {
         let number = self.clients.get();
         self.clients.set(number + 1);
         let state = format!("client-{number}");
@@ -169,7 +169,7 @@ impl RealCalls {
         };
         Ok((
             times.map(seconds).collect::<Result<_, _>>()?,
-            Carried {
+            LinkTotals {
                 payload_down,
                 bytes_down: down,
                 bytes_up: (after.1.bytes_delivered - before.1.bytes_delivered).as_f64(),

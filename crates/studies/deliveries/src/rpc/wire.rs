@@ -119,7 +119,7 @@ enum Reader {
 impl Reader {
     fn new(protocol: Protocol) -> Self {
         match protocol {
-            Protocol::Ice => Self::Ice(ice::Reader::new(ice::Limits { message: MESSAGE_LIMIT })),
+            Protocol::Ice => Self::Ice(ice::Reader::new(MESSAGE_LIMIT)),
             Protocol::Giop => Self::Giop(giop::Reader::new(giop::Limits {
                 message: MESSAGE_LIMIT,
                 ..giop::Limits::default()

@@ -2,6 +2,7 @@
 //!
 //! The client connects and sends one small request; the server sends the bytes. Times run from `connect`.
 
+use crate::over_link::observe_link;
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::Observation;
 use lastmile_testbed::failure::Failure;
@@ -57,9 +58,7 @@ pub(super) fn run<W: TestbedWorld>(testbed: &TwoHostTestbed<W>, bytes: ByteCount
     observation.sample_time(figure::TRANSFER_TIME, times.start..times.complete);
     let transfer = times.complete - times.start;
     observation.sample(figure::GOODPUT, bytes.as_f64() * 8.0 / transfer.as_secs_f64());
-    observation.sample(figure::LINK_BYTES, done.bytes_down as f64);
-    observation.sample(figure::RETRANSMISSIONS, done.retransmissions as f64);
-    observation.sample(figure::QUEUE_DROPS, done.queue_drops as f64);
+    observe_link(&done, &mut observation);
     observation.sample(figure::LINK_LOSSES, done.link_losses as f64);
     Ok(observation)
 }

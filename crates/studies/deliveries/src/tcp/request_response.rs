@@ -2,6 +2,7 @@
 //!
 //! The client sends a request and waits for the whole response before it sends the next, after a pause if one is set.
 
+use crate::over_link::observe_link;
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::Observation;
 use lastmile_testbed::failure::Failure;
@@ -59,9 +60,7 @@ pub(super) fn run<W: TestbedWorld>(
         observation.sample_time(figure::RESPONSE_TIME, response);
     }
     observation.sample_time(figure::TRANSFER_TIME, times.start..times.complete);
-    observation.sample(figure::LINK_BYTES, done.bytes_down as f64);
-    observation.sample(figure::RETRANSMISSIONS, done.retransmissions as f64);
-    observation.sample(figure::QUEUE_DROPS, done.queue_drops as f64);
+    observe_link(&done, &mut observation);
     observation.sample(figure::LINK_LOSSES, done.link_losses as f64);
     Ok(observation)
 }

@@ -36,8 +36,8 @@ impl Plan {
                 messages.codec
             ));
         }
-        let server = settings.server.clone().unwrap_or_default();
-        let pace = settings.message_interval.unwrap_or_default();
+        let server = settings.server();
+        let pace = settings.message_interval();
         let other_codec = format!("message_codec = \"{}\"", messages.codec);
         let only_ours = [
             ("fragment", policy.fragment.is_some()),

@@ -19,7 +19,7 @@ fn transcript(messages: &[&str]) -> NamedTempFile {
 
 fn cell(settings: &str) -> lastmile_study::cell::Cell {
     let study = Study::parse("t.toml", &format!("name = 't'\nquestion = ''\n[fixed]\n{settings}")).unwrap();
-    expand(&study).unwrap().remove(0)
+    expand(&study).unwrap().cells.remove(0)
 }
 
 /// The only repeat of a cell, with no CPU costs.

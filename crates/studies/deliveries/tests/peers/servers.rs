@@ -126,8 +126,8 @@ impl Site {
 
     fn inputs(&self, compression: CodecSpec) -> Inputs {
         self.inputs_of("get")
-            .with_compression(compression)
-            .with_media_type(MEDIA_TYPE)
+            .with("compression", &compression)
+            .with("media_type", MEDIA_TYPE)
     }
 
     /// The inputs of an operation, with a free port.

@@ -198,7 +198,7 @@ fn made_by_its_own_zlib(peer: &PeerSpec, deflate: Deflate, messages: &[String]) 
     };
     let inputs = site
         .inputs_of("compress")
-        .with_message_compression(MessageCodec::Deflate(runs_as));
+        .with("message_compression", &MessageCodec::Deflate(runs_as));
     let output = peer.run(&inputs, &|_| Ok(())).unwrap();
     let sizes = output.iter().filter_map(|event| event["bytes"].as_u64());
     sizes.map(|bytes| usize::try_from(bytes).unwrap()).collect()

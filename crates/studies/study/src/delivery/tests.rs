@@ -1,4 +1,5 @@
 use super::*;
+use crate::cell::expand;
 
 /// A delivery that carries one kind of workload and runs in the simulated world alone.
 struct Toy {
@@ -69,8 +70,12 @@ fn study(fixed: &str) -> Study {
     Study::parse("t.toml", &format!("name = 't'\nquestion = ''\n[fixed]\n{fixed}")).unwrap()
 }
 
+fn check(study: &Study) -> Result<(), StudyError> {
+    DELIVERIES.check(&expand(study)?)
+}
+
 fn refusal(fixed: &str) -> String {
-    DELIVERIES.check(&study(fixed)).unwrap_err().to_string()
+    check(&study(fixed)).unwrap_err().to_string()
 }
 
 const BULK: &str = "workload = { kind = 'bulk', bytes = '1 B' }";
@@ -98,7 +103,7 @@ fn a_delivery_that_does_not_carry_a_workload_is_refused_with_those_that_do() {
 
 #[test]
 fn a_cell_is_run_by_the_delivery_that_it_names() {
-    let cell = |fixed: &str| expand(&study(fixed)).unwrap().remove(0);
+    let cell = |fixed: &str| expand(&study(fixed)).unwrap().cells.remove(0);
     let costs = CostTable::free();
     let context = RunContext {
         seed: Seed::new(1),
@@ -120,16 +125,13 @@ fn a_cell_is_run_by_the_delivery_that_it_names() {
 #[test]
 fn a_figure_that_no_cell_measures_is_refused_with_those_that_are() {
     let asked = |figures: &str| study(&format!("{BULK}\ndelivery = 'ship'\n[measure]\nfigures = [{figures}]"));
-    DELIVERIES.check(&asked("'goodput'")).unwrap();
-    let error = DELIVERIES
-        .check(&asked("'goodput', 'response_time'"))
-        .unwrap_err()
-        .to_string();
+    check(&asked("'goodput'")).unwrap();
+    let error = check(&asked("'goodput', 'response_time'")).unwrap_err().to_string();
     assert_eq!(
         error,
         "study \"t\": no cell measures \"response_time\", which [measure] asks for; its cells measure transfer_time, goodput"
     );
     let unsaid =
         "workload = { kind = 'chat', messages = 1 }\ndelivery = 'pigeon'\n[measure]\nfigures = ['response_time']";
-    DELIVERIES.check(&study(unsaid)).unwrap();
+    check(&study(unsaid)).unwrap();
 }

@@ -118,7 +118,6 @@ impl ChartSpec {
     /// Checks that the study has what the chart refers to.
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
         study.check_parts(&self.parts)?;
-        let varied = study.varied_keys();
         let x = match &self.x {
             Horizontal::Factor(key, _) => Some(key),
             Horizontal::Figure(..) | Horizontal::Time => None,
@@ -126,10 +125,7 @@ impl ChartSpec {
         self.check_axes()?;
         let named = x.into_iter().chain(&self.series).chain(&self.label).map(|key| key.0);
         for key in named.chain(self.only.keys().map(String::as_str)) {
-            if !varied.contains(&key) {
-                let suggestion = lastmile_units::suggest::suggestion(key, varied.iter().copied());
-                return Err(format!("{key:?} is not a factor of this study{suggestion}"));
-            }
+            study.check_factor(key)?;
         }
         let axes = self
             .published
@@ -139,14 +135,9 @@ impl ChartSpec {
         for axis in axes {
             match (x, axis) {
                 (Some(key), AxisPosition::Level(level)) => {
-                    let levels = study.levels_of(key.0);
-                    if !levels.contains(level) {
-                        let suggestion = lastmile_units::suggest::suggestion(level, levels.iter().map(String::as_str));
-                        return Err(format!(
-                            "published: {level:?} is not a level of {:?}{suggestion}",
-                            key.0
-                        ));
-                    }
+                    study
+                        .check_level("", key.0, level)
+                        .map_err(|problem| format!("published: {problem}"))?;
                 }
                 (None, AxisPosition::Level(level)) => {
                     return Err(format!(
@@ -158,7 +149,7 @@ impl ChartSpec {
         }
         let known = || study.ratios.iter().map(|ratio| ratio.name.as_str());
         match &self.y {
-            Vertical::Ratios(names, _) => match names.iter().find(|name| !known().any(|ratio| ratio == *name)) {
+            Vertical::Ratios { ratios, .. } => match ratios.iter().find(|name| !known().any(|ratio| ratio == *name)) {
                 Some(name) => Err(format!(
                     "no ratio is called {name:?}{}",
                     lastmile_units::suggest::suggestion(name, known())
@@ -171,16 +162,18 @@ impl ChartSpec {
 
     /// Checks that the axes go together.
     fn check_axes(&self) -> Result<(), String> {
-        let is_curve = matches!(self.y, Vertical::Figure(..)) && matches!(self.x, Horizontal::Factor(..));
+        let is_curve = matches!(self.y, Vertical::Figure { .. }) && matches!(self.x, Horizontal::Factor(..));
         if self.mark.is_some() && !is_curve {
             return Err("a mark belongs to a curve: a figure over a factor".to_owned());
         }
         match (&self.x, &self.y) {
-            (Horizontal::Time, Vertical::Timelines(..)) | (Horizontal::Figure(..), Vertical::Share(..)) => Ok(()),
-            (_, Vertical::Timelines(..)) => Err("timelines need x = { time = true }".to_owned()),
+            (Horizontal::Time, Vertical::Timelines { .. }) | (Horizontal::Figure(..), Vertical::Share { .. }) => Ok(()),
+            (_, Vertical::Timelines { .. }) => Err("timelines need x = { time = true }".to_owned()),
             (Horizontal::Time, _) => Err("x = { time = true } needs y = { timelines = [...] }".to_owned()),
-            (_, Vertical::Share(..)) => Err("a share needs the figure that it is of: x = { figure = ... }".to_owned()),
-            (Horizontal::Figure(..), Vertical::Stack(..)) => {
+            (_, Vertical::Share { .. }) => {
+                Err("a share needs the figure that it is of: x = { figure = ... }".to_owned())
+            }
+            (Horizontal::Figure(..), Vertical::Stack { .. }) => {
                 Err("stacked figures need a factor: x = { factor = ... }".to_owned())
             }
             _ => Ok(()),

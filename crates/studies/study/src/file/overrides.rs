@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(set(&mut study, "window_bits=12").unwrap(), ["windows", "narrow"]);
         let bits: Vec<String> = expand(&study)
             .unwrap()
+            .cells
             .iter()
             .map(|cell| cell.settings.levels()["window_bits"].clone())
             .collect();

@@ -82,25 +82,14 @@ impl RatioSpec {
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
         study.check_parts(&self.parts)?;
         let key = self.factor.0;
-        let levels = study.levels_of(key);
         for level in [&self.base, &self.treated] {
-            if !levels.contains(level) {
-                let suggestion = lastmile_units::suggest::suggestion(level, levels.iter().map(String::as_str));
-                return Err(format!("{level:?} is not a level of the factor {key:?}{suggestion}"));
-            }
+            study.check_level("the factor ", key, level)?;
         }
-        let varied = study.varied_keys();
-        let named = self.levels.iter().map(|key| key.0).chain(
+        let mut named = self.levels.iter().map(|key| key.0).chain(
             self.published
                 .iter()
                 .flat_map(|at| at.levels.keys().map(String::as_str)),
         );
-        for key in named {
-            if !varied.contains(&key) {
-                let suggestion = lastmile_units::suggest::suggestion(key, varied.iter().copied());
-                return Err(format!("{key:?} is not a factor of this study{suggestion}"));
-            }
-        }
-        Ok(())
+        named.try_for_each(|key| study.check_factor(key))
     }
 }

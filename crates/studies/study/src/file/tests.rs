@@ -160,7 +160,7 @@ fn a_file_that_is_no_toml_is_refused_without_a_panic() {
 #[test]
 fn the_plan_for_the_emulated_world_says_how_much_is_run_there() {
     let study = Study::parse("bulk.toml", WHOLE).unwrap();
-    let cells = |study: &Study| crate::cell::expand(study).unwrap();
+    let cells = |study: &Study| crate::cell::expand(study).unwrap().cells;
     let simulated = cells(&study).len();
     let planned = study.clone().in_world(World::Emulated, false);
     assert_eq!((planned.repeats.get(), planned.interval), (3, Duration::ZERO));
@@ -179,9 +179,11 @@ fn the_plan_for_the_emulated_world_says_how_much_is_run_there() {
 fn a_part_may_be_for_one_world_and_have_repeats_of_its_own() {
     let toml = WHOLE.replacen("name = \"cases\"", "name = \"cases\"\nworld = \"emu\"\nrepeats = 30", 1);
     let study = Study::parse("bulk.toml", &toml).unwrap();
-    let cells = crate::cell::expand(&study).unwrap();
+    let cells = crate::cell::expand(&study).unwrap().cells;
     assert!(cells.iter().all(|cell| cell.part.as_deref() != Some("cases")));
-    let cells = crate::cell::expand(&study.in_world(World::Emulated, true)).unwrap();
+    let cells = crate::cell::expand(&study.in_world(World::Emulated, true))
+        .unwrap()
+        .cells;
     assert!(
         cells
             .iter()

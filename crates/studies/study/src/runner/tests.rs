@@ -1,5 +1,7 @@
 use super::*;
+use crate::cell::expand;
 use crate::figure;
+use crate::file::Study;
 use crate::observation::Observation;
 use lastmile_testbed::testbed::TestbedObserver;
 use rand_core::Rng as _;
@@ -49,7 +51,7 @@ fn observed_run(
     let costs = CostTable::free();
     let threads = NonZeroUsize::new(threads).unwrap();
     let run = Run {
-        study,
+        expanded: &expand(study).unwrap(),
         experiment,
         costs: &costs,
         captures: None,
@@ -224,8 +226,8 @@ fn work_that_two_parts_ask_for_is_done_once() {
     let study =
         study("").expanded() + "\n[[part]]\nname = 'all'\n[[part]]\nname = 'some'\n[part.fixed]\nlink = 'wpt/3g'\n";
     let study = Study::parse("test.toml", &study).unwrap();
-    assert_eq!(expand(&study).unwrap().len(), 12);
-    assert_eq!(jobs(&study).unwrap().len(), 8);
+    assert_eq!(expand(&study).unwrap().cells.len(), 12);
+    assert_eq!(jobs(&expand(&study).unwrap()).len(), 8);
 }
 
 #[test]
@@ -244,7 +246,7 @@ fn the_repeats_of_a_study_are_those_that_a_run_of_it_makes() {
             .journal
             .lines()
             .count();
-        assert_eq!((planned_repeats(&study).unwrap(), made), (15, 15));
+        assert_eq!((planned_repeats(&expand(&study).unwrap()), made), (15, 15));
     }
 }
 
@@ -255,8 +257,7 @@ fn what_is_simulated_is_run_before_what_takes_real_time() {
         "name = 'test'\nquestion = ''\n[factors]\nworld = ['emu', 'sim']\nlink = ['wpt/3g', 'wpt/cable']",
     )
     .unwrap();
-    let worlds: Vec<_> = jobs(&study)
-        .unwrap()
+    let worlds: Vec<_> = jobs(&expand(&study).unwrap())
         .iter()
         .map(|job| job.cell.world().to_string())
         .collect();
@@ -265,7 +266,7 @@ fn what_is_simulated_is_run_before_what_takes_real_time() {
 
 #[test]
 fn a_dry_run_names_every_cell_and_the_expected_time() {
-    let text = dry_run(&study(""), &draw, NonZeroUsize::new(2).unwrap()).unwrap();
+    let text = dry_run(&expand(&study("")).unwrap(), &draw, NonZeroUsize::new(2).unwrap());
     assert_eq!(text.lines().count(), 9);
     assert!(text.starts_with("codec identity, link wpt/3g\n"), "{text}");
     // 8 cells x 3 repeats x 0.2 s on 2 threads.

@@ -1,4 +1,4 @@
-//! Settings that are one of a few words.
+//! Settings that are one of a few words, and settings that are written as they print.
 
 /// Declares a setting that is one of a few words.
 macro_rules! choice {
@@ -17,4 +17,15 @@ macro_rules! choice {
     };
 }
 
-pub(super) use choice;
+/// Serializes settings as the text that they print as.
+macro_rules! serialize_as_text {
+    ($($type:ty),+) => {
+        $(impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        })+
+    };
+}
+
+pub(super) use {choice, serialize_as_text};

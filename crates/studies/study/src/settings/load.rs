@@ -1,8 +1,8 @@
 //! The settings of a load and of its radio, one by one, so that each can be a factor.
 
-use super::choice::choice;
+use super::choice::{choice, serialize_as_text};
 use lastmile_units::Dbm;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// Requests per second, of all clients together: a number above 0 and at most 10 million. Written as a number.
@@ -94,12 +94,6 @@ impl fmt::Display for TransmitPower {
     }
 }
 
-impl Serialize for TransmitPower {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for TransmitPower {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Dbm::deserialize(from).map(Self)
@@ -116,6 +110,8 @@ impl fmt::Display for Label {
         f.write_str(&self.0)
     }
 }
+
+serialize_as_text!(TransmitPower);
 
 #[cfg(test)]
 mod tests {

@@ -3,10 +3,11 @@
 //! They apply to every delivery that carries messages.
 
 use super::Settings;
+use super::choice::{choice, serialize_as_text};
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{self, Deflate, MessageCodec, Policy};
 use lastmile_units::{ByteCount, duration};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -17,12 +18,6 @@ pub struct Takeover(pub bool);
 impl fmt::Display for Takeover {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0 { "on" } else { "off" })
-    }
-}
-
-impl Serialize for Takeover {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
     }
 }
 
@@ -102,12 +97,6 @@ impl fmt::Display for Strategy {
     }
 }
 
-impl Serialize for Strategy {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for Strategy {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
@@ -134,12 +123,6 @@ impl fmt::Display for Fragment {
             None => f.write_str("none"),
             Some(bytes) => bytes.fmt(f),
         }
-    }
-}
-
-impl Serialize for Fragment {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
     }
 }
 
@@ -173,12 +156,6 @@ impl fmt::Display for ResetAfterIdle {
     }
 }
 
-impl Serialize for ResetAfterIdle {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for ResetAfterIdle {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match String::deserialize(from)?.as_str() {
@@ -196,17 +173,16 @@ impl<'de> Deserialize<'de> for ResetAfterIdle {
     }
 }
 
-/// The kind of messages that is sent uncompressed: `"none"`, `"binary"`, `"text"`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Uncompressed {
-    /// Every message is compressed.
-    #[default]
-    None,
-    /// Binary messages are not compressed, since they often hold media that are already compressed.
-    Binary,
-    /// Text messages are not compressed.
-    Text,
+choice! {
+    /// The kind of messages that is sent uncompressed.
+    Uncompressed {
+        /// Every message is compressed.
+        None = "none",
+        /// Binary messages are not compressed, since they often hold media that are already compressed.
+        Binary = "binary",
+        /// Text messages are not compressed.
+        Text = "text",
+    }
 }
 
 impl Uncompressed {
@@ -220,16 +196,6 @@ impl Uncompressed {
     }
 }
 
-impl fmt::Display for Uncompressed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Binary => "binary",
-            Self::Text => "text",
-        })
-    }
-}
-
 impl Settings {
     /// The codec that the settings of messages make together.
     ///
@@ -240,12 +206,6 @@ impl Settings {
         if let Some(Takeover(takeover)) = self.context_takeover {
             codec = codec.with_takeover(takeover);
         }
-        let of_deflate = [
-            ("window_bits", self.window_bits.is_some()),
-            ("compression_level", self.compression_level.is_some()),
-            ("mem_level", self.mem_level.is_some()),
-            ("strategy", self.strategy.is_some()),
-        ];
         match &mut codec {
             MessageCodec::Deflate(deflate) | MessageCodec::ZlibRs(deflate) => {
                 if let Some(bits) = self.window_bits.and_then(|bits| message::WindowBits::new(bits.get())) {
@@ -256,7 +216,7 @@ impl Settings {
                 deflate.strategy = self.strategy.map_or(deflate.strategy, |strategy| strategy.0);
             }
             other => {
-                if let Some((key, _)) = of_deflate.iter().find(|(_, given)| *given) {
+                if let Some(key) = self.first_set(&["window_bits", "compression_level", "mem_level", "strategy"]) {
                     return Err(format!(
                         "{key} is a setting of deflate, but message_codec is {other}; remove it, or write it into message_codec"
                     ));
@@ -269,13 +229,15 @@ impl Settings {
     /// The sender's policy, which decides message by message.
     pub fn sender_policy(&self) -> Policy {
         Policy {
-            skip: self.uncompressed.unwrap_or_default().kind(),
-            threshold: self.compression_threshold.unwrap_or(ByteCount::ZERO),
-            fragment: self.fragment.and_then(|fragment| fragment.0),
-            reset_after_idle: self.reset_after_idle.and_then(|idle| idle.0),
+            skip: self.uncompressed().kind(),
+            threshold: self.compression_threshold(),
+            fragment: self.fragment().0,
+            reset_after_idle: self.reset_after_idle().0,
         }
     }
 }
+
+serialize_as_text!(Takeover, Strategy, Fragment, ResetAfterIdle);
 
 #[cfg(test)]
 mod tests {

@@ -1,9 +1,9 @@
 //! The settings of calls, one by one, and `codec`, which they share with responses.
 
-use super::choice::choice;
+use super::choice::{choice, serialize_as_text};
 use lastmile_codec::content::CodecSpec;
 use lastmile_codec::message::MessageCodec;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -186,12 +186,6 @@ impl fmt::Display for Codec {
     }
 }
 
-impl Serialize for Codec {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for Codec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
@@ -207,6 +201,8 @@ impl<'de> Deserialize<'de> for Codec {
         }
     }
 }
+
+serialize_as_text!(Codec);
 
 #[cfg(test)]
 mod tests {

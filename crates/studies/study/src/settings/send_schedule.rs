@@ -1,7 +1,8 @@
 //! The send schedule of a transcript: when each message is due.
 
+use super::choice::serialize_as_text;
 use lastmile_units::duration;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::time::Duration;
 
@@ -28,12 +29,6 @@ impl fmt::Display for Pace {
     }
 }
 
-impl Serialize for Pace {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
 impl<'de> Deserialize<'de> for Pace {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match String::deserialize(from)?.as_str() {
@@ -47,3 +42,5 @@ impl<'de> Deserialize<'de> for Pace {
         }
     }
 }
+
+serialize_as_text!(Pace);

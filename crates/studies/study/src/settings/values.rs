@@ -1,8 +1,8 @@
 //! The small types of single settings; each is read from the text that it prints as.
 
-use super::choice::choice;
+use super::choice::{choice, serialize_as_text};
 use lastmile_units::duration;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::time::Duration;
 
@@ -56,12 +56,6 @@ impl fmt::Display for Nagle {
             Self::Classic => "classic",
             Self::Off => "off",
         })
-    }
-}
-
-impl Serialize for Nagle {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
     }
 }
 
@@ -169,6 +163,10 @@ impl<'de> Deserialize<'de> for DeliveryName {
 #[serde(transparent)]
 pub struct Delay(#[serde(with = "duration::text")] pub Duration);
 
+impl Delay {
+    pub const ZERO: Self = Self(Duration::ZERO);
+}
+
 impl fmt::Display for Delay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&duration::print(self.0))
@@ -190,12 +188,6 @@ impl fmt::Display for RoundTrip {
             Self::OfLink => f.write_str("link"),
             Self::Of(round_trip) => f.write_str(&duration::print(*round_trip)),
         }
-    }
-}
-
-impl Serialize for RoundTrip {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
     }
 }
 
@@ -247,6 +239,8 @@ impl<'de> Deserialize<'de> for SlowDown {
         })
     }
 }
+
+serialize_as_text!(Nagle, RoundTrip);
 
 #[cfg(test)]
 mod tests {

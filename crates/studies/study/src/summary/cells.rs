@@ -51,7 +51,7 @@ fn figure(study: &Study, measured: &MeasuredCell<'_>, name: &str) -> Option<reco
         first_against_rest: means
             .split_first()
             .and_then(|(first, rest)| Some([*first, mean(rest)?])),
-        published: published(study, &measured.cell, name),
+        published: published(study, measured.cell, name),
         ..summary
     })
 }

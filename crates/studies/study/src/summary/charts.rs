@@ -9,6 +9,7 @@ mod timelines;
 use super::MeasuredCell;
 use super::cells::published;
 use super::ratios::PairedRatio;
+use crate::figure::Figure;
 use crate::file::{AxisPosition, AxisScale, ChartSpec, Horizontal, LevelChoice, Study, Vertical};
 use crate::settings::Key;
 use axis_position::AxisScaleMap;
@@ -38,10 +39,10 @@ struct ChartPoint<'a> {
 fn chart(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Option<Chart> {
     let cells: Vec<&MeasuredCell<'_>> = measured.iter().filter(|cell| shows_cell(spec, cell)).collect();
     let mut chart = match &spec.y {
-        Vertical::Share(side, scale) => distributions::chart(spec, *side, *scale, &cells),
-        Vertical::Timelines(figures, scale) => timelines::chart(spec, figures, *scale, &cells),
-        Vertical::Stack(figures, title) => stack::chart(spec, figures, title, &cells),
-        Vertical::Figure(..) | Vertical::Ratios(..) => curves(study, spec, measured, ratios),
+        Vertical::Share { share, scale } => distributions::chart(spec, *share, *scale, &cells),
+        Vertical::Timelines { timelines, scale } => timelines::chart(spec, timelines, *scale, &cells),
+        Vertical::Stack { stack, title } => stack::chart(spec, stack, title, &cells),
+        Vertical::Figure { .. } | Vertical::Ratios { .. } => curves(study, spec, measured, ratios),
     }?;
     if let Some(title) = &spec.x_title {
         chart.x.label.clone_from(title);
@@ -54,101 +55,128 @@ fn chart(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios:
 
 /// Means of a figure, or ratios.
 fn curves(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Option<Chart> {
-    let drawn: Vec<_> = chart_points(study, spec, measured, ratios)
-        .into_iter()
-        .filter(|point| shows_cell(spec, point.at))
-        .collect();
+    let mut drawn = chart_points(study, spec, measured, ratios);
+    drawn.retain(|point| shows_cell(spec, point.at));
     let ruler = AxisScaleMap::new(&spec.x, drawn.iter().map(|point| point.at));
-    let (y_label, y_unit, y_scale) = match &spec.y {
-        Vertical::Figure(figure, scale) => (figure.0.title, figure.0.unit_of_axis(), *scale),
-        Vertical::Ratios(names, scale) => {
-            let only = study
-                .ratios
-                .iter()
-                .find(|ratio| names.len() == 1 && names.contains(&ratio.name));
-            (only.map_or("Ratio", |ratio| ratio.title.as_str()), "1", *scale)
-        }
-        Vertical::Share(..) | Vertical::Timelines(..) | Vertical::Stack(..) => return None,
+    let mut curves = Curves {
+        y: curve_axis(study, &spec.y)?,
+        joined: spec.joined,
+        series: Vec::new(),
     };
-    let on_y = |y: f64| y_scale != AxisScale::Log || y > 0.0;
-
-    let mut series: Vec<Series> = Vec::new();
-    let mut add = |name: String, source, joined, point: Point| {
-        if !on_y(point.y) {
-            return;
-        }
-        match series
-            .iter_mut()
-            .find(|known| known.name == name && known.source == source)
-        {
-            Some(known) => known.points.push(point),
-            None => series.push(Series {
-                name,
-                source,
-                joined,
-                points: vec![point],
-            }),
-        }
-    };
-    for point in &drawn {
-        let Some(x) = ruler.position(point.at) else { continue };
-        let label = spec.label.and_then(|key| point.at.cell.levels.get(key.0).cloned());
-        let name = series_name(spec, point);
-        add(
-            name.clone(),
-            Source::Measured,
-            spec.joined,
-            Point {
-                x,
-                y: point.y,
-                spread: point.spread,
-                label: label.clone(),
-            },
-        );
-        let (y, spread) = match point.published {
+    for drawn in &drawn {
+        let Some(x) = ruler.position(drawn.at) else { continue };
+        let label = spec.label.and_then(|key| drawn.at.cell.levels.get(key.0).cloned());
+        let name = series_name(spec, drawn);
+        let point = Point {
+            x,
+            y: drawn.y,
+            spread: drawn.spread,
+            label,
+        };
+        curves.add(&name, Source::Measured, point.clone());
+        let (y, spread) = match drawn.published {
             None => continue,
             Some(Published::Value(y)) => (y, None),
             Some(Published::Range([low, high])) => (f64::midpoint(low, high), Some([low, high])),
         };
-        add(
-            format!("{name}, published"),
-            Source::Published,
-            spec.joined,
-            Point { x, y, spread, label },
-        );
+        let point = Point { y, spread, ..point };
+        curves.add(&format!("{name}, published"), Source::Published, point);
     }
     for published in &spec.published {
-        for point in &published.points {
-            let x = match &point.x {
+        for at in &published.points {
+            let x = match &at.x {
                 AxisPosition::At(x) => ruler.at(*x),
                 AxisPosition::Level(level) => ruler.level(level),
             };
-            if let Some(x) = x {
-                let point = Point {
-                    x,
-                    y: point.y,
-                    spread: None,
-                    label: point.label.clone(),
-                };
-                add(published.name.clone(), Source::Published, spec.joined, point);
-            }
+            let Some(x) = x else { continue };
+            let label = at.label.clone();
+            let point = Point {
+                label,
+                ..point(x, at.y)
+            };
+            curves.add(&published.name, Source::Published, point);
         }
     }
-    for line in &mut series {
+    for line in &mut curves.series {
         line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
+    chart_of(spec, ruler.axis(), curves.y, curves.series)
+}
+
+/// The curves of a chart while points are added to them.
+struct Curves {
+    y: Axis,
+    joined: bool,
+    series: Vec<Series>,
+}
+
+impl Curves {
+    /// Adds a point to the curve of that name; one without a logarithm is left out on a log scale.
+    fn add(&mut self, name: &str, source: Source, point: Point) {
+        if self.y.scale == Scale::Log && point.y <= 0.0 {
+            return;
+        }
+        let mut known = self.series.iter_mut();
+        match known.find(|known| known.name == name && known.source == source) {
+            Some(known) => known.points.push(point),
+            None => self.series.push(Series {
+                name: name.to_owned(),
+                source,
+                joined: self.joined,
+                points: vec![point],
+            }),
+        }
+    }
+}
+
+/// The vertical axis of means or ratios.
+fn curve_axis(study: &Study, y: &Vertical) -> Option<Axis> {
+    match y {
+        Vertical::Figure { figure, scale } => Some(figure_axis(figure.0, *scale)),
+        Vertical::Ratios { ratios, scale } => {
+            let only = study
+                .ratios
+                .iter()
+                .find(|ratio| ratios.len() == 1 && ratios.contains(&ratio.name));
+            let title = only.map_or("Ratio", |ratio| ratio.title.as_str());
+            Some(axis(title, "1", published_scale(*scale)))
+        }
+        Vertical::Share { .. } | Vertical::Timelines { .. } | Vertical::Stack { .. } => None,
+    }
+}
+
+/// A chart of these series; none where there are none.
+fn chart_of(spec: &ChartSpec, x: Axis, y: Axis, series: Vec<Series>) -> Option<Chart> {
     (!series.is_empty()).then(|| Chart {
         title: spec.title.clone(),
         note: spec.note.clone(),
-        x: ruler.axis(),
-        y: Axis {
-            label: y_label.to_owned(),
-            unit: y_unit.to_owned(),
-            scale: published_scale(y_scale),
-        },
+        x,
+        y,
         series,
         marks: Vec::new(),
     })
+}
+
+fn axis(label: &str, unit: &str, scale: Scale) -> Axis {
+    Axis {
+        label: label.to_owned(),
+        unit: unit.to_owned(),
+        scale,
+    }
+}
+
+fn figure_axis(figure: &Figure, scale: AxisScale) -> Axis {
+    axis(figure.title, figure.unit_of_axis(), published_scale(scale))
+}
+
+/// A point without a spread and a label.
+fn point(x: f64, y: f64) -> Point {
+    Point {
+        x,
+        y,
+        spread: None,
+        label: None,
+    }
 }
 
 /// Every point of the figure or the ratios on the vertical axis.
@@ -159,7 +187,7 @@ fn chart_points<'a>(
     ratios: &'a [PairedRatio<'a>],
 ) -> Vec<ChartPoint<'a>> {
     match &spec.y {
-        Vertical::Figure(figure, _) => {
+        Vertical::Figure { figure, .. } => {
             let point = |at: &'a MeasuredCell<'a>| {
                 let runs: Vec<f64> = at.means(figure.0.name).into_iter().map(|(_, mean)| mean).collect();
                 let spread = if at.varied().is_empty() {
@@ -172,12 +200,12 @@ fn chart_points<'a>(
                     at,
                     y: at.samples(figure.0.name).mean()?,
                     spread,
-                    published: published(study, &at.cell, figure.0.name),
+                    published: published(study, at.cell, figure.0.name),
                 })
             };
             measured.iter().filter_map(point).collect()
         }
-        Vertical::Ratios(names, _) => {
+        Vertical::Ratios { ratios: names, .. } => {
             let point = |ratio: &'a PairedRatio<'a>| ChartPoint {
                 of: Some(&ratio.spec.title),
                 at: ratio.base,
@@ -188,7 +216,7 @@ fn chart_points<'a>(
             let named = |name| ratios.iter().filter(move |ratio| &ratio.spec.name == name);
             names.iter().flat_map(named).map(point).collect()
         }
-        Vertical::Share(..) | Vertical::Timelines(..) | Vertical::Stack(..) => Vec::new(),
+        Vertical::Share { .. } | Vertical::Timelines { .. } | Vertical::Stack { .. } => Vec::new(),
     }
 }
 
@@ -217,7 +245,7 @@ fn series_name(spec: &ChartSpec, point: &ChartPoint<'_>) -> String {
         .chain(series_levels(spec, point.at))
         .collect();
     match (&spec.y, names.is_empty()) {
-        (Vertical::Figure(figure, _), true) => figure.0.title.to_owned(),
+        (Vertical::Figure { figure, .. }, true) => figure.0.title.to_owned(),
         _ => names.join(", "),
     }
 }

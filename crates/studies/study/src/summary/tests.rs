@@ -1,4 +1,5 @@
 use super::*;
+use crate::cell::expand;
 use crate::figure;
 use crate::journal::Outcomes;
 use lastmile_report::record::{Doubt, DoubtKind, Levels, Published, Scale, Source};
@@ -64,7 +65,7 @@ fn study(toml: &str) -> Study {
 /// Five repeats per cell: over wpt/3g `identity` takes 2, 4, 6, 8, 10 s and 1000 B, gzip half of both; over wpt/cable a tenth of it.
 fn outcomes(study: &Study) -> Outcomes {
     let mut outcomes = Outcomes::new();
-    for cell in expand(study).unwrap() {
+    for cell in expand(study).unwrap().cells {
         let half = if cell.levels["codec"] == "gzip:6" { 0.5 } else { 1.0 };
         let scale = if cell.levels["link"] == "wpt/cable" { 0.1 } else { 1.0 };
         for repeat in 0..5 {
@@ -80,7 +81,7 @@ fn outcomes(study: &Study) -> Outcomes {
 
 fn run(toml: &str) -> Run {
     let study = study(toml);
-    summarise(&study, &outcomes(&study), ABOUT()).unwrap()
+    summarise(&expand(&study).unwrap(), &outcomes(&study), ABOUT())
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn a_spread_that_no_chance_made_has_no_interval() {
     for outcome in outcomes.values_mut().flat_map(|repeats| repeats.values_mut()) {
         outcome.as_mut().unwrap().varied.clear();
     }
-    let run = summarise(&study, &outcomes, ABOUT()).unwrap();
+    let run = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
     let time = &run.cells[0].figures["transfer_time"];
     assert_eq!(time.ci95, None);
     assert!(time.population_sd > 0.0);
@@ -131,7 +132,7 @@ fn the_interval_is_that_of_runs_and_not_of_the_requests_in_them() {
             *requests = vec![requests[0]; 100];
         }
     }
-    let run_of_requests = summarise(&study, &outcomes, ABOUT()).unwrap();
+    let run_of_requests = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
     let time = &run_of_requests.cells[0].figures["transfer_time"];
     assert_eq!(time.n, 500);
     assert_eq!(time.ci95, run(STUDY).cells[0].figures["transfer_time"].ci95);
@@ -168,12 +169,12 @@ fn a_ratio_is_paired_repeat_by_repeat_and_carries_what_was_published() {
 fn a_failed_repeat_is_left_out_of_pairs_and_doubted() {
     let study = study(STUDY);
     let mut outcomes = outcomes(&study);
-    let plain = expand(&study).unwrap()[0].key();
+    let plain = expand(&study).unwrap().cells[0].key();
     outcomes
         .get_mut(&plain)
         .unwrap()
         .insert(1, Err(Failure::new("it was reset")));
-    let run = summarise(&study, &outcomes, ABOUT()).unwrap();
+    let run = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
     let cell = &run.cells[0];
     assert_eq!(
         (
@@ -192,11 +193,11 @@ fn a_failed_repeat_is_left_out_of_pairs_and_doubted() {
 fn a_cell_without_a_single_success_is_invalid_and_its_ratio_is_left_out() {
     let study = study(STUDY);
     let mut outcomes = outcomes(&study);
-    let plain = expand(&study).unwrap()[0].key();
+    let plain = expand(&study).unwrap().cells[0].key();
     for outcome in outcomes.get_mut(&plain).unwrap().values_mut() {
         *outcome = Err(Failure::new("it was reset"));
     }
-    let run = summarise(&study, &outcomes, ABOUT()).unwrap();
+    let run = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
     assert!(!run.cells[0].valid && run.cells[0].figures.is_empty());
     assert_eq!(run.ratios.iter().filter(|ratio| ratio.name == "etdr").count(), 1);
 }
@@ -212,7 +213,7 @@ fn a_doubt_of_the_experiment_is_shown_once_and_a_figure_that_is_missing_is_doubt
         let doubt = Doubt::new(DoubtKind::NoCost, "none");
         outcome.as_mut().unwrap().doubts.push(doubt);
     }
-    let cell = &summarise(&study, &outcomes, ABOUT()).unwrap().cells[0];
+    let cell = &summarise(&expand(&study).unwrap(), &outcomes, ABOUT()).cells[0];
     let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.name()).collect();
     assert_eq!(kinds, ["no-cost", "missing-figure"]);
     assert_eq!(cell.figures.keys().collect::<Vec<_>>(), ["transfer_time"]);
@@ -283,7 +284,7 @@ fn the_record_does_not_depend_on_the_order_in_which_repeats_came() {
             backwards.entry(key.clone()).or_default().insert(repeat, outcome);
         }
     }
-    assert_eq!(summarise(&study, &backwards, ABOUT()).unwrap(), run(STUDY));
+    assert_eq!(summarise(&expand(&study).unwrap(), &backwards, ABOUT()), run(STUDY));
 }
 
 #[test]
@@ -331,7 +332,10 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
             other => panic!("{other} has no row"),
         }
     }
-    summarise(&study, &outcomes, ABOUT()).unwrap().cells.remove(0).doubts
+    summarise(&expand(&study).unwrap(), &outcomes, ABOUT())
+        .cells
+        .remove(0)
+        .doubts
 }
 
 #[test]
@@ -381,7 +385,7 @@ y = { stack = ["data_airtime_share", "beacon_airtime_share", "idle_airtime_share
 /// Response times from 1 to 5,000 ms at 10/s; twice as long at 20/s, and ten times as long at 40/s.
 fn load_outcomes(study: &Study) -> Outcomes {
     let mut outcomes = Outcomes::new();
-    for (cell, factor) in expand(study).unwrap().into_iter().zip([1.0, 1.5, 10.0]) {
+    for (cell, factor) in expand(study).unwrap().cells.into_iter().zip([1.0, 1.5, 10.0]) {
         let rate: f64 = cell.levels["rate"].parse().unwrap();
         let mut seen = Observation::default();
         (1..=5_000).for_each(|at| seen.sample(figure::RESPONSE_TIME, f64::from(at) * factor / 1000.0));
@@ -400,7 +404,7 @@ fn load_outcomes(study: &Study) -> Outcomes {
 
 fn load_run() -> Run {
     let study = study(LOAD);
-    summarise(&study, &load_outcomes(&study), ABOUT()).unwrap()
+    summarise(&expand(&study).unwrap(), &load_outcomes(&study), ABOUT())
 }
 
 #[test]
@@ -435,9 +439,9 @@ fn a_cell_with_raw_and_with_compressed_repeats_has_both() {
     samples()
         .iter()
         .for_each(|time| raw.sample(figure::RESPONSE_TIME, *time));
-    let key = expand(&study).unwrap().remove(0).key();
+    let key = expand(&study).unwrap().cells.remove(0).key();
     outcomes.entry(key).or_default().insert(1, Ok(raw));
-    let time = &summarise(&study, &outcomes, ABOUT()).unwrap().cells[0].figures["response_time"];
+    let time = &summarise(&expand(&study).unwrap(), &outcomes, ABOUT()).cells[0].figures["response_time"];
     assert_eq!(time.n, 10_000);
     assert!((time.quantiles["0.5"] / 2.5005 - 1.0).abs() < 0.001);
 }

@@ -92,11 +92,6 @@ pub struct FrameCounters {
 }
 
 impl RadioCounters {
-    /// The share of time in which at least one station was sending, from 0 to 1.
-    pub fn busy_share(&self) -> f64 {
-        share(self.busy, self.elapsed)
-    }
-
     /// The sum over all stations of a number.
     pub fn total(&self, of: impl Fn(&FrameCounters) -> u64) -> u64 {
         self.stations.iter().map(|station| of(&station.frames)).sum()
@@ -111,14 +106,11 @@ impl RadioCounters {
 impl StationCounters {
     /// The share of time in which it was sending, from 0 to 1.
     pub fn airtime_share(&self) -> f64 {
-        share(self.transmitting, self.transmitting + self.receiving + self.idle)
-    }
-}
-
-fn share(part: Duration, whole: Duration) -> f64 {
-    if whole.is_zero() {
-        0.0
-    } else {
-        part.as_secs_f64() / whole.as_secs_f64()
+        let whole = self.transmitting + self.receiving + self.idle;
+        if whole.is_zero() {
+            0.0
+        } else {
+            self.transmitting.as_secs_f64() / whole.as_secs_f64()
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! How a radio is written: as a formula such as `802.11b+transmit_power=5mW+distance=10m`, or as a table in a file.
 
-use super::parameters::Parameter;
+use super::parameters::{PARAMETERS, Parameter};
 use super::phy::Phy;
 use super::spec::RadioSpec;
 use crate::LinkError;
@@ -56,10 +56,10 @@ impl fmt::Display for RadioSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.standard())?;
         let default = Self::of_standard(self.standard()).map_err(|_| fmt::Error)?;
-        for parameter in Parameter::ALL {
+        for parameter in &PARAMETERS {
             let printed = parameter.printed(self);
             if printed != parameter.printed(&default) {
-                write!(f, "+{}={}", parameter.name(), printed.replace(' ', ""))?;
+                write!(f, "+{}={}", parameter.name, printed.replace(' ', ""))?;
             }
         }
         Ok(())
@@ -84,9 +84,9 @@ impl FromStr for RadioSpec {
                     "{part:?} is not a setting: write it like \"distance=10m\", with \"+\" between settings"
                 ))
             })?;
-            let parameter = Parameter::parse(name.trim()).map_err(error)?;
+            let parameter = Parameter::find(name.trim()).map_err(error)?;
             let applied = parameter.apply(&mut spec, value);
-            applied.map_err(|problem| error(format!("{}: {problem}", parameter.name())))?;
+            applied.map_err(|problem| error(format!("{}: {problem}", parameter.name)))?;
         }
         Ok(spec)
     }
@@ -133,22 +133,22 @@ impl<'de> Visitor<'de> for RadioVisitor {
             standard.ok_or_else(|| A::Error::custom(r#"a radio needs its standard, like standard = "802.11b""#))?;
         for (parameter, text) in settings {
             let applied = parameter.apply(&mut spec, &text);
-            applied.map_err(|problem| A::Error::custom(format!("{}: {problem}", parameter.name())))?;
+            applied.map_err(|problem| A::Error::custom(format!("{}: {problem}", parameter.name)))?;
         }
         Ok(spec)
     }
 }
 
 /// The setting whose key was read from a table.
-fn read_setting<'de, A: MapAccess<'de>>(key: &str, map: &mut A) -> Result<(Parameter, String), A::Error> {
-    let parameter = Parameter::parse(key).map_err(A::Error::custom)?;
+fn read_setting<'de, A: MapAccess<'de>>(key: &str, map: &mut A) -> Result<(&'static Parameter, String), A::Error> {
+    let parameter = Parameter::find(key).map_err(A::Error::custom)?;
     Ok((parameter, map.next_value::<ValueText>()?.0))
 }
 
 /// Some settings of a radio, to be changed in one that is given elsewhere: such as those of a place. Written as a table, like
 /// `{ path_loss_exponent = 4, fading = "rayleigh" }`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RadioChanges(Vec<(Parameter, String)>);
+pub struct RadioChanges(Vec<(&'static Parameter, String)>);
 
 impl RadioChanges {
     /// Changes `radio`.
@@ -159,7 +159,7 @@ impl RadioChanges {
         for (parameter, value) in &self.0 {
             let error = |problem| LinkError::Radio {
                 radio: radio.to_string(),
-                problem: format!("{}: {problem}", parameter.name()),
+                problem: format!("{}: {problem}", parameter.name),
             };
             let mut changed = radio.clone();
             parameter.apply(&mut changed, value).map_err(error)?;
@@ -232,7 +232,7 @@ mod tests {
             +interferer=on(period=20ms,duty_cycle=50%,power=-60dBm)+power_states=draws(transmit=2W,receive=1W,idle=0.5W)";
         let radio: RadioSpec = changed.parse().unwrap();
         assert_eq!(radio.to_string(), changed);
-        assert_eq!(changed.matches('+').count(), Parameter::ALL.len());
+        assert_eq!(changed.matches('+').count(), PARAMETERS.len());
         assert_eq!(radio.to_string().parse(), Ok(radio));
         for (name, default) in STANDARDS {
             assert_eq!(default().to_string(), name);

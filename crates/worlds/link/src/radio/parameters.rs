@@ -4,102 +4,110 @@ use super::phy::{Phy, Preamble, Rate};
 use super::spec::{Beacons, Fading, Interferer, PowerStates, RadioSpec, RateControl};
 use crate::notation::{ValueGrammar, compact, inside, print_exactly};
 use lastmile_units::suggest::nearest;
-use lastmile_units::{BitRate, ByteCount, Dbm, Decibels, Probability, duration};
+use lastmile_units::{BitRate, Dbm, Decibels, Metres, Probability, duration};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::time::Duration;
 
-/// The parameter that a setting changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parameter {
-    Preamble,
-    Rate,
-    HighestBasicRate,
-    TransmitPower,
-    Distance,
-    PathLossExponent,
-    PathLossReference,
-    ObstructionLoss,
-    Antennas,
-    Fading,
-    CoherenceTime,
-    NoiseFigure,
-    ImplementationLoss,
-    CarrierSenseThreshold,
-    EnergyDetectionThreshold,
-    Capture,
-    ShortRetryLimit,
-    LongRetryLimit,
-    RtsThreshold,
-    Queue,
-    Beacons,
-    Interferer,
-    PowerStates,
+/// A setting of a radio: its name, how its value is printed, and how a text changes it.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    print: fn(&RadioSpec) -> String,
+    change: fn(&mut RadioSpec, &str) -> Result<(), String>,
 }
 
 const NONE: &str = "none";
 const ARF: &str = "arf";
 
-impl Parameter {
-    /// In the order in which a radio prints them.
-    pub(crate) const ALL: [Parameter; 23] = [
-        Self::Preamble,
-        Self::Rate,
-        Self::HighestBasicRate,
-        Self::TransmitPower,
-        Self::Distance,
-        Self::PathLossExponent,
-        Self::PathLossReference,
-        Self::ObstructionLoss,
-        Self::Antennas,
-        Self::Fading,
-        Self::CoherenceTime,
-        Self::NoiseFigure,
-        Self::ImplementationLoss,
-        Self::CarrierSenseThreshold,
-        Self::EnergyDetectionThreshold,
-        Self::Capture,
-        Self::ShortRetryLimit,
-        Self::LongRetryLimit,
-        Self::RtsThreshold,
-        Self::Queue,
-        Self::Beacons,
-        Self::Interferer,
-        Self::PowerStates,
-    ];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Preamble => "preamble",
-            Self::Rate => "rate",
-            Self::HighestBasicRate => "highest_basic_rate",
-            Self::TransmitPower => "transmit_power",
-            Self::Distance => "distance",
-            Self::PathLossExponent => "path_loss_exponent",
-            Self::PathLossReference => "path_loss_reference",
-            Self::ObstructionLoss => "obstruction_loss",
-            Self::Antennas => "antennas",
-            Self::Fading => "fading",
-            Self::CoherenceTime => "coherence_time",
-            Self::NoiseFigure => "noise_figure",
-            Self::ImplementationLoss => "implementation_loss",
-            Self::CarrierSenseThreshold => "carrier_sense_threshold",
-            Self::EnergyDetectionThreshold => "energy_detection_threshold",
-            Self::Capture => "capture",
-            Self::ShortRetryLimit => "short_retry_limit",
-            Self::LongRetryLimit => "long_retry_limit",
-            Self::RtsThreshold => "rts_threshold",
-            Self::Queue => "queue",
-            Self::Beacons => "beacons",
-            Self::Interferer => "interferer",
-            Self::PowerStates => "power_states",
+/// A setting that is one field of [`RadioSpec`], printed by `$print` and parsed by `$read`.
+macro_rules! field {
+    ($name:literal, $($field:ident).+, $print:expr, $read:expr) => {
+        Parameter {
+            name: $name,
+            print: |spec| $print(&spec.$($field).+),
+            change: |spec, text| {
+                spec.$($field).+ = $read(text)?;
+                Ok(())
+            },
         }
-    }
+    };
+}
 
-    /// Parses a name; the error for an unknown one names the nearest and lists all.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|parameter| parameter.name() == text);
+/// All settings, in the order in which a radio prints them.
+pub(crate) static PARAMETERS: [Parameter; 23] = [
+    Parameter {
+        name: "preamble",
+        print: |spec| print_preamble(spec.phy),
+        change: |spec, text| {
+            spec.phy = read_preamble(text, spec.phy)?;
+            Ok(())
+        },
+    },
+    Parameter {
+        name: "rate",
+        print: |spec| match spec.rate {
+            RateControl::Fixed(rate) => rate.to_string(),
+            RateControl::Arf => ARF.to_owned(),
+        },
+        change: |spec, text| {
+            spec.rate = match text {
+                ARF => RateControl::Arf,
+                _ => RateControl::Fixed(read_rate(text, spec.phy)?),
+            };
+            Ok(())
+        },
+    },
+    Parameter {
+        name: "highest_basic_rate",
+        print: |spec| spec.highest_basic_rate.to_string(),
+        change: |spec, text| {
+            spec.highest_basic_rate = read_rate(text, spec.phy)?;
+            Ok(())
+        },
+    },
+    field!("transmit_power", transmit_power, Dbm::to_string, read),
+    field!("distance", distance, Metres::to_string, read),
+    field!("path_loss_exponent", path_loss.exponent, f64::to_string, read_exponent),
+    field!("path_loss_reference", path_loss.reference, Decibels::to_string, read),
+    field!("obstruction_loss", obstruction_loss, Decibels::to_string, read),
+    field!("antennas", antennas, u32::to_string, read_antennas),
+    field!("fading", fading, print_fading, read_fading),
+    field!("coherence_time", coherence_time, print_time, read_time),
+    field!("noise_figure", noise_figure, Decibels::to_string, read),
+    field!("implementation_loss", implementation_loss, Decibels::to_string, read),
+    field!("carrier_sense_threshold", carrier_sense_threshold, Dbm::to_string, read),
+    field!(
+        "energy_detection_threshold",
+        energy_detection_threshold,
+        Dbm::to_string,
+        read
+    ),
+    field!("capture", capture, print_or_none, |text| read_unless_none(text, read)),
+    field!("short_retry_limit", short_retry_limit, u32::to_string, read_attempts),
+    field!("long_retry_limit", long_retry_limit, u32::to_string, read_attempts),
+    field!("rts_threshold", rts_threshold, print_or_none, |text| read_unless_none(
+        text, read
+    )),
+    field!("queue", queue_packets, print_queue, read_queue),
+    field!("beacons", beacons, print_beacons, |text| read_unless_none(
+        text,
+        read_beacons
+    )),
+    field!("interferer", interferer, print_interferer, |text| read_unless_none(
+        text,
+        read_interferer
+    )),
+    field!("power_states", power_states, print_power_states, read_power_states),
+];
+
+impl Parameter {
+    /// Finds a parameter by name; the error for an unknown one names the nearest and lists all.
+    pub(crate) fn find(text: &str) -> Result<&'static Self, String> {
+        let known = PARAMETERS.iter().find(|parameter| parameter.name == text);
         known.ok_or_else(|| {
-            let names = Self::ALL.map(Self::name);
+            let names = PARAMETERS.each_ref().map(|parameter| parameter.name);
             let meant = nearest(text, names).map_or_else(String::new, |name| format!("did you mean {name}? "));
             format!(
                 "{text:?} is not a setting of a radio; {meant}settings: {}",
@@ -109,95 +117,70 @@ impl Parameter {
     }
 
     /// The value in `spec` as text.
-    pub(crate) fn printed(self, spec: &RadioSpec) -> String {
-        fn or_none(value: Option<impl fmt::Display>) -> String {
-            value.map_or_else(|| NONE.to_owned(), |value| value.to_string())
-        }
-        match self {
-            Self::Preamble => match spec.phy {
-                Phy::HighRateDsss(Preamble::Short) => "short".to_owned(),
-                Phy::HighRateDsss(Preamble::Long) | Phy::Ofdm => "long".to_owned(),
-            },
-            Self::Rate => match spec.rate {
-                RateControl::Fixed(rate) => rate.to_string(),
-                RateControl::Arf => ARF.to_owned(),
-            },
-            Self::HighestBasicRate => spec.highest_basic_rate.to_string(),
-            Self::TransmitPower => spec.transmit_power.to_string(),
-            Self::Distance => spec.distance.to_string(),
-            Self::PathLossExponent => spec.path_loss.exponent.to_string(),
-            Self::PathLossReference => spec.path_loss.reference.to_string(),
-            Self::ObstructionLoss => spec.obstruction_loss.to_string(),
-            Self::Antennas => spec.antennas.to_string(),
-            Self::Fading => match spec.fading {
-                Fading::None => NONE.to_owned(),
-                Fading::Rayleigh => "rayleigh".to_owned(),
-                Fading::Rician(line_of_sight) => format!("rician({line_of_sight})"),
-            },
-            Self::CoherenceTime => duration::print(spec.coherence_time),
-            Self::NoiseFigure => spec.noise_figure.to_string(),
-            Self::ImplementationLoss => spec.implementation_loss.to_string(),
-            Self::CarrierSenseThreshold => spec.carrier_sense_threshold.to_string(),
-            Self::EnergyDetectionThreshold => spec.energy_detection_threshold.to_string(),
-            Self::Capture => or_none(spec.capture),
-            Self::ShortRetryLimit => spec.short_retry_limit.to_string(),
-            Self::LongRetryLimit => spec.long_retry_limit.to_string(),
-            Self::RtsThreshold => or_none(spec.rts_threshold),
-            Self::Queue => format!("{} packets", spec.queue_packets),
-            Self::Beacons => or_none(spec.beacons.map(|beacons| duration::print(beacons.interval))),
-            Self::Interferer => or_none(spec.interferer.map(|interferer| {
-                let period = duration::print(interferer.period);
-                let share = print_exactly(interferer.duty_cycle);
-                let power = interferer.received_power;
-                format!("on(period={period}, duty_cycle={share}, power={power})")
-            })),
-            Self::PowerStates => {
-                let PowerStates {
-                    transmit_watts,
-                    receive_watts,
-                    idle_watts,
-                } = spec.power_states;
-                format!("draws(transmit={transmit_watts} W, receive={receive_watts} W, idle={idle_watts} W)")
-            }
-        }
+    pub(crate) fn printed(&self, spec: &RadioSpec) -> String {
+        (self.print)(spec)
     }
 
     /// Changes `spec`; the error says what is wrong with the value, and what would be right.
-    pub(crate) fn apply(self, spec: &mut RadioSpec, text: &str) -> Result<(), String> {
-        let text = text.trim();
-        match self {
-            Self::Preamble => spec.phy = read_preamble(text, spec.phy)?,
-            Self::Rate if text == ARF => spec.rate = RateControl::Arf,
-            Self::Rate => spec.rate = RateControl::Fixed(read_rate(text, spec.phy)?),
-            Self::HighestBasicRate => spec.highest_basic_rate = read_rate(text, spec.phy)?,
-            Self::TransmitPower => spec.transmit_power = read(text)?,
-            Self::Distance => spec.distance = read(text)?,
-            Self::PathLossExponent => spec.path_loss.exponent = read_exponent(text)?,
-            Self::PathLossReference => spec.path_loss.reference = read(text)?,
-            Self::ObstructionLoss => spec.obstruction_loss = read(text)?,
-            Self::Antennas => spec.antennas = read_antennas(text)?,
-            Self::Fading => spec.fading = read_fading(text)?,
-            Self::CoherenceTime => spec.coherence_time = read_time(text)?,
-            Self::NoiseFigure => spec.noise_figure = read(text)?,
-            Self::ImplementationLoss => spec.implementation_loss = read(text)?,
-            Self::CarrierSenseThreshold => spec.carrier_sense_threshold = read(text)?,
-            Self::EnergyDetectionThreshold => spec.energy_detection_threshold = read(text)?,
-            Self::Capture => spec.capture = read_unless_none::<Decibels>(text)?,
-            Self::ShortRetryLimit => spec.short_retry_limit = read_attempts(text)?,
-            Self::LongRetryLimit => spec.long_retry_limit = read_attempts(text)?,
-            Self::RtsThreshold => spec.rts_threshold = read_unless_none::<ByteCount>(text)?,
-            Self::Queue => spec.queue_packets = read_queue(text)?,
-            Self::Beacons if text == NONE => spec.beacons = None,
-            Self::Beacons => {
-                let interval = read_time(text)?;
-                spec.beacons = Some(Beacons { interval });
-            }
-            Self::Interferer if text == NONE => spec.interferer = None,
-            Self::Interferer => spec.interferer = Some(read_interferer(text)?),
-            Self::PowerStates => spec.power_states = read_power_states(text)?,
-        }
-        Ok(())
+    pub(crate) fn apply(&self, spec: &mut RadioSpec, text: &str) -> Result<(), String> {
+        (self.change)(spec, text.trim())
     }
+}
+
+/// No two settings have one name.
+impl PartialEq for Parameter {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+fn print_or_none(value: &Option<impl fmt::Display>) -> String {
+    value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
+}
+
+fn print_preamble(phy: Phy) -> String {
+    match phy {
+        Phy::HighRateDsss(Preamble::Short) => "short".to_owned(),
+        Phy::HighRateDsss(Preamble::Long) | Phy::Ofdm => "long".to_owned(),
+    }
+}
+
+fn print_fading(fading: &Fading) -> String {
+    match fading {
+        Fading::None => NONE.to_owned(),
+        Fading::Rayleigh => "rayleigh".to_owned(),
+        Fading::Rician(line_of_sight) => format!("rician({line_of_sight})"),
+    }
+}
+
+fn print_time(time: &Duration) -> String {
+    duration::print(*time)
+}
+
+fn print_queue(packets: &usize) -> String {
+    format!("{packets} packets")
+}
+
+fn print_beacons(beacons: &Option<Beacons>) -> String {
+    print_or_none(&beacons.map(|beacons| duration::print(beacons.interval)))
+}
+
+fn print_interferer(interferer: &Option<Interferer>) -> String {
+    print_or_none(&interferer.map(|interferer| {
+        let period = duration::print(interferer.period);
+        let share = print_exactly(interferer.duty_cycle);
+        let power = interferer.received_power;
+        format!("on(period={period}, duty_cycle={share}, power={power})")
+    }))
+}
+
+fn print_power_states(states: &PowerStates) -> String {
+    let PowerStates {
+        transmit_watts,
+        receive_watts,
+        idle_watts,
+    } = states;
+    format!("draws(transmit={transmit_watts} W, receive={receive_watts} W, idle={idle_watts} W)")
 }
 
 fn read<T: FromStr>(text: &str) -> Result<T, String>
@@ -207,14 +190,11 @@ where
     text.parse().map_err(|error: T::Err| error.to_string())
 }
 
-fn read_unless_none<T: FromStr>(text: &str) -> Result<Option<T>, String>
-where
-    T::Err: fmt::Display,
-{
+fn read_unless_none<T>(text: &str, read: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
     if text == NONE { Ok(None) } else { read(text).map(Some) }
 }
 
-fn read_time(text: &str) -> Result<std::time::Duration, String> {
+fn read_time(text: &str) -> Result<Duration, String> {
     let time = duration::parse(text).map_err(|error| error.to_string())?;
     if time.is_zero() {
         return Err(format!("{text:?} is no time: it must be above 0"));
@@ -244,21 +224,23 @@ fn read_rate(text: &str, phy: Phy) -> Result<Rate, String> {
 }
 
 fn read_exponent(text: &str) -> Result<f64, String> {
-    let exponent = text
-        .parse::<f64>()
-        .ok()
-        .filter(|exponent| (1.0..=10.0).contains(exponent));
-    exponent.ok_or_else(|| format!("{text:?} is not an exponent from 1 to 10; write it like \"3\""))
+    read_within(text, 1.0..=10.0, "an exponent from 1 to 10", "3")
 }
 
 fn read_antennas(text: &str) -> Result<u32, String> {
-    let antennas = text.parse::<u32>().ok().filter(|antennas| (1..=8).contains(antennas));
-    antennas.ok_or_else(|| format!("{text:?} is not a number of antennas from 1 to 8; write it like \"2\""))
+    read_within(text, 1..=8, "a number of antennas from 1 to 8", "2")
 }
 
 fn read_attempts(text: &str) -> Result<u32, String> {
-    let attempts = text.parse::<u32>().ok().filter(|attempts| (1..=255).contains(attempts));
-    attempts.ok_or_else(|| format!("{text:?} is not a number of attempts from 1 to 255; write it like \"7\""))
+    read_within(text, 1..=255, "a number of attempts from 1 to 255", "7")
+}
+
+fn read_within<T>(text: &str, range: RangeInclusive<T>, what: &str, example: &str) -> Result<T, String>
+where
+    T: FromStr + PartialOrd,
+{
+    let value = text.parse().ok().filter(|value| range.contains(value));
+    value.ok_or_else(|| format!("{text:?} is not {what}; write it like {example:?}"))
 }
 
 fn read_queue(text: &str) -> Result<usize, String> {
@@ -283,6 +265,10 @@ fn read_fading(text: &str) -> Result<Fading, String> {
         (_, Some(line_of_sight)) => read(line_of_sight).map(Fading::Rician),
         _ => Err(FADING.error(text, "it is unknown").to_string()),
     }
+}
+
+fn read_beacons(text: &str) -> Result<Beacons, String> {
+    read_time(text).map(|interval| Beacons { interval })
 }
 
 const INTERFERER: ValueGrammar = ValueGrammar {

@@ -39,7 +39,7 @@ pub(crate) struct StationState<P> {
 /// A packet in a station's queue.
 #[derive(Debug)]
 pub(crate) struct Packet<P> {
-    /// None after the receiver has got it, while the sender does not know so.
+    /// None once delivered, while its ACK is still missing.
     pub(crate) frame: Option<Frame<P>>,
     /// A copy for the record of the air, after that.
     pub(crate) copy: Option<Box<P>>,

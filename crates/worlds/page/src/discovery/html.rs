@@ -30,7 +30,7 @@ pub(crate) struct Reference {
     pub(crate) is_small: bool,
 }
 
-/// What a document names a resource for.
+/// How a document uses a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// A script that stops the parser until it has run.

@@ -167,7 +167,7 @@ fn coded(coding: CompressionMode) -> [u64; 2] {
 }
 
 /// The bytes to which a codec compresses a chat in memory.
-fn made(codec: &str, dictionary: Option<&Dictionary>, count: usize) -> u64 {
+fn wire_payload_size(codec: &str, dictionary: Option<&Dictionary>, count: usize) -> u64 {
     let mut encoder = MessageEncoder::new(&codec.parse().unwrap(), dictionary).unwrap();
     let messages = chat(count);
     messages
@@ -191,7 +191,11 @@ fn every_codec_is_carried_both_ways_whoever_codes() {
         let coding = CompressionMode::from_codec(codec.parse().unwrap());
         let is_applications = ["zstd", "brotli", "lz4"].iter().any(|name| codec.starts_with(name));
         assert_eq!(coding.is_application_layer(), is_applications, "{codec}");
-        assert_eq!(coded(coding), [60, 30].map(|count| made(codec, None, count)), "{codec}");
+        assert_eq!(
+            coded(coding),
+            [60, 30].map(|count| wire_payload_size(codec, None, count)),
+            "{codec}"
+        );
     }
 }
 
@@ -204,7 +208,7 @@ fn a_dictionary_is_the_applications_affair_and_helps_both_ways() {
         let with = coded(coding);
         assert_eq!(
             with,
-            [60, 30].map(|count| made(codec, Some(&dictionary), count)),
+            [60, 30].map(|count| wire_payload_size(codec, Some(&dictionary), count)),
             "{codec}"
         );
         let without = coded(CompressionMode::from_codec(codec.parse().unwrap()));

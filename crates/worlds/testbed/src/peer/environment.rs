@@ -1,13 +1,10 @@
 //! The environment of a peer, which contains nothing of the caller's: where it runs, its operation, and its options by name.
 //!
 //! An option is a name with a text, such as `compression` with `gzip:6`, and reaches the peer as an environment variable
-//! (`LASTMILE_COMPRESSION`). Its `peer.toml` declares the options that a peer has. The helpers at the end set the options of servers of
-//! responses and of messages.
+//! (`LASTMILE_COMPRESSION`). Its `peer.toml` declares the options that a peer has.
 
 use super::error::PeerError;
-use super::spec::{COMPRESSION, PeerSpec, Program};
-use lastmile_codec::content::CodecSpec;
-use lastmile_codec::message::MessageCodec;
+use super::spec::{PeerSpec, Program};
 use lastmile_units::suggest::suggestion;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -120,29 +117,5 @@ impl Program {
             option.check(name, value)?;
         }
         Ok(())
-    }
-}
-
-/// The options of servers of responses.
-impl Inputs {
-    /// The same with a content coding for responses.
-    #[must_use]
-    pub fn with_compression(self, compression: CodecSpec) -> Self {
-        self.with(COMPRESSION, &compression)
-    }
-
-    /// The same with the media type of every file, which is the one to compress.
-    #[must_use]
-    pub fn with_media_type(self, media_type: &str) -> Self {
-        self.with("media_type", media_type)
-    }
-}
-
-/// The options of servers of messages.
-impl Inputs {
-    /// The same with `identity`, or permessage-deflate's settings, such as `deflate:6/w15/m8`.
-    #[must_use]
-    pub fn with_message_compression(self, compression: MessageCodec) -> Self {
-        self.with("message_compression", &compression)
     }
 }

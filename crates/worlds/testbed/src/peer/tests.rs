@@ -43,7 +43,7 @@ fn refusal(from: &str, to: &str) -> String {
 fn inputs(state: &Path) -> Inputs {
     Inputs {
         port: 8080,
-        ..Inputs::new("get", state, state).with_compression("gzip:6".parse().unwrap())
+        ..Inputs::new("get", state, state).with("compression", "gzip:6")
     }
 }
 
@@ -159,7 +159,7 @@ fn what_a_peer_does_not_do_is_not_asked_of_it() {
         "peer echo: it does not support operation \"put\", only get"
     );
     assert_eq!(
-        refusal(&asked.clone().with_compression("gzip:9".parse().unwrap())),
+        refusal(&asked.clone().with("compression", "gzip:9")),
         "peer echo: it does not support compression gzip:9, only identity, gzip:6"
     );
     assert_eq!(

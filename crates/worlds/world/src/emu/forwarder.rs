@@ -35,14 +35,14 @@ pub(super) struct Forwarder {
 }
 
 struct Shared {
-    network: Mutex<Network>,
+    network: Mutex<EmulatedNetwork>,
     stop: AtomicBool,
     /// Written to when the thread has to check again.
     wake: EventFd,
 }
 
 /// The network and its interfaces.
-pub(super) struct Network {
+pub(super) struct EmulatedNetwork {
     pub(super) core: NetworkCore<Vec<u8>, Box<dyn Write + Send>>,
     ports: Vec<Port>,
     /// The host that receives the packets of another for addresses outside this world.
@@ -95,7 +95,7 @@ impl Forwarder {
     /// When the system has no thread or descriptor left.
     pub(super) fn start(clock: Clock, seed: Seed, watch: SharedWatch) -> io::Result<Self> {
         let shared = Arc::new(Shared {
-            network: Mutex::new(Network::new(seed)),
+            network: Mutex::new(EmulatedNetwork::new(seed)),
             stop: AtomicBool::new(false),
             wake: EventFd::from_flags(EfdFlags::EFD_NONBLOCK | EfdFlags::EFD_CLOEXEC)?,
         });
@@ -122,7 +122,7 @@ impl Forwarder {
     }
 
     /// Reads or changes the network; the thread then checks it again.
-    pub(super) fn with<T>(&self, act: impl FnOnce(&mut Network) -> T) -> T {
+    pub(super) fn with<T>(&self, act: impl FnOnce(&mut EmulatedNetwork) -> T) -> T {
         let result = act(&mut self.shared.lock());
         self.shared.wake();
         result
@@ -141,7 +141,7 @@ impl Drop for Forwarder {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Network> {
+    fn lock(&self) -> MutexGuard<'_, EmulatedNetwork> {
         self.network.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -182,7 +182,7 @@ impl Shared {
     }
 }
 
-impl Network {
+impl EmulatedNetwork {
     fn new(seed: Seed) -> Self {
         Self {
             core: NetworkCore::new(seed),

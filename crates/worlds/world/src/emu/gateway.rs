@@ -16,7 +16,7 @@ use super::host::EmuHost;
 use super::interface;
 use super::privilege::Unavailable;
 use crate::Host as _;
-use listeners::{RelayListener, RelayListeners};
+use listeners::RelayListeners;
 use loopback_services::LoopbackServices;
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, setsockopt, socket, sockopt,
@@ -54,7 +54,7 @@ pub enum GatewayReach {
 #[derive(Debug)]
 enum GatewayCommand {
     /// Accept and relay the connections of a listener on the far host.
-    Open(RelayListener),
+    Open { listener: TcpListener, target: RelayTarget },
     /// Relay DNS queries.
     Resolve { at: UdpSocket, from: Vec<SocketAddr> },
 }
@@ -82,8 +82,9 @@ impl Gateway {
             runtime.block_on(async {
                 while let Some(command) = received.recv().await {
                     match command {
-                        GatewayCommand::Open(relay_listener) => drop(tokio::spawn(tcp_relay::accept_and_relay(
-                            relay_listener,
+                        GatewayCommand::Open { listener, target } => drop(tokio::spawn(tcp_relay::accept_and_relay(
+                            listener,
+                            target,
                             counted.clone(),
                         ))),
                         GatewayCommand::Resolve { at, from } => drop(tokio::spawn(dns_relay::relay(at, from))),
@@ -132,11 +133,10 @@ impl Gateway {
     /// When the system has no thread or descriptor left.
     pub fn forward(&self, listener: TcpListener, near: &EmuHost, far: &EmuHost, to: (String, u16)) -> io::Result<()> {
         let over = far.address(to.1);
-        let relay_listener = far.namespace().enter(|| listen_at(over))??;
-        self.send_command(GatewayCommand::Open(RelayListener {
-            listener: relay_listener,
+        self.send_command(GatewayCommand::Open {
+            listener: far.namespace().enter(|| listen_at(over))??,
             target: RelayTarget::Named(to.0, to.1),
-        }));
+        });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (near, watch) = (near.namespace().clone(), near.watch());
         watch.add_thread(self.thread);

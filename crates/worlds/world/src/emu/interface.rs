@@ -1,13 +1,12 @@
 //! The interface that attaches a host to the world: the forwarder reads and writes its packets.
 
 use super::namespace::Namespace;
-use super::netlink::{InterfaceIndex, Netlink, Table};
+use super::netlink::{self, InterfaceIndex, Netlink, Table};
 use super::syscalls;
 use super::sysctl::{self, Forwarding, HostSpec};
 use super::veth::{self, PacketSocket};
 use crate::world::NETWORK;
-use netlink_packet_route::link::{LinkAttribute, LinkFlags};
-use netlink_packet_route::route::RouteMetric;
+use nix::libc;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -135,7 +134,7 @@ fn configure(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
     let netlink = Netlink::open().map_err(attempting("opening rtnetlink"))?;
     let interface = InterfaceIndex::of(NAME)?;
     netlink
-        .bring_up(InterfaceIndex::LOOPBACK, LinkFlags::empty(), Vec::new())
+        .bring_up(InterfaceIndex::LOOPBACK, 0, &[])
         .map_err(attempting("bringing the loopback interface up"))?;
     netlink
         .add_address(interface, address)
@@ -144,25 +143,19 @@ fn configure(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
         .bring_up(
             interface,
             // A TUN has no addresses to resolve anyway.
-            LinkFlags::Noarp,
-            vec![LinkAttribute::Mtu(MTU), LinkAttribute::TxQueueLen(QUEUE)],
+            libc::IFF_NOARP,
+            &[netlink::mtu(MTU), netlink::queue_length(QUEUE)],
         )
         .map_err(attempting("bringing the interface up"))?;
     netlink
-        .add_route(Table::Main, WORLD, interface, address, metrics(spec))
+        .add_route(Table::Main, WORLD, interface, address, spec)
         .map_err(attempting("adding a route with its congestion control"))
 }
 
 /// Routes packets for addresses outside the world to the interface of the calling thread's namespace.
 pub(super) fn send_everything(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
     Netlink::open()?
-        .add_route(
-            Table::Main,
-            EVERYTHING,
-            InterfaceIndex::of(NAME)?,
-            address,
-            metrics(spec),
-        )
+        .add_route(Table::Main, EVERYTHING, InterfaceIndex::of(NAME)?, address, spec)
         .map_err(attempting("adding a default route"))
 }
 
@@ -171,16 +164,9 @@ pub(super) fn answer_for_everyone(address: Ipv4Addr, neighbour: Ipv4Addr, spec: 
     let (netlink, interface) = (Netlink::open()?, InterfaceIndex::of(NAME)?);
     // Before the neighbour's address becomes local, too.
     netlink
-        .add_route(Table::Local, (neighbour, 32), interface, address, metrics(spec))
+        .add_route(Table::Local, (neighbour, 32), interface, address, spec)
         .and_then(|()| netlink.own_every_address())
         .map_err(attempting("adding a local route for every address"))
-}
-
-/// The metrics of a route, which apply to its connections.
-fn metrics(spec: &HostSpec) -> Vec<RouteMetric> {
-    let congestion_control = RouteMetric::CcAlgo(spec.congestion_control.clone());
-    let initial_window = spec.initial_window.map(RouteMetric::InitCwnd);
-    std::iter::once(congestion_control).chain(initial_window).collect()
 }
 
 /// Adds to an error what was attempted.

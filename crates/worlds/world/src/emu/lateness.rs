@@ -12,12 +12,15 @@ use std::time::Duration;
 pub struct Lateness(Histogram<u64>);
 
 /// The largest value of the histogram, an hour.
-const LONGEST: u64 = 3_600_000_000_000;
+const NANOSECONDS_MAX: u64 = 3_600_000_000_000;
 
 impl Default for Lateness {
     /// No packet was delivered yet.
     fn default() -> Self {
-        Self(Histogram::new_with_bounds(1, LONGEST, 2).expect("the bounds are in order and two digits are supported"))
+        Self(
+            Histogram::new_with_bounds(1, NANOSECONDS_MAX, 2)
+                .expect("the bounds are in order and two digits are supported"),
+        )
     }
 }
 

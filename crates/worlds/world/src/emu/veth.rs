@@ -6,10 +6,9 @@
 
 use super::interface::{MTU, NAME, QUEUE};
 use super::namespace::Namespace;
-use super::netlink::{EthernetAddress, InterfaceIndex, Netlink};
+use super::netlink::{self, EthernetAddress, InterfaceIndex, Netlink};
 use super::syscalls::{self, Offload};
 use super::sysctl::{self, Forwarding};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags};
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -60,7 +59,7 @@ pub(super) fn make(middle: &Namespace, host: &Namespace, address: Ipv4Addr) -> i
         let netlink = Netlink::open()?;
         netlink.add_veth((&name, MIDDLE_END), (NAME, HOST_END, host))?;
         let end = InterfaceIndex::of(&name)?;
-        netlink.bring_up(end, LinkFlags::empty(), vec![LinkAttribute::Mtu(MTU)])?;
+        netlink.bring_up(end, 0, &[netlink::mtu(MTU)])?;
         open(end)
     })??;
     host.enter(|| {

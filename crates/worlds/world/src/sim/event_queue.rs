@@ -5,7 +5,7 @@
 //! heap stays small, and the order is the same as that of one heap.
 
 use super::socket::SocketId;
-use crate::topology::MediumId;
+use crate::topology::id::MediumId;
 use lastmile_units::Instant;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::task::Waker;
 
-pub(super) struct Network {
+pub(super) struct SimulatedNetwork {
     initial_sequence_numbers: Rng,
     pub(super) core: NetworkCore<Packet, Box<dyn Write>>,
     hosts: Vec<HostState>,
@@ -49,10 +49,10 @@ struct ListenerState {
     waker: Option<Waker>,
 }
 
-/// The first port that [`Network::connect`] hands out, as Linux's `ip_local_port_range`.
+/// The first port that [`SimulatedNetwork::connect`] hands out, as Linux's `ip_local_port_range`.
 const FIRST_PORT: u16 = 32_768;
 
-impl Network {
+impl SimulatedNetwork {
     pub(super) fn new(seed: Seed) -> Self {
         Self {
             initial_sequence_numbers: seed.derive("initial sequence numbers").rng(),

@@ -5,8 +5,8 @@
 //! returns the packets that arrive, with the host that each has reached. The world decides what that host does with the packet, and
 //! when media are polled.
 
+use super::id::{LinkId, MediumId, RadioId};
 use super::routes::{Edge, Hop, Routes};
-use super::{LinkId, MediumId, RadioId};
 use crate::air_capture::AirFormat;
 use crate::observer::{Observer, Sampling};
 use crate::pcapng_writer::{Capture, dropped_comment};

@@ -3,7 +3,7 @@
 //! A route is a shortest path, counted in media. Only routers forward, so every host between the ends of a path is a router. Among
 //! paths of equal length, the one whose next host was added first is chosen, and to that host the medium that was added first.
 
-use super::MediumId;
+use super::id::MediumId;
 use std::collections::BTreeMap;
 
 /// The next hop of a packet.

@@ -65,7 +65,7 @@ fn a_bulk_transfer_takes_the_airtime_of_its_frames() {
     let counters = made.world.radio_counters(made.radios["air"]);
     println!(
         "bulk: {rate:.2} Mbit/s (ns-3 3.37 has 5.30); busy {:.3}, collisions {}, retries {}",
-        counters.busy_share(),
+        counters.busy.as_secs_f64() / counters.elapsed.as_secs_f64(),
         counters.total(|of| of.collisions),
         counters.total(|of| of.retries)
     );
@@ -99,7 +99,7 @@ fn one_client_with_a_connection_for_each_request_gets_what_the_airtime_permits()
     let packets = counters.total(|of| of.packets_delivered) as f64 / f64::from(REQUESTS);
     println!(
         "1 KB, one connection for each request: {rate:.1}/s (ns-3 3.37 has 133.4), {packets:.2} packets each, busy {:.3}, collisions {}",
-        counters.busy_share(),
+        counters.busy.as_secs_f64() / counters.elapsed.as_secs_f64(),
         counters.total(|of| of.collisions)
     );
     assert!((packets - 11.0).abs() < 0.01);

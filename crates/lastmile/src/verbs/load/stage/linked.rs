@@ -38,7 +38,7 @@ impl LinkedGenerator {
         capture: Option<CaptureFile>,
         seed: Seed,
     ) -> anyhow::Result<Self> {
-        // Its thread stays in the network namespace that this process began in, so it comes before the world.
+        // Start the gateway before the world: its thread must stay in the original network namespace.
         let gateway = Gateway::start().context("the link's gateway cannot be started")?;
         let world = World::new(seed.derive("world")).map_err(|error| unable(&error))?;
         let (near, far) = (

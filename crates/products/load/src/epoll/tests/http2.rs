@@ -307,9 +307,13 @@ fn a_server_of_http_1_is_told_apart() {
         run(garbage, &http2(100)).errors,
         BTreeMap::from([(ErrorCause::Malformed, REQUESTS)])
     );
-    let silent = serve(|_| thread::sleep(2 * TIMEOUT));
+    let silent = serve(|_| thread::sleep(2 * STALL_TIMEOUT));
+    let stalled = Plan {
+        timeout: STALL_TIMEOUT,
+        ..http2(100)
+    };
     assert_eq!(
-        run(silent, &http2(100)).errors,
+        run(silent, &stalled).errors,
         BTreeMap::from([(ErrorCause::NoResponse, REQUESTS)])
     );
 }

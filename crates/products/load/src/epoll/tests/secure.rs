@@ -150,9 +150,9 @@ fn what_goes_wrong_with_tls_is_counted_under_its_cause() {
         run_secure(closing, &Trust::Anyone, &plan()).errors,
         every(ErrorCause::Tls)
     );
-    let silent = serve(|_| thread::sleep(2 * TIMEOUT));
+    let silent = serve(|_| thread::sleep(2 * STALL_TIMEOUT));
     assert_eq!(
-        run_secure(silent, &Trust::Anyone, &plan()).errors,
+        run_secure(silent, &Trust::Anyone, &stall_plan()).errors,
         every(ErrorCause::SlowTls)
     );
     // One that closes after the handshake.

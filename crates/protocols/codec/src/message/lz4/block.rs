@@ -1,6 +1,6 @@
 //! Decompresses untrusted blocks of LZ4.
 
-use super::super::decoder::{Decompress, Fault};
+use super::super::back_end::{Decompress, Fault};
 use super::super::{Dictionary, Lz4};
 use super::{BUFFER_SIZE, HISTORY, within_reach};
 use lz4_sys::c_int;

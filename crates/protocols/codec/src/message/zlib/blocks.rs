@@ -1,7 +1,6 @@
 //! Finds where stock zlib ends the blocks of a message, without flushes. zlib does not report it, so its output is inflated.
 
-use super::super::decoder::Decompress;
-use super::super::encoder::Compress;
+use super::super::back_end::{Compress, Decompress};
 use super::super::{CodecError, Deflate};
 use super::{Compressor, Decompressor, Stock};
 

@@ -1,6 +1,6 @@
 //! Deflates messages through zlib's interface.
 
-use super::super::encoder::Compress;
+use super::super::back_end::Compress;
 use super::super::{CodecError, Deflate, Dictionary};
 use super::{Api, CALL, Stream, TAIL, WINDOW_MAX, refused, version};
 use libz_rs_sys::{Z_BUF_ERROR, Z_FINISH, Z_FULL_FLUSH, Z_NO_FLUSH, Z_OK, Z_STREAM_END, Z_SYNC_FLUSH};

@@ -1,6 +1,6 @@
 //! Inflates untrusted messages through zlib's interface.
 
-use super::super::decoder::{Decompress, Fault};
+use super::super::back_end::{Decompress, Fault};
 use super::super::{CodecError, Deflate, Dictionary};
 use super::blocks::BlockEnd;
 use super::{Api, CALL, Stream, TAIL, WINDOW_MAX, refused};
@@ -197,7 +197,7 @@ mod tests {
         let mut compressor = Compressor::<A>::new(&settings, Some(&dictionary)).unwrap();
         let mut decompressor = Decompressor::<A>::new(&settings, Some(&dictionary)).unwrap();
         let (mut coded, mut decoded) = (Vec::new(), Vec::new());
-        crate::message::encoder::Compress::encode_part(&mut compressor, b"that both have", true, &mut coded);
+        crate::message::back_end::Compress::encode_part(&mut compressor, b"that both have", true, &mut coded);
         decompressor.decode(&coded, 100, &mut decoded).unwrap();
         let (of_compressor, of_decompressor) = (compressor.held(), decompressor.stream.held.clone());
         assert!(of_compressor.bytes() > 0 && of_decompressor.bytes() > 0);

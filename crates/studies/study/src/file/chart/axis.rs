@@ -19,18 +19,21 @@ pub enum Horizontal {
 /// The quantity on a vertical axis: `{ figure = "transfer_rate" }`, `{ ratios = ["rssdr", "etdr"] }`, `{ share = "at-most" }`,
 /// `{ timelines = ["client_queue"] }` or `{ stack = ["data_airtime_share", "idle_airtime_share"], title = "Airtime" }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawAxis", into = "RawAxis")]
+#[serde(try_from = "RawAxis", untagged)]
 pub enum Vertical {
     /// A figure's mean.
-    Figure(FigureName, AxisScale),
+    Figure { figure: FigureName, scale: AxisScale },
     /// Ratios, by name, one series each; their published values are drawn too.
-    Ratios(Vec<String>, AxisScale),
+    Ratios { ratios: Vec<String>, scale: AxisScale },
     /// The share of the samples of the figure on the other axis that lie on one side of each value.
-    Share(Side, AxisScale),
+    Share { share: Side, scale: AxisScale },
     /// Figures over the time of one repeat, one series each.
-    Timelines(Vec<FigureName>, AxisScale),
+    Timelines {
+        timelines: Vec<FigureName>,
+        scale: AxisScale,
+    },
     /// The means of figures that add up, on top of each other, under a common title.
-    Stack(Vec<FigureName>, String),
+    Stack { stack: Vec<FigureName>, title: String },
 }
 
 /// The side of a value on which samples are counted.
@@ -164,57 +167,25 @@ impl TryFrom<RawAxis> for Vertical {
         let scale = written.scale.unwrap_or(AxisScale::Linear);
         match written {
             RawAxis {
-                stack: Some(figures),
+                stack: Some(stack),
                 title: Some(title),
                 scale: None | Some(AxisScale::Linear),
                 ..
-            } => Ok(Self::Stack(figures, title)),
+            } => Ok(Self::Stack { stack, title }),
             RawAxis { stack: Some(_), .. } => Err("a `stack` needs a `title`, and has a linear scale"),
             RawAxis { title: Some(_), .. } => Err("only a `stack` has a `title`"),
             RawAxis {
                 figure: Some(figure), ..
-            } => Ok(Self::Figure(figure, scale)),
+            } => Ok(Self::Figure { figure, scale }),
             RawAxis {
-                ratios: Some(names), ..
-            } => Ok(Self::Ratios(names, scale)),
-            RawAxis { share: Some(side), .. } => Ok(Self::Share(side, scale)),
+                ratios: Some(ratios), ..
+            } => Ok(Self::Ratios { ratios, scale }),
+            RawAxis { share: Some(share), .. } => Ok(Self::Share { share, scale }),
             RawAxis {
-                timelines: Some(figures),
+                timelines: Some(timelines),
                 ..
-            } => Ok(Self::Timelines(figures, scale)),
+            } => Ok(Self::Timelines { timelines, scale }),
             _ => Err(NEEDS),
-        }
-    }
-}
-
-impl From<Vertical> for RawAxis {
-    fn from(axis: Vertical) -> Self {
-        match axis {
-            Vertical::Figure(figure, scale) => Self {
-                figure: Some(figure),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Vertical::Ratios(names, scale) => Self {
-                ratios: Some(names),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Vertical::Share(side, scale) => Self {
-                share: Some(side),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Vertical::Timelines(figures, scale) => Self {
-                timelines: Some(figures),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Vertical::Stack(figures, title) => Self {
-                stack: Some(figures),
-                title: Some(title),
-                ..Self::default()
-            },
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Positions of cells along the horizontal axis.
 
-use super::{AxisScale, Horizontal, MeasuredCell};
+use super::{AxisScale, Horizontal, MeasuredCell, axis};
 use crate::figure::Figure;
 use crate::settings::Key;
 use lastmile_report::record::{Axis, Scale};
@@ -84,11 +84,7 @@ impl AxisScaleMap {
             Self::Quantity { key, unit, log } => (key.0, *unit, steps(*log)),
             Self::Named { key, levels } => (key.0, "1", Scale::Named(levels.clone())),
         };
-        Axis {
-            label: label.replace('_', " "),
-            unit: unit.to_owned(),
-            scale,
-        }
+        axis(&label.replace('_', " "), unit, scale)
     }
 }
 

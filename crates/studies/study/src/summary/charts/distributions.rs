@@ -1,8 +1,8 @@
 //! Draws the distribution of a figure's samples: the share at most, or above, each value.
 
-use super::{MeasuredCell, published_scale, series_levels};
+use super::{MeasuredCell, axis, chart_of, figure_axis, point, published_scale, series_levels};
 use crate::file::{AxisScale, ChartSpec, Horizontal, Side};
-use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source};
+use lastmile_report::record::{Chart, Series, Source};
 use lastmile_statistics::Distribution;
 
 /// The points of a drawn distribution: equal steps of the share, and in each tail equal factors of it. Our own choice.
@@ -39,35 +39,9 @@ pub(super) fn chart(spec: &ChartSpec, side: Side, scale: AxisScale, cells: &[&Me
         Side::AtMost => "at or below",
         Side::Above => "above",
     };
-    (!series.is_empty()).then(|| Chart {
-        title: spec.title.clone(),
-        note: spec.note.clone(),
-        x: Axis {
-            label: figure.0.title.to_owned(),
-            unit: figure.0.unit_of_axis().to_owned(),
-            scale: published_scale(x_scale),
-        },
-        y: Axis {
-            label: format!("Share of {}s {comparison} the value", figure.0.per),
-            unit: "1".to_owned(),
-            scale: if scale == AxisScale::Log {
-                Scale::Log
-            } else {
-                Scale::Linear
-            },
-        },
-        series,
-        marks: Vec::new(),
-    })
-}
-
-fn point(x: f64, y: f64) -> Point {
-    Point {
-        x,
-        y,
-        spread: None,
-        label: None,
-    }
+    let label = format!("Share of {}s {comparison} the value", figure.0.per);
+    let y = axis(&label, "1", published_scale(scale));
+    chart_of(spec, figure_axis(figure.0, x_scale), y, series)
 }
 
 /// Values with the share of samples that do not exceed them, as many as can be seen.

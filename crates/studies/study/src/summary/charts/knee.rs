@@ -9,7 +9,7 @@ use lastmile_report::record::{Chart, Mark, Source};
 use lastmile_statistics::LoadPoint;
 
 pub(super) fn marks(spec: &ChartSpec, mark: &MarkSpec, chart: &Chart, cells: &[&MeasuredCell<'_>]) -> Vec<Mark> {
-    let Vertical::Figure(figure, _) = &spec.y else {
+    let Vertical::Figure { figure, .. } = &spec.y else {
         return Vec::new();
     };
     let ruler = AxisScaleMap::new(&spec.x, cells.iter().copied());

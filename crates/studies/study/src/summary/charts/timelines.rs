@@ -1,10 +1,10 @@
 //! Draws figures over the time of one repeat.
 
-use super::{MeasuredCell, published_scale, series_levels};
+use super::{MeasuredCell, axis, chart_of, point, published_scale, series_levels};
 use crate::figure::FigureName;
 use crate::file::{AxisScale, ChartSpec};
 use crate::observation::Timeline;
-use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source};
+use lastmile_report::record::{Chart, Point, Scale, Series, Source};
 
 /// The timelines of the cells, a series per figure and cell.
 pub(super) fn chart(
@@ -46,33 +46,16 @@ pub(super) fn chart(
     } else {
         common_words(figures)
     };
-    (!series.is_empty()).then(|| Chart {
-        title: spec.title.clone(),
-        note: format!("{} {}", spec.note, repeats_text(&repeats))
-            .trim_start()
-            .to_owned(),
-        x: Axis {
-            label: "Time since requests began".to_owned(),
-            unit: "s".to_owned(),
-            scale: Scale::Linear,
-        },
-        y: Axis {
-            label: label.to_owned(),
-            unit: first.0.unit_of_axis().to_owned(),
-            scale: published_scale(scale),
-        },
-        series,
-        marks: Vec::new(),
-    })
+    let note = format!("{} {}", spec.note, repeats_text(&repeats));
+    let x = axis("Time since requests began", "s", Scale::Linear);
+    let y = axis(label, first.0.unit_of_axis(), published_scale(scale));
+    let mut chart = chart_of(spec, x, y, series)?;
+    chart.note = note.trim_start().to_owned();
+    Some(chart)
 }
 
 fn points(timeline: &Timeline, scale: AxisScale) -> Vec<Point> {
-    let all = timeline.points().map(|(x, y)| Point {
-        x,
-        y,
-        spread: None,
-        label: None,
-    });
+    let all = timeline.points().map(|(x, y)| point(x, y));
     all.filter(|point| scale != AxisScale::Log || point.y > 0.0).collect()
 }
 

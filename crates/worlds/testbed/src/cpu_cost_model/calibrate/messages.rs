@@ -45,8 +45,8 @@ pub(super) fn samples() -> Vec<(Operation, Samples)> {
     // The first round fills caches and takes page faults.
     for round in 0..=SAMPLES {
         for (_, short, long) in &mut measured {
-            short.pass(round > 0);
-            long.pass(round > 0);
+            short.process_all(round > 0);
+            long.process_all(round > 0);
         }
     }
     let mut samples = Vec::new();
@@ -104,7 +104,7 @@ impl<'a> TranscriptPasses<'a> {
     }
 
     /// Compresses and decompresses every message, starting from reset contexts.
-    fn pass(&mut self, counts: bool) {
+    fn process_all(&mut self, counts: bool) {
         self.encoder.reset();
         self.decoder.reset();
         self.compressed.iter_mut().for_each(Vec::clear);

@@ -12,13 +12,6 @@ use std::os::fd::AsRawFd as _;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// A listening socket, and the target of its connections.
-#[derive(Debug)]
-pub(super) struct RelayListener {
-    pub(super) listener: TcpListener,
-    pub(super) target: RelayTarget,
-}
-
 /// The listening sockets of one far host.
 pub(super) struct RelayListeners {
     pub(super) far: Namespace,
@@ -61,8 +54,7 @@ impl RelayListeners {
             return;
         };
         if let Ok(ours) = listener.try_clone() {
-            let relay_listener = RelayListener { listener, target };
-            if self.gateway.send(GatewayCommand::Open(relay_listener)).is_ok() {
+            if self.gateway.send(GatewayCommand::Open { listener, target }).is_ok() {
                 self.open.insert(to, ours);
             }
         }
@@ -70,8 +62,8 @@ impl RelayListeners {
 
     /// Closes a listener at once, though the gateway's thread has a handle to it, too.
     fn close(&mut self, to: SocketAddrV4) {
-        if let Some(relay_listener) = self.open.remove(&to) {
-            let _ = shutdown(relay_listener.as_raw_fd(), Shutdown::Read);
+        if let Some(listener) = self.open.remove(&to) {
+            let _ = shutdown(listener.as_raw_fd(), Shutdown::Read);
         }
     }
 }

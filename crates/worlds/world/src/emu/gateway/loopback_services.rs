@@ -1,8 +1,9 @@
 //! Finds the services that listen on the machine's loopback address. It asks the kernel each time, since services start and stop:
 //! one lookup of the listening socket (sock_diag(7)) takes microseconds, however many sockets there are.
 
-use netlink_sys::{Socket, SocketAddr};
+use crate::emu::netlink::Netlink;
 use nix::libc;
+use nix::sys::socket::SockProtocol;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 
@@ -10,11 +11,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, TcpListener};
 #[derive(Debug)]
 pub(super) struct LoopbackServices {
     /// None if the kernel has no sock_diag.
-    kernel: Option<Socket>,
+    kernel: Option<Netlink>,
 }
 
-/// The netlink protocol for queries about sockets (linux/netlink.h).
-const NETLINK_SOCK_DIAG: isize = 4;
 /// The type of requests and responses (linux/sock_diag.h).
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 /// Every state (linux/inet_diag.h).
@@ -28,7 +27,7 @@ impl LoopbackServices {
     /// The services of the network namespace that the calling thread is in now, even if it moves later.
     pub(super) fn of_this_thread() -> io::Result<Self> {
         let services = Self {
-            kernel: open_sock_diag().ok(),
+            kernel: Netlink::with_protocol(SockProtocol::NetlinkSockDiag).ok(),
         };
         // A kernel without support reports that nobody listens.
         let someone = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -45,21 +44,15 @@ impl LoopbackServices {
         let Some(kernel) = &self.kernel else { return true };
         let ipv4 = request(libc::AF_INET as u8, &Ipv4Addr::LOCALHOST.octets(), port);
         let ipv6 = request(libc::AF_INET6 as u8, &Ipv6Addr::LOCALHOST.octets(), port);
-        [ipv4, ipv6]
-            .iter()
-            .any(|question| socket_exists(kernel, question).unwrap_or(true))
+        [ipv4, ipv6].iter().any(|request| {
+            let response = kernel.ask(SOCK_DIAG_BY_FAMILY, 0, request);
+            // The kernel responds with a socket, or with an error.
+            response.map_or(true, |response| response.kind == SOCK_DIAG_BY_FAMILY)
+        })
     }
 }
 
-fn open_sock_diag() -> io::Result<Socket> {
-    let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    Ok(socket)
-}
-
-/// A request for the socket that would accept a connection from a loopback address to itself (`nlmsghdr` and `inet_diag_req_v2`,
-/// linux/inet_diag.h).
+/// A request for the socket that would accept a connection from a loopback address to itself (`inet_diag_req_v2`, linux/inet_diag.h).
 fn request(family: u8, address: &[u8], port: u16) -> Vec<u8> {
     let mut padded = [0; 16];
     padded[..address.len()].copy_from_slice(address);
@@ -72,24 +65,7 @@ fn request(family: u8, address: &[u8], port: u16) -> Vec<u8> {
     request.extend(0u32.to_ne_bytes()); // Any interface.
     request.extend(NO_COOKIE.to_ne_bytes());
     request.extend(NO_COOKIE.to_ne_bytes());
-
-    let mut message = Vec::new();
-    message.extend((HEADER as u32 + request.len() as u32).to_ne_bytes());
-    message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
-    message.extend((libc::NLM_F_REQUEST as u16).to_ne_bytes());
-    message.extend([0; 8]); // Sequence number and port ID are not needed.
-    message.extend(request);
-    message
-}
-
-/// The length of `nlmsghdr`; its third field of 16 bits is the message's kind.
-const HEADER: usize = 16;
-
-/// Whether the kernel responds with a socket, not with an error.
-fn socket_exists(kernel: &Socket, question: &[u8]) -> io::Result<bool> {
-    kernel.send(question, 0)?;
-    let (answer, _) = kernel.recv_from_full()?;
-    Ok(answer.get(4..6) == Some(&SOCK_DIAG_BY_FAMILY.to_ne_bytes()))
+    request
 }
 
 #[cfg(test)]

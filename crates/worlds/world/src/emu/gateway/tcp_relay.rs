@@ -4,7 +4,6 @@
 //! It adds no delay (no Nagle's algorithm) and buffers little: a sender that is faster than the link soon waits for it, as
 //! it would without a gateway.
 
-use super::listeners::RelayListener;
 use crate::emu::namespace::Namespace;
 use futures_util::future::try_join;
 use std::io;
@@ -56,8 +55,7 @@ impl Drop for HalfOpenRelay {
 }
 
 /// Accepts connections until the listener is closed, and relays each to its target.
-pub(super) async fn accept_and_relay(relay_listener: RelayListener, half_open: HalfOpenRelays) {
-    let RelayListener { listener, target } = relay_listener;
+pub(super) async fn accept_and_relay(listener: TcpListener, target: RelayTarget, half_open: HalfOpenRelays) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
         return;
     };

@@ -1,5 +1,6 @@
 //! Events as comma-separated values (RFC 4180).
 
+use lastmile_monitor::event_json::EventLine;
 use serde_json::Value;
 
 /// The columns that every event has.
@@ -11,24 +12,24 @@ pub(super) fn head(fields: &[String]) -> String {
     names.map(quote).collect::<Vec<_>>().join(",")
 }
 
-/// The row of a line of an answer; none where it is no event.
-pub(super) fn row(line: &str, fields: &[String]) -> Option<String> {
-    let event: Value = serde_json::from_str(line).ok()?;
-    event.get("sequence")?;
-    let own = COLUMNS.iter().map(|column| text(&event[*column]));
-    let values = fields.iter().map(|field| text(&event["fields"][field.as_str()]));
-    Some(
-        own.chain(values)
-            .map(|value| quote(&value))
-            .collect::<Vec<_>>()
-            .join(","),
-    )
+/// The row of an event.
+pub(super) fn row(event: &EventLine<'_>, fields: &[String]) -> String {
+    let own = [
+        event.time_ns.to_string(),
+        event.source.to_string(),
+        event.sequence.to_string(),
+        event.subject.to_string(),
+    ];
+    let values = fields
+        .iter()
+        .map(|field| event.fields.get(field).map_or_else(String::new, text));
+    let values = own.into_iter().chain(values).map(|value| quote(&value));
+    values.collect::<Vec<_>>().join(",")
 }
 
-/// A value without JSON's quotes; nothing where there is none.
+/// A value without JSON's quotes.
 fn text(value: &Value) -> String {
     match value {
-        Value::Null => String::new(),
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
@@ -51,7 +52,8 @@ mod tests {
         let fields = ["cell".to_owned(), "a,b".to_owned(), "absent".to_owned()];
         assert_eq!(head(&fields), "time_ns,source,sequence,subject,cell,\"a,b\",absent");
         let line = r#"{"cursor":"1-2","fields":{"cell":3,"a,b":"say \"x\""},"sequence":7,"source":"s@1","subject":"a.b","time_ns":5}"#;
-        assert_eq!(row(line, &fields).unwrap(), "5,s@1,7,a.b,3,\"say \"\"x\"\"\",");
-        assert_eq!(row("{\"end\":{}}", &fields), None);
+        let event = EventLine::parse(line).unwrap();
+        assert_eq!(row(&event, &fields), "5,s@1,7,a.b,3,\"say \"\"x\"\"\",");
+        assert!(EventLine::parse("{\"end\":{}}").is_none());
     }
 }

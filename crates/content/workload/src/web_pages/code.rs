@@ -1,4 +1,4 @@
-//! Generates the shop's scripts and style sheets: minified code with few forms and many names.
+//! Generates scripts and style sheets: minified code with few forms and many names.
 
 use crate::vocabulary::Words;
 use lastmile_units::Rng;
@@ -6,7 +6,7 @@ use lastmile_units::random::{below, between, pick};
 use std::fmt::Write as _;
 
 /// A minified script of at least `length` bytes, complete to its last module.
-pub(crate) fn script(words: &Words, length: usize, rng: &mut Rng) -> String {
+pub(super) fn script(words: &Words, length: usize, rng: &mut Rng) -> String {
     let mut code = String::from("(function(e){var t={};");
     let mut module = 0;
     while code.len() < length {
@@ -68,7 +68,7 @@ fn statement(words: &Words, rng: &mut Rng, code: &mut String) {
 }
 
 /// A style sheet of at least `length` bytes.
-pub(crate) fn style(words: &Words, length: usize, rng: &mut Rng) -> String {
+pub(super) fn style(words: &Words, length: usize, rng: &mut Rng) -> String {
     let mut sheet = String::new();
     while sheet.len() < length {
         let selector = match below(rng, 4) {
