@@ -6,6 +6,7 @@
 mod chart;
 mod emulation;
 mod error;
+mod finding;
 mod overrides;
 mod ratio;
 mod reference_values;
@@ -17,6 +18,7 @@ pub use chart::{
 };
 pub use emulation::EmuPlan;
 pub use error::StudyError;
+pub use finding::{FindingSpec, TextSpec};
 pub use overrides::{SettingOverride, SettingOverrideError};
 pub use ratio::{PublishedAt, RatioDirection, RatioSpec};
 pub use reference_values::PublishedFigure;
@@ -77,6 +79,9 @@ pub struct Study {
     /// The charts.
     #[serde(default, rename = "chart", skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<ChartSpec>,
+    /// What follows from the figures.
+    #[serde(default, rename = "finding", skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FindingSpec>,
     /// How much of the study is run in the emulated world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emu: Option<EmuPlan>,
@@ -237,8 +242,30 @@ impl Study {
                 .check(self)
                 .map_err(|problem| format!("chart {:?}: {problem}", chart.title))?;
         }
+        for finding in &self.findings {
+            finding
+                .check(self)
+                .map_err(|problem| format!("finding {:?}: {problem}", finding.title))?;
+        }
         let emulated = self.emu.iter().flat_map(|plan| &plan.parts);
         self.check_parts(emulated).map_err(|problem| format!("emu: {problem}"))
+    }
+
+    /// Checks that `key` is a factor and `level` one of its levels.
+    fn check_level(&self, key: &str, level: Option<&str>) -> Result<(), String> {
+        let varied = self.varied_keys();
+        if !varied.contains(&key) {
+            let suggestion = lastmile_units::suggest::suggestion(key, varied.iter().copied());
+            return Err(format!("{key:?} is not a factor of this study{suggestion}"));
+        }
+        let levels = self.levels_of(key);
+        match level.filter(|level| !levels.iter().any(|known| known == level)) {
+            None => Ok(()),
+            Some(level) => {
+                let suggestion = lastmile_units::suggest::suggestion(level, levels.iter().map(String::as_str));
+                Err(format!("{level:?} is not a level of {key:?}{suggestion}"))
+            }
+        }
     }
 
     /// Checks that each of `names` is a part.

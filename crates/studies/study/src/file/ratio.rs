@@ -89,18 +89,11 @@ impl RatioSpec {
                 return Err(format!("{level:?} is not a level of the factor {key:?}{suggestion}"));
             }
         }
-        let varied = study.varied_keys();
-        let named = self.levels.iter().map(|key| key.0).chain(
-            self.published
-                .iter()
-                .flat_map(|at| at.levels.keys().map(String::as_str)),
-        );
-        for key in named {
-            if !varied.contains(&key) {
-                let suggestion = lastmile_units::suggest::suggestion(key, varied.iter().copied());
-                return Err(format!("{key:?} is not a factor of this study{suggestion}"));
-            }
-        }
-        Ok(())
+        let published = self
+            .published
+            .iter()
+            .flat_map(|at| at.levels.keys().map(String::as_str));
+        let mut named = self.levels.iter().map(|key| key.0).chain(published);
+        named.try_for_each(|key| study.check_level(key, None))
     }
 }

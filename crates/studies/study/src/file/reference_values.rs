@@ -76,19 +76,8 @@ impl PublishedFigure {
     /// Checks that the study has what this refers to.
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
         study.check_parts(&self.parts)?;
-        let varied = study.varied_keys();
-        for (key, level) in self.values.iter().flat_map(|at| &at.levels) {
-            if !varied.contains(&key.as_str()) {
-                let suggestion = lastmile_units::suggest::suggestion(key, varied.iter().copied());
-                return Err(format!("{key:?} is not a factor of this study{suggestion}"));
-            }
-            let levels = study.levels_of(key);
-            if !levels.contains(level) {
-                let suggestion = lastmile_units::suggest::suggestion(level, levels.iter().map(String::as_str));
-                return Err(format!("{level:?} is not a level of {key:?}{suggestion}"));
-            }
-        }
-        Ok(())
+        let mut levels = self.values.iter().flat_map(|at| &at.levels);
+        levels.try_for_each(|(key, level)| study.check_level(key, Some(level)))
     }
 }
 
