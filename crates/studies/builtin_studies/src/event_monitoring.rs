@@ -8,33 +8,17 @@ mod systems;
 #[cfg(test)]
 mod tests;
 
-use lastmile_report::record::{Finding, Run, Table};
+use lastmile_report::record::{Run, Table};
+use lastmile_study::catalogue::ComputedFinding;
 
-pub(super) fn findings(run: &Run) -> Vec<Finding> {
-    let all = [
-        open_questions::subscription(run),
-        open_questions::sustained_and_delayed(run),
-        open_questions::first_query(run),
-        open_questions::durability(run),
-        planned::work_ratio(run),
-        planned::scale(run),
-        planned::slow_links(run),
-        planned::losses(run),
-        systems::submission(run),
-        systems::delivery(run),
-        systems::warm_up(run),
-    ];
-    all.into_iter().flatten().collect()
-}
+pub(super) const FINDINGS: &[ComputedFinding] = &[
+    ("The first query", open_questions::first_query),
+    ("Losses add up", planned::losses),
+    ("Other systems: submission", systems::submission),
+    ("Other systems: delivery", systems::delivery),
+    ("Other systems: the trend within a test", systems::warm_up),
+];
 
 pub(super) fn exhibits(run: &Run) -> Vec<Table> {
     printed_rows::tables(run)
-}
-
-fn finding(title: &str, text: String, inferred: bool) -> Finding {
-    Finding {
-        title: title.to_owned(),
-        text,
-        inferred,
-    }
 }

@@ -9,7 +9,19 @@ mod findings;
 mod reference_values;
 
 pub(super) use extra_tables::exhibits;
-pub(super) use findings::findings;
+use lastmile_study::catalogue::ComputedFinding;
+
+pub(super) const FINDINGS: &[ComputedFinding] = &[
+    ("What the filter saves in bytes", findings::sizes),
+    ("What the filter saves in time", findings::times),
+    ("How much is compression, how much buffering", findings::buffering),
+    (
+        "The setting that comes closest to the printed times",
+        findings::nearest_setting,
+    ),
+    ("The forecast on faster processors", findings::forecast),
+    ("Where the network costs next to nothing", findings::local_host),
+];
 
 #[cfg(test)]
 mod tests;

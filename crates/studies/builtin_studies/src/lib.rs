@@ -1,13 +1,12 @@
 //! The built-in studies: their files, and the findings and extra tables made from their figures.
 //!
-//! [`STUDIES`] is the list that the binary hands to the catalogue. What runs in their cells is the work of `experiments`.
+//! [`STUDIES`] is the list that the binary hands to the catalogue. What runs in their cells is the work of `deliveries`.
 
 mod event_monitoring;
 pub mod fidelity;
 mod gzip_filter;
 mod permessage_deflate;
 mod record_lookup;
-mod slow_connections;
 mod wireless_web;
 
 use lastmile_study::catalogue::Builtin;
@@ -17,49 +16,49 @@ pub const STUDIES: &[Builtin] = &[
     Builtin {
         name: "gzip-filter",
         toml: include_str!("../../../../studies/gzip-filter.toml"),
-        findings: gzip_filter::findings,
+        findings: gzip_filter::FINDINGS,
         exhibits: gzip_filter::exhibits,
     },
     Builtin {
         name: "permessage-deflate",
         toml: include_str!("../../../../studies/permessage-deflate.toml"),
-        findings: permessage_deflate::findings,
+        findings: permessage_deflate::FINDINGS,
         exhibits: permessage_deflate::exhibits,
     },
     Builtin {
         name: "bulk",
         toml: include_str!("../../../../studies/bulk.toml"),
-        findings: |_| Vec::new(),
+        findings: &[],
         exhibits: |_| Vec::new(),
     },
     Builtin {
         name: fidelity::STUDY,
         toml: include_str!("../../../../studies/fidelity.toml"),
-        findings: fidelity::findings::findings,
+        findings: fidelity::findings::FINDINGS,
         exhibits: fidelity::findings::exhibits,
     },
     Builtin {
         name: fidelity::pages::STUDY,
         toml: include_str!("../../../../studies/fidelity-pages.toml"),
-        findings: fidelity::pages_findings::findings,
+        findings: fidelity::pages_findings::FINDINGS,
         exhibits: fidelity::pages_findings::exhibits,
     },
     Builtin {
         name: "wireless-web",
         toml: include_str!("../../../../studies/wireless-web.toml"),
-        findings: wireless_web::findings,
+        findings: wireless_web::FINDINGS,
         exhibits: wireless_web::exhibits,
     },
     Builtin {
         name: "slow-connections",
         toml: include_str!("../../../../studies/slow-connections.toml"),
-        findings: slow_connections::findings,
+        findings: &[],
         exhibits: |_| Vec::new(),
     },
     Builtin {
         name: "event-monitoring",
         toml: include_str!("../../../../studies/event-monitoring.toml"),
-        findings: event_monitoring::findings,
+        findings: event_monitoring::FINDINGS,
         exhibits: event_monitoring::exhibits,
     },
 ];
@@ -113,6 +112,12 @@ pub(crate) mod tests {
             let study = builtin.study();
             assert_eq!(study.name, builtin.name);
             assert!(!expand(&study).unwrap().cells.is_empty());
+            for finding in &study.findings {
+                let is_computed = builtin.findings.iter().any(|(title, _)| *title == finding.title);
+                assert_eq!(finding.text.is_empty(), is_computed, "{}", finding.title);
+            }
+            let has = |title: &str| study.findings.iter().any(|finding| finding.title == title);
+            assert!(builtin.findings.iter().all(|(title, _)| has(title)), "{}", builtin.name);
         }
         assert_eq!(CATALOGUE.nearest("bulc"), Some("bulk"));
     }

@@ -1,6 +1,6 @@
-//! Looks up cells and figures in the record of a run.
+//! Looks up cells and figures in the record of a run, and makes tables of them.
 
-use lastmile_report::record::{Cell, Run};
+use lastmile_report::record::{Cell, Run, Table};
 
 /// The cell of `part` that has all of `levels`, where the run has a valid one.
 pub(crate) fn cell<'a>(run: &'a Run, part: &str, levels: &[(&str, &str)]) -> Option<&'a Cell> {
@@ -27,4 +27,14 @@ pub(crate) fn levels_of<'a>(run: &'a Run, part: &str, factor: &str) -> Vec<&'a s
         }
     }
     levels
+}
+
+/// A table, unless it has no rows.
+pub(crate) fn table(title: &str, note: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Option<Table> {
+    (!rows.is_empty()).then(|| Table {
+        title: title.to_owned(),
+        note: note.to_owned(),
+        columns: columns.iter().map(|&column| column.to_owned()).collect(),
+        rows,
+    })
 }

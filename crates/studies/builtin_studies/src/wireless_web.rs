@@ -7,26 +7,21 @@ mod fairness;
 mod future_work;
 mod periodicity;
 mod printed_figures;
-mod real_programs;
 #[cfg(test)]
 mod tests;
 
-use lastmile_report::record::{Finding, Run, Table};
+use lastmile_report::record::{Run, Table};
+use lastmile_study::catalogue::ComputedFinding;
 
-pub(super) fn findings(run: &Run) -> Vec<Finding> {
-    let all = [
-        capacity::knee(run),
-        capacity::first_drops(run),
-        capacity::persistence(run),
-        environments::finding(run),
-        fairness::finding(run),
-        periodicity::finding(run),
-        capacity::airtime_or_server(run),
-        real_programs::finding(run),
-        future_work::finding(run),
-    ];
-    all.into_iter().flatten().collect()
-}
+pub(super) const FINDINGS: &[ComputedFinding] = &[
+    ("The knee", capacity::knee),
+    ("Persistent connections", capacity::persistence),
+    ("What the place was like", environments::finding),
+    ("Why one of two or three clients gains", fairness::finding),
+    ("Where periodicity comes from", periodicity::finding),
+    ("Airtime, or the server of 2003", capacity::airtime_or_server),
+    ("The future work of the slides", future_work::finding),
+];
 
 pub(super) fn exhibits(run: &Run) -> Vec<Table> {
     let all = [
@@ -36,25 +31,6 @@ pub(super) fn exhibits(run: &Run) -> Vec<Table> {
         periodicity::table(run),
     ];
     all.into_iter().flatten().collect()
-}
-
-/// A finding.
-fn finding(title: &str, text: String, inferred: bool) -> Finding {
-    Finding {
-        title: title.to_owned(),
-        text,
-        inferred,
-    }
-}
-
-/// A table, unless it has no rows.
-fn table(title: &str, note: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Option<Table> {
-    (!rows.is_empty()).then(|| Table {
-        title: title.to_owned(),
-        note: note.to_owned(),
-        columns: columns.iter().map(|&column| column.to_owned()).collect(),
-        rows,
-    })
 }
 
 /// Names in a sentence: `a, b and c`.

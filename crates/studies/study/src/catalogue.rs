@@ -3,10 +3,13 @@
 //! A [`Builtin`] has a study file, and functions that make findings and extra tables from the figures of a run. Crates above this one
 //! have the built-in studies; a [`Catalogue`] finds them.
 
-use crate::file::Study;
+use crate::file::{FindingSpec, Study};
 use crate::settings::Settings;
 use lastmile_report::record::{Finding, Run, Table};
 use lastmile_units::suggest;
+
+/// The title of a finding, and the code that makes its text.
+pub type ComputedFinding = (&'static str, fn(&Run) -> Option<String>);
 
 /// A study that is compiled in.
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +18,8 @@ pub struct Builtin {
     pub name: &'static str,
     /// Its file.
     pub toml: &'static str,
-    /// The findings, in sentences made from the figures. A run may lack cells: findings that need them are left out.
-    pub findings: fn(&Run) -> Vec<Finding>,
+    /// The code of findings that the file names and has no text for. A run may lack cells: findings that need them are left out.
+    pub findings: &'static [ComputedFinding],
     /// Extra tables made from its figures.
     pub exhibits: fn(&Run) -> Vec<Table>,
 }
@@ -28,6 +31,15 @@ impl Builtin {
     /// When its file is not a study.
     pub fn study(&self) -> Study {
         Study::parse(self.name, self.toml).expect("a built-in study is well-formed: a test reads them all")
+    }
+
+    /// The findings in a run, in the order of the study's file.
+    pub fn findings(&self, run: &Run) -> Vec<Finding> {
+        let finding = |spec: &FindingSpec| match self.findings.iter().find(|(title, _)| *title == spec.title) {
+            Some((_, text)) => Some(spec.with_text(text(run)?)),
+            None => spec.in_run(run),
+        };
+        self.study().findings.iter().filter_map(finding).collect()
     }
 }
 
@@ -55,6 +67,7 @@ impl Catalogue {
     /// workload may differ. A study with the same name and other cells is not built-in: the findings would not be true of it.
     pub fn find_for_study(self, study: &Study) -> Option<&'static Builtin> {
         let same = |builtin: &&Builtin| {
+            let known = builtin.study();
             let like = Study {
                 repeats: study.repeats,
                 seed: study.seed,
@@ -63,22 +76,38 @@ impl Catalogue {
                 emu: study.emu.clone(),
                 measure: study.measure.clone(),
                 thresholds: study.thresholds.clone(),
+                // Runs of earlier versions kept none.
+                findings: if study.findings.is_empty() {
+                    Vec::new()
+                } else {
+                    known.findings.clone()
+                },
                 fixed: Settings {
                     workload: study.fixed.workload.clone(),
-                    ..builtin.study().fixed
+                    ..known.fixed.clone()
                 },
-                ..builtin.study()
+                ..known
             };
             like == *study
         };
         self.find(&study.name).filter(same)
     }
 
-    /// Adds to the record of a run the findings and extra tables of its built-in study, if it is a run of one.
+    /// Adds to the record of a run the findings of its study, and the extra tables of a built-in one. A run of a built-in study with other
+    /// cells gets neither.
     pub fn annotate(self, study: &Study, run: &mut Run) {
         if let Some(builtin) = self.find_for_study(study) {
-            run.findings = (builtin.findings)(run);
+            run.findings = builtin.findings(run);
             run.exhibits = (builtin.exhibits)(run);
+        } else if self
+            .find(&study.name)
+            .is_none_or(|builtin| builtin.study().findings != study.findings)
+        {
+            run.findings = study
+                .findings
+                .iter()
+                .filter_map(|finding| finding.in_run(run))
+                .collect();
         }
     }
 

@@ -6,6 +6,7 @@
 mod chart;
 mod emulation;
 mod error;
+mod finding;
 mod overrides;
 mod ratio;
 mod reference_values;
@@ -17,6 +18,7 @@ pub use chart::{
 };
 pub use emulation::EmuPlan;
 pub use error::StudyError;
+pub use finding::{FindingSpec, TextSpec};
 pub use overrides::{SettingOverride, SettingOverrideError};
 pub use ratio::{PublishedAt, RatioDirection, RatioSpec};
 pub use reference_values::PublishedFigure;
@@ -78,6 +80,9 @@ pub struct Study {
     /// The charts.
     #[serde(default, rename = "chart", skip_serializing_if = "Vec::is_empty")]
     pub charts: Vec<ChartSpec>,
+    /// What follows from the figures.
+    #[serde(default, rename = "finding", skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<FindingSpec>,
     /// How much of the study is run in the emulated world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emu: Option<EmuPlan>,
@@ -237,6 +242,11 @@ impl Study {
             chart
                 .check(self)
                 .map_err(|problem| format!("chart {:?}: {problem}", chart.title))?;
+        }
+        for finding in &self.findings {
+            finding
+                .check(self)
+                .map_err(|problem| format!("finding {:?}: {problem}", finding.title))?;
         }
         let emulated = self.emu.iter().flat_map(|plan| &plan.parts);
         self.check_parts(emulated).map_err(|problem| format!("emu: {problem}"))

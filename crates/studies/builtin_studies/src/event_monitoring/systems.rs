@@ -1,9 +1,8 @@
 //! Other systems beside ours: the original channels, and brokers.
 
-use super::finding;
 use crate::record_lookup::{cell, levels_of, mean};
 use lastmile_report::number::quantity;
-use lastmile_report::record::{Finding, Run};
+use lastmile_report::record::Run;
 
 /// What people call the peers.
 const NAMES: [(&str, &str); 6] = [
@@ -36,7 +35,7 @@ fn each(run: &Run, part: &str, levels: &[(&str, &str)], figure: &str, unit: &str
 }
 
 /// What it takes to submit an event.
-pub(super) fn submission(run: &Run) -> Option<Finding> {
+pub(super) fn submission(run: &Run) -> Option<String> {
     const NEAR: f64 = 1000.0;
     const FAR: f64 = 10.0;
     let test = [("test", "sustained")];
@@ -58,11 +57,11 @@ pub(super) fn submission(run: &Run) -> Option<Finding> {
         "Creating an event, sending it and waiting for its acknowledgement.",
         parts,
     )?;
-    Some(finding("Other systems: submission", text, false))
+    Some(text)
 }
 
 /// What it takes an event to its subscriber.
-pub(super) fn delivery(run: &Run) -> Option<Finding> {
+pub(super) fn delivery(run: &Run) -> Option<String> {
     const FAR: f64 = 40.0;
     let test = [("test", "subscription")];
     let near = each(run, "systems", &test, "delivery_time", "s", 1.0);
@@ -76,7 +75,7 @@ pub(super) fn delivery(run: &Run) -> Option<Finding> {
         bytes.map(|bytes| format!("An event takes on that link, with all headers and uncompressed: {bytes}.")),
     ];
     let text = sentences("From the creation of an event to its subscriber.", parts)?;
-    Some(finding("Other systems: delivery", text, false))
+    Some(text)
 }
 
 /// The sentences that there are, after an introduction; none where there are none.
@@ -86,7 +85,7 @@ fn sentences<const N: usize>(introduction: &str, parts: [Option<String>; N]) -> 
 }
 
 /// Whether the printed trend within a test is that of a virtual machine which warms up.
-pub(super) fn warm_up(run: &Run) -> Option<Finding> {
+pub(super) fn warm_up(run: &Run) -> Option<String> {
     const PRINTED: [f64; 10] = [3.609, 2.180, 1.843, 1.777, 1.753, 1.811, 1.790, 1.769, 1.783, 1.781];
     let [first, rest] = first_against_rest(run, "java-events", "create_time")?;
     let others: Vec<String> = levels_of(run, "systems", "server")
@@ -111,7 +110,7 @@ pub(super) fn warm_up(run: &Run) -> Option<Finding> {
             others.join(", ")
         );
     }
-    Some(finding("Other systems: the trend within a test", text, true))
+    Some(text)
 }
 
 fn first_against_rest(run: &Run, server: &str, figure: &str) -> Option<[f64; 2]> {

@@ -1,12 +1,16 @@
-use super::{exhibits, findings};
+use super::exhibits;
 use crate::record_lookup::{cell, mean};
 use crate::tests::CATALOGUE;
-use lastmile_report::record::{Published, Run};
+use lastmile_report::record::{Finding, Published, Run};
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
 use lastmile_study::settings::{Factors, Settings};
 use lastmile_testbed::cpu_cost_model::CostTable;
 use std::sync::OnceLock;
+
+fn findings(run: &Run) -> Vec<Finding> {
+    CATALOGUE.find("event-monitoring").unwrap().findings(run)
+}
 
 /// The levels of the parts that would take long.
 const LEVELS: [(&str, &str); 8] = [
@@ -122,7 +126,7 @@ fn a_first_query_is_held_against_the_median_of_the_later_ones() {
             time.first_against_rest = Some([2.02, 2.065]);
         }
     }
-    let text = super::open_questions::first_query(&run).unwrap().text;
+    let text = super::open_questions::first_query(&run).unwrap();
     assert!(text.contains("2.02 s and a later one 1.32 s (wpt/3g)"), "{text}");
     assert!(text.contains("cost most over wpt/3g: 700 ms, of the 4.35 s"), "{text}");
 }

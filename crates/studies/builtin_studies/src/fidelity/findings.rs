@@ -1,30 +1,19 @@
 //! The findings and tables of the study `fidelity`.
 
 use crate::fidelity::{Agreement, agreement_table, agreements};
+use crate::record_lookup::table;
 use lastmile_report::number::{interval, percent, quantity};
-use lastmile_report::record::{Finding, Run, Table};
+use lastmile_report::record::{Run, Table};
 use lastmile_statistics::quantile;
+use lastmile_study::catalogue::ComputedFinding;
 
 /// A cell whose ratio differs from 1 by more than this is named as an exception. Our own choice.
 const EXCEPTION: f64 = 0.05;
 
-pub(crate) fn findings(run: &Run) -> Vec<Finding> {
+pub(crate) const FINDINGS: &[ComputedFinding] = &[("Without chance", without_chance), ("With chance", with_chance)];
+
+fn without_chance(run: &Run) -> Option<String> {
     let cells = agreements(run);
-    [without_chance(&cells), with_chance(&cells)]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
-fn finding(title: &str, text: String) -> Finding {
-    Finding {
-        title: title.to_owned(),
-        text,
-        inferred: false,
-    }
-}
-
-fn without_chance(cells: &[Agreement]) -> Option<Finding> {
     let cells: Vec<&Agreement> = cells.iter().filter(|cell| !cell.loses).collect();
     let differences: Vec<f64> = cells.iter().map(|cell| cell.difference()).collect();
     let text = format!(
@@ -34,10 +23,11 @@ fn without_chance(cells: &[Agreement]) -> Option<Finding> {
         percent(quantile(&differences, 0.5)?),
         exceptions(&cells, |cell| cell.difference() > EXCEPTION)
     );
-    Some(finding("Without chance", text))
+    Some(text)
 }
 
-fn with_chance(cells: &[Agreement]) -> Option<Finding> {
+fn with_chance(run: &Run) -> Option<String> {
+    let cells = agreements(run);
     let cells: Vec<&Agreement> = cells.iter().filter(|cell| cell.loses).collect();
     if cells.is_empty() {
         return None;
@@ -54,7 +44,7 @@ fn with_chance(cells: &[Agreement]) -> Option<Finding> {
         cells.iter().filter(|cell| !beyond(cell)).count(),
         exceptions(&cells, beyond)
     );
-    Some(finding("With chance", text))
+    Some(text)
 }
 
 /// The sentence that names the cells that are too far off.
@@ -84,14 +74,12 @@ pub(crate) fn exhibits(run: &Run) -> Vec<Table> {
         return Vec::new();
     }
     let note = "The simulated world's figure divided by the emulated world's, for each pair of repeats.".to_owned();
-    vec![
-        agreement_table("Simulated against emulated", note, &cells),
-        medians(&cells),
-    ]
+    let agreement = agreement_table("Simulated against emulated", note, &cells);
+    [Some(agreement), medians(&cells)].into_iter().flatten().collect()
 }
 
 /// The median times of each cell in both worlds.
-fn medians(cells: &[Agreement]) -> Table {
+fn medians(cells: &[Agreement]) -> Option<Table> {
     let row = |cell: &Agreement| {
         vec![
             cell.workload.clone(),
@@ -103,13 +91,10 @@ fn medians(cells: &[Agreement]) -> Table {
                 .map_or_else(|| "-".to_owned(), |range| interval(range, "1")),
         ]
     };
-    Table {
-        title: "Median times in both worlds".to_owned(),
-        note: "For bulk, of the whole transfer; for exchanges, of one response. The ratio is the mean over pairs of repeats."
-            .to_owned(),
-        columns: ["Workload", "Link", "Kernel", "Simulated", "Ratio", "95 % interval"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows: cells.iter().map(row).collect(),
-    }
+    table(
+        "Median times in both worlds",
+        "For bulk, of the whole transfer; for exchanges, of one response. The ratio is the mean over pairs of repeats.",
+        &["Workload", "Link", "Kernel", "Simulated", "Ratio", "95 % interval"],
+        cells.iter().map(row).collect(),
+    )
 }

@@ -1,31 +1,28 @@
 //! The findings and tables of the study `fidelity-pages`.
 
 use crate::fidelity::pages::{PageAgreement, agreements, summary};
+use crate::record_lookup;
 use lastmile_report::number::percent;
-use lastmile_report::record::{Finding, Run, Table};
+use lastmile_report::record::{Run, Table};
+use lastmile_study::catalogue::ComputedFinding;
 use std::collections::BTreeMap;
 
-pub(crate) fn findings(run: &Run) -> Vec<Finding> {
+pub(crate) const FINDINGS: &[ComputedFinding] = &[("Simulated page times against Chromium's", differences)];
+
+fn differences(run: &Run) -> Option<String> {
     let (pages, disturbed) = agreements(run);
-    let Some((median, worst)) = summary(&pages.iter().collect::<Vec<_>>()) else {
-        return Vec::new();
-    };
+    let (median, worst) = summary(&pages.iter().collect::<Vec<_>>())?;
     let left_out = match disturbed {
         0 => String::new(),
         count => format!(" {count} are left out, whose figures are invalid or missing."),
     };
-    let text = format!(
+    Some(format!(
         "Over {} page loads, the median difference between simulated page times and Chromium's is {}, the largest {} ({}).{left_out}",
         pages.len(),
         percent(median),
         percent(worst.difference()),
         worst.describe()
-    );
-    vec![Finding {
-        title: "Simulated page times against Chromium's".to_owned(),
-        text,
-        inferred: false,
-    }]
+    ))
 }
 
 /// The level of a page load that a table groups by.
@@ -33,19 +30,19 @@ type Level = fn(&PageAgreement) -> &str;
 
 pub(crate) fn exhibits(run: &Run) -> Vec<Table> {
     let (pages, _) = agreements(run);
-    if pages.is_empty() {
-        return Vec::new();
-    }
     let groupings: [(Level, &str); 4] = [
         (|load| &load.page, "By page"),
         (|load| &load.link, "By link"),
         (|load| &load.delivery, "By version of HTTP"),
         (|load| &load.codec, "By content coding"),
     ];
-    groupings.map(|(level, title)| table(&pages, level, title)).to_vec()
+    groupings
+        .into_iter()
+        .filter_map(|(level, title)| table(&pages, level, title))
+        .collect()
 }
 
-fn table(pages: &[PageAgreement], level: Level, title: &str) -> Table {
+fn table(pages: &[PageAgreement], level: Level, title: &str) -> Option<Table> {
     let mut groups: BTreeMap<&str, Vec<&PageAgreement>> = BTreeMap::new();
     for load in pages {
         groups.entry(level(load)).or_default().push(load);
@@ -60,12 +57,10 @@ fn table(pages: &[PageAgreement], level: Level, title: &str) -> Table {
             worst.describe(),
         ])
     };
-    Table {
-        title: format!("Simulated page times against Chromium's: {}", title.to_lowercase()),
-        note: "The mean simulated page time divided by Chromium's, where both are valid.".to_owned(),
-        columns: [title, "Cells", "Median difference", "Largest", "In"]
-            .map(str::to_owned)
-            .to_vec(),
-        rows: groups.iter().filter_map(row).collect(),
-    }
+    record_lookup::table(
+        &format!("Simulated page times against Chromium's: {}", title.to_lowercase()),
+        "The mean simulated page time divided by Chromium's, where both are valid.",
+        &[title, "Cells", "Median difference", "Largest", "In"],
+        groups.iter().filter_map(row).collect(),
+    )
 }

@@ -2,6 +2,7 @@
 
 use super::figures::{GZIP, PLAIN, Split, levels_of, mean, part_of_link, reproductions, time};
 use super::reference_values::{BANDWIDTHS, CASES};
+use crate::record_lookup::table;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Run, Table};
 use lastmile_units::ByteCount;
@@ -17,16 +18,7 @@ pub(crate) fn exhibits(run: &Run) -> Vec<Table> {
         meter(run),
         contents(run),
     ];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
-}
-
-fn table(title: &str, note: &str, columns: &[&str], rows: Vec<Vec<String>>) -> Table {
-    Table {
-        title: title.to_owned(),
-        note: note.to_owned(),
-        columns: columns.iter().map(|column| (*column).to_owned()).collect(),
-        rows,
-    }
+    tables.into_iter().flatten().collect()
 }
 
 fn seconds(value: Option<f64>) -> String {
@@ -34,7 +26,7 @@ fn seconds(value: Option<f64>) -> String {
 }
 
 /// Published times beside the simulated ones, and those of the closest setting.
-fn times(run: &Run) -> Table {
+fn times(run: &Run) -> Option<Table> {
     let ranked = reproductions(run);
     let nearest = |case: &str, codec| {
         let best = ranked.first()?;
@@ -79,7 +71,7 @@ fn times(run: &Run) -> Table {
     )
 }
 
-fn bandwidths(run: &Run) -> Table {
+fn bandwidths(run: &Run) -> Option<Table> {
     let row = |(link, plain, gzip): (&str, f64, Option<f64>)| {
         let ours = |codec| time(run, part_of_link(link), &[("link", link), ("codec", codec)]);
         ours(PLAIN)?;
@@ -99,7 +91,7 @@ fn bandwidths(run: &Run) -> Table {
     )
 }
 
-fn mechanisms(run: &Run) -> Table {
+fn mechanisms(run: &Run) -> Option<Table> {
     let mut rows = Vec::new();
     for case in levels_of(run, "mechanisms", "case") {
         for round_trip in levels_of(run, "mechanisms", "round_trip") {
@@ -138,7 +130,7 @@ fn mechanisms(run: &Run) -> Table {
     )
 }
 
-fn settings(run: &Run) -> Table {
+fn settings(run: &Run) -> Option<Table> {
     let factor = |value: f64| quantity(value, "");
     let rows = reproductions(run).into_iter().map(|setting| {
         vec![
@@ -164,7 +156,7 @@ fn settings(run: &Run) -> Table {
 }
 
 /// The true sizes, and the sizes that the report's meter gives for them.
-fn meter(run: &Run) -> Table {
+fn meter(run: &Run) -> Option<Table> {
     let row = |case: &super::reference_values::Case| {
         let size = |codec| mean(run, "cases", &[("case", case.name), ("codec", codec)], "response_bytes");
         let (plain, gzip) = (size(PLAIN)?, size(GZIP)?);
@@ -198,7 +190,7 @@ fn meter(run: &Run) -> Table {
 }
 
 /// The influence of the generators' parameters on RSSDR.
-fn contents(run: &Run) -> Table {
+fn contents(run: &Run) -> Option<Table> {
     let part = "contents";
     let rows = levels_of(run, part, "case").into_iter().filter_map(|case| {
         let size = |codec| mean(run, part, &[("case", case), ("codec", codec)], "response_bytes");

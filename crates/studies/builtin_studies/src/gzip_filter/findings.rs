@@ -1,41 +1,9 @@
 //! The findings of the study `gzip-filter`.
 
 use super::figures::{self, GZIP, PLAIN, Split, levels_of, part_of_link, reproductions, time};
-use super::reference_values::{BANDWIDTHS, CASES, THRESHOLD};
+use super::reference_values::{BANDWIDTHS, CASES};
 use lastmile_report::number::{mean_and_spread, percent, quantity};
-use lastmile_report::record::{Finding, Published, Run};
-
-/// The findings, in reading order.
-pub(crate) fn findings(run: &Run) -> Vec<Finding> {
-    let all = [
-        sizes,
-        times,
-        buffering,
-        hypothesis,
-        nearest_setting,
-        forecast,
-        local_host,
-        first_run,
-        threshold,
-    ];
-    all.into_iter().filter_map(|finding| finding(run)).collect()
-}
-
-fn stated(title: &str, text: String) -> Option<Finding> {
-    Some(Finding {
-        title: title.to_owned(),
-        text,
-        inferred: false,
-    })
-}
-
-fn inferred(title: &str, text: String) -> Option<Finding> {
-    Some(Finding {
-        title: title.to_owned(),
-        text,
-        inferred: true,
-    })
-}
+use lastmile_report::record::{Published, Run};
 
 /// `B 63 %, C 71 %`.
 fn listed(items: impl IntoIterator<Item = (String, String)>) -> String {
@@ -57,31 +25,28 @@ fn against_published(run: &Run, name: &str) -> Vec<(String, f64, f64)> {
     run.ratios.iter().filter_map(of_case).collect()
 }
 
-fn sizes(run: &Run) -> Option<Finding> {
+pub(super) fn sizes(run: &Run) -> Option<String> {
     let compared = against_published(run, "rssdr");
     let (case, ours, printed) = compared
         .iter()
         .max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()))?
         .clone();
     let least = compared.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    stated(
-        "What the filter saves in bytes",
-        format!(
-            "Over {} cases, the share of bytes saved differs from the printed one by at most {} percentage points (case {case}: {} here, \
+    Some(format!(
+        "Over {} cases, the share of bytes saved differs from the printed one by at most {} percentage points (case {case}: {} here, \
              {} printed). A single object saves least ({} in case {}), since most of it is class descriptors, which occur only once. The \
              texts of the objects are ours, and their form was chosen with the printed sizes in view: the agreement shows that such \
              objects exist, and is not independent evidence. The table on contents shows what the saving depends on.",
-            compared.len(),
-            quantity((ours - printed).abs() * 100.0, ""),
-            percent(ours),
-            percent(printed),
-            percent(least.1),
-            least.0
-        ),
-    )
+        compared.len(),
+        quantity((ours - printed).abs() * 100.0, ""),
+        percent(ours),
+        percent(printed),
+        percent(least.1),
+        least.0
+    ))
 }
 
-fn times(run: &Run) -> Option<Finding> {
+pub(super) fn times(run: &Run) -> Option<String> {
     let compared = against_published(run, "etdr");
     if compared.is_empty() {
         return None;
@@ -93,16 +58,13 @@ fn times(run: &Run) -> Option<Finding> {
         )
     }));
     let (plain, gzip) = (time_ratio(run, PLAIN)?, time_ratio(run, GZIP)?);
-    inferred(
-        "What the filter saves in time",
-        format!(
-            "The extracting time decreases by: {shown}. With today's TCP and processors our times are shorter than the printed ones, \
+    Some(format!(
+        "The extracting time decreases by: {shown}. With today's TCP and processors our times are shorter than the printed ones, \
              by a factor of {} without the filter and {} with it (geometric means over the cases). The round trip of 250 ms is \
              inferred from case F; the report does not state it.",
-            quantity(plain, ""),
-            quantity(gzip, "")
-        ),
-    )
+        quantity(plain, ""),
+        quantity(gzip, "")
+    ))
 }
 
 /// By what factor the printed times are longer than ours, as a geometric mean over the cases.
@@ -120,7 +82,7 @@ fn time_ratio(run: &Run, codec: &str) -> Option<f64> {
     Some(libm::exp(logs.iter().sum::<f64>() / logs.len() as f64))
 }
 
-fn buffering(run: &Run) -> Option<Finding> {
+pub(super) fn buffering(run: &Run) -> Option<String> {
     let mut shown = Vec::new();
     let mut largest: Option<(f64, String)> = None;
     for case in ["B", "C", "H"] {
@@ -147,65 +109,40 @@ fn buffering(run: &Run) -> Option<Finding> {
         }
     }
     let (most, place) = largest?;
-    inferred(
-        "How much is compression, how much buffering",
-        format!(
-            "The filter collects the response before it sends it, so buffering alone would give a part of the saving. The filter \
+    Some(format!(
+        "The filter collects the response before it sends it, so buffering alone would give a part of the saving. The filter \
              saves, in case {}; the rest is compression. Over all settings tried, buffering explains at most {} of the saving \
              ({place}). In the others the server makes objects faster than they are sent, and so fills whole segments without the \
              filter; full segments do not wait.",
-            listed(shown),
-            percent(most)
-        ),
-    )
+        listed(shown),
+        percent(most)
+    ))
 }
 
-fn hypothesis(run: &Run) -> Option<Finding> {
-    let split = Split::from_run(run, "B", "250 ms", "classic")?;
-    let bytes = figures::mean(run, "cases", &[("case", "B"), ("codec", PLAIN)], "response_bytes")?;
-    // 1,448 bytes is a full segment with timestamps on an MTU of 1,500.
-    let segments = libm::ceil(bytes / 1448.0);
-    let printed = CASES.iter().find(|case| case.name == "B")?.plain_time;
-    inferred(
-        "One segment per round trip?",
-        format!(
-            "At one segment per round trip, case B would need {segments} x 0.25 s = {}; the report prints {}. With one write per \
-             object under the classic Nagle algorithm, it takes {} in the simulated world, so Nagle does not explain the printed time: \
-             it holds back a segment that is not full, and the next objects fill that segment before the acknowledgement arrives.",
-            quantity(segments * 0.25, "s"),
-            quantity(printed, "s"),
-            quantity(split.per_object, "s")
-        ),
-    )
-}
-
-fn nearest_setting(run: &Run) -> Option<Finding> {
+pub(super) fn nearest_setting(run: &Run) -> Option<String> {
     let ranked = reproductions(run);
     let (best, worst) = (ranked.first()?, ranked.last()?);
     let base = ranked
         .iter()
         .find(|setting| setting.receive_window.starts_with("64") && setting.object_time == "0 s")?;
-    inferred(
-        "The setting that comes closest to the printed times",
-        format!(
-            "Of {} combinations of settings that the report does not state, a receive window of {} and {} per object come closest: \
+    Some(format!(
+        "Of {} combinations of settings that the report does not state, a receive window of {} and {} per object come closest: \
              they meet the sixteen printed times within a factor of {} (geometric standard distance; {} without the filter, {} with \
              it), compared with {} for TCP of 2005 with a full window and no time per object, and {} for the worst. A small window is \
              thus a better explanation of the printed times than Nagle's algorithm: it allows two or three segments per round trip, \
              however the server writes. The table of times shows what remains unexplained.",
-            ranked.len(),
-            best.receive_window,
-            best.object_time,
-            quantity(best.both, ""),
-            quantity(best.plain, ""),
-            quantity(best.gzip, ""),
-            quantity(base.both, ""),
-            quantity(worst.both, "")
-        ),
-    )
+        ranked.len(),
+        best.receive_window,
+        best.object_time,
+        quantity(best.both, ""),
+        quantity(best.plain, ""),
+        quantity(best.gzip, ""),
+        quantity(base.both, ""),
+        quantity(worst.both, "")
+    ))
 }
 
-fn forecast(run: &Run) -> Option<Finding> {
+pub(super) fn forecast(run: &Run) -> Option<String> {
     let mut shown = Vec::new();
     let mut crossings = Vec::new();
     for slow_down in levels_of(run, "processors", "cpu_slowdown") {
@@ -239,15 +176,12 @@ fn forecast(run: &Run) -> Option<Finding> {
     }
     // The levels are in the order of the study, the fastest processor first.
     let shifts = crossings.windows(2).all(|pair| pair[0] > pair[1]);
-    stated(
-        "The forecast on faster processors",
-        format!(
-            "In case H over a round trip of 1 ms, the filter stops paying off at: {}. The report's forecast, that faster processors \
+    Some(format!(
+        "In case H over a round trip of 1 ms, the filter stops paying off at: {}. The report's forecast, that faster processors \
              shift the curve to the right, {}.",
-            listed(shown),
-            if shifts { "holds" } else { "does not hold here" }
-        ),
-    )
+        listed(shown),
+        if shifts { "holds" } else { "does not hold here" }
+    ))
 }
 
 /// The rate in the name of a link of the `processors` part: `30M-1ms`, `512k-1ms`.
@@ -259,7 +193,7 @@ fn megabits(link: &str) -> Option<f64> {
     rate.strip_suffix('M')?.parse().ok()
 }
 
-fn local_host(run: &Run) -> Option<Finding> {
+pub(super) fn local_host(run: &Run) -> Option<String> {
     let mut shown = Vec::new();
     for link in ["published/intranet-100m", "published/local-host"] {
         let (_, printed_plain, printed_gzip) = BANDWIDTHS.into_iter().find(|(name, ..)| *name == link)?;
@@ -281,60 +215,17 @@ fn local_host(run: &Run) -> Option<Finding> {
         .into_iter()
         .find(|(link, ..)| *link == "published/intranet-100m")?
         .1;
-    inferred(
-        "Where the network costs next to nothing",
-        format!(
-            "{}. With {PACKETS} packets in the printed time of the intranet, making and reading one packet took {} in 2005; here it \
+    Some(format!(
+        "{}. With {PACKETS} packets in the printed time of the intranet, making and reading one packet took {} in 2005; here it \
              takes at most {}, {} times less. The report measured its own processors there, which ours cannot represent. Our times on \
              one machine spread because of waits: in some runs Nagle's algorithm holds a last small write until a delayed \
              acknowledgement arrives, in others it does not.",
-            shown.join("; "),
-            quantity(printed / PACKETS, "s"),
-            quantity(intranet / PACKETS, "s"),
-            quantity((printed / intranet).round(), "")
-        ),
-    )
+        shown.join("; "),
+        quantity(printed / PACKETS, "s"),
+        quantity(intranet / PACKETS, "s"),
+        quantity((printed / intranet).round(), "")
+    ))
 }
 
 /// How many packets case I delivers.
 const PACKETS: f64 = 100.0;
-
-fn first_run(run: &Run) -> Option<Finding> {
-    let difference = |cell: &lastmile_report::record::Cell| {
-        let [first, rest] = cell.figures.get("extract_time")?.first_against_rest?;
-        (rest > 0.0).then(|| {
-            (
-                (first - rest) / rest,
-                cell.levels.get("case").cloned().unwrap_or_default(),
-            )
-        })
-    };
-    let cells = run.cells.iter().filter(|cell| cell.part.as_deref() == Some("cases"));
-    let (most, case) = cells
-        .filter_map(difference)
-        .max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
-    stated(
-        "The first run against the rest",
-        format!(
-            "In cases A to H the first run differs from the mean of the others by at most {} (case {case}): after a pause of two \
-             minutes connections share nothing warm, as the report assumes.",
-            if most.abs() < 0.000_1 {
-                "less than 0.01 %".to_owned()
-            } else {
-                percent(most.abs())
-            }
-        ),
-    )
-}
-
-fn threshold(_: &Run) -> Option<Finding> {
-    stated(
-        "The size meter of the report",
-        format!(
-            "The report's meter reads two bytes per turn and keeps one, so every size that it prints is half the true one, rounded \
-             up. Its ratios of sizes remain valid; its threshold of {}, above which the filter pays off, is really about {}.",
-            quantity(THRESHOLD as f64, "B"),
-            quantity(2.0 * THRESHOLD as f64, "B")
-        ),
-    )
-}

@@ -43,6 +43,3 @@ pub(super) const BANDWIDTHS: [(&str, f64, Option<f64>); 5] = [
     ("published/intranet-100m", 0.473, Some(0.479)),
     ("published/local-host", 0.583, None),
 ];
-
-/// The size of the uncompressed response above which the report finds the filter worthwhile, as its meter printed it.
-pub(super) const THRESHOLD: u64 = 3_000;

@@ -1,11 +1,15 @@
+use super::exhibits;
 use super::reference_values::CASES;
-use super::{exhibits, findings};
 use crate::tests::CATALOGUE;
-use lastmile_report::record::{Published, Run};
+use lastmile_report::record::{Finding, Published, Run};
 use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
 use lastmile_units::ByteCount;
 use lastmile_workload::faulty_meter;
 use std::sync::OnceLock;
+
+fn findings(run: &Run) -> Vec<Finding> {
+    CATALOGUE.find("gzip-filter").unwrap().findings(run)
+}
 
 /// The whole study with two repeats, run once for all tests.
 fn run() -> &'static Run {

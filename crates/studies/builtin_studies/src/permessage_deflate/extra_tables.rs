@@ -1,20 +1,13 @@
 //! The extra table of the study `permessage-deflate`.
 
-use super::figures::{Transcript, cell_of_row, digits, kib};
-use super::reference_values::{ROWS, Row};
+use super::reference_values::{Row, rows};
+use crate::record_lookup::{mean, table};
 use lastmile_report::number::quantity;
-use lastmile_report::record::{Cell, Run, Table};
+use lastmile_report::record::{Run, Table};
 
 /// The tables for which the run has rows.
 pub(crate) fn exhibits(run: &Run) -> Vec<Table> {
-    let rows: Vec<_> = ROWS
-        .iter()
-        .filter_map(|row| Some(cells(row, cell_of_row(run, row)?)))
-        .collect();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let whose = if Transcript::from_run(run).is_some_and(|transcript| transcript.is_of_2013()) {
+    let whose = if has_messages_of_2013(run) {
         "ratios of his transcript, and of one with as many messages and bytes"
     } else {
         "ratios of his transcript, and of ours, which is a different one"
@@ -30,45 +23,65 @@ pub(crate) fn exhibits(run: &Run) -> Vec<Table> {
         "here",
         "Remark",
     ];
-    vec![Table {
-        title: "Every printed figure, and ours".to_owned(),
-        note: format!(
-            "Peter Thorson, hybi list, 15 October 2013; {whose}. The formula is 2^(window bits + 2) + 2^(mem level + 9) bytes. The times \
-             are from processors at least eleven years apart."
-        ),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    }]
+    let note = format!(
+        "Peter Thorson, hybi list, 15 October 2013; {whose}. The formula is 2^(window bits + 2) + 2^(mem level + 9) bytes. The times \
+         are from processors at least eleven years apart."
+    );
+    table(
+        "Every printed figure, and ours",
+        &note,
+        &columns,
+        rows(run).iter().map(cells).collect(),
+    )
+    .into_iter()
+    .collect()
 }
 
-fn cells(row: &Row, cell: &Cell) -> Vec<String> {
-    let figure = |name: &str| cell.figures.get(name).map(|figure| figure.mean);
+/// Whether the messages that all parts have in common are those of 2013, judging by their number and total size.
+fn has_messages_of_2013(run: &Run) -> bool {
+    let of = |figure| mean(run, "context-takeover", &[("context_takeover", "on")], figure);
+    of("messages") == Some(666.0) && of("message_bytes") == Some(87_904.0)
+}
+
+fn cells(row: &Row<'_>) -> Vec<String> {
     let or_blank = |text: Option<String>| text.unwrap_or_default();
-    let (key, level) = row.level;
-    let formula = row.kib.map(|_| row.formula_kib());
-    let printed_time = match row.milliseconds {
-        Some(milliseconds) => quantity(milliseconds / 1e3, "s"),
-        None => row.time.to_owned(),
-    };
+    let printed_kib = row.printed_kib();
+    let time = |seconds: f64| quantity(seconds, "s");
     vec![
-        format!("{} {level}", key.replace('_', " ")),
-        or_blank(row.ratio.map(|ratio| ratio.to_string())),
-        or_blank(figure("compression_ratio").map(digits)),
-        or_blank(row.kib.map(|kib| format!("{kib} KiB"))),
-        or_blank(formula.map(|kib| format!("{kib} KiB"))),
-        or_blank(figure("memory_bytes").map(kib)),
-        printed_time,
-        or_blank(figure("pass_time").map(|time| quantity(time, "s"))),
+        format!("{} {}", row.key.replace('_', " "), row.level),
+        or_blank(row.printed("compression_ratio").map(|ratio| ratio.to_string())),
+        or_blank(row.measured("compression_ratio").map(|ratio| format!("{ratio:.3}"))),
+        or_blank(printed_kib.map(|kib| format!("{kib} KiB"))),
+        or_blank(printed_kib.map(|_| format!("{} KiB", row.formula_kib()))),
+        or_blank(row.measured("memory_bytes").map(kib)),
+        row.printed("pass_time")
+            .map_or_else(|| row.time_in_words().to_owned(), |seconds| time(as_printed(seconds))),
+        or_blank(row.measured("pass_time").map(time)),
         remark(row),
     ]
 }
 
-fn remark(row: &Row) -> String {
+/// Seconds that were printed as milliseconds, so that they are rounded as those are.
+fn as_printed(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e3 / 1e3
+}
+
+/// Bytes in KiB, as memory was printed.
+fn kib(bytes: f64) -> String {
+    let kib = bytes / 1024.0;
+    if kib.fract() == 0.0 {
+        format!("{kib} KiB")
+    } else {
+        format!("{kib:.1} KiB")
+    }
+}
+
+fn remark(row: &Row<'_>) -> String {
     let mut remarks = Vec::new();
-    if row.kib.is_some_and(|kib| kib != row.formula_kib()) {
+    if row.printed_kib().is_some_and(|kib| kib != row.formula_kib()) {
         remarks.push("printed memory differs from the formula");
     }
-    if row.settings.0 == 8 {
+    if row.settings().0 == 8 {
         remarks.push("8 bits run as 9");
     }
     remarks.join("; ")

@@ -1,122 +1,105 @@
-//! The printed figures: Peter Thorson on the hybi list, 15 October 2013.
+//! The printed rows: Peter Thorson on the hybi list, 15 October 2013.
 //!
 //! They are of 666 JSON messages of a chat service, 87,904 B in total, compressed by zlib's deflate; one setting is varied at a time, and
-//! the others are zlib's defaults.
+//! the others are zlib's defaults. The study's file has the printed figures.
 
+use crate::record_lookup::cell;
 use lastmile_codec::message::Deflate;
+use lastmile_report::record::{Cell, Published, Run};
 
-/// A printed row: a setting, and what was printed of it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    /// The part of the study that has it.
-    pub(super) part: &'static str,
-    /// The factor and its level.
-    pub(super) level: (&'static str, &'static str),
-    /// log2 of the window, and the mem level, as asked for.
-    pub(super) settings: (u8, u8),
-    /// Compressed by uncompressed size.
-    pub(super) ratio: Option<f64>,
-    /// Memory per connection, in KiB.
-    pub(super) kib: Option<u32>,
-    /// The time of a pass over the transcript, in milliseconds.
-    pub(super) milliseconds: Option<f64>,
-    /// The printed words about the time.
-    pub(super) time: &'static str,
-}
-
-/// Every row that was printed.
-pub(super) const ROWS: [Row; 22] = [
-    takeover("off", 0.84),
-    takeover("on", 0.30),
-    window(8, "8", 0.510, 129, "40 to 50 % slower"),
-    window(9, "9", 0.510, 130, "40 to 50 % slower"),
-    window(10, "10", 0.435, 132, "less slow"),
-    window(11, "11", 0.384, 136, "about the same"),
-    window(12, "12", 0.353, 144, "about the same"),
-    window(13, "13", 0.330, 160, "about the same"),
-    window(14, "14", 0.315, 192, "about the same"),
-    window(15, "15", 0.304, 256, "about the same"),
-    mem(1, "1", 13.05, 129, Some(0.307)),
-    mem(2, "2", 10.41, 130, None),
-    mem(3, "3", 10.15, 132, None),
-    mem(4, "4", 8.18, 136, None),
-    mem(5, "5", 7.63, 144, None),
-    mem(6, "6", 7.69, 160, None),
-    mem(7, "7", 7.92, 192, None),
-    mem(8, "8", 7.69, 256, None),
-    mem(9, "9", 7.84, 386, Some(0.304)),
-    balanced((15, 8), DEFAULT, 0.304, 256, ""),
-    balanced((11, 4), SMALL, 0.384, 16, "no penalty"),
-    balanced((11, 1), SMALLEST, 0.385, 5, "about 15 % slower"),
+/// The parts that have printed rows, with the factor and its levels.
+const ROWS: [(&str, &str, &[&str]); 4] = [
+    ("context-takeover", "context_takeover", &["off", "on"]),
+    (
+        "window-bits",
+        "window_bits",
+        &["8", "9", "10", "11", "12", "13", "14", "15"],
+    ),
+    ("mem-level", "mem_level", &["1", "2", "3", "4", "5", "6", "7", "8", "9"]),
+    ("balanced", "message_codec", &["deflate:6/w15/m8", SMALL, SMALLEST]),
 ];
 
-/// The default of zlib, and the two balances that were proposed.
-pub(super) const DEFAULT: &str = "deflate:6/w15/m8";
-pub(super) const SMALL: &str = "deflate:6/w11/m4";
-pub(super) const SMALLEST: &str = "deflate:6/w11/m1";
+/// The two balances that were proposed.
+const SMALL: &str = "deflate:6/w11/m4";
+const SMALLEST: &str = "deflate:6/w11/m1";
 
-const BLANK: Row = Row {
-    part: "",
-    level: ("", ""),
-    settings: (15, 8),
-    ratio: None,
-    kib: None,
-    milliseconds: None,
-    time: "",
-};
+/// A printed row: a factor, its level, and the cell that has what was printed of it and what was measured.
+#[derive(Debug)]
+pub(super) struct Row<'a> {
+    pub(super) key: &'static str,
+    pub(super) level: &'static str,
+    pub(super) cell: &'a Cell,
+}
 
-const fn takeover(level: &'static str, ratio: f64) -> Row {
-    Row {
-        part: "context-takeover",
-        level: ("context_takeover", level),
-        ratio: Some(ratio),
-        ..BLANK
+/// The printed rows whose cells the run has.
+pub(super) fn rows(run: &Run) -> Vec<Row<'_>> {
+    let of_part = |(part, key, levels): (&'static str, &'static str, &'static [&'static str])| {
+        let row = move |level: &&'static str| {
+            let cell = cell(run, part, &[(key, level)])?;
+            Some(Row { key, level, cell })
+        };
+        levels.iter().filter_map(row)
+    };
+    ROWS.into_iter().flat_map(of_part).collect()
+}
+
+impl Row<'_> {
+    /// The printed value of a figure, in its base unit.
+    pub(super) fn printed(&self, figure: &str) -> Option<f64> {
+        match self.cell.figures.get(figure)?.published? {
+            Published::Value(value) => Some(value),
+            Published::Range(_) => None,
+        }
+    }
+
+    /// Printed memory per connection, in KiB.
+    pub(super) fn printed_kib(&self) -> Option<f64> {
+        Some(self.printed("memory_bytes")? / 1024.0)
+    }
+
+    pub(super) fn measured(&self, figure: &str) -> Option<f64> {
+        Some(self.cell.figures.get(figure)?.mean)
+    }
+
+    /// The printed words about the time.
+    pub(super) fn time_in_words(&self) -> &'static str {
+        match (self.key, self.level) {
+            ("window_bits", "8" | "9") => "40 to 50 % slower",
+            ("window_bits", "10") => "less slow",
+            ("window_bits", _) => "about the same",
+            (_, SMALL) => "no penalty",
+            (_, SMALLEST) => "about 15 % slower",
+            _ => "",
+        }
+    }
+
+    /// log2 of the window, and the mem level, as asked for.
+    pub(super) fn settings(&self) -> (u32, u32) {
+        match (self.key, self.level) {
+            ("window_bits", bits) => (bits.parse().unwrap_or(15), 8),
+            ("mem_level", level) => (15, level.parse().unwrap_or(8)),
+            (_, SMALL) => (11, 4),
+            (_, SMALLEST) => (11, 1),
+            _ => (15, 8),
+        }
+    }
+
+    /// The memory by the formula that was printed with the rows, in KiB.
+    pub(super) fn formula_kib(&self) -> f64 {
+        let (window, mem_level) = self.settings();
+        formula_kib(window, mem_level)
+    }
+
+    /// The same for the settings that zlib runs: with 8 bits it allocates the memory of 9.
+    pub(super) fn formula_kib_as_run(&self) -> f64 {
+        let (window, mem_level) = self.settings();
+        formula_kib(window.max(9), mem_level)
     }
 }
 
-const fn window(bits: u8, level: &'static str, ratio: f64, kib: u32, time: &'static str) -> Row {
-    Row {
-        part: "window-bits",
-        level: ("window_bits", level),
-        settings: (bits, 8),
-        ratio: Some(ratio),
-        kib: Some(kib),
-        time,
-        ..BLANK
-    }
-}
-
-const fn mem(mem_level: u8, level: &'static str, milliseconds: f64, kib: u32, ratio: Option<f64>) -> Row {
-    Row {
-        part: "mem-level",
-        level: ("mem_level", level),
-        settings: (15, mem_level),
-        ratio,
-        kib: Some(kib),
-        milliseconds: Some(milliseconds),
-        ..BLANK
-    }
-}
-
-const fn balanced(settings: (u8, u8), level: &'static str, ratio: f64, kib: u32, time: &'static str) -> Row {
-    Row {
-        part: "balanced",
-        level: ("message_codec", level),
-        settings,
-        ratio: Some(ratio),
-        kib: Some(kib),
-        time,
-        ..BLANK
-    }
-}
-
-impl Row {
-    /// The memory by the formula that was printed with the rows, in KiB: a window and its chains (2^(w + 2) B), a hash table and the
-    /// symbols of a block (2^(m + 9) B; zconf.h).
-    pub(super) const fn formula_kib(&self) -> u32 {
-        let (window, mem_level) = self.settings;
-        ((1 << (window + 2)) + (1 << (mem_level + 9))) >> 10
-    }
+/// A window and its chains (2^(w + 2) B), a hash table and the symbols of a block (2^(m + 9) B; zconf.h).
+fn formula_kib(window: u32, mem_level: u32) -> f64 {
+    f64::from(((1 << (window + 2)) + (1 << (mem_level + 9))) >> 10)
 }
 
 /// The size of zlib's state in bytes, which the formula leaves out.
@@ -124,8 +107,3 @@ pub(super) fn zlib_state_bytes() -> f64 {
     let usual = Deflate::default();
     usual.zlib_memory().as_f64() - f64::from((1 << 17) + (1 << 17))
 }
-
-/// The transcript of 2013, and its ratios without and with takeover by stock zlib 1.3, which round to the printed ones.
-pub(super) const MESSAGES_OF_2013: u32 = 666;
-pub(super) const BYTES_OF_2013: u32 = 87_904;
-pub(super) const RATIOS_OF_2013: [f64; 2] = [0.841_202, 0.304_491];

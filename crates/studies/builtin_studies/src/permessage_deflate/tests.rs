@@ -1,10 +1,15 @@
-use super::reference_values::ROWS;
-use super::{exhibits, figures, findings};
+use super::exhibits;
+use super::reference_values::rows;
+use crate::record_lookup::{cell, mean};
 use crate::tests::CATALOGUE;
-use lastmile_report::record::{DoubtKind, Published, Run};
+use lastmile_report::record::{DoubtKind, Finding, Run};
 use lastmile_study::file::Study;
 use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
 use std::sync::OnceLock;
+
+fn findings(run: &Run) -> Vec<Finding> {
+    CATALOGUE.find("permessage-deflate").unwrap().findings(run)
+}
 
 /// The whole study with one repeat, run once for all tests.
 fn run() -> &'static Run {
@@ -47,46 +52,49 @@ fn no_cell_fails_or_is_doubted_and_every_claim_and_question_is_met() {
 
 #[test]
 fn every_printed_row_has_its_cell_with_what_was_printed_beside_what_is_measured() {
-    for row in &ROWS {
-        let cell = figures::cell_of_row(run(), row).unwrap_or_else(|| panic!("{row:?} has no cell"));
-        let published = |figure: &str| cell.figures[figure].published;
-        assert_eq!(
-            published("compression_ratio"),
-            row.ratio.map(Published::Value),
-            "{row:?}"
-        );
-        let bytes = row.kib.map(|kib| Published::Value(f64::from(kib) * 1024.0));
-        assert_eq!(published("memory_bytes"), bytes, "{row:?}");
-        let Some(milliseconds) = row.milliseconds else {
-            assert_eq!(published("pass_time"), None, "{row:?}");
-            continue;
-        };
-        let Some(Published::Value(seconds)) = published("pass_time") else {
-            panic!("{row:?} is published")
-        };
-        // A text with a unit is read to a nanosecond.
-        assert!((seconds - milliseconds / 1e3).abs() < 1e-9, "{row:?}");
-    }
-    assert_eq!(exhibits(run())[0].rows.len(), ROWS.len());
+    let rows = rows(run());
+    assert_eq!((rows.len(), exhibits(run())[0].rows.len()), (22, 22));
+    let printed = |key: &str, level: &str| {
+        let row = rows.iter().find(|row| (row.key, row.level) == (key, level)).unwrap();
+        (
+            row.printed("compression_ratio"),
+            row.printed_kib(),
+            row.printed("pass_time"),
+        )
+    };
+    assert_eq!(printed("context_takeover", "off"), (Some(0.84), None, None));
+    assert_eq!(printed("window_bits", "11"), (Some(0.384), Some(136.0), None));
+    assert_eq!(printed("mem_level", "1"), (Some(0.307), Some(129.0), Some(0.013_05)));
+    assert_eq!(printed("mem_level", "9"), (Some(0.304), Some(386.0), Some(0.007_84)));
+    assert_eq!(
+        printed("message_codec", "deflate:6/w11/m1"),
+        (Some(0.385), Some(5.0), None)
+    );
+    let counts = ["compression_ratio", "memory_bytes", "pass_time"]
+        .map(|figure| rows.iter().filter(|row| row.printed(figure).is_some()).count());
+    assert_eq!(counts, [15, 20, 9]);
 }
 
 #[test]
 fn memory_is_the_printed_formula_and_the_state_of_zlib() {
-    for row in ROWS.iter().filter(|row| row.settings.0 > 8) {
-        let memory = figures::cell_of_row(run(), row).unwrap().figures["memory_bytes"].mean;
-        assert_eq!(memory, f64::from(row.formula_kib() << 10) + 5968.0, "{row:?}");
+    let rows = rows(run());
+    for row in &rows {
+        let memory = row.measured("memory_bytes").unwrap();
+        assert_eq!(memory, 1024.0 * row.formula_kib_as_run() + 5968.0, "{row:?}");
     }
-    let misprinted: Vec<_> = ROWS
+    let is_misprint =
+        |row: &&super::reference_values::Row<'_>| row.printed_kib().is_some_and(|kib| kib != row.formula_kib());
+    let misprinted: Vec<_> = rows
         .iter()
-        .filter(|row| row.kib.is_some_and(|kib| kib != row.formula_kib()))
-        .map(|row| (row.kib.unwrap(), row.formula_kib()))
+        .filter(is_misprint)
+        .map(|row| (row.printed_kib().unwrap(), row.formula_kib()))
         .collect();
-    assert_eq!(misprinted, [(386, 384), (5, 9)]);
+    assert_eq!(misprinted, [(386.0, 384.0), (5.0, 9.0)]);
 }
 
 #[test]
 fn eight_window_bits_give_the_figures_of_nine() {
-    let of = |bits| figures::cell(run(), "window-bits", &[("window_bits", bits)]).unwrap();
+    let of = |bits| cell(run(), "window-bits", &[("window_bits", bits)]).unwrap();
     for name in ["compressed_bytes", "memory_bytes", "pass_time"] {
         assert_eq!(of("8").figures[name].mean, of("9").figures[name].mean, "{name}");
     }
@@ -94,24 +102,24 @@ fn eight_window_bits_give_the_figures_of_nine() {
 
 #[test]
 fn what_repeats_between_messages_is_found_the_farther_back_the_wider_the_window() {
-    let ratio = |bits: &str| figures::ratio(run(), "window-bits", &[("window_bits", bits)]).unwrap();
+    let ratio = |bits: &str| mean(run(), "window-bits", &[("window_bits", bits)], "compression_ratio").unwrap();
     let ratios: Vec<f64> = (9..=15).map(|bits: u8| ratio(&bits.to_string())).collect();
     assert!(ratios.is_sorted_by(|narrow, wide| narrow > wide), "{ratios:?}");
 }
 
 #[test]
 fn text_shrinks_as_if_it_were_alone_where_media_are_sent_as_they_are() {
-    let mean = |uncompressed, figure| {
+    let ratio = |uncompressed, figure| {
         let levels = [
             ("workload", "chat and media of 4 kB"),
             ("message_codec", "deflate:6/w12/m8"),
             ("uncompressed", uncompressed),
         ];
-        figures::mean(run(), "mixed-kinds", &levels, figure).unwrap()
+        mean(run(), "mixed-kinds", &levels, figure).unwrap()
     };
     let (mixed, apart) = (
-        mean("none", "text_compression_ratio"),
-        mean("binary", "text_compression_ratio"),
+        ratio("none", "text_compression_ratio"),
+        ratio("binary", "text_compression_ratio"),
     );
     assert!(apart < 0.8 * mixed, "{apart} and {mixed}");
 }
@@ -120,7 +128,7 @@ fn text_shrinks_as_if_it_were_alone_where_media_are_sent_as_they_are() {
 fn a_flush_a_fragment_costs_bytes_the_more_the_smaller_fragments_are() {
     let ratio = |fragment| {
         let levels = [("workload", "documents of 100 kB"), ("fragment", fragment)];
-        figures::ratio(run(), "fragments", &levels).unwrap()
+        mean(run(), "fragments", &levels, "compression_ratio").unwrap()
     };
     let ratios = ["256 B", "1 kB", "4 kB", "16 kB", "none"].map(ratio);
     assert!(ratios.is_sorted_by(|small, large| small > large), "{ratios:?}");
@@ -147,13 +155,9 @@ fn a_transcript_of_ones_own_takes_the_place_of_the_chat_and_is_told_of_in_the_sa
         .retain(|part| ["context-takeover", "kinds"].contains(&part.name.as_str()));
     let ran = run_of(&study);
     assert!(ran.findings.is_empty(), "with fewer parts it is another study");
-    let findings_made = findings(&ran);
-    assert!(
-        findings_made[0].text.contains("50 messages"),
-        "{}",
-        findings_made[0].text
-    );
-    assert!(findings_made[0].text.contains("mine.txt"), "{}", findings_made[0].text);
+    let found = findings(&ran);
+    assert!(found[0].text.contains("50 messages"), "{}", found[0].text);
+    assert!(found[0].text.contains("mine.txt"), "{}", found[0].text);
 }
 
 #[test]
@@ -173,17 +177,13 @@ fn a_transcript_with_the_numbers_of_2013_is_not_called_another() {
         }
     }
     assert!(note(&run).contains("with as many messages and bytes"), "{}", note(&run));
-    let findings_made = findings(&run);
+    let found = findings(&run);
     assert!(
-        findings_made[0].text.contains("figures compare digit by digit"),
+        found[0].text.contains("figures compare digit by digit"),
         "{}",
-        findings_made[0].text
+        found[0].text
     );
-    assert!(
-        !findings_made[0].text.contains("can only be similar"),
-        "{}",
-        findings_made[0].text
-    );
+    assert!(!found[0].text.contains("can only be similar"), "{}", found[0].text);
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use super::curves::{self, CARRIED_SHARE, carried, curve, mean, peak};
 use crate::record_lookup::levels_of;
 use lastmile_report::number::{percent, quantity};
-use lastmile_report::record::{Cell, Finding, Run};
+use lastmile_report::record::{Cell, Run};
 
-pub(super) fn knee(run: &Run) -> Option<Finding> {
+pub(super) fn knee(run: &Run) -> Option<String> {
     let curve = curve(run, "request-rate", &[]);
     let (rate, highest) = peak(&curve, "transaction_rate")?;
     let (last, cell) = curve.last()?;
@@ -20,35 +20,11 @@ pub(super) fn knee(run: &Run) -> Option<Finding> {
         quantity(mean(cell, "response_time"), "s"),
         percent(mean(cell, "error_rate")),
     );
-    Some(super::finding("The knee", text, false))
-}
-
-/// The lowest rate at which a queue drops packets, with the drops at clients and at the server.
-pub(super) fn first_drop(curve: &[(f64, &Cell)]) -> Option<(f64, [f64; 2])> {
-    let drops = |cell: &Cell| [mean(cell, "client_queue_drops"), mean(cell, "server_queue_drops")];
-    let mut all = curve.iter().map(|(rate, cell)| (*rate, drops(cell)));
-    all.find(|(_, drops)| drops.iter().sum::<f64>() > 0.0)
-}
-
-pub(super) fn first_drops(run: &Run) -> Option<Finding> {
-    let first = |part: &str, levels: &[(&str, &str)]| {
-        let (rate, [client, server]) = first_drop(&curve(run, part, levels))?;
-        Some(format!(
-            "at {rate} requests per second ({} packets at clients and {} at the server, on average)",
-            quantity(client, "1"),
-            quantity(server, "1")
-        ))
-    };
-    let text = format!(
-        "With one client, queues first drop packets {}. With four clients, they first do {}. The slides find them at the client and at the server.",
-        first("request-rate", &[])?,
-        first("clients", &[("clients", "4")])?
-    );
-    Some(super::finding("What drops first", text, false))
+    Some(text)
 }
 
 /// Why two clients with persistent connections carry less than one.
-pub(super) fn persistence(run: &Run) -> Option<Finding> {
+pub(super) fn persistence(run: &Run) -> Option<String> {
     let [one, two] = ["1", "2"].map(|clients| curve(run, "persistent", &[("clients", clients)]));
     let ((rate_one, most_one), (rate_two, most_two)) = (peak(&one, "goodput")?, peak(&two, "goodput")?);
     let mut text = format!(
@@ -78,11 +54,11 @@ pub(super) fn persistence(run: &Run) -> Option<Finding> {
             " So what two clients lose is lost in collisions, and the airtime that they and further frames take."
         };
     }
-    Some(super::finding("Persistent connections", text, false))
+    Some(text)
 }
 
 /// What of the plateau is airtime, and what could be the server.
-pub(super) fn airtime_or_server(run: &Run) -> Option<Finding> {
+pub(super) fn airtime_or_server(run: &Run) -> Option<String> {
     const PART: &str = "server-unstated";
     let times = levels_of(run, PART, "service_time");
     let of = |time: &str| {
@@ -126,5 +102,5 @@ pub(super) fn airtime_or_server(run: &Run) -> Option<Finding> {
         percent(*busy),
         quantity((0.009 - low).max(0.0), "s"),
     );
-    Some(super::finding("Airtime, or the server of 2003", text, false))
+    Some(text)
 }

@@ -2,9 +2,9 @@
 
 use super::curves::{mean, tail};
 use super::listed;
-use crate::record_lookup::{cell, levels_of};
+use crate::record_lookup::{self, cell, levels_of};
 use lastmile_report::number::{percent, quantity};
-use lastmile_report::record::{Finding, Run, Table};
+use lastmile_report::record::{Run, Table};
 
 /// A tail of connection durations: the 99th percentile in terms of the median.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -107,7 +107,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         row.push(yes_or_no(environment.holds_distance()));
         row
     };
-    super::table(
+    record_lookup::table(
         "Connection durations by place: the 99th percentile in terms of the median",
         "At 10 m by transmit power, and at 100 m with 100 mW by requests per second. The slides' statements are taken to hold where it is above 3 at 1 and 5 mW and below 1.5 from 20 mW on, and where it is above 3 at 100 m and less than half of the requests fail.",
         &[
@@ -125,7 +125,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     )
 }
 
-pub(super) fn finding(run: &Run) -> Option<Finding> {
+pub(super) fn finding(run: &Run) -> Option<String> {
     let environments = environments(run);
     let that = |holds: &dyn Fn(&RadioEnvironment) -> bool| -> Vec<String> {
         let those = environments.iter().filter(|environment| holds(environment));
@@ -153,5 +153,5 @@ pub(super) fn finding(run: &Run) -> Option<Finding> {
     if both.is_empty() && !power.is_empty() && !distance.is_empty() {
         text += " So the paths of the two experiments differed. Where 5 mW are too little for 10 m, and 100 mW still reach 100 m, the ten times greater distance costs about the 13 dB between them, which is less than in free space (20 dB): something must have stood in the way of the 10 m, such as walls or people, and the 100 m must have been freer, such as a corridor or open ground.";
     }
-    Some(super::finding("What the place was like", text, true))
+    Some(text)
 }

@@ -2,8 +2,9 @@
 
 use super::curves::mean;
 use super::listed;
+use crate::record_lookup;
 use lastmile_report::number::{percent, quantity};
-use lastmile_report::record::{Cell, Finding, Run, Table};
+use lastmile_report::record::{Cell, Run, Table};
 
 /// Shares count as unequal where Jain's index is below this: 2 clients of which one has 1.6 times as much as the other.
 const UNEQUAL: f64 = 0.95;
@@ -37,8 +38,6 @@ const UNLIKE: [&str; 3] = [
     "fairness-far-client",
     "fairness-far-client-fallback",
 ];
-
-const TITLE: &str = "Why one of two or three clients gains";
 
 /// The least fairness of a mechanism over the rates, with 2, 3 and 4 clients, each the mean of its repeats.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +94,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         row.extend(least.by_clients.map(|fairness| quantity(fairness, "1")));
         row
     };
-    super::table(
+    record_lookup::table(
         "Least fairness (Jain) by mechanism",
         "The least over the rates of a mechanism's part, each the mean of its repeats. The slides call 2 and 3 clients unfair at high load, and 4 equal.",
         &["Mechanism", "2 clients", "3 clients", "4 clients"],
@@ -103,7 +102,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     )
 }
 
-pub(super) fn finding(run: &Run) -> Option<Finding> {
+pub(super) fn finding(run: &Run) -> Option<String> {
     let all = least(run);
     let (explaining, others): (Vec<_>, Vec<_>) = all.iter().partition(|least| least.explains());
     let of_others = others.iter().flat_map(|least: &&Least| least.by_clients);
@@ -115,7 +114,7 @@ pub(super) fn finding(run: &Run) -> Option<Finding> {
         let text = format!(
             "None of {count} mechanisms gives a Jain's index below {UNEQUAL} with 2 or 3 clients and above it with 4: it is {range}."
         );
-        return Some(super::finding(TITLE, text, true));
+        return Some(text);
     };
     let named: Vec<String> = explaining.iter().map(|least| least.mechanism.to_owned()).collect();
     let mut text = format!(
@@ -128,5 +127,5 @@ pub(super) fn finding(run: &Run) -> Option<Finding> {
     if explaining.iter().all(|least| UNLIKE.contains(&least.part)) {
         text += " So the notebooks of the slides were probably not alike in place or radio: clients that are alike share equally here, whatever their number.";
     }
-    Some(super::finding(TITLE, text, true))
+    Some(text)
 }

@@ -3,14 +3,14 @@
 use super::curves::{CARRIED_SHARE, clients, curve, figure, mean, peak};
 use crate::record_lookup::{cell, levels_of};
 use lastmile_report::number::quantity;
-use lastmile_report::record::{Cell, Finding, Run};
+use lastmile_report::record::{Cell, Run};
 
-pub(super) fn finding(run: &Run) -> Option<Finding> {
+pub(super) fn finding(run: &Run) -> Option<String> {
     let sentences: Vec<String> = [classroom(run), pages(run), faster(run)]
         .into_iter()
         .flatten()
         .collect();
-    (!sentences.is_empty()).then(|| super::finding("The future work of the slides", sentences.join(" "), false))
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// How many clients with a rate of their own are carried.

@@ -2,8 +2,9 @@
 
 use super::curves::figure;
 use super::listed;
+use crate::record_lookup;
 use lastmile_report::number::quantity;
-use lastmile_report::record::{Cell, Finding, Run, Table};
+use lastmile_report::record::{Cell, Run, Table};
 
 /// A period counts where chance gives such a one in fewer than one of a thousand series: our own choice, for some dozens of cells.
 const CHANCE_MAX: f64 = 0.001;
@@ -152,7 +153,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
             tail,
         ]
     };
-    super::table(
+    record_lookup::table(
         "Periods of connection durations at 100 m",
         "By the periodogram of their ranks, in the order of opening, and Fisher's test: g is the share of the greatest peak. A period is named where chance gives such a peak in fewer than 1 of 1,000 series (median of the repeats), and at least 80 % of the repeats have the same within 5 %. A known period (beacons each 102.4 ms, mains of 60 and of 50 Hz) is named where durations depend on its phase, by the same rule: Kruskal and Wallis's test of 20 phases.",
         &["Switched on", "Rate", "Fisher's g", "Period", "Known period", "p99/p50"],
@@ -198,7 +199,7 @@ fn listed_by_condition<'a>(cells: impl Iterator<Item = &'a Periodicity<'a>>) -> 
     }
 }
 
-pub(super) fn finding(run: &Run) -> Option<Finding> {
+pub(super) fn finding(run: &Run) -> Option<String> {
     let all = all(run);
     let describe = |of: &Periodicity<'_>| format!("{} ({})", of.name_with_rate(), quantity(of.period, "s"));
     let (with, without): (Vec<_>, Vec<_>) = all.iter().partition(|of| of.is_significant());
@@ -225,5 +226,5 @@ pub(super) fn finding(run: &Run) -> Option<Finding> {
             phases.join("; ")
         }
     );
-    Some(super::finding("Where periodicity comes from", text, false))
+    Some(text)
 }

@@ -1,6 +1,7 @@
 //! The table of the figures that the slides print, beside ours.
 
 use super::curves::{clients, curve, figure, knee, mean, peak};
+use crate::record_lookup;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run, Table};
 
@@ -54,7 +55,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     }
     let bulk = peak(&curve(run, "bulk", &[]), "goodput").map(|peak| at(peak, "bit/s"));
     add("-", "Peak goodput of large transfers", "up to 4 Mbit/s", bulk);
-    super::table(
+    record_lookup::table(
         "What the slides print, beside our figures",
         "The slides print these in words or as peaks that belong to no single cell. The knee is the rate with the greatest ratio of transactions to mean response time, below the first at which more than 1 % of the requests fail.",
         &["Experiment", "Figure", "Printed", "Measured"],
