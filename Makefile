@@ -38,9 +38,10 @@ bench:           ## Measure how fast and true lastmile is, beside its aims (ONLY
 bench-load:      ## Measure the load generator only (PART=generators, schedule, stall, nginx, nginx-cpu, workers or connections; as root, on a quiet machine)
 	cargo build -q && cargo run -q -p lastmile-bench --bin load_speed -- $(if $(PART),--only $(PART))
 
-late:            ## Check that figures which busy loops move are invalid, and no others (some ten minutes; as root, on a quiet machine)
+late:            ## Check what needs real time: that figures which busy loops move are invalid, and no others; a subscriber that sleeps for a minute (some ten minutes; as root, on a quiet machine)
 	cargo build -q
 	cargo run -q -p lastmile-bench --bin late_programs
+	LASTMILE_SLEEP_SECONDS=60 cargo test -q --test binary slow_link
 
 explore:         ## Run the property tests on cases that were not drawn before
 	@seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); echo "PROPTEST_RNG_SEED=$$seed"; PROPTEST_RNG_SEED=$$seed cargo test -q --lib

@@ -7,7 +7,6 @@
 mod any;
 mod audit;
 mod database;
-
 mod epochs;
 mod error;
 #[cfg(feature = "nats")]
@@ -25,7 +24,8 @@ mod uplink;
 mod writer;
 
 pub use any::Log;
-pub use audit::{Audit, Deletion, SourceAudit};
+pub use audit::{Audit, SourceAudit};
+pub use database::Deletion;
 pub use error::LogError;
 #[cfg(feature = "nats")]
 pub use jetstream::JetStreamLog;

@@ -46,14 +46,7 @@ pub struct SensorSettings {
     pub line_source: Source,
     /// Where SDKs of OpenTelemetry find it, and the source of events that come from them.
     pub otlp: Option<(std::net::TcpListener, Source)>,
-    /// What the monitor must promise before events are deleted here.
-    pub durability: Durability,
-    /// The bytes that may be sent to the monitor; as many as it takes without one.
-    pub budget: Option<ByteBudget>,
-    /// The name by which the monitor knows this sensor.
-    pub name: String,
-    /// Is told what a person should know: where the sensor listens, and when the monitor refuses events and takes them again.
-    pub note: fn(&str),
+    pub forwarding: Forwarding,
 }
 
 /// A sensor without its sockets: it runs wherever its client does.
@@ -75,7 +68,7 @@ pub struct Forwarding {
     pub budget: Option<ByteBudget>,
     /// The name by which the monitor knows this sensor.
     pub name: String,
-    /// Is told when the monitor refuses events, and takes them again.
+    /// Is told what a person should know: where the sensor listens, and when the monitor refuses events and takes them again.
     pub note: fn(&str),
 }
 
@@ -105,10 +98,8 @@ impl<R: Runtime> Sensor<R> {
         let forwarder = Forwarder::new(
             Arc::clone(&self.spool),
             self.monitor.again(),
-            self.forwarding.durability,
-            self.forwarding.budget,
+            &self.forwarding,
             Arc::clone(&self.progress),
-            self.forwarding.note,
         );
         future::join(forwarder.run(), self.register()).await;
     }
@@ -152,13 +143,8 @@ pub async fn run(
     settings: SensorSettings,
     stop: &AtomicBool,
 ) -> io::Result<()> {
-    let forwarding = Forwarding {
-        durability: settings.durability,
-        budget: settings.budget,
-        name: settings.name,
-        note: settings.note,
-    };
-    let sensor = Arc::new(Sensor::new(spool, monitor, settings.line_source, forwarding));
+    let note = settings.forwarding.note;
+    let sensor = Arc::new(Sensor::new(spool, monitor, settings.line_source, settings.forwarding));
     let otlp = match settings.otlp {
         None => None,
         Some((listener, source)) => {
@@ -170,13 +156,13 @@ pub async fn run(
     };
     let records = otlp.as_ref().map(|(_, records)| Arc::clone(records));
     // It is not broken off: what it appends must be known here.
-    tokio::spawn(tell(Arc::clone(&sensor), records));
+    tokio::spawn(state_losses(Arc::clone(&sensor), records));
     let forwarding = Arc::clone(&sensor);
     let forwarding = tokio::spawn(async move { forwarding.forward().await });
     match settings.address {
         SensorAddress::Path(path) => {
             let (listener, _file) = socket::listen(&path)?;
-            (settings.note)(&format!("the sensor listens at {}", path.display()));
+            note(&format!("the sensor listens at {}", path.display()));
             while !stop.load(Ordering::Relaxed) {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
                     spawn(stream, &sensor);
@@ -185,7 +171,7 @@ pub async fn run(
         }
         SensorAddress::Tcp(address) => {
             let listener = TcpListener::bind(&address).await?;
-            (settings.note)(&format!("the sensor listens at {address}"));
+            note(&format!("the sensor listens at {address}"));
             while !stop.load(Ordering::Relaxed) {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
                     let _ = stream.set_nodelay(true);
@@ -205,12 +191,12 @@ pub async fn run(
 }
 
 /// States what was dropped as soon as there is room, for ever.
-async fn tell(sensor: Arc<Sensor>, records: Option<Arc<OwnSource>>) {
+async fn state_losses(sensor: Arc<Sensor>, records: Option<Arc<OwnSource>>) {
     loop {
         tokio::time::sleep(REGISTRATION).await;
-        sensor.spool.tell().await;
+        sensor.spool.state_losses().await;
         for own in records.as_deref().into_iter().chain([&sensor.lines]) {
-            own.tell(Timestamp::now()).await;
+            own.state_losses(Timestamp::now()).await;
         }
     }
 }

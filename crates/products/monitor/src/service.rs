@@ -14,17 +14,18 @@
 //! the token. Answers of lines are compressed as `Accept-Encoding` asks (zstd, gzip), and chunks may be (`Content-Encoding`). `client=NAME`
 //! names who asks; without it, it is the address.
 
+mod answer_stream;
 mod clients;
 mod compression;
 mod live;
 mod metrics;
 mod parameters;
-mod reading;
 mod rendering;
 pub mod reply;
 mod sensors;
 
 use crate::log::{Log, LogError};
+use answer_stream::AnswerStream;
 use bytes::Bytes;
 use clients::Clients;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
@@ -36,7 +37,6 @@ use lastmile_codec::content::Coding;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Timestamp, chunk};
 use parameters::Parameters;
-use reading::Reading;
 use rendering::RenderedPages;
 use sensors::Sensors;
 use serde_json::json;
@@ -253,7 +253,7 @@ impl Monitor {
         let client = self
             .clients
             .name(parameters.client.as_deref(), request.extensions().get::<Peer>());
-        let Some(place) = self.clients.begin(&client, live) else {
+        let Some(slot) = self.clients.begin(&client, live) else {
             let message = format!(
                 "client {client} has {} subscriptions; end one, or name clients with client=NAME",
                 clients::OPEN_MAX
@@ -261,7 +261,7 @@ impl Monitor {
             return refusal(StatusCode::TOO_MANY_REQUESTS, &message);
         };
         let coding = compression::coding_of_answer(request.headers());
-        match Reading::begin(self, parameters, place, live, server_sent) {
+        match AnswerStream::begin(self, parameters, slot, live, server_sent) {
             Ok(reading) => {
                 let kind = if server_sent { EVENT_STREAM } else { NDJSON };
                 let response = Response::builder()
@@ -286,7 +286,10 @@ impl Monitor {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let peer = request.extensions().get::<Peer>().copied();
-        let body = match Limited::new(request.into_body(), sensors::LARGEST).collect().await {
+        let body = match Limited::new(request.into_body(), sensors::STATE_SIZE_MAX)
+            .collect()
+            .await
+        {
             Ok(body) => body.to_bytes(),
             Err(error) => return body_refusal(&*error),
         };

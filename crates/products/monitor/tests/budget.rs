@@ -9,7 +9,7 @@ use lastmile_events::uplink::{Durability, SensorAddress, SocketUplink};
 use lastmile_events::{Emitter, EmitterSettings, FullRing, Source, Subject, Value};
 use lastmile_monitor::client::Client;
 use lastmile_monitor::log::{Log, LogSettings};
-use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings, Spool, WINDOW};
+use lastmile_monitor::sensor::{self, ByteBudget, Forwarding, SensorSettings, Spool, WINDOW};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use lastmile_units::BitRate;
@@ -78,13 +78,15 @@ fn sensor_process() {
         address: SensorAddress::Path(folder.join("socket")),
         line_source: Source::new("lines", u64::from(std::process::id())).unwrap(),
         otlp: None,
-        durability: Durability::Process,
-        budget: Some(ByteBudget {
-            rate: BitRate::new(RATE).unwrap(),
-            delay: Duration::from_secs(2),
-        }),
-        name: "thin".to_owned(),
-        note: |_| (),
+        forwarding: Forwarding {
+            durability: Durability::Process,
+            budget: Some(ByteBudget {
+                rate: BitRate::new(RATE).unwrap(),
+                delay: Duration::from_secs(2),
+            }),
+            name: "thin".to_owned(),
+            note: |_| (),
+        },
     };
     let client = Client::new(monitor.parse().unwrap(), None);
     let running = async {

@@ -10,7 +10,7 @@ use lastmile_events::{Emitter, EmitterSettings, FullRing, Source, Subject, Value
 use lastmile_monitor::block_on;
 use lastmile_monitor::client::{Client, MonitorUrl, encode_parameter};
 use lastmile_monitor::log::{Log, LogSettings};
-use lastmile_monitor::sensor::{self, SensorSettings};
+use lastmile_monitor::sensor::{self, Forwarding, SensorSettings};
 use lastmile_monitor::server;
 use lastmile_monitor::service::Monitor;
 use serde_json::Value as Json;
@@ -59,10 +59,12 @@ fn sensor_process() {
         address: SensorAddress::Path(Path::new(&folder).join("socket")),
         line_source: Source::new("lines", u64::from(std::process::id())).unwrap(),
         otlp: None,
-        durability: Durability::Process,
-        budget: None,
-        name: "sensor".to_owned(),
-        note: |_| (),
+        forwarding: Forwarding {
+            durability: Durability::Process,
+            budget: None,
+            name: "sensor".to_owned(),
+            note: |_| (),
+        },
     };
     let url: MonitorUrl = format!("http://127.0.0.1:{}", setting(PORT)).parse().unwrap();
     let monitor = Client::new(url, None);

@@ -11,7 +11,7 @@ use lastmile_events::{ChunkBuilder, Source, Timestamp};
 use lastmile_monitor::block_on;
 use lastmile_monitor::client::Client;
 use lastmile_monitor::log::{Log, LogSettings};
-use lastmile_monitor::sensor::{self, SensorSettings, Spool};
+use lastmile_monitor::sensor::{self, Forwarding, SensorSettings, Spool};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -41,10 +41,12 @@ fn sensor_process() {
         address: SensorAddress::Path(folder.join("socket")),
         line_source: Source::new("lines", 1).unwrap(),
         otlp: None,
-        durability: Durability::Power,
-        budget: None,
-        name: "sensor".to_owned(),
-        note: |_| (),
+        forwarding: Forwarding {
+            durability: Durability::Power,
+            budget: None,
+            name: "sensor".to_owned(),
+            note: |_| (),
+        },
     };
     let nobody = Client::new("http://127.0.0.1:1".parse().unwrap(), None);
     let stop = AtomicBool::new(false);

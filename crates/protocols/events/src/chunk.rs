@@ -33,7 +33,7 @@ use thiserror::Error;
 /// The bytes of a header.
 pub const HEADER: usize = 64;
 /// The largest chunk, in bytes. What claims to be larger is refused before anything is allocated.
-pub const LARGEST: usize = 1 << 20;
+pub const CHUNK_SIZE_MAX: usize = 1 << 20;
 /// The first bytes of every chunk.
 pub const MAGIC: [u8; 4] = [0xec, b'L', b'M', 1];
 
@@ -57,7 +57,7 @@ pub enum ChunkError {
         needed: usize,
     },
     /// It says that it is larger than a chunk may be.
-    #[error("the chunk says that it has {claimed} bytes, and {LARGEST} are the most")]
+    #[error("the chunk says that it has {claimed} bytes, and {CHUNK_SIZE_MAX} are the most")]
     TooLarge {
         /// What it says.
         claimed: u64,
@@ -110,7 +110,7 @@ impl Chunk {
             return Ok(None);
         }
         let claimed = HEADER as u64 + u64::from(u32_at(bytes, 4));
-        if claimed > LARGEST as u64 {
+        if claimed > CHUNK_SIZE_MAX as u64 {
             return Err(ChunkError::TooLarge { claimed });
         }
         Ok(Some(claimed as usize))

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use thiserror::Error;
 
 /// The longest line, in bytes.
-pub const LONGEST: usize = 256 * 1024;
+pub const LINE_LENGTH_MAX: usize = 256 * 1024;
 
 /// An event without a place in a sequence yet.
 #[derive(Debug, Clone, PartialEq)]

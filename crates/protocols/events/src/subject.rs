@@ -7,7 +7,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 /// The longest subject or pattern, in bytes.
-pub const LONGEST: usize = 255;
+pub const SUBJECT_LENGTH_MAX: usize = 255;
 
 /// What an event is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub struct Pattern(String);
 #[derive(Debug, Clone, Error, PartialEq, Eq)]
 pub enum SubjectError {
     /// It has no bytes, or too many.
-    #[error("a subject has 1 to {LONGEST} bytes, and this one has {length}")]
+    #[error("a subject has 1 to {SUBJECT_LENGTH_MAX} bytes, and this one has {length}")]
     Length {
         /// How many it has.
         length: usize,
@@ -146,7 +146,7 @@ impl FromStr for Pattern {
 /// Whether the text is a subject, reserved or not, told without an error that names the place.
 pub(crate) fn is_subject(text: &str) -> bool {
     let mut token_is_empty = true;
-    let fits = (1..=LONGEST).contains(&text.len());
+    let fits = (1..=SUBJECT_LENGTH_MAX).contains(&text.len());
     let allowed = text.bytes().all(|byte| match byte {
         b'.' => !std::mem::replace(&mut token_is_empty, true),
         // Everything that `check` refuses in ASCII, and the wildcards.
@@ -161,7 +161,7 @@ pub(crate) fn is_subject(text: &str) -> bool {
 }
 
 fn check(text: &str) -> Result<(), SubjectError> {
-    if text.is_empty() || text.len() > LONGEST {
+    if text.is_empty() || text.len() > SUBJECT_LENGTH_MAX {
         return Err(SubjectError::Length { length: text.len() });
     }
     for (at, token) in text.split('.').enumerate() {

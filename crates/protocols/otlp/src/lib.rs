@@ -15,7 +15,7 @@ use prost::Message as _;
 use thiserror::Error;
 
 /// The most bytes of a request once it is decompressed: our own choice.
-pub const LARGEST: ByteCount = ByteCount::new(8 << 20);
+pub const REQUEST_SIZE_MAX: ByteCount = ByteCount::new(8 << 20);
 
 /// How a request and its response are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Format {
     pub fn read_request(self, content_encoding: Option<&str>, body: &[u8]) -> Result<Vec<Line>, RequestError> {
         let coding = content_encoding.map_or(Some(Coding::Identity), Coding::from_token);
         let unknown = || RequestError::ContentEncoding(content_encoding.unwrap_or_default().chars().take(80).collect());
-        let body = decode(coding.ok_or_else(unknown)?, body, LARGEST)?;
+        let body = decode(coding.ok_or_else(unknown)?, body, REQUEST_SIZE_MAX)?;
         let request = match self {
             Self::Protobuf => ExportLogsServiceRequest::decode(body.as_slice())?,
             Self::Json => serde_json::from_slice(&body)?,

@@ -1,6 +1,6 @@
 //! Records become events, within the limits of events, and hostile bytes are refused.
 
-use super::{Format, LARGEST};
+use super::{Format, REQUEST_SIZE_MAX};
 use lastmile_codec::content::{CodecSpec, Coding, encode};
 use lastmile_events::event::FIELDS_MAX;
 use lastmile_events::{Timestamp, Value};
@@ -135,7 +135,7 @@ fn a_refused_request_says_what_is_wrong_with_it() {
     assert!(refusal(Format::Json, None, b"{").contains("as JSON"));
     let bomb = encode(
         CodecSpec::with_default_level(Coding::Gzip),
-        &vec![0; LARGEST.get() as usize + 1],
+        &vec![0; REQUEST_SIZE_MAX.get() as usize + 1],
     );
     assert!(refusal(Format::Protobuf, Some("gzip"), &bomb).contains("the compressed request"));
     let refused = Format::from_content_type("text/plain").unwrap_err().to_string();

@@ -9,9 +9,9 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 /// Acknowledges every chunk, and keeps it.
 #[derive(Debug, Clone, Default)]
-struct Kept(Arc<Mutex<Vec<Event>>>);
+struct RecordedEvents(Arc<Mutex<Vec<Event>>>);
 
-impl Uplink for Kept {
+impl Uplink for RecordedEvents {
     fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
         self.0.lock().unwrap().extend(chunk.events());
         Ok(Reply::Acknowledged {
@@ -22,7 +22,7 @@ impl Uplink for Kept {
 }
 
 fn emitted(work: impl FnOnce()) -> Vec<Event> {
-    let kept = Kept::default();
+    let kept = RecordedEvents::default();
     let source = Source::new("app", 1).unwrap();
     let emitter = Emitter::start(source, EmitterSettings::default(), Box::new(kept.clone())).unwrap();
     let layer = EventLayer::new(emitter.clone(), tracing::Level::INFO);

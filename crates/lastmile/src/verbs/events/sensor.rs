@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use lastmile_events::uplink::SensorAddress;
 use lastmile_monitor::client::Client;
 use lastmile_monitor::log::LogSettings;
-use lastmile_monitor::sensor::{self, ByteBudget, SensorSettings, Spool};
+use lastmile_monitor::sensor::{self, ByteBudget, Forwarding, SensorSettings, Spool};
 use lastmile_monitor::{block_on, server};
 use std::net::TcpListener;
 
@@ -42,13 +42,15 @@ pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
         address: SensorAddress::Path(args.socket.clone()),
         line_source: new_source(&args.name)?,
         otlp,
-        durability: args.durability,
-        budget: args.budget.map(|rate| ByteBudget {
-            rate,
-            delay: args.budget_delay,
-        }),
-        name: args.name.clone(),
-        note: output::note,
+        forwarding: Forwarding {
+            durability: args.durability,
+            budget: args.budget.map(|rate| ByteBudget {
+                rate,
+                delay: args.budget_delay,
+            }),
+            name: args.name.clone(),
+            note: output::note,
+        },
     };
     let stop = interrupt::install_handler("stopping", "stopped at once".to_owned())?;
     if let Some(address) = otlp_address {

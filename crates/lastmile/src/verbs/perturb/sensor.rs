@@ -5,7 +5,7 @@ use lastmile_events::uplink::{Durability, SensorAddress};
 use lastmile_events::{Source, Timestamp};
 use lastmile_monitor::client::Client;
 use lastmile_monitor::log::{Log, LogSettings};
-use lastmile_monitor::sensor::{self, SensorSettings};
+use lastmile_monitor::sensor::{self, Forwarding, SensorSettings};
 use lastmile_monitor::service::Monitor;
 use lastmile_monitor::{block_on, server};
 use std::net::TcpListener;
@@ -46,10 +46,12 @@ impl OwnSensor {
             address: SensorAddress::Path(folder.join("socket")),
             line_source: source("lines")?,
             otlp: Some((otlp, source("otlp")?)),
-            durability: Durability::Process,
-            budget: None,
-            name: "perturb".to_owned(),
-            note: |_| (),
+            forwarding: Forwarding {
+                durability: Durability::Process,
+                budget: None,
+                name: "perturb".to_owned(),
+                note: |_| (),
+            },
         };
         let client = Client::new(monitor_url.parse()?, None);
         let stop = Arc::new(AtomicBool::new(false));

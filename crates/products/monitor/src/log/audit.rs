@@ -1,10 +1,10 @@
 //! The audit: every chunk is read and held against its source's sequence and the log's accounts.
 
-use super::database::Database;
+use super::database::{Database, Deletion};
 use super::error::LogError;
 use super::page::{Entry, Page};
 use crate::ledger::{Admission, Ledger, SourceAccount};
-use lastmile_events::{Chunk, Source, Timestamp};
+use lastmile_events::{Chunk, Source};
 
 /// What an audit found.
 #[derive(Debug, Clone)]
@@ -17,19 +17,6 @@ pub struct Audit {
     pub deletions: Vec<Deletion>,
     /// What is missing or damaged, each in a sentence with its place; empty where all adds up.
     pub problems: Vec<String>,
-}
-
-/// What was deleted for one reason, all in all.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deletion {
-    /// `age` or `size`.
-    pub why: String,
-    /// How many events and losses.
-    pub events: u64,
-    /// All were before this position.
-    pub until: u64,
-    /// When the last were deleted.
-    pub time: Timestamp,
 }
 
 /// One source's part.

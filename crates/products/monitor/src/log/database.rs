@@ -8,10 +8,8 @@ mod room;
 mod schema;
 
 use super::LogSettings;
-use super::audit::Deletion;
-use super::epochs::boot_id;
 use super::error::{FORMAT, LogError};
-use super::mark::{Found, Mark};
+use super::mark::{AcknowledgedMark, StoredMark, boot_id};
 use super::private;
 use super::reserve::Reserve;
 use crate::ledger::Ledger;
@@ -33,8 +31,27 @@ const LOCK: &str = "lock";
 const MARK: &str = "acknowledged";
 const RESERVE: &str = "reserve";
 
-/// A chunk that is to be appended: its position, and the log's number of its source.
-pub(super) type Placed = (u64, i64, Chunk);
+/// A chunk that is to be appended.
+#[derive(Debug, Clone)]
+pub(super) struct PositionedChunk {
+    pub(super) position: u64,
+    /// The log's number of its source.
+    pub(super) source: i64,
+    pub(super) chunk: Chunk,
+}
+
+/// What was deleted for one reason, all in all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion {
+    /// `age` or `size`.
+    pub why: String,
+    /// How many events and losses.
+    pub events: u64,
+    /// All were before this position.
+    pub until: u64,
+    /// When the last were deleted.
+    pub time: Timestamp,
+}
 
 #[derive(Debug)]
 pub(super) struct Database {
@@ -53,7 +70,7 @@ pub(super) struct Database {
 struct Writing {
     /// Held by the one process that writes.
     _lock: File,
-    mark: Mark,
+    mark: AcknowledgedMark,
     room: Option<Room>,
     synchronous: Option<bool>,
     /// The latest time of all events until now.
@@ -91,7 +108,7 @@ impl Database {
                 path: path.clone(),
                 found,
             })?;
-        let (mark, found) = Mark::open(&mark_path, boot_id()).map_err(cannot_write(&mark_path))?;
+        let (mark, found) = AcknowledgedMark::open(&mark_path, boot_id()).map_err(cannot_write(&mark_path))?;
         let mut database = Self {
             connection,
             path,
@@ -222,7 +239,7 @@ impl Database {
     }
 
     /// Appends chunks and writes the accounts that they change, all or nothing.
-    pub(super) fn append(&mut self, chunks: &[Placed], ledger: &Ledger) -> rusqlite::Result<()> {
+    pub(super) fn append(&mut self, chunks: &[PositionedChunk], ledger: &Ledger) -> rusqlite::Result<()> {
         let mut reach = self.writing().reach;
         let mut subjects = self.subjects.borrow_mut();
         let transaction = self
@@ -232,7 +249,12 @@ impl Database {
             let mut insert = transaction.prepare_cached("INSERT INTO chunk VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
             let mut changed: BTreeSet<&Source> = BTreeSet::new();
             let (mut places, mut times) = (0, 0);
-            for (position, source, chunk) in chunks {
+            for PositionedChunk {
+                position,
+                source,
+                chunk,
+            } in chunks
+            {
                 reach = reach.max(chunk.latest());
                 let bytes: &[u8] = chunk.bytes();
                 insert.execute(params![
@@ -408,22 +430,22 @@ impl Database {
     }
 
     /// Holds the end of the database against what was acknowledged. What is missing is a hole from now on, with its reason.
-    fn compare_with_mark(&mut self, found: &Found) -> Result<(), LogError> {
+    fn compare_with_mark(&mut self, found: &StoredMark) -> Result<(), LogError> {
         let (_, end) = self.extent()?;
         let mut power_end = end;
         let hole = match found {
-            Found::Absent if end == 0 => None,
-            Found::Absent => Some((
+            StoredMark::Absent if end == 0 => None,
+            StoredMark::Absent => Some((
                 end,
                 format!("the file {MARK} is missing, which says how far the log was acknowledged: more events may be"),
             )),
-            Found::Damaged => Some((
+            StoredMark::Damaged => Some((
                 end,
                 format!(
                     "the file {MARK} is damaged, which says how far the log was acknowledged: events may be missing"
                 ),
             )),
-            Found::Acknowledged(mark) if mark.end > end => {
+            StoredMark::Acknowledged(mark) if mark.end > end => {
                 let same_life = !mark.boot.is_empty() && mark.boot == boot_id();
                 let what = if same_life || mark.power_end > end {
                     "they were acknowledged, and the database ends before them: its write-ahead log is damaged or gone"
@@ -432,7 +454,7 @@ impl Database {
                 };
                 Some((mark.end, what.to_owned()))
             }
-            Found::Acknowledged(mark) => {
+            StoredMark::Acknowledged(mark) => {
                 if mark.boot == boot_id() {
                     power_end = mark.power_end;
                 }

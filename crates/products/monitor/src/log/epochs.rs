@@ -3,6 +3,7 @@
 use super::Resumption;
 use super::database::Database;
 use super::error::LogError;
+use super::mark::boot_id;
 use crate::cursor::Cursor;
 use lastmile_events::Timestamp;
 use rusqlite::params;
@@ -11,12 +12,6 @@ use rusqlite::params;
 #[derive(Debug)]
 pub(super) struct Epochs {
     known: Vec<(u64, u64)>,
-}
-
-/// A name of this life of the machine; empty where the system gives none.
-pub(super) fn boot_id() -> String {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    boot.trim().to_owned()
 }
 
 impl Epochs {

@@ -26,7 +26,7 @@ pub(super) struct Acknowledged {
 
 /// What the file said when it was opened.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum StoredMark {
     /// There was none.
     Absent,
     /// It cannot be read.
@@ -36,19 +36,19 @@ pub(super) enum Found {
 }
 
 #[derive(Debug)]
-pub(super) struct Mark {
+pub(super) struct AcknowledgedMark {
     file: RecordFile,
     last: Acknowledged,
 }
 
-impl Mark {
+impl AcknowledgedMark {
     /// Opens the mark's file, and makes it where there is none.
-    pub(super) fn open(path: &Path, boot: String) -> io::Result<(Self, Found)> {
+    pub(super) fn open(path: &Path, boot: String) -> io::Result<(Self, StoredMark)> {
         let (file, records) = RecordFile::open(path, MAGIC, 16 + BOOT, 1)?;
         let found = match &records[0] {
-            Record::Absent => Found::Absent,
-            Record::Damaged => Found::Damaged,
-            Record::Content(content) => decode(content).map_or(Found::Damaged, Found::Acknowledged),
+            Record::Absent => StoredMark::Absent,
+            Record::Damaged => StoredMark::Damaged,
+            Record::Content(content) => decode(content).map_or(StoredMark::Damaged, StoredMark::Acknowledged),
         };
         let last = Acknowledged {
             end: 0,
@@ -85,6 +85,12 @@ impl Mark {
     }
 }
 
+/// The boot ID of the machine; empty if unknown.
+pub(super) fn boot_id() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    boot.trim().to_owned()
+}
+
 fn decode(content: &[u8]) -> Option<Acknowledged> {
     let number = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"));
     let boot = std::str::from_utf8(&content[16..]).ok()?;
@@ -103,25 +109,25 @@ mod tests {
     fn the_last_mark_is_found_and_a_damaged_slot_leaves_the_one_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("acknowledged");
-        let (mut mark, found) = Mark::open(&path, "boot".to_owned()).unwrap();
-        assert!(matches!(found, Found::Absent));
+        let (mut mark, found) = AcknowledgedMark::open(&path, "boot".to_owned()).unwrap();
+        assert!(matches!(found, StoredMark::Absent));
         mark.write(5, false).unwrap();
         mark.write(9, true).unwrap();
         mark.write(12, false).unwrap();
-        let found = |path: &Path| Mark::open(path, String::new()).unwrap().1;
-        let Found::Acknowledged(last) = found(&path) else {
+        let found = |path: &Path| AcknowledgedMark::open(path, String::new()).unwrap().1;
+        let StoredMark::Acknowledged(last) = found(&path) else {
             panic!()
         };
         assert_eq!((last.end, last.power_end, last.boot.as_str()), (12, 9, "boot"));
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[512 + 17] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        let Found::Acknowledged(last) = found(&path) else {
+        let StoredMark::Acknowledged(last) = found(&path) else {
             panic!()
         };
         assert_eq!(last.end, 9);
         bytes[9] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        assert!(matches!(found(&path), Found::Damaged));
+        assert!(matches!(found(&path), StoredMark::Damaged));
     }
 }

@@ -1,7 +1,7 @@
 //! The thread that writes: it commits together what waits, and acknowledges after the commit.
 
 use super::LogSettings;
-use super::database::Database;
+use super::database::{Database, PositionedChunk};
 use super::tail::Tail;
 use crate::ledger::{Admission, Ledger, SourceAccount};
 use lastmile_events::uplink::{Durability, Reply};
@@ -132,7 +132,11 @@ impl Writer {
                 Admission::Append { position, source } => {
                     let end = chunk.end();
                     group.bytes += chunk.bytes().len();
-                    group.chunks.push((position, source, chunk));
+                    group.chunks.push(PositionedChunk {
+                        position,
+                        source,
+                        chunk,
+                    });
                     acknowledged(end)
                 }
                 Admission::Known { next } => acknowledged(next),
@@ -155,13 +159,13 @@ impl Writer {
         let committed = self.write(&group);
         if committed && !group.chunks.is_empty() {
             let mut accounts = self.accounts.lock().expect("no thread panics with it");
-            for (_, _, chunk) in &group.chunks {
-                let source = chunk.source();
+            for positioned in &group.chunks {
+                let source = positioned.chunk.source();
                 accounts.insert(source.clone(), self.ledger.sources[source].clone());
             }
             drop(accounts);
             let mut tail = self.tail.lock().expect("no thread panics with it");
-            for (position, _, chunk) in group.chunks {
+            for PositionedChunk { position, chunk, .. } in group.chunks {
                 tail.push(position, chunk);
             }
             drop(tail);
@@ -212,7 +216,7 @@ fn with_room(database: &mut Database, mut work: impl FnMut(&mut Database) -> boo
 }
 
 struct Group {
-    chunks: Vec<(u64, i64, Chunk)>,
+    chunks: Vec<PositionedChunk>,
     bytes: usize,
     durability: Durability,
     waiting: Vec<(Vec<Reply>, oneshot::Sender<Vec<Reply>>)>,

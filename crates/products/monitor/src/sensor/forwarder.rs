@@ -6,7 +6,7 @@
 use super::budget::{Budget, wire_bytes};
 use super::pace::Pace;
 use super::spool::{SPOOL_DAMAGED, Spool, loss};
-use super::thinning;
+use super::{Forwarding, thinning};
 use crate::client::{Client, EncodedChunks, SLOW_LINK_CODEC};
 use crate::log::{Entry, Log};
 use crate::runtime::{Runtime, within};
@@ -106,15 +106,8 @@ struct Batch {
 }
 
 impl<R: Runtime> Forwarder<R> {
-    pub(super) fn new(
-        spool: Arc<Spool>,
-        monitor: Client<R>,
-        durability: Durability,
-        budget: Option<ByteBudget>,
-        progress: Arc<Progress>,
-        note: fn(&str),
-    ) -> Self {
-        let budget = budget.map(|settings| {
+    pub(super) fn new(spool: Arc<Spool>, monitor: Client<R>, forwarding: &Forwarding, progress: Arc<Progress>) -> Self {
+        let budget = forwarding.budget.map(|settings| {
             let mut budget = Budget::new(settings.rate);
             let before = spool.spent_before(monitor.runtime().now(), budget.window_bytes());
             budget.spend(monitor.runtime().uptime(), before);
@@ -124,10 +117,13 @@ impl<R: Runtime> Forwarder<R> {
             log: Arc::clone(spool.log()),
             spool,
             monitor,
-            durability,
+            durability: forwarding.durability,
             budget,
             progress,
-            uplink: UplinkState { failures: 0, note },
+            uplink: UplinkState {
+                failures: 0,
+                note: forwarding.note,
+            },
             gap_cause: FORGOTTEN,
             damage_told: 0,
             is_unreadable: false,

@@ -67,8 +67,12 @@ where
             bytes.drain(..whole);
             stream.write_all(refusals.as_bytes()).await?;
         }
-        if bytes.len() > line::LONGEST {
-            let refused = format!("line {}: it is longer than {} bytes\n", account.read + 1, line::LONGEST);
+        if bytes.len() > line::LINE_LENGTH_MAX {
+            let refused = format!(
+                "line {}: it is longer than {} bytes\n",
+                account.read + 1,
+                line::LINE_LENGTH_MAX
+            );
             return stream.write_all(refused.as_bytes()).await;
         }
         if stream.read_buf(&mut bytes).await? == 0 {

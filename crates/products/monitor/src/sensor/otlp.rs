@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use lastmile_events::line::Line;
 use lastmile_events::{Chunk, ChunkBuilder, Timestamp};
-use lastmile_otlp::{Format, LARGEST};
+use lastmile_otlp::{Format, REQUEST_SIZE_MAX};
 use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -74,7 +74,7 @@ impl OwnSource {
             Ok(format) => format,
             Err(error) => return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error.to_string()),
         };
-        let body = match Limited::new(request.into_body(), LARGEST.get() as usize)
+        let body = match Limited::new(request.into_body(), REQUEST_SIZE_MAX.get() as usize)
             .collect()
             .await
         {

@@ -56,7 +56,7 @@ impl OwnSource {
     }
 
     /// States what was dropped, as soon as there is room.
-    pub(super) async fn tell(&self, now: Timestamp) {
+    pub(super) async fn state_losses(&self, now: Timestamp) {
         let mut turn = self.turn().await;
         if turn.numbers.unstated > 0 {
             let builder = turn.begin(now);

@@ -15,7 +15,7 @@ pub(super) struct Pace {
 }
 
 /// The most bytes of any post, and the fewest that the most may be: our own choice.
-const LARGEST: usize = 256 << 10;
+const POST_SIZE_MAX: usize = 256 << 10;
 const SMALLEST: usize = 1 << 10;
 
 /// How long an answer may take beside the time for sending: a disk can be slow. Our own choice.
@@ -28,7 +28,7 @@ const SLOWDOWN: f64 = 8.0;
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            largest: LARGEST,
+            largest: POST_SIZE_MAX,
             measured: None,
         }
     }
@@ -50,7 +50,7 @@ impl Pace {
 
     /// A post of so many bytes was answered after this time.
     pub(super) fn answered(&mut self, bytes: u64, time: Duration) {
-        self.largest = (self.largest * 2).min(LARGEST);
+        self.largest = (self.largest * 2).min(POST_SIZE_MAX);
         self.measured = Some(bytes as f64 / time.as_secs_f64().max(1e-6));
     }
 
@@ -94,6 +94,6 @@ mod tests {
         for _ in 0..20 {
             pace.answered(1, Duration::from_secs(1));
         }
-        assert_eq!(pace.largest(), LARGEST);
+        assert_eq!(pace.largest(), POST_SIZE_MAX);
     }
 }

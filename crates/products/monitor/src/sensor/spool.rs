@@ -78,7 +78,7 @@ impl Spool {
         let (losses, damaged) = spool.find_losses(&promises);
         spool.files = Some(Mutex::new(Files { promises, spent }));
         *spool.untold.get_mut().expect("no thread panics with it") = losses;
-        spool.tell().await;
+        spool.state_losses().await;
         if damaged > 0 {
             note(&format!(
                 "{}: the spool is damaged: {damaged} events that were acknowledged are lost; the monitor is told, and audit counts them under \"{SPOOL_DAMAGED}\"",
@@ -121,7 +121,7 @@ impl Spool {
     }
 
     /// States what is known as lost and not stated yet, as far as there is room.
-    pub(super) async fn tell(&self) {
+    pub(super) async fn state_losses(&self) {
         let untold = std::mem::take(&mut *self.untold.lock().expect("no thread panics with it"));
         if untold.is_empty() {
             return;

@@ -31,8 +31,8 @@ pub(super) fn check<B>(request: &Request<B>) -> Result<(), Refusal> {
         return Err((StatusCode::FORBIDDEN, message));
     }
     if let Some(origin) = header(ORIGIN) {
-        let site = origin.split_once("://").map(|(_, site)| site);
-        if site.is_none() || site != host {
+        let origin_host = origin.split_once("://").map(|(_, host)| host);
+        if origin_host.is_none() || origin_host != host {
             let message = format!("Origin {origin:?} is a page of another site; start the monitor with --token-file");
             return Err((StatusCode::FORBIDDEN, message));
         }

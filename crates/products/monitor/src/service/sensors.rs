@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// The most bytes of a registration.
-pub(super) const LARGEST: usize = 4096;
+pub(super) const STATE_SIZE_MAX: usize = 4096;
 /// A sensor that was silent for longer is not alive; it registers every 3 s.
 const SILENCE: i64 = 10_000_000_000;
 const SENSORS_MAX: usize = 10_000;

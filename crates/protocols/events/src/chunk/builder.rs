@@ -1,6 +1,6 @@
 //! Makes chunks of events.
 
-use super::{Chunk, HEADER, LARGEST, MAGIC, checksum};
+use super::{CHUNK_SIZE_MAX, Chunk, HEADER, MAGIC, checksum};
 use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use crate::{Loss, Source, Subject, Timestamp, Value, loss, varint};
 use std::collections::{BTreeMap, HashMap};
@@ -205,8 +205,8 @@ impl ChunkBuilder {
             self.put_string(name);
             within_limits &= self.put_value(value);
         }
-        let alone = self.bytes.len() - start + HEADER + self.source.name().len() > LARGEST;
-        if !within_limits || alone || self.bytes.len() > LARGEST {
+        let alone = self.bytes.len() - start + HEADER + self.source.name().len() > CHUNK_SIZE_MAX;
+        if !within_limits || alone || self.bytes.len() > CHUNK_SIZE_MAX {
             self.bytes.truncate(start);
             self.strings.truncate(known);
             let fits_another = within_limits && !alone && self.events > 0;

@@ -28,7 +28,7 @@ pub(super) struct Application<H: Host> {
 
 /// What a repeat of an application was.
 #[derive(Debug, Clone)]
-pub(super) struct Submitted {
+pub(super) struct SubmissionFigures {
     /// From its first step to the last acknowledgement.
     pub(super) span: Range<Instant>,
     pub(super) create: Duration,
@@ -51,14 +51,14 @@ impl<H: Host> Application<H> {
     }
 
     /// Takes its steps, with events or without any. Equal seeds draw the same steps.
-    pub(super) async fn run(&mut self, plan: &Plan, seed: Seed, submits: bool) -> Result<Submitted, Failure> {
+    pub(super) async fn run(&mut self, plan: &Plan, seed: Seed, submits: bool) -> Result<SubmissionFigures, Failure> {
         let start = self.host.now();
         let (create, send, tried) = match plan.submission {
             _ if !submits => self.take_steps(plan, seed).await,
             Submission::OneByOne => self.submit_one_by_one(plan, seed).await?,
             Submission::Gathered(gathering) => self.submit_gathered(plan, gathering, seed).await?,
         };
-        Ok(Submitted {
+        Ok(SubmissionFigures {
             span: start..self.host.now(),
             create,
             send,
@@ -219,10 +219,10 @@ impl<'a, H: Host> Stepper<'a, H> {
     }
 
     /// The event of a step: its text is that of the published tests, and as long as the plan says.
-    fn create(&mut self, step: u32, at: Instant) -> Created {
+    fn create(&mut self, step: u32, at: Instant) -> NewEvent {
         let mut text = format!("Test event {step}");
         text.extend(std::iter::repeat_n('.', self.steps.text.saturating_sub(text.len())));
-        Created {
+        NewEvent {
             at,
             text,
             value: random::up_to(&mut self.values, VALUE_MAX) as i64,
@@ -231,7 +231,7 @@ impl<'a, H: Host> Stepper<'a, H> {
 }
 
 /// An event that was created.
-struct Created {
+struct NewEvent {
     at: Instant,
     text: String,
     value: i64,
@@ -241,7 +241,7 @@ struct Created {
 const SUBJECT: &str = "test.event";
 const VALUE_MAX: u64 = 1_000_000;
 
-impl Created {
+impl NewEvent {
     fn push(&self, builder: &mut ChunkBuilder) -> Result<(), lastmile_events::chunk::EncodeError> {
         let fields = [
             ("text", Value::Text(&*self.text)),
@@ -254,7 +254,7 @@ impl Created {
 /// Events between their creation and their acknowledgement.
 #[derive(Default)]
 struct Buffer {
-    waiting: RefCell<VecDeque<Created>>,
+    waiting: RefCell<VecDeque<NewEvent>>,
     /// The events that wait or are under way.
     held: Cell<usize>,
     /// Those that were dropped and are not stated as lost yet.
@@ -265,7 +265,7 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn put(&self, event: Created, gathering: Gathering) {
+    fn put(&self, event: NewEvent, gathering: Gathering) {
         if self.held.get() < gathering.buffer {
             self.held.set(self.held.get() + 1);
             self.waiting.borrow_mut().push_back(event);

@@ -1,6 +1,6 @@
 //! The figures of a repeat, from what its applications and clients were.
 
-use super::application::Submitted;
+use super::application::SubmissionFigures;
 use super::client::Arrival;
 use super::session::Activity;
 use lastmile_study::figure;
@@ -11,11 +11,11 @@ use std::time::Duration;
 
 /// Adds the figures of applications; of several, their means.
 pub(super) fn observe_applications(activity: &Activity, observation: &mut Observation) {
-    let mean = |all: &[Submitted], of: fn(&Submitted) -> Duration| {
+    let mean = |all: &[SubmissionFigures], of: fn(&SubmissionFigures) -> Duration| {
         let seconds: f64 = all.iter().map(|submitted| of(submitted).as_secs_f64()).sum();
         seconds / all.len() as f64
     };
-    let length = |submitted: &Submitted| submitted.span.end.saturating_since(submitted.span.start);
+    let length = |submitted: &SubmissionFigures| submitted.span.end.saturating_since(submitted.span.start);
     let (submitted, control) = (&activity.submitted[..], &activity.control[..]);
     let (create, send) = (mean(submitted, |one| one.create), mean(submitted, |one| one.send));
     let total = mean(submitted, length);

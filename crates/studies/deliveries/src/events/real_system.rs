@@ -44,7 +44,7 @@ struct Programs {
 
 /// What an application did in a run.
 #[derive(Debug, Clone, Copy, Deserialize)]
-struct Submitted {
+struct SubmissionFigures {
     events: u64,
     create_ns: f64,
     send_ns: f64,
@@ -53,7 +53,7 @@ struct Submitted {
 
 /// What a subscriber received in a run.
 #[derive(Debug, Clone, Deserialize)]
-struct Received {
+struct ReceiverFigures {
     created_ns: Vec<i64>,
     arrived_ns: Vec<i64>,
     timing_ns: f64,
@@ -61,7 +61,7 @@ struct Received {
 
 /// What a client that asked got in a run.
 #[derive(Debug, Clone, Copy, Deserialize)]
-struct Answered {
+struct QueryFigures {
     events: u64,
     span_ns: f64,
 }
@@ -135,7 +135,7 @@ impl RealSystem {
             limit: limit::<W>(plan),
         };
         if plan.test == EventTest::Query {
-            system.run_programs::<W, Submitted>(testbed, Programs::submit)?;
+            system.run_programs::<W, SubmissionFigures>(testbed, Programs::submit)?;
         }
         Ok(system)
     }
@@ -147,18 +147,19 @@ impl RealSystem {
         let mut observation = Observation::default();
         let lost = match self.plan.test {
             EventTest::Query => {
-                let answered: Answered = self.run_programs(testbed, Programs::query)?;
+                let answered: QueryFigures = self.run_programs(testbed, Programs::query)?;
                 observation.sample(figure::QUERY_TIME, seconds(answered.span_ns));
                 u64::from(self.plan.steps.count).saturating_sub(answered.events)
             }
             EventTest::Subscription => {
-                let (submitted, received): (Submitted, Received) = self.run_programs(testbed, Programs::deliver)?;
+                let (submitted, received): (SubmissionFigures, ReceiverFigures) =
+                    self.run_programs(testbed, Programs::deliver)?;
                 submitted.observe(&mut observation);
                 received.observe(&mut observation);
                 submitted.events.saturating_sub(received.arrived_ns.len() as u64)
             }
             EventTest::Sustained | EventTest::Delayed => {
-                let submitted: Submitted = self.run_programs(testbed, Programs::submit)?;
+                let submitted: SubmissionFigures = self.run_programs(testbed, Programs::submit)?;
                 submitted.observe(&mut observation);
                 0
             }
@@ -229,7 +230,7 @@ impl Programs {
     }
 }
 
-impl Submitted {
+impl SubmissionFigures {
     fn observe(self, observation: &mut Observation) {
         observation.sample(figure::CREATE_TIME, seconds(self.create_ns));
         observation.sample(figure::SEND_TIME, seconds(self.send_ns));
@@ -241,7 +242,7 @@ impl Submitted {
     }
 }
 
-impl Received {
+impl ReceiverFigures {
     fn observe(&self, observation: &mut Observation) {
         for (created, arrived) in self.created_ns.iter().zip(&self.arrived_ns) {
             observation.sample(figure::DELIVERY_TIME, seconds((arrived - created) as f64));

@@ -1,6 +1,6 @@
 //! Our own applications, sensors, monitor and clients of a world, and one repeat of them.
 
-use super::application::{Application, Submitted};
+use super::application::{Application, SubmissionFigures};
 use super::client::{Arrival, Client};
 use super::observe::{observe_applications, observe_arrivals};
 use super::plan::{self, Gathering, MONITOR, Plan, Submission};
@@ -58,8 +58,8 @@ pub(super) struct Session<H: Host> {
 
 /// What a repeat of the applications was.
 pub(super) struct Activity {
-    pub(super) submitted: Vec<Submitted>,
-    pub(super) control: Vec<Submitted>,
+    pub(super) submitted: Vec<SubmissionFigures>,
+    pub(super) control: Vec<SubmissionFigures>,
     /// When the last event was stored.
     pub(super) stored_at: Instant,
     pub(super) stored: u64,
@@ -260,7 +260,7 @@ impl<H: Host> Session<H> {
         testbed: &Testbed<W>,
         seed: Seed,
         submits: bool,
-    ) -> Result<Vec<Submitted>, Failure> {
+    ) -> Result<Vec<SubmissionFigures>, Failure> {
         let plan = Rc::new(self.plan.clone());
         let running = (0..).zip(self.applications.drain(..)).map(|(index, mut application)| {
             let (plan, host) = (Rc::clone(&plan), application.host.clone());

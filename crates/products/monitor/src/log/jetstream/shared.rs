@@ -3,7 +3,7 @@
 use super::recovery::Recovered;
 use super::state::{Hole, State};
 use crate::ledger::{Ledger, SourceAccount};
-use crate::log::audit::Deletion;
+use crate::log::Deletion;
 use crate::log::epochs::Epochs;
 use crate::log::tail::Tail;
 use lastmile_events::{Chunk, Source};

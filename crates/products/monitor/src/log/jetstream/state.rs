@@ -1,7 +1,7 @@
 //! What a log knows beside its chunks, and how a checkpoint holds it.
 
 use crate::ledger::{Ledger, SourceAccount};
-use crate::log::audit::Deletion;
+use crate::log::Deletion;
 use lastmile_events::{Source, Timestamp};
 use serde::{Deserialize, Serialize};
 

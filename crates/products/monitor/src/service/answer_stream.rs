@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use tokio::sync::watch;
 
 /// A client's place in the log, and what it asks for. That is all that a slow client costs.
-pub(super) struct Reading {
+pub(super) struct AnswerStream {
     monitor: Arc<Monitor>,
     parameters: Parameters,
     position: u64,
@@ -45,7 +45,7 @@ pub(super) struct Reading {
 /// A subscriber to the latest events that is further behind skips to the newest: our own choice.
 const LATEST_LAG: u64 = 1000;
 
-impl Reading {
+impl AnswerStream {
     pub(super) fn begin(
         monitor: Arc<Monitor>,
         parameters: Parameters,
@@ -293,7 +293,7 @@ impl Reading {
     }
 }
 
-impl Drop for Reading {
+impl Drop for AnswerStream {
     fn drop(&mut self) {
         if self.end.is_none() {
             self.monitor.subscribers.fetch_sub(1, Ordering::Relaxed);
