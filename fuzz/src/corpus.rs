@@ -55,8 +55,8 @@ pub fn keep(target: &str, input: &[u8]) -> io::Result<PathBuf> {
     let folder = artifacts(target);
     fs::create_dir_all(&folder)?;
     // FNV-1a (Fowler, Noll and Vo): a name, not a proof.
-    let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &octet| {
-        (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01b3)
+    let hash = input.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     let path = folder.join(format!("crash-{hash:016x}"));
     fs::write(&path, input)?;

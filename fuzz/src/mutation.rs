@@ -40,13 +40,13 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
     let end = at + below(rng, (input.len() - at).min(64) + 1);
     match below(rng, 9) {
         0 => {
-            if let Some(octet) = input.get_mut(at) {
-                *octet ^= 1 << below(rng, 8);
+            if let Some(byte) = input.get_mut(at) {
+                *byte ^= 1 << below(rng, 8);
             }
         }
         1 => {
-            if let Some(octet) = input.get_mut(at) {
-                *octet = rng.next_u32() as u8;
+            if let Some(byte) = input.get_mut(at) {
+                *byte = rng.next_u32() as u8;
             }
         }
         2 => input.truncate(at),
@@ -71,8 +71,8 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
             // A big-endian number of one to eight bytes, written over the input: a length, a handle, a count.
             let width = 1 << below(rng, 4);
             let number = EDGES[below(rng, EDGES.len())].to_be_bytes();
-            for (octet, new) in input.iter_mut().skip(at).zip(&number[8 - width..]) {
-                *octet = *new;
+            for (byte, new) in input.iter_mut().skip(at).zip(&number[8 - width..]) {
+                *byte = *new;
             }
         }
     }
@@ -80,20 +80,20 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
 
 /// Replaces the decimal number at or after `at`, if there is one.
 fn number_in_text(rng: &mut Rng, input: &mut Vec<u8>, at: usize) {
-    let is_digit = |octet: &u8| octet.is_ascii_digit();
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
     let Some(start) = input[at..].iter().position(is_digit).map(|offset| at + offset) else {
         return;
     };
     let end = input[start..]
         .iter()
-        .position(|octet| !is_digit(octet))
+        .position(|byte| !is_digit(byte))
         .map_or(input.len(), |offset| start + offset);
     let number = EDGES[below(rng, EDGES.len())].to_string();
     input.splice(start..end, number.bytes());
 }
 
-fn insert(input: &mut Vec<u8>, at: usize, octets: &[u8]) {
-    input.splice(at..at, octets.iter().copied());
+fn insert(input: &mut Vec<u8>, at: usize, bytes: &[u8]) {
+    input.splice(at..at, bytes.iter().copied());
 }
 
 #[cfg(test)]

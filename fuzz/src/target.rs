@@ -157,7 +157,7 @@ pub fn study_toml(input: &[u8]) {
 /// `Accept-Encoding` lines. The chosen coding was offered; a coding that the lines refuse is never chosen.
 pub fn accept_encoding(input: &[u8]) {
     const OFFERED: [&str; 4] = ["zstd", "br", "gzip", "deflate"];
-    let lines = || input.split(|&octet| octet == b'\n');
+    let lines = || input.split(|&byte| byte == b'\n');
     let accept = AcceptEncoding::parse(lines());
     match accept.choose(OFFERED) {
         Choice::Coded(index) => {

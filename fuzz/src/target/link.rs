@@ -107,15 +107,15 @@ fn carry(mut link: Link<usize>) {
         };
         let _ = link.offer(Instant::START, frame);
     }
-    let mut told = 0;
+    let mut delivered = 0;
     let mut before = Instant::START;
     while let Some(at) = link.next_at() {
         assert!(at >= before, "time runs backwards");
         before = at;
-        link.poll(at, &mut |_| told += 1);
+        link.poll(at, &mut |_| delivered += 1);
     }
     let counters = link.counters();
     assert_eq!(counters.in_flight, 0);
     assert_eq!(counters.offered, counters.delivered + counters.dropped());
-    assert!(told <= FRAMES.len());
+    assert!(delivered <= FRAMES.len());
 }

@@ -47,18 +47,18 @@ pub fn page(input: &[u8]) {
         ("/c.js", "text/javascript"),
         ("/d.png", "image/png"),
     ];
-    let responses = resources.iter().enumerate().map(|(place, (path, media_type))| {
+    let responses = resources.iter().enumerate().map(|(index, (path, media_type))| {
         let mut response = response(path, media_type, Origin::Static, Body::Present(next()));
-        let time = Duration::from_millis(10 * place as u64);
+        let time = Duration::from_millis(10 * index as u64);
         (response.started, response.total, response.wait) = (time, Some(time), Some(Duration::ZERO));
         response
     });
     let page = Page::from_traffic(&traffic(responses.collect()));
-    for (place, item) in page.items.iter().enumerate() {
+    for (index, item) in page.items.iter().enumerate() {
         for prerequisite in &item.prerequisites {
-            assert!(prerequisite.item < place, "{place} waits for {}", prerequisite.item);
+            assert!(prerequisite.item < index, "{index} waits for {}", prerequisite.item);
             if let Extent::Beginning(bytes) = prerequisite.extent {
-                assert!(bytes < page.items[prerequisite.item].plain, "{place} waits for {bytes}");
+                assert!(bytes < page.items[prerequisite.item].plain, "{index} waits for {bytes}");
             }
         }
     }

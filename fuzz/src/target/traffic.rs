@@ -75,9 +75,9 @@ fn check(input: &[u8], whole: &Result<Traffic, TrafficError>, in_portions: &Resu
             for response in &traffic.responses {
                 let _ = response.kind();
                 assert!((100..=999).contains(&response.status));
-                if let Body::Present(octets) = &response.body {
+                if let Body::Present(bytes) = &response.body {
                     // No JSON escape is shorter than its text, and base64 has four characters for three bytes.
-                    assert!(octets.len() <= input.len());
+                    assert!(bytes.len() <= input.len());
                 }
             }
         }

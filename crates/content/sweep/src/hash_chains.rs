@@ -51,21 +51,21 @@ pub(super) struct Chains {
 impl Chains {
     /// The chains of all of a piece's own messages.
     pub(super) fn new(piece: &Piece) -> Self {
-        let octets = &piece.bytes;
-        let (nearest, exact) = strings(octets);
+        let bytes = &piece.bytes;
+        let (nearest, exact) = strings(bytes);
         let mut chains = Self {
-            first: vec![0; octets.len() + 1],
+            first: vec![0; bytes.len() + 1],
             candidates: Vec::new(),
-            ordinals: ordinals(octets),
+            ordinals: ordinals(bytes),
             exact,
-            first_same: vec![0; octets.len()],
+            first_same: vec![0; bytes.len()],
         };
         let mut next = 0;
         for &span in &piece.messages {
             chains.first[next..span.start].fill(chains.candidates.len() as u32);
             for position in span.start..span.end {
                 chains.first[position] = chains.candidates.len() as u32;
-                chains.find(octets, &nearest, span, position);
+                chains.find(bytes, &nearest, span, position);
             }
             first_same(&nearest, span, &mut chains.first_same);
             next = span.end;
@@ -75,19 +75,19 @@ impl Chains {
     }
 
     /// Appends the candidates of one position.
-    fn find(&mut self, octets: &[u8], nearest: &[u32], span: Span, position: usize) {
+    fn find(&mut self, bytes: &[u8], nearest: &[u32], span: Span, position: usize) {
         let longest = MATCH_MAX.min(span.end - position);
         if longest < MATCH_MIN {
             return;
         }
-        let (wanted, mut best) = (&octets[position..position + longest], MATCH_MIN - 1);
+        let (wanted, mut best) = (&bytes[position..position + longest], MATCH_MIN - 1);
         let mut start = nearest[position];
         for _ in 0..CHAIN_MAX {
             // The first string of a connection is at index 0 of zlib's buffer, which also means none.
             if start == NONE || start as usize <= span.connection || position - start as usize > REACH_MAX {
                 return;
             }
-            let found = &octets[start as usize..start as usize + longest];
+            let found = &bytes[start as usize..start as usize + longest];
             if found[best] == wanted[best] {
                 let length = common_prefix(found, wanted);
                 if length > best {
@@ -133,13 +133,13 @@ impl Chains {
 }
 
 /// For each position, how many strings before it have its hash at each mem level (deflate.c, `UPDATE_HASH`).
-fn ordinals(octets: &[u8]) -> Vec<[u32; MEM_LEVELS]> {
-    let mut ordinals = vec![[0; MEM_LEVELS]; octets.len()];
+fn ordinals(bytes: &[u8]) -> Vec<[u32; MEM_LEVELS]> {
+    let mut ordinals = vec![[0; MEM_LEVELS]; bytes.len()];
     for place in 0..MEM_LEVELS {
         let bits = place as u32 + 8;
         let (shift, mask) = (bits.div_ceil(MATCH_MIN as u32), (1 << bits) - 1);
         let mut seen = vec![0; 1 << bits];
-        for (string, ordinals) in octets.windows(MATCH_MIN).zip(&mut ordinals) {
+        for (string, ordinals) in bytes.windows(MATCH_MIN).zip(&mut ordinals) {
             let [first, second, third] = [string[0], string[1], string[2]].map(u32::from);
             let hash = ((first << (2 * shift)) ^ (second << shift) ^ third) & mask;
             let count: &mut u32 = &mut seen[hash as usize];
@@ -151,13 +151,13 @@ fn ordinals(octets: &[u8]) -> Vec<[u32; MEM_LEVELS]> {
 }
 
 /// For each position, the nearest earlier string with the same three bytes, and the number of such earlier strings.
-fn strings(octets: &[u8]) -> (Vec<u32>, Vec<u32>) {
-    let (mut nearest, mut counts) = (vec![NONE; octets.len()], vec![0; octets.len()]);
+fn strings(bytes: &[u8]) -> (Vec<u32>, Vec<u32>) {
+    let (mut nearest, mut counts) = (vec![NONE; bytes.len()], vec![0; bytes.len()]);
     // Open addressing at half load; the hash multiplies by 2^32 / golden ratio (Knuth, The Art of Computer Programming, volume 3, 6.4).
-    let bits = (octets.len() * 2).next_power_of_two().trailing_zeros().clamp(8, 31);
+    let bits = (bytes.len() * 2).next_power_of_two().trailing_zeros().clamp(8, 31);
     let mask = (1_usize << bits) - 1;
     let mut last = vec![NONE; mask + 1];
-    for (position, string) in octets.windows(MATCH_MIN).enumerate() {
+    for (position, string) in bytes.windows(MATCH_MIN).enumerate() {
         let key = u32::from_le_bytes([string[0], string[1], string[2], 0]);
         let mut slot = (key.wrapping_mul(0x9e37_79b9) >> (32 - bits)) as usize;
         loop {
@@ -165,7 +165,7 @@ fn strings(octets: &[u8]) -> (Vec<u32>, Vec<u32>) {
             if last[slot] == NONE {
                 break;
             }
-            if octets[found..found + MATCH_MIN] == *string {
+            if bytes[found..found + MATCH_MIN] == *string {
                 nearest[position] = found as u32;
                 counts[position] = counts[found] + 1;
                 break;
@@ -182,7 +182,7 @@ fn common_prefix(one: &[u8], other: &[u8]) -> usize {
     let (mut ones, mut others) = (one.chunks_exact(8), other.chunks_exact(8));
     let mut agreed = 0;
     for (one, other) in ones.by_ref().zip(others.by_ref()) {
-        let word = |octets: &[u8]| u64::from_le_bytes(octets.try_into().expect("chunks of eight"));
+        let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
         let difference = word(one) ^ word(other);
         if difference != 0 {
             return agreed + difference.trailing_zeros() as usize / 8;

@@ -121,7 +121,7 @@ pub fn sampled(
     let mut draw = ShardSampler::new(sampling.seed, &draw_weights(&known), sampling.first);
     let mut found = SampleState::new(&shards, &known);
     let mut streams = Streams::default();
-    let mut octets = 0;
+    let mut bytes = 0;
     for round in 0..=sampling.doublings {
         if round > 0 {
             let beaten = find_beaten(&found.samples_of(&wanted), &wanted, &memory);
@@ -137,7 +137,7 @@ pub fn sampled(
         let streams = (round == 0).then_some(&mut streams);
         match drawn.compress(&wanted, &pool, share_of(round, sampling.doublings), streams) {
             Ok(coded) => {
-                octets += drawn.payload_bytes();
+                bytes += drawn.payload_bytes();
                 found.add(coded, &draw);
             }
             Err(interrupted) if round == 0 => return Err(interrupted),
@@ -168,7 +168,7 @@ pub fn sampled(
     };
     Ok(SweepResult {
         points: settings.into_iter().map(point).collect(),
-        sampled: Some(ByteCount::from(octets)),
+        sampled: Some(ByteCount::from(bytes)),
         distinct_streams: counted.len() + streams.count(),
     })
 }
@@ -321,11 +321,11 @@ impl DrawnShards<'_> {
 
     /// The size of their payload.
     fn payload_bytes(&self) -> usize {
-        let octets = self
+        let bytes = self
             .numbers
             .iter()
             .map(|shard| self.shards[*shard].payload_bytes(self.connections));
-        octets.sum()
+        bytes.sum()
     }
 }
 

@@ -52,8 +52,8 @@ impl Section {
         let mut sections = Vec::new();
         for (connection, Connection { messages }) in connections.iter().enumerate() {
             let mut before = 0;
-            for (message, octets) in messages.iter().enumerate() {
-                let length = octets.len();
+            for (message, bytes) in messages.iter().enumerate() {
+                let length = bytes.len();
                 if length > longest {
                     let count = length.div_ceil(size);
                     sections.extend((0..count).map(|number| Self {

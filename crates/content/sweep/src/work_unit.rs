@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn pieces_hold_every_message_once_with_history_cut_at_a_multiple_of_the_largest_window() {
-        let octets: Vec<u8> = (0..200_000_u32).map(|n| (n % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n % 251) as u8).collect();
         let long = Connection {
-            messages: octets.chunks(777).collect(),
+            messages: bytes.chunks(777).collect(),
         };
         let short = Connection {
             messages: vec![b"", b"one", b"two"],
@@ -218,7 +218,7 @@ mod tests {
             let first = piece.messages[0];
             let history = first.start - first.connection;
             assert_eq!(history, before.min(before % WINDOW_MAX + WINDOW_MAX));
-            assert_eq!(piece.bytes[..history], octets[before - history..before]);
+            assert_eq!(piece.bytes[..history], bytes[before - history..before]);
             before += piece.len();
         }
     }

@@ -371,8 +371,8 @@ impl ReadError {
 }
 
 /// The type of a message where the file does not state it: text if the bytes are UTF-8, or else binary.
-fn kind_of(octets: &[u8]) -> Kind {
-    match std::str::from_utf8(octets) {
+fn kind_of(bytes: &[u8]) -> Kind {
+    match std::str::from_utf8(bytes) {
         Ok(_) => Kind::Text,
         Err(_) => Kind::Binary,
     }

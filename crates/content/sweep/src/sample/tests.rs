@@ -72,7 +72,7 @@ impl All {
     }
 
     /// For how many of 200 seeds the interval of a setting covers its true size. Every second sample is doubled.
-    fn held(&self, setting: Deflate, parts: usize, octets: f64) -> usize {
+    fn held(&self, setting: Deflate, parts: usize, bytes: f64) -> usize {
         let holds = |seed: &u64| {
             let mut draw = self.draw(*seed, parts);
             if seed % 2 == 1 {
@@ -80,7 +80,7 @@ impl All {
             }
             let mut found = self.found();
             self.add(&[setting], &draw, &mut found);
-            found.estimate(setting).interval(UNSEEN).contains(octets)
+            found.estimate(setting).interval(UNSEEN).contains(bytes)
         };
         (0..200).filter(holds).count()
     }

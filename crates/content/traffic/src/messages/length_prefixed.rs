@@ -83,10 +83,10 @@ impl<R: BufRead> Reader for Frames<R> {
                 "the message should have {length} bytes, but only {read} are there"
             )));
         }
-        let place = self.offset;
+        let offset = self.offset;
         self.offset += PREFIX as u64 + length;
         if too_large {
-            let error = self.reading.too_large(length, &self.name).at_byte(place);
+            let error = self.reading.too_large(length, &self.name).at_byte(offset);
             return Err(ReadError::Message(error));
         }
         Ok(Some(Message {

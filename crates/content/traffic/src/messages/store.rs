@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Messages {
     bytes: Vec<u8>,
-    /// Where each message ends in `octets`.
+    /// Where each message ends in `bytes`.
     ends: Vec<usize>,
     kinds: Vec<Kind>,
     times: Vec<Option<Duration>>,

@@ -40,8 +40,8 @@ pub struct SourceError {
 impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.file)?;
-        if let Some(place) = self.position {
-            write!(f, "{place}: ")?;
+        if let Some(position) = self.position {
+            write!(f, "{position}: ")?;
         }
         write!(f, "{}; {}", self.problem, self.remedy)
     }
@@ -109,8 +109,8 @@ impl SourceError {
     /// serde_json's message, without the position that it appends, and with long values shortened.
     pub(crate) fn message(error: &serde_json::Error) -> String {
         let text = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        let text = text.strip_suffix(&place).unwrap_or(&text);
+        let position = format!(" at line {} column {}", error.line(), error.column());
+        let text = text.strip_suffix(&position).unwrap_or(&text);
         // "invalid type: string \"…\", expected u32": the value comes first, and may contain anything.
         let wanted = text.rfind(", expected ").filter(|_| text.starts_with("invalid "));
         match wanted.map(|at| text.split_at(at)) {

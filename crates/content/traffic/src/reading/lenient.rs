@@ -200,8 +200,8 @@ impl<'de> Deserialize<'de> for TextBytes {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text")
             }
-            fn visit_bytes<E>(self, octets: &[u8]) -> Result<TextBytes, E> {
-                Ok(TextBytes(Some(octets.to_vec())))
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<TextBytes, E> {
+                Ok(TextBytes(Some(bytes.to_vec())))
             }
             fn visit_str<E>(self, text: &str) -> Result<TextBytes, E> {
                 Ok(TextBytes(Some(text.as_bytes().to_vec())))

@@ -36,7 +36,7 @@ pub(super) fn open<R: Read>(from: R, name: &str) -> Result<OpenedFile<R>, Traffi
         ));
     }
     let head = opened.head();
-    if let Some(offset) = head.iter().position(|octet| matches!(octet, 0..=8 | 11 | 14..=31)) {
+    if let Some(offset) = head.iter().position(|byte| matches!(byte, 0..=8 | 11 | 14..=31)) {
         let problem = format!(
             "the file is binary: byte {offset} is {:#04x}, which text never contains",
             head[offset]

@@ -65,7 +65,7 @@ fn leads_to_a_file_in(real_root: &Path, link: &Path) -> bool {
 }
 
 fn response(index: usize, root: &Path, path: &Path) -> Result<Response, TrafficError> {
-    let octets = std::fs::read(path).map_err(|error| TrafficError::io(&path.display().to_string(), &error))?;
+    let bytes = std::fs::read(path).map_err(|error| TrafficError::io(&path.display().to_string(), &error))?;
     let relative = path.strip_prefix(root).unwrap_or(path);
     let url_path: String = relative
         .components()
@@ -82,7 +82,7 @@ fn response(index: usize, root: &Path, path: &Path) -> Result<Response, TrafficE
         media_type: Some(media_type::from_extension(extension.as_deref().unwrap_or_default()).to_owned()),
         request_header_bytes: None,
         response_header_bytes: None,
-        body: Body::Present(octets.into()),
+        body: Body::Present(bytes.into()),
         http_version: None,
         started: Duration::ZERO,
         wait: None,

@@ -271,7 +271,7 @@ fn what_follows_the_end_is_an_error_that_says_where() {
 
         let mut decoder = Decoder::new(spec.coding(), NO_LIMIT);
         let mut output = Vec::new();
-        let outcome = coded.iter().try_for_each(|octet| decoder.write(&[*octet], &mut output));
+        let outcome = coded.iter().try_for_each(|byte| decoder.write(&[*byte], &mut output));
         assert!(
             matches!(outcome, Err(DecodeError::TrailingGarbage { offset: at, .. }) if at >= offset && at < offset + 4),
             "{spec}, one byte at a time: {outcome:?}"

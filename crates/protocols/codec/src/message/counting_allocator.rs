@@ -19,13 +19,13 @@ impl AllocationCount {
     }
 
     /// Adds allocated bytes.
-    pub(super) fn add(&self, octets: usize) {
-        self.0.fetch_add(octets, Ordering::Relaxed);
+    pub(super) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Subtracts freed bytes.
-    pub(super) fn subtract(&self, octets: usize) {
-        self.0.fetch_sub(octets, Ordering::Relaxed);
+    pub(super) fn subtract(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The `opaque` argument of the hooks: valid for as long as this tally lives, even if it is moved.

@@ -243,7 +243,7 @@ fn why_not(other: NotHttp) -> &'static str {
 
 /// The size that the tool measured, or else the size in HTTP/1.1.
 fn header_bytes(measured: Number, headers: &Headers, line: usize) -> Option<ByteCount> {
-    let written = headers.size.map(|octets| ByteCount::new(octets + line as u64));
+    let written = headers.size.map(|bytes| ByteCount::new(bytes + line as u64));
     measured.bytes().filter(|size| *size > ByteCount::ZERO).or(written)
 }
 
@@ -268,7 +268,7 @@ impl BodyFacts<'_> {
         match (content.text.0, coding.as_deref().map(str::trim)) {
             (Some(text), None) => self.checked(text, stated, notes),
             (Some(text), Some(coding)) if coding.eq_ignore_ascii_case("base64") => match decode_in_place(text) {
-                Some(octets) => self.checked(octets, stated, notes),
+                Some(bytes) => self.checked(bytes, stated, notes),
                 None => {
                     notes.count(
                         "have a body that is marked as base64 but is not; only its size is used",
@@ -289,11 +289,11 @@ impl BodyFacts<'_> {
     }
 
     /// A body that is present. One that is shorter than its size was cut off, or not saved: it is missing.
-    fn checked(&self, octets: Vec<u8>, stated: Option<ByteCount>, notes: &mut NoteCounter) -> Body {
-        if is_whole(&octets, stated.unwrap_or_default()) {
-            return Body::Present(octets.into());
+    fn checked(&self, bytes: Vec<u8>, stated: Option<ByteCount>, notes: &mut NoteCounter) -> Body {
+        if is_whole(&bytes, stated.unwrap_or_default()) {
+            return Body::Present(bytes.into());
         }
-        if !octets.is_empty() {
+        if !bytes.is_empty() {
             notes.count(
                 "have a body shorter than its stated size, that is cut off: only its size is used",
                 self.url,
@@ -319,14 +319,14 @@ impl BodyFacts<'_> {
     }
 }
 
-/// Whether a body has as many octets as were counted before its text was put into UTF-8: that may remove a byte order mark, and
+/// Whether a body has as many bytes as were counted before its text was put into UTF-8: that may remove a byte order mark, and
 /// shorten UTF-16; from other character sets, text grows.
-fn is_whole(octets: &[u8], stated: ByteCount) -> bool {
+fn is_whole(bytes: &[u8], stated: ByteCount) -> bool {
     let mark = "\u{feff}".len();
     let stated = usize::try_from(stated.get()).unwrap_or(usize::MAX);
     let is_of = |text: &str| [0, 2].contains(&stated.wrapping_sub(2 * text.encode_utf16().count()));
-    match octets.len() {
+    match bytes.len() {
         0 => stated == 0,
-        length => length + mark >= stated || std::str::from_utf8(octets).is_ok_and(is_of),
+        length => length + mark >= stated || std::str::from_utf8(bytes).is_ok_and(is_of),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::responses::HttpVersion;
 use serde_json::{Value, json};
 
-/// A script of 42 octets that crossed the network, as a browser writes it, with other fields.
+/// A script of 42 bytes that crossed the network, as a browser writes it, with other fields.
 fn entry(url: &str, other: Value) -> Value {
     let mut entry = json!({
         "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 20, "cache": {}, "connection": "443",
@@ -261,7 +261,7 @@ fn a_text_shorter_than_its_size_is_a_missing_body() {
         let traffic = read_entries(&[entry("a.js", fields)]);
         (traffic.responses[0].body.clone(), traffic.notes)
     };
-    let whole = |size: usize, text: &str| matches!(body(size, text).0, Body::Present(octets) if octets == text);
+    let whole = |size: usize, text: &str| matches!(body(size, text).0, Body::Present(bytes) if bytes == text);
     let (missing, notes) = body(269_165, "MANUALLY REMOVED");
     assert_eq!(missing, Body::SizeOnly(ByteCount::new(269_165)));
     assert!(notes[0].what.contains("shorter than its stated size"), "{notes:?}");

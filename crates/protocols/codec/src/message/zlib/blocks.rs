@@ -104,9 +104,9 @@ mod tests {
             }
             // 2^(4 + 6) symbols less one (deflate.c, `deflateInit2_`).
             let full: Vec<u64> = (1..=97).map(|n| n * 1023).collect();
-            let octets: Vec<u64> = ends.iter().map(|end| end.bytes).collect();
-            assert_eq!(octets[..97], full);
-            assert_eq!(octets.last(), Some(&100_000));
+            let bytes: Vec<u64> = ends.iter().map(|end| end.bytes).collect();
+            assert_eq!(bytes[..97], full);
+            assert_eq!(bytes.last(), Some(&100_000));
             assert!(ends.is_sorted_by_key(|end| end.bits));
             let mut whole = Vec::new();
             let mut compressor = Compressor::<Stock>::new(&settings, None).unwrap();
