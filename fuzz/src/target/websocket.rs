@@ -125,13 +125,13 @@ fn received<'a>(
     mut receiver: Receiver,
     portions: impl Iterator<Item = &'a [u8]>,
 ) -> (Vec<Received>, Option<Violation>) {
-    let mut received = Vec::new();
+    let mut messages = Vec::new();
     for portion in portions {
-        if let Err(violation) = receiver.receive(portion, &mut |one| received.push(one)) {
-            return (received, Some(violation));
+        if let Err(violation) = receiver.receive(portion, &mut |one| messages.push(one)) {
+            return (messages, Some(violation));
         }
     }
-    (received, None)
+    (messages, None)
 }
 
 /// A capture with WebSocket connections. Reading in portions gives the same as reading the whole, and each message belongs to a reported
@@ -140,10 +140,10 @@ pub fn websocket_capture(input: &[u8]) {
     let whole = read(input);
     assert_eq!(whole, read(Portions::new(input)));
     if let Ok((messages, conversations, _)) = whole {
-        let received = conversations
+        let counts = conversations
             .iter()
             .map(|one| one.sent.messages + one.received.messages);
-        assert_eq!(received.sum::<u64>(), messages.len() as u64);
+        assert_eq!(counts.sum::<u64>(), messages.len() as u64);
         assert!(
             messages
                 .iter()
@@ -153,9 +153,9 @@ pub fn websocket_capture(input: &[u8]) {
 }
 
 /// Messages, connections, and the reader's error where it fails among them.
-type Told = (Vec<Message>, Vec<Conversation>, Option<String>);
+type CaptureResult = (Vec<Message>, Vec<Conversation>, Option<String>);
 
-fn read(from: impl Read) -> Result<Told, String> {
+fn read(from: impl Read) -> Result<CaptureResult, String> {
     let mut messages = Messages::open(from, "input", MESSAGE_MAX).map_err(|error| error.to_string())?;
     let (mut read, mut failed) = (Vec::new(), None);
     for message in messages.by_ref() {

@@ -45,7 +45,7 @@ pub fn decode<B: Body, C: Compute>(
     } else {
         codings
     };
-    let stage = |&coding: &Coding| Stage {
+    let stage = |&coding: &Coding| DecodingStep {
         coding,
         decoder: Some(Decoder::new(coding, limit)),
         begun: false,
@@ -128,10 +128,10 @@ impl<B: Body, C: Compute> Body for DecodedBody<B, C> {
 
 /// The decoders of a response, the outermost coding's first.
 struct Chain {
-    stages: Vec<Stage>,
+    stages: Vec<DecodingStep>,
 }
 
-struct Stage {
+struct DecodingStep {
     coding: Coding,
     /// None after the end of the stream.
     decoder: Option<Decoder>,
@@ -155,7 +155,7 @@ impl Chain {
     }
 }
 
-impl Stage {
+impl DecodingStep {
     fn run(
         &mut self,
         input: &[u8],

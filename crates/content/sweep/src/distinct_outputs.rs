@@ -109,7 +109,7 @@ pub(super) fn sizes(
     share: ProgressShare,
 ) -> Result<BTreeMap<Deflate, OutputSize>, Interrupted> {
     let is_foretold = piece.bytes.len() <= PREDICTED_MAX;
-    let work = Work {
+    let work = PieceState {
         piece,
         chains: if is_foretold {
             Chains::new(piece)
@@ -189,7 +189,7 @@ fn messages(piece: &Piece) -> Vec<Message> {
 }
 
 /// State shared between threads.
-struct Work<'a> {
+struct PieceState<'a> {
     piece: &'a Piece,
     chains: Chains,
     messages: Vec<Message>,
@@ -229,7 +229,7 @@ impl MemLevelColumn {
     }
 }
 
-impl Work<'_> {
+impl PieceState<'_> {
     fn shapes(&self) -> MutexGuard<'_, Shapes> {
         self.shapes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -135,15 +135,15 @@ impl Chains {
 /// For each position, how many strings before it have its hash at each mem level (deflate.c, `UPDATE_HASH`).
 fn ordinals(bytes: &[u8]) -> Vec<[u32; MEM_LEVELS]> {
     let mut ordinals = vec![[0; MEM_LEVELS]; bytes.len()];
-    for distance in 0..MEM_LEVELS {
-        let bits = distance as u32 + 8;
+    for mem_level in 0..MEM_LEVELS {
+        let bits = mem_level as u32 + 8;
         let (shift, mask) = (bits.div_ceil(MATCH_MIN as u32), (1 << bits) - 1);
         let mut seen = vec![0; 1 << bits];
         for (string, ordinals) in bytes.windows(MATCH_MIN).zip(&mut ordinals) {
             let [first, second, third] = [string[0], string[1], string[2]].map(u32::from);
             let hash = ((first << (2 * shift)) ^ (second << shift) ^ third) & mask;
             let count: &mut u32 = &mut seen[hash as usize];
-            ordinals[distance] = *count;
+            ordinals[mem_level] = *count;
             *count += 1;
         }
     }

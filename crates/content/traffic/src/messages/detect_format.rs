@@ -67,7 +67,7 @@ pub(super) fn detect<'a>(
         return Err(TranscriptError::new(name, problem, remedy));
     }
     let head = opened.head();
-    if let Some(offset) = head.iter().position(|octet| *octet == 0) {
+    if let Some(offset) = head.iter().position(|byte| *byte == 0) {
         if opened.alternates_with_zeros() {
             let remedy = "save it as UTF-8, or set the input format if it is another";
             return Err(TranscriptError::new(name, "it looks like text in UTF-16", remedy));

@@ -192,9 +192,9 @@ impl<R: BufRead> Reader for Entries<R> {
             };
             self.has_messages = true;
             let (line, column) = self.begins;
-            let at_line = |error: TranscriptError| ReadError::Message(error.at(line, column));
+            let at_position = |error: TranscriptError| ReadError::Message(error.at(line, column));
             if written > self.reading.json_size_max() {
-                return Err(at_line(self.reading.too_large(written, &self.name)));
+                return Err(at_position(self.reading.too_large(written, &self.name)));
             }
             let read: WrittenMessage = serde_json::from_slice(&self.message).map_err(|error| {
                 let problem = format!("this is not a HAR message: {}", TranscriptError::message(&error));
@@ -206,7 +206,7 @@ impl<R: BufRead> Reader for Entries<R> {
             let has_unreadable_time = read.time == LenientTime::Unreadable;
             match read.into_message(self.connection) {
                 Ok(message) if message.payload.len() as u64 > self.reading.largest_message.get() => {
-                    return Err(at_line(
+                    return Err(at_position(
                         self.reading.too_large(message.payload.len() as u64, &self.name),
                     ));
                 }

@@ -43,7 +43,7 @@ impl<R: BufRead> LogLines<R> {
 
     /// The message of the line read last; or a note on why it is none.
     fn message(&mut self, parts: Parts, notes: &mut NoteCounter) -> Result<Result<Message, Plural>, ReadError> {
-        let line = format!("line {}", self.lines.number);
+        let position = format!("line {}", self.lines.number);
         let names = self.mapping.names();
         let reading = self.lines.reading;
         let direction = match (names.direction, parts.direction) {
@@ -72,7 +72,7 @@ impl<R: BufRead> LogLines<R> {
         let at = names.time.and_then(|name| {
             let at = parts.time.and_then(|text| time(name, &text));
             if at.is_none() {
-                notes.count(NO_TIME, &line);
+                notes.count(NO_TIME, &position);
             }
             at
         });

@@ -35,8 +35,8 @@ pub enum ResponseKind {
 
 impl ResponseKind {
     /// The kind of a media type (its essence, in lower case); without one, the kind that the first bytes show.
-    pub fn from_media_type_or_content(media_type: Option<&str>, first_octets: &[u8]) -> Self {
-        media_type.map_or_else(|| Self::from_content(first_octets), Self::from_media_type)
+    pub fn from_media_type_or_content(media_type: Option<&str>, first_bytes: &[u8]) -> Self {
+        media_type.map_or_else(|| Self::from_content(first_bytes), Self::from_media_type)
     }
 
     fn from_media_type(essence: &str) -> Self {
