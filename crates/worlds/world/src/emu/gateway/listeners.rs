@@ -53,10 +53,10 @@ impl RelayListeners {
         let Ok(Ok(listener)) = self.far.enter(|| listen_at(to)) else {
             return;
         };
-        if let Ok(ours) = listener.try_clone() {
-            if self.gateway.send(GatewayCommand::Open { listener, target }).is_ok() {
-                self.open.insert(to, ours);
-            }
+        if let Ok(ours) = listener.try_clone()
+            && self.gateway.send(GatewayCommand::Open { listener, target }).is_ok()
+        {
+            self.open.insert(to, ours);
         }
     }
 
