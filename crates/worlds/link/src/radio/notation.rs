@@ -246,7 +246,7 @@ mod tests {
         struct File {
             changes: RadioChanges,
         }
-        let read = |table: &str| toml::from_str::<File>(&format!("place = {table}"));
+        let read = |table: &str| toml::from_str::<File>(&format!("changes = {table}"));
         let changes = read("{ path_loss_exponent = 4, fading = \"rayleigh\" }")
             .unwrap()
             .changes;
