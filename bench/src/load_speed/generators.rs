@@ -1,6 +1,6 @@
 //! The load generators that are compared: the command of each, and the number of requests that its output gives.
 
-use super::connections::Connections;
+use super::connections::Connections::{self, Http2, KeepAlive, PerRequest};
 use anyhow::{Context as _, Result, ensure};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
@@ -12,252 +12,131 @@ pub(crate) const CONNECTIONS: u32 = 50;
 /// The concurrent streams of each connection of HTTP/2.
 const STREAMS: u32 = 10;
 
-/// A generator.
+/// A generator that sends as fast as the server answers.
 pub(crate) struct Generator {
     pub(crate) name: &'static str,
-    /// The program.
-    program: String,
-    /// Its arguments for a URL and a number of seconds.
-    arguments: fn(&str, u32, bool) -> Vec<String>,
+    command: String,
     /// Its output's number of requests.
     requests: fn(&str) -> Option<u64>,
-    is_persistent: bool,
 }
 
-/// A name, the arguments for a URL, seconds and persistence, and how the number of requests is read.
-type KnownGenerator = (
-    &'static str,
-    fn(&str, u32, bool) -> Vec<String>,
-    fn(&str) -> Option<u64>,
-);
+/// How it connects, and its command for a shell.
+type KnownCommand = (Connections, &'static str);
 
-const KNOWN: [KnownGenerator; 6] = [
+const KNOWN: [KnownCommand; 13] = [
+    (KeepAlive, "wrk -t1 -c{connections} -d{seconds} {url}"),
     (
-        "wrk",
-        |url, seconds, is_persistent| {
-            let mut words = vec!["-t1".to_owned(), format!("-c{CONNECTIONS}"), format!("-d{seconds}")];
-            if !is_persistent {
-                words.extend(["-H".to_owned(), "Connection: close".to_owned()]);
-            }
-            words.push(url.to_owned());
-            words
-        },
-        |output| word_before(output, "requests in"),
+        PerRequest,
+        "wrk -t1 -c{connections} -d{seconds} -H 'Connection: close' {url}",
+    ),
+    // None with a connection per request: it counts no request whose server closes the connection.
+    (KeepAlive, "h2load --h1 -c{connections} -t1 -D{seconds} {url}"),
+    (Http2, "h2load -c{http2_connections} -m{streams} -t1 -D{seconds} {url}"),
+    (KeepAlive, "oha --no-tui -c{connections} -z{seconds}s {url}"),
+    (
+        PerRequest,
+        "oha --no-tui -c{connections} -z{seconds}s --disable-keepalive {url}",
     ),
     (
-        "h2load",
-        |url, seconds, is_persistent| {
-            let mut words = vec![
-                "--h1".to_owned(),
-                format!("-c{CONNECTIONS}"),
-                "-t1".to_owned(),
-                format!("-D{seconds}"),
-            ];
-            if !is_persistent {
-                words.extend(["-H".to_owned(), "Connection: close".to_owned()]);
-            }
-            words.push(url.to_owned());
-            words
-        },
-        |output| word_before(output, "done,"),
+        Http2,
+        "oha --no-tui --http2 -c{http2_connections} -p{streams} -z{seconds}s {url}",
+    ),
+    (KeepAlive, "ab -c{connections} -t{seconds} -n100000000 -q -k {url}"),
+    (PerRequest, "ab -c{connections} -t{seconds} -n100000000 -q {url}"),
+    (
+        KeepAlive,
+        "httperf {server} --num-conns=$((5 * {seconds})) --num-calls=1000 --hog --timeout=2",
     ),
     (
-        "oha",
-        |url, seconds, is_persistent| {
-            let mut words = vec![
-                "--no-tui".to_owned(),
-                format!("-c{CONNECTIONS}"),
-                format!("-z{seconds}s"),
-            ];
-            if !is_persistent {
-                words.push("--disable-keepalive".to_owned());
-            }
-            words.push(url.to_owned());
-            words
-        },
-        |output| word_before(output, "responses"),
+        PerRequest,
+        "httperf {server} --num-conns=$((3000 * {seconds})) --num-calls=1 --hog --timeout=2",
     ),
     (
-        "ab",
-        |url, seconds, is_persistent| {
-            let mut words = vec![
-                format!("-c{CONNECTIONS}"),
-                format!("-t{seconds}"),
-                "-n100000000".to_owned(),
-                "-q".to_owned(),
-            ];
-            if is_persistent {
-                words.push("-k".to_owned());
-            }
-            words.push(url.to_owned());
-            words
-        },
-        |output| number_after(output, "Complete requests:"),
+        KeepAlive,
+        "echo GET {url} | vegeta attack -rate=0 -max-workers={connections} -duration={seconds}s | vegeta report",
     ),
     (
-        "httperf",
-        |url, seconds, is_persistent| {
-            let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap_or((url, ""));
-            let (host, port) = host.split_once(':').unwrap_or((host, "80"));
-            let calls = if is_persistent { 1_000 } else { 1 };
-            let connections = if is_persistent { 5 * seconds } else { 3_000 * seconds };
-            [
-                format!("--server={host}"),
-                format!("--port={port}"),
-                format!("--uri=/{path}"),
-                format!("--num-conns={connections}"),
-                format!("--num-calls={calls}"),
-                "--hog".to_owned(),
-                "--timeout=2".to_owned(),
-            ]
-            .into()
-        },
-        |output| number_after(output, "replies "),
-    ),
-    (
-        "vegeta",
-        |url, seconds, is_persistent| {
-            let attack = format!(
-                "echo GET {url} | vegeta attack -rate=0 -max-workers={CONNECTIONS} -duration={seconds}s -keepalive={is_persistent} | vegeta report"
-            );
-            vec!["-c".to_owned(), attack]
-        },
-        |output| {
-            output
-                .lines()
-                .find(|line| line.starts_with("Requests"))?
-                .split_whitespace()
-                .nth(4)?
-                .trim_end_matches(',')
-                .parse()
-                .ok()
-        },
+        PerRequest,
+        "echo GET {url} | vegeta attack -rate=0 -max-workers={connections} -duration={seconds}s -keepalive=false | vegeta report",
     ),
 ];
-
-/// Those that speak HTTP/2 over clear text, with as many requests at once.
-const KNOWN_HTTP2: [KnownGenerator; 2] = [
-    (
-        "h2load",
-        |url, seconds, _| {
-            [
-                format!("-c{}", CONNECTIONS / STREAMS),
-                format!("-m{STREAMS}"),
-                "-t1".to_owned(),
-                format!("-D{seconds}"),
-                url.to_owned(),
-            ]
-            .into()
-        },
-        |output| word_before(output, "done,"),
-    ),
-    (
-        "oha",
-        |url, seconds, _| {
-            [
-                "--no-tui".to_owned(),
-                "--http2".to_owned(),
-                format!("-c{}", CONNECTIONS / STREAMS),
-                format!("-p{STREAMS}"),
-                format!("-z{seconds}s"),
-                url.to_owned(),
-            ]
-            .into()
-        },
-        |output| word_before(output, "responses"),
-    ),
-];
-
-/// A name, and the arguments for a URL, a rate and seconds; for connections that stay open, or one per request.
-type KnownPaced = (&'static str, bool, fn(&str, u32, u32) -> Vec<String>);
 
 /// Generators that send at a rate. wrk and ab have none.
-const PACED: [KnownPaced; 6] = [
-    ("vegeta", true, |url, rate, seconds| {
-        let attack = format!("echo GET {url} | vegeta attack -rate={rate} -duration={seconds}s | vegeta report");
-        vec!["-c".to_owned(), attack]
-    }),
-    ("vegeta", false, |url, rate, seconds| {
-        let attack = format!(
-            "echo GET {url} | vegeta attack -rate={rate} -duration={seconds}s -keepalive=false | vegeta report"
-        );
-        vec!["-c".to_owned(), attack]
-    }),
-    ("oha", true, |url, rate, seconds| {
-        [
-            "--no-tui",
-            &format!("-c{CONNECTIONS}"),
-            &format!("-q{rate}"),
-            &format!("-z{seconds}s"),
-            "--latency-correction",
-            url,
-        ]
-        .map(str::to_owned)
-        .into()
-    }),
-    ("oha", false, |url, rate, seconds| {
-        [
-            "--no-tui",
-            &format!("-c{CONNECTIONS}"),
-            &format!("-q{rate}"),
-            &format!("-z{seconds}s"),
-            "--latency-correction",
-            "--disable-keepalive",
-            url,
-        ]
-        .map(str::to_owned)
-        .into()
-    }),
+const PACED: [KnownCommand; 6] = [
+    (
+        KeepAlive,
+        "echo GET {url} | vegeta attack -rate={rate} -duration={seconds}s | vegeta report",
+    ),
+    (
+        PerRequest,
+        "echo GET {url} | vegeta attack -rate={rate} -duration={seconds}s -keepalive=false | vegeta report",
+    ),
+    (
+        KeepAlive,
+        "oha --no-tui -c{connections} -q{rate} -z{seconds}s --latency-correction {url}",
+    ),
+    (
+        PerRequest,
+        "oha --no-tui -c{connections} -q{rate} -z{seconds}s --latency-correction --disable-keepalive {url}",
+    ),
     // Its rate is that of each connection.
-    ("h2load", true, |url, rate, seconds| {
-        [
-            "--h1",
-            "-t1",
-            &format!("-c{CONNECTIONS}"),
-            &format!("--rps={}", rate / CONNECTIONS),
-            &format!("-D{seconds}"),
-            url,
-        ]
-        .map(str::to_owned)
-        .into()
-    }),
-    ("httperf", false, |url, rate, seconds| {
-        let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap_or((url, ""));
-        let (host, port) = host.split_once(':').unwrap_or((host, "80"));
-        [
-            format!("--server={host}"),
-            format!("--port={port}"),
-            format!("--uri=/{path}"),
-            format!("--rate={rate}"),
-            format!("--num-conns={}", rate * seconds),
-            "--hog".to_owned(),
-            "--timeout=2".to_owned(),
-        ]
-        .into()
-    }),
+    (
+        KeepAlive,
+        "h2load --h1 -t1 -c{connections} --rps=$(({rate} / {connections})) -D{seconds} {url}",
+    ),
+    (
+        PerRequest,
+        "httperf {server} --rate={rate} --num-conns=$(({rate} * {seconds})) --hog --timeout=2",
+    ),
 ];
+
+const OURS: &str = "load {url} --closed={connections} --duration={seconds}s --threads=1 --format=json";
+
+/// The name of a command's program.
+fn name(command: &'static str) -> &'static str {
+    command
+        .trim_start_matches("echo GET {url} | ")
+        .split(' ')
+        .next()
+        .unwrap_or(command)
+}
+
+/// The number of requests in a generator's output.
+fn requests(name: &str) -> fn(&str) -> Option<u64> {
+    match name {
+        "wrk" => |output| word_before(output, "requests in"),
+        "h2load" => |output| word_before(output, "done,"),
+        "oha" => |output| word_before(output, "responses"),
+        "ab" => |output| number_after(output, "Complete requests:"),
+        "httperf" => |output| number_after(output, "replies "),
+        // Requests [total, rate, throughput] 1000, ...
+        _ => |output| {
+            let line = output.lines().find(|line| line.starts_with("Requests"))?;
+            line.split_whitespace().nth(4)?.trim_end_matches(',').parse().ok()
+        },
+    }
+}
 
 /// A generator that sends at a rate.
 pub(crate) struct Paced {
     /// With how it connects.
     pub(crate) name: String,
-    program: &'static str,
-    arguments: fn(&str, u32, u32) -> Vec<String>,
+    command: &'static str,
 }
 
 /// Those on this machine's path.
 pub(crate) fn paced(is_persistent: bool) -> Vec<Paced> {
-    let known = PACED.iter().filter(|(_, kind, _)| *kind == is_persistent);
-    let there = known.filter(|(name, ..)| is_installed(name));
+    let kind = if is_persistent { KeepAlive } else { PerRequest };
+    let known = PACED.into_iter().filter(|(connections, _)| *connections == kind);
+    let there = known.filter(|(_, command)| is_installed(name(command)));
     there
-        .map(|(name, _, arguments)| Paced {
+        .map(|(_, command)| Paced {
             name: if is_persistent {
-                (*name).to_owned()
+                name(command).to_owned()
             } else {
-                format!("{name}, a connection per request")
+                format!("{}, a connection per request", name(command))
             },
-            program: if *name == "vegeta" { "sh" } else { name },
-            arguments: *arguments,
+            command,
         })
         .collect()
 }
@@ -265,7 +144,7 @@ pub(crate) fn paced(is_persistent: bool) -> Vec<Paced> {
 impl Paced {
     /// Runs it at a rate; returns what it prints.
     pub(crate) fn run_at(&self, url: &str, rate: u32, seconds: u32) -> Result<String> {
-        output(self.program, &(self.arguments)(url, rate, seconds), seconds)
+        output(&self.command.replace("{rate}", &rate.to_string()), url, seconds)
     }
 }
 
@@ -357,12 +236,23 @@ fn is_installed(name: &str) -> bool {
     asked.is_ok()
 }
 
-/// What a generator prints. One that hangs, as some do when connections are refused, is ended. `timeout` is of GNU coreutils.
-fn output(program: &str, arguments: &[String], seconds: u32) -> Result<String> {
+/// What a generator's command prints. One that hangs, as some do when connections are refused, is ended. `timeout` is of GNU coreutils.
+fn output(command: &str, url: &str, seconds: u32) -> Result<String> {
+    let (host, path) = url.trim_start_matches("http://").split_once('/').unwrap_or((url, ""));
+    let (host, port) = host.split_once(':').unwrap_or((host, "80"));
+    let values = [
+        ("{server}", format!("--server={host} --port={port} --uri=/{path}")),
+        ("{url}", url.to_owned()),
+        ("{seconds}", seconds.to_string()),
+        ("{connections}", CONNECTIONS.to_string()),
+        ("{http2_connections}", (CONNECTIONS / STREAMS).to_string()),
+        ("{streams}", STREAMS.to_string()),
+    ];
+    let filled = values.iter().fold(command.to_owned(), |command, (name, value)| {
+        command.replace(name, value)
+    });
     let output = Command::new("timeout")
-        .arg((10 * seconds + 10).to_string())
-        .arg(program)
-        .args(arguments)
+        .args([&(10 * seconds + 10).to_string(), "sh", "-c", &filled])
         .stderr(Stdio::null())
         .output()?;
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
@@ -376,45 +266,23 @@ pub(crate) fn installed(kind: Connections) -> Result<Vec<Generator>> {
         "{} is missing; build it with `cargo build`",
         ours.display()
     );
-    let is_persistent = kind != Connections::PerRequest;
+    let more = match kind {
+        KeepAlive => String::new(),
+        PerRequest => " --requests-per-connection=1".to_owned(),
+        Http2 => format!(" --http2 --streams={STREAMS}"),
+    };
     let mut found = vec![Generator {
         name: "lastmile",
-        program: ours.display().to_string(),
-        arguments: if kind == Connections::Http2 {
-            |url, seconds, _| {
-                let mut words = own_words(url, seconds);
-                words.extend(["--http2".to_owned(), format!("--streams={STREAMS}")]);
-                words
-            }
-        } else {
-            |url, seconds, is_persistent| {
-                let mut words = own_words(url, seconds);
-                if !is_persistent {
-                    words.push("--requests-per-connection=1".to_owned());
-                }
-                words
-            }
-        },
+        command: format!("exec '{}' {OURS}{more}", ours.display()),
         requests: |output| number_after(output, "\"completed\":"),
-        is_persistent,
     }];
-    let known: &[KnownGenerator] = if kind == Connections::Http2 {
-        &KNOWN_HTTP2
-    } else {
-        &KNOWN
-    };
-    for (name, arguments, requests) in known {
-        // It counts no request whose server closes the connection.
-        if *name == "h2load" && !is_persistent {
-            continue;
-        }
+    for (_, command) in KNOWN.into_iter().filter(|(connections, _)| *connections == kind) {
+        let name = name(command);
         if is_installed(name) {
             found.push(Generator {
                 name,
-                program: if *name == "vegeta" { "sh" } else { name }.to_owned(),
-                arguments: *arguments,
-                requests: *requests,
-                is_persistent,
+                command: command.to_owned(),
+                requests: requests(name),
             });
         } else {
             println!("  skipped: {name} is not installed");
@@ -423,24 +291,11 @@ pub(crate) fn installed(kind: Connections) -> Result<Vec<Generator>> {
     Ok(found)
 }
 
-fn own_words(url: &str, seconds: u32) -> Vec<String> {
-    [
-        "load".to_owned(),
-        url.to_owned(),
-        format!("--closed={CONNECTIONS}"),
-        format!("--duration={seconds}s"),
-        "--threads=1".to_owned(),
-        "--format=json".to_owned(),
-    ]
-    .into()
-}
-
 impl Generator {
     /// The CPU time of its process per request, in seconds.
     pub(crate) fn cpu_per_request(&self, url: &str, seconds: u32) -> Result<f64> {
         let before = children_cpu_seconds()?;
-        let arguments = (self.arguments)(url, seconds, self.is_persistent);
-        let text = output(&self.program, &arguments, seconds)?;
+        let text = output(&self.command, url, seconds)?;
         let used = children_cpu_seconds()? - before;
         let requests = (self.requests)(&text).filter(|requests| *requests > 0);
         let requests = requests.context("its output has no number of requests")?;

@@ -32,7 +32,7 @@ fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
         "json",
     ];
     let ended = sandbox.run(&words);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.succeeded();
     let advice = parsed(&ended.stdout);
     let links: Vec<_> = advice["links"]
         .as_array()
@@ -221,7 +221,7 @@ fn without_a_link_three_are_used_and_that_is_said() {
         "json",
     ];
     let ended = sandbox.run(&words);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.succeeded();
     let links = parsed(&ended.stdout)["links"].clone();
     let names: Vec<&str> = links
         .as_array()
@@ -622,7 +622,7 @@ fn where_chromium_loaded_this_page_its_times_are_told_in_place_of_those_of_other
     if ended.code == Some(3) {
         return eprintln!("skipped: {}", ended.stderr);
     }
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.succeeded();
     let answer = parsed(&ended.stdout)["answer"].as_str().unwrap().to_owned();
     assert!(
         answer.contains("On wpt/cable, Chrom") && answer.contains("for this page as recommended"),

@@ -33,7 +33,7 @@ fn a_reader_that_leaves_is_no_error() {
     stdout.read_exact(&mut head).unwrap();
     drop(stdout);
     let ended = Ended::of(child.wait_with_output().unwrap());
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.succeeded();
     assert!(
         ended.stderr.starts_with("report: ") && ended.stderr.lines().count() == 1,
         "{}",
@@ -69,7 +69,7 @@ fn where_stdout_cannot_be_written_the_run_is_kept_with_its_report() {
 fn no_home_and_no_terminal_are_needed() {
     let sandbox = Sandbox::new();
     let ended = Ended::of(sandbox.command(&["run", "bulk"]).env_clear().output().unwrap());
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.succeeded();
     assert!(ended.stdout.contains("16.4 s"));
 }
 
@@ -110,6 +110,6 @@ fn a_folder_that_cannot_be_written_is_said_with_the_way_out() {
     );
     let out = writable.path().join("run").display().to_string();
     let ended = run(&["run", "bulk", "--out", &out]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.succeeded();
     std::fs::set_permissions(sandbox.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
 }

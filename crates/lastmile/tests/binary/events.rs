@@ -72,7 +72,7 @@ impl Drop for Running {
 fn events(sandbox: &Sandbox, url: &str, subject: &str, count: usize) -> Vec<Value> {
     for _ in 0..200 {
         let ended = sandbox.run(&["query", subject, "--monitor", url]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.succeeded();
         let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
         let events: Vec<Value> = lines.filter(|line: &Value| line.get("subject").is_some()).collect();
         if events.len() >= count {
@@ -129,7 +129,7 @@ fn the_live_page_draws_events_and_shows_hostile_texts_as_text() {
             "--monitor",
             &url,
         ]);
-        assert_eq!(emitted.code, Some(0), "{}", emitted.stderr);
+        emitted.succeeded();
     }
     let dom = dom(chromium, &sandbox, &url, "<polyline");
     assert!(dom.contains("<title>Live events</title>"), "{dom}");
@@ -182,7 +182,7 @@ fn a_monitor_that_others_can_reach_needs_a_token_and_its_page_asks_for_it() {
     assert!(without.stderr.contains("token"), "{}", without.stderr);
     assert_ne!(without.code, Some(0));
     let with = ["query", "--monitor", &url, "--token-file", "token"];
-    assert_eq!(sandbox.run(&with).code, Some(0));
+    sandbox.run(&with).succeeded();
     let Some(chromium) = chromium() else {
         return eprintln!("skipped: no Chromium is installed (make peers installs it)");
     };
@@ -208,7 +208,7 @@ fn a_run_shows_itself_live_and_keeps_its_events() {
         "run",
     ];
     let shown = sandbox.run(&[&live[..], &["--live"]].concat());
-    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    shown.succeeded();
     assert!(
         shown.stderr.contains("live page: http://127.0.0.1:"),
         "{}",

@@ -25,7 +25,7 @@ fn a_run_cut_off_anywhere_is_resumed_to_the_same_record() {
     for bytes in [0, second_line, journal.len() / 2, journal.len() - 1] {
         sandbox.file("run/journal.jsonl", &journal[..bytes]);
         let ended = sandbox.run(&["run", "--resume", "run", "--format", "json"]);
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        ended.succeeded();
         assert_eq!(ended.stdout, whole, "cut after {bytes}");
         let kept = journal[..bytes].rfind('\n').map_or(0, |at| at + 1);
         assert!(
@@ -91,7 +91,7 @@ fn a_run_that_was_cut_off_is_reported_as_far_as_it_came() {
     let lines: Vec<_> = journal.match_indices('\n').collect();
     cut(&sandbox, "run", lines[4].0 + 1);
     let ended = sandbox.run(&["report", "run", "--format", "json"]);
-    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.succeeded();
     assert!(
         ended
             .stderr

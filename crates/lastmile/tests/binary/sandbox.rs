@@ -81,6 +81,12 @@ impl Ended {
         }
     }
 
+    /// Asserts that it succeeded.
+    #[track_caller]
+    pub(crate) fn succeeded(&self) {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+    }
+
     /// Asserts that it was refused: this exit code, nothing on stdout, all of these words on stderr, and no panic.
     #[track_caller]
     pub(crate) fn refused(&self, code: i32, said: &[&str]) {

@@ -127,17 +127,11 @@ fn where_nobody_listens_a_connection_is_refused_and_one_that_is_broken_off_is_re
     });
     for user in User::all() {
         let refused = user.client(&[FAST], &["be-refused", &nobodys_port().to_string()]);
-        assert_eq!(refused.code, Some(0), "{}{}", refused.stdout, refused.stderr);
+        refused.succeeded();
         let unreachable = user.client(&[FAST], &["reach-no-network"]);
-        assert_eq!(
-            unreachable.code,
-            Some(0),
-            "{}{}",
-            unreachable.stdout,
-            unreachable.stderr
-        );
+        unreachable.succeeded();
         let reset = user.client(&[FAST], &["be-reset", &port.to_string()]);
-        assert_eq!(reset.code, Some(0), "{}{}", reset.stdout, reset.stderr);
+        reset.succeeded();
     }
 }
 
@@ -177,7 +171,7 @@ fn both_ends_and_what_was_dropped_between_are_captured() {
         let link = "lossy+rate=10Mbit/s+one_way_delay=5ms+queue=5packets";
         let (port, length) = (port.to_string(), "100000");
         let ended = user.client(&[link, "--capture", "caps"], &["receive", &port, length]);
-        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        ended.succeeded();
         for name in ["near", "far", "drops"] {
             let file = user.file(&format!("caps/{name}.pcapng")).display().to_string();
             let inspected = user.run(&["inspect", &file, "--format", "json"]);
