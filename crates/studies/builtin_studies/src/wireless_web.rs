@@ -2,10 +2,10 @@
 
 mod capacity;
 mod curves;
+mod environments;
 mod fairness;
 mod future_work;
 mod periodicity;
-mod places;
 mod printed_figures;
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use lastmile_study::catalogue::ComputedFinding;
 pub(super) const FINDINGS: &[ComputedFinding] = &[
     ("The knee", capacity::knee),
     ("Persistent connections", capacity::persistence),
-    ("What the place was like", places::finding),
+    ("What the place was like", environments::finding),
     ("Why one of two or three clients gains", fairness::finding),
     ("Where periodicity comes from", periodicity::finding),
     ("Airtime, or the server of 2003", capacity::airtime_or_server),
@@ -26,7 +26,7 @@ pub(super) const FINDINGS: &[ComputedFinding] = &[
 pub(super) fn exhibits(run: &Run) -> Vec<Table> {
     let all = [
         printed_figures::table(run),
-        places::table(run),
+        environments::table(run),
         fairness::table(run),
         periodicity::table(run),
     ];

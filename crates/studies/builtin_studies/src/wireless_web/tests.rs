@@ -1,5 +1,5 @@
 use super::curves::{curve, figure, knee, mean, peak};
-use super::{capacity, exhibits, fairness, periodicity, places, printed_figures};
+use super::{capacity, environments, exhibits, fairness, periodicity, printed_figures};
 use crate::tests::CATALOGUE;
 use lastmile_report::record::{Cell, Finding, Run};
 use lastmile_study::cell::expand;
@@ -155,14 +155,19 @@ fn large_transfers_carry_four_to_six_megabits() {
 /// Free space behind a wall, without a strong path, has both; an office has experiment 6.
 #[test]
 fn there_are_places_in_which_what_the_slides_say_of_power_and_of_distance_holds() {
-    let places = places::places(run());
-    let named = |name: &str| places.iter().find(|place| place.name == name).unwrap();
+    let environments = environments::environments(run());
+    let named = |name: &str| {
+        environments
+            .iter()
+            .find(|environment| environment.name == name)
+            .unwrap()
+    };
     let behind_a_wall = named("behind a wall, no strong path");
     assert!(
         behind_a_wall.holds_power() && behind_a_wall.holds_distance(),
-        "{places:#?}"
+        "{environments:#?}"
     );
-    assert!(named("office, no strong path").holds_distance(), "{places:#?}");
+    assert!(named("office, no strong path").holds_distance(), "{environments:#?}");
     let free = named("free space");
     assert!(!free.holds_power() && !free.holds_distance(), "{free:?}");
     let nothing = named("much obstructed");

@@ -17,7 +17,7 @@ pub(super) struct Tail {
 
 /// What was measured in a place: the tails at 1, 5, 20 and 100 mW at 10 m, and at 100 m with 10 and 50 requests per second.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct RadioEnvironment {
     pub(super) name: String,
     pub(super) by_power: Vec<Tail>,
     pub(super) far: Vec<Tail>,
@@ -47,7 +47,7 @@ impl Tail {
     }
 }
 
-impl Place {
+impl RadioEnvironment {
     /// Whether 1 and 5 mW are unacceptable, and 20 and 100 mW acceptable.
     pub(super) fn holds_power(&self) -> bool {
         let [one, five, twenty, hundred] = self.by_power[..] else {
@@ -63,7 +63,7 @@ impl Place {
 }
 
 /// Every place of experiments 5 and 6.
-pub(super) fn places(run: &Run) -> Vec<Place> {
+pub(super) fn environments(run: &Run) -> Vec<RadioEnvironment> {
     let tail_of = |part: &str, levels: &[(&str, &str)]| {
         let cell = cell(run, part, levels)?;
         Some(Tail {
@@ -71,7 +71,7 @@ pub(super) fn places(run: &Run) -> Vec<Place> {
             failed: mean(cell, "error_rate"),
         })
     };
-    let place = |name: &&str| {
+    let environment = |name: &&str| {
         let power = |power: &&str| tail_of("transmit-power", &[("environment", name), ("transmit_power", power)]);
         let far = |rate: &&str| {
             tail_of(
@@ -79,7 +79,7 @@ pub(super) fn places(run: &Run) -> Vec<Place> {
                 &[("environment", name), ("distance", "100 m"), ("rate", rate)],
             )
         };
-        Place {
+        RadioEnvironment {
             name: (*name).to_owned(),
             by_power: ["1 mW", "5 mW", "20 mW", "100 mW"].iter().filter_map(power).collect(),
             far: ["10", "50"].iter().filter_map(far).collect(),
@@ -93,18 +93,18 @@ pub(super) fn places(run: &Run) -> Vec<Place> {
             .filter(|name| !names.contains(name))
             .collect::<Vec<_>>(),
     );
-    names.iter().map(place).collect()
+    names.iter().map(environment).collect()
 }
 
 pub(super) fn table(run: &Run) -> Option<Table> {
     let yes_or_no = |holds: bool| if holds { "holds" } else { "does not hold" }.to_owned();
-    let row = |place: &Place| {
+    let row = |environment: &RadioEnvironment| {
         let tail = |tails: &[Tail], index: usize| tails.get(index).map_or_else(String::new, |tail| tail.print());
-        let mut row = vec![place.name.clone()];
-        row.extend((0..4).map(|index| tail(&place.by_power, index)));
-        row.push(yes_or_no(place.holds_power()));
-        row.extend((0..2).map(|index| tail(&place.far, index)));
-        row.push(yes_or_no(place.holds_distance()));
+        let mut row = vec![environment.name.clone()];
+        row.extend((0..4).map(|index| tail(&environment.by_power, index)));
+        row.push(yes_or_no(environment.holds_power()));
+        row.extend((0..2).map(|index| tail(&environment.far, index)));
+        row.push(yes_or_no(environment.holds_distance()));
         row
     };
     record_lookup::table(
@@ -121,22 +121,25 @@ pub(super) fn table(run: &Run) -> Option<Table> {
             "100 m, 50/s",
             "Experiment 6",
         ],
-        places(run).iter().map(row).collect(),
+        environments(run).iter().map(row).collect(),
     )
 }
 
 pub(super) fn finding(run: &Run) -> Option<String> {
-    let places = places(run);
-    let that = |holds: &dyn Fn(&Place) -> bool| -> Vec<String> {
-        let those = places.iter().filter(|place| holds(place));
-        those.map(|place| format!("\"{}\"", place.name)).collect()
+    let environments = environments(run);
+    let that = |holds: &dyn Fn(&RadioEnvironment) -> bool| -> Vec<String> {
+        let those = environments.iter().filter(|environment| holds(environment));
+        those.map(|environment| format!("\"{}\"", environment.name)).collect()
     };
-    let (power, distance) = (that(&Place::holds_power), that(&Place::holds_distance));
-    let both = that(&|place| place.holds_power() && place.holds_distance());
-    (!places.is_empty()).then_some(())?;
+    let (power, distance) = (
+        that(&RadioEnvironment::holds_power),
+        that(&RadioEnvironment::holds_distance),
+    );
+    let both = that(&|environment| environment.holds_power() && environment.holds_distance());
+    (!environments.is_empty()).then_some(())?;
     let mut text = format!(
         "Of {} places, the slides' statements about transmit power at 10 m (skewed durations below 10 mW, acceptable ones from 20 mW on) hold in {}; those about 100 m in {}; all of them together in {}.",
-        places.len(),
+        environments.len(),
         listed(&power),
         listed(&distance),
         listed(&both)
