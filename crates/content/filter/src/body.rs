@@ -1,6 +1,6 @@
 //! The body of a response behind the layer.
 
-use crate::compute::{Compute, NoCost, Operation, Work};
+use crate::compute::{CompressionStep, Compute, NoCost, Operation};
 use crate::transform_body::{BodyTransform, Recoded, Sink};
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
@@ -143,10 +143,10 @@ struct StreamCompressor {
 }
 
 impl StreamCompressor {
-    fn account(&mut self, input: usize, output: usize, last: bool) -> Work {
+    fn account(&mut self, input: usize, output: usize, last: bool) -> CompressionStep {
         let first = !std::mem::replace(&mut self.begun, true);
         let operation = Operation::Encode(self.codec);
-        Work {
+        CompressionStep {
             operation,
             input: ByteCount::from(input),
             output: ByteCount::from(output),

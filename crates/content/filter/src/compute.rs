@@ -19,7 +19,7 @@ pub enum Operation {
 
 /// The work on one piece. The pieces of a body add up to its whole input and its whole output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Work {
+pub struct CompressionStep {
     /// The operation.
     pub operation: Operation,
     /// Bytes of input.
@@ -38,7 +38,7 @@ pub trait Compute: Clone {
     type Spent: Future<Output = ()>;
 
     /// Begins the work.
-    fn spend(&self, work: Work) -> Self::Spent;
+    fn spend(&self, work: CompressionStep) -> Self::Spent;
 }
 
 /// Adds no time to the work itself.
@@ -48,7 +48,7 @@ pub struct NoCost;
 impl Compute for NoCost {
     type Spent = Ready<()>;
 
-    fn spend(&self, _: Work) -> Self::Spent {
+    fn spend(&self, _: CompressionStep) -> Self::Spent {
         ready(())
     }
 }

@@ -1,6 +1,6 @@
 //! Decodes the content of a response at the client.
 
-use crate::compute::{Compute, Operation, Work};
+use crate::compute::{CompressionStep, Compute, Operation};
 use crate::headers::{has_content_coding, members, remove_digests};
 use crate::negotiate::same_coding;
 use crate::transform_body::{BodyTransform, Recoded, Sink};
@@ -161,7 +161,7 @@ impl DecodingStep {
         input: &[u8],
         last: bool,
         output: &mut Vec<u8>,
-        account: &mut VecDeque<Work>,
+        account: &mut VecDeque<CompressionStep>,
     ) -> Result<(), DecodeError> {
         let decoder = self.decoder.as_mut().expect("nothing is written after the end");
         let (first, before) = (!self.begun, output.len());
@@ -175,7 +175,7 @@ impl DecodingStep {
         }
         if self.coding != Coding::Identity && self.begun && (last || !input.is_empty()) {
             let (input, output) = (ByteCount::from(input.len()), ByteCount::from(output.len() - before));
-            account.push_back(Work {
+            account.push_back(CompressionStep {
                 operation: Operation::Decode(self.coding),
                 input,
                 output,

@@ -28,7 +28,7 @@ mod test_bodies;
 mod transform_body;
 
 pub use body::CompressionBody;
-pub use compute::{Compute, NoCost, Operation, Work};
+pub use compute::{CompressionStep, Compute, NoCost, Operation};
 pub use decode::{DecodeBodyError, DecodedBody, UnsupportedCoding, decode};
 pub use layer::CompressionLayer;
 pub use media_types::MediaTypes;

@@ -1,6 +1,6 @@
 //! Scripted bodies for tests, and readers that record what comes out and when.
 
-use crate::compute::{Compute, Work};
+use crate::compute::{CompressionStep, Compute};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame};
@@ -125,7 +125,7 @@ pub(crate) fn finish<F: Future>(future: F) -> (F::Output, usize) {
 /// Records all work; each piece takes `pauses` polls.
 #[derive(Clone, Default)]
 pub(crate) struct Meter {
-    pub(crate) done: Rc<RefCell<Vec<Work>>>,
+    pub(crate) done: Rc<RefCell<Vec<CompressionStep>>>,
     pub(crate) pauses: usize,
     pub(crate) busy: Rc<Cell<bool>>,
 }
@@ -133,7 +133,7 @@ pub(crate) struct Meter {
 impl Compute for Meter {
     type Spent = Pin<Box<dyn Future<Output = ()>>>;
 
-    fn spend(&self, work: Work) -> Self::Spent {
+    fn spend(&self, work: CompressionStep) -> Self::Spent {
         assert!(
             !self.busy.replace(true),
             "a piece of work began before the last was done"

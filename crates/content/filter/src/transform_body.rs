@@ -2,7 +2,7 @@
 //!
 //! Which bodies are transformed, and how, is decided elsewhere.
 
-use crate::compute::{Compute, Work};
+use crate::compute::{CompressionStep, Compute};
 use crate::headers::remove_digests;
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
@@ -42,7 +42,7 @@ pub(crate) struct Sink {
     pub(crate) output: Vec<u8>,
     /// How much of `output` has left in frames.
     sent: usize,
-    pub(crate) work: VecDeque<Work>,
+    pub(crate) work: VecDeque<CompressionStep>,
 }
 
 impl Sink {

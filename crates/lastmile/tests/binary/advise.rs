@@ -3,7 +3,7 @@
 use crate::sandbox::{Sandbox, parsed};
 
 /// A page of three small files.
-fn site(sandbox: &Sandbox) -> &'static str {
+fn page_folder(sandbox: &Sandbox) -> &'static str {
     std::fs::create_dir(sandbox.path().join("site")).unwrap();
     let lines = |line: &str, n: usize| (0..n).map(|i| line.replace('N', &i.to_string())).collect::<String>();
     sandbox.file(
@@ -23,7 +23,7 @@ fn a_folder_gets_an_answer_for_each_link_and_a_report_that_is_named() {
     let sandbox = Sandbox::new();
     let words = [
         "advise",
-        site(&sandbox),
+        page_folder(&sandbox),
         "--link",
         "wpt/3g,published/dialup-56k",
         "--repeats",
@@ -150,7 +150,14 @@ fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() 
 fn every_flag_is_in_the_record() {
     let sandbox = Sandbox::new();
     let all = "--protocol h2 --no-tls --warm --repeats 1 --seed 7 --cpu free --slow-client 2 --threads 1 --no-report --server nginx --encodings br,gzip";
-    let words = ["advise", site(&sandbox), "--link", "wpt/cable", "--format", "json"];
+    let words = [
+        "advise",
+        page_folder(&sandbox),
+        "--link",
+        "wpt/cable",
+        "--format",
+        "json",
+    ];
     let advice = sandbox.json(&[&words[..], &all.split(' ').collect::<Vec<_>>()].concat());
     let options = serde_json::json!({
         "protocol": "h2", "hosts": hosts("h2", 1), "tls": false, "connections": "warm", "repeats": 1, "repeats_max": 1,
@@ -180,7 +187,7 @@ fn what_is_not_said_is_as_the_help_states() {
     let sandbox = Sandbox::new();
     let advice = sandbox.json(&[
         "advise",
-        site(&sandbox),
+        page_folder(&sandbox),
         "--link",
         "wpt/cable",
         "--no-report",
@@ -213,7 +220,7 @@ fn without_a_link_three_are_used_and_that_is_said() {
     let sandbox = Sandbox::new();
     let words = [
         "advise",
-        site(&sandbox),
+        page_folder(&sandbox),
         "--repeats",
         "1",
         "--no-report",
@@ -318,8 +325,8 @@ fn traffic_that_cannot_be_read_is_refused_with_the_place_and_no_folder_is_made()
 #[test]
 fn a_link_or_an_option_that_cannot_be_used_is_refused() {
     let sandbox = Sandbox::new();
-    let site = site(&sandbox);
-    let link = |link| sandbox.run(&["advise", site, "--link", link]);
+    let page_folder = page_folder(&sandbox);
+    let link = |link| sandbox.run(&["advise", page_folder, "--link", link]);
     link("wpt/3g,wpt/cabel").refused(
         2,
         &["\"wpt/cabel\"", "did you mean wpt/cable?", "lastmile profiles list"],
@@ -328,19 +335,19 @@ fn a_link_or_an_option_that_cannot_be_used_is_refused() {
     link("wpt/3g+loss=1").refused(2, &["loss"]);
     link("").refused(2, &["lastmile profiles list"]);
     sandbox
-        .run(&["advise", site, "--server", "iis"])
+        .run(&["advise", page_folder, "--server", "iis"])
         .refused(2, &["iis", "nginx"]);
     sandbox
         .run(&["advise", "https://shop.example/"])
         .refused(2, &["https://shop.example/", "Save all as HAR with content"]);
     sandbox
-        .run(&["advise", site, "--link", "wpt/3g", "--slow-client", "0"])
+        .run(&["advise", page_folder, "--link", "wpt/3g", "--slow-client", "0"])
         .refused(2, &["slow-down is 0", "above 0"]);
     sandbox
-        .run(&["advise", site, "--link", "wpt/3g", "--protocol", "h3"])
+        .run(&["advise", page_folder, "--link", "wpt/3g", "--protocol", "h3"])
         .refused(2, &["h3", "h2"]);
     sandbox
-        .run(&["advise", site, "--link", "wpt/3g", "--report", "."])
+        .run(&["advise", page_folder, "--link", "wpt/3g", "--report", "."])
         .refused(2, &["--report .", "names no file"]);
     assert!(
         sandbox.runs().is_empty(),
@@ -504,7 +511,7 @@ fn a_table_of_an_advice_has_no_interval_without_a_width_and_names_no_report_that
     let sandbox = Sandbox::new();
     let words = [
         "advise",
-        site(&sandbox),
+        page_folder(&sandbox),
         "--link",
         "wpt/cable",
         "--repeats",

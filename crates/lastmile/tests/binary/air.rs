@@ -24,14 +24,14 @@ const AIR: &str = "load-air-radio.pcapng";
 const HOSTS: [&str; 3] = ["server", "client-1", "client-2"];
 
 /// What the world itself knows.
-struct Known {
+struct KnownFrames {
     counters: RadioCounters,
     measured: Vec<Measurement>,
     retransmissions: u64,
 }
 
 /// Loads a server from two clients at the limit of their range, beacons and all, and captures the air.
-fn recorded(sandbox: &Sandbox) -> Known {
+fn recorded(sandbox: &Sandbox) -> KnownFrames {
     let spec = RadioSpec {
         beacons: Some(Beacons::default()),
         distance: Metres::new(112.0),
@@ -62,7 +62,7 @@ fn recorded(sandbox: &Sandbox) -> Known {
     testbed.flush_captures().unwrap();
     let retransmitted = HOSTS.map(|name| testbed.host(name).tcp_counters().retransmissions);
     let counters = testbed.radio_counters().next().unwrap().1;
-    Known {
+    KnownFrames {
         counters,
         measured,
         retransmissions: retransmitted.iter().sum(),
@@ -81,7 +81,7 @@ fn count(value: &Value) -> u64 {
 #[test]
 fn what_inspect_counts_on_the_air_is_what_the_world_counted() {
     let sandbox = Sandbox::new();
-    let Known {
+    let KnownFrames {
         counters,
         measured,
         retransmissions,

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
-use stock::{Running, Site, are_installed, commands};
+use stock::{Running, ServedPage, are_installed, commands};
 
 /// What curl asks for on each server.
 struct Request {
@@ -234,18 +234,18 @@ impl Request {
 
 /// Asks a server for everything as its distribution configures it, and with a block, and compares. `start` starts it with a block; `server` is its place
 /// among the statuses.
-fn compare_with_stock(server: usize, block: &Block, start: impl Fn(&Site, &str) -> Result<Running, String>) {
-    let site = Site::new(page());
-    site.start_program();
-    write_files(&site.files(), &old_files());
-    compress_files(&block.text, &site.files());
-    write_files(&site.files(), &new_files());
-    let ask_all = |text: &str, also: fn(&Site, &Running)| -> Vec<Exchange> {
-        let running = start(&site, text).unwrap_or_else(|said| panic!("{said}\n{text}"));
-        also(&site, &running);
+fn compare_with_stock(server: usize, block: &Block, start: impl Fn(&ServedPage, &str) -> Result<Running, String>) {
+    let served_page = ServedPage::new(page());
+    served_page.start_program();
+    write_files(&served_page.files(), &old_files());
+    compress_files(&block.text, &served_page.files());
+    write_files(&served_page.files(), &new_files());
+    let ask_all = |text: &str, also: fn(&ServedPage, &Running)| -> Vec<Exchange> {
+        let running = start(&served_page, text).unwrap_or_else(|said| panic!("{said}\n{text}"));
+        also(&served_page, &running);
         REQUESTS
             .iter()
-            .map(|request| request.ask(&site.sandbox, &running))
+            .map(|request| request.ask(&served_page.sandbox, &running))
             .collect()
     };
     let stock = ask_all("", |_, _| {});
@@ -269,7 +269,7 @@ fn compare_with_stock(server: usize, block: &Block, start: impl Fn(&Site, &str) 
             tagged.entry((request.path, tag)).or_default().insert(answer.coding());
         }
         let content = match request.path {
-            "/page" => site.page.as_bytes(),
+            "/page" => served_page.page.as_bytes(),
             "/" => &contents["index.html"],
             path => contents.get(&path[1..]).map_or(&[][..], Vec::as_slice),
         };
@@ -302,14 +302,17 @@ fn compare_with_stock(server: usize, block: &Block, start: impl Fn(&Site, &str) 
 }
 
 /// What a client has is not sent again.
-fn check_revalidation(site: &Site, server: &Running) {
+fn check_revalidation(served_page: &ServedPage, server: &Running) {
     let request = &REQUESTS[0];
-    let tag = format!("If-None-Match: {}", request.ask(&site.sandbox, server).field("etag"));
+    let tag = format!(
+        "If-None-Match: {}",
+        request.ask(&served_page.sandbox, server).field("etag")
+    );
     let accepted = format!("Accept-Encoding: {ALL}");
     let asked_for = server.asked_for(request.path);
     let mut arguments: Vec<&str> = asked_for.iter().map(String::as_str).collect();
     arguments.extend(["--header", &accepted, "--header", &tag]);
-    let again = Exchange::new(site.sandbox.path(), &arguments);
+    let again = Exchange::new(served_page.sandbox.path(), &arguments);
     assert_eq!((again.status, again.body.len()), (304, 0), "{again:?}");
 }
 
@@ -326,8 +329,8 @@ fn nginx_as_debian_configures_it_loads_each_block_and_no_response_is_worse() {
         return;
     }
     for (traffic, encodings) in BLOCKS {
-        compare_with_stock(0, &block("nginx", traffic, encodings), |site, block| {
-            site.nginx(block, true)
+        compare_with_stock(0, &block("nginx", traffic, encodings), |served_page, block| {
+            served_page.nginx(block, true)
         });
     }
 }
@@ -338,7 +341,7 @@ fn apache_as_debian_configures_it_loads_each_block_and_no_response_is_worse() {
         return;
     }
     for (traffic, encodings) in BLOCKS {
-        compare_with_stock(1, &block("apache", traffic, encodings), Site::apache);
+        compare_with_stock(1, &block("apache", traffic, encodings), ServedPage::apache);
     }
 }
 
@@ -348,7 +351,7 @@ fn caddy_as_its_packages_configure_it_loads_each_block_and_no_response_is_worse(
         return;
     }
     for (traffic, encodings) in BLOCKS {
-        compare_with_stock(2, &block("caddy", traffic, encodings), Site::caddy);
+        compare_with_stock(2, &block("caddy", traffic, encodings), ServedPage::caddy);
     }
 }
 
@@ -372,16 +375,19 @@ fn without_its_modules_nginx_names_the_line_that_needs_them_and_loads_the_rest()
         "{}",
         block.text
     );
-    let site = Site::new(page());
-    write_files(&site.files(), &old_files());
-    let said = site.nginx(&block.text, false).err().expect("it has no such directive");
+    let served_page = ServedPage::new(page());
+    write_files(&served_page.files(), &old_files());
+    let said = served_page
+        .nginx(&block.text, false)
+        .err()
+        .expect("it has no such directive");
     assert!(said.contains("unknown directive \"brotli_static\" in "), "{said}");
     let lines = block.text.lines().filter(|line| !line.starts_with("brotli"));
     block.text = lines.collect::<Vec<_>>().join("\n");
     for codings in [&mut block.beforehand, &mut block.on_request] {
         codings.retain(|coding| coding == "gzip");
     }
-    compare_with_stock(0, &block, |site, block| site.nginx(block, false));
+    compare_with_stock(0, &block, |served_page, block| served_page.nginx(block, false));
 }
 
 #[test]

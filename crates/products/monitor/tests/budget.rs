@@ -34,10 +34,10 @@ fn settings() -> LogSettings {
 }
 
 /// When how many bytes came.
-type Seen = Arc<Mutex<Vec<(Instant, usize)>>>;
+type Arrivals = Arc<Mutex<Vec<(Instant, usize)>>>;
 
 /// Passes a connection on, and notes when how many bytes came from its client.
-fn proxy(listener: &TcpListener, server: &str, seen: &Seen, stop: &AtomicBool) {
+fn proxy(listener: &TcpListener, server: &str, seen: &Arrivals, stop: &AtomicBool) {
     listener.set_nonblocking(true).unwrap();
     while !stop.load(Ordering::Relaxed) {
         let Ok((client, _)) = listener.accept() else {
@@ -46,7 +46,7 @@ fn proxy(listener: &TcpListener, server: &str, seen: &Seen, stop: &AtomicBool) {
         };
         client.set_nonblocking(false).unwrap();
         let server = TcpStream::connect(server).unwrap();
-        let copy = |mut from: TcpStream, mut to: TcpStream, seen: Option<Seen>| {
+        let copy = |mut from: TcpStream, mut to: TcpStream, seen: Option<Arrivals>| {
             thread::spawn(move || {
                 let mut bytes = [0; 16 << 10];
                 while let Ok(count @ 1..) = from.read(&mut bytes) {

@@ -13,7 +13,7 @@ use super::measure_direction::Direction;
 use super::recording::End;
 use super::result_cache::Key;
 use super::select::choose;
-use super::{Options, Pace, Phase, TuneError, Work, prose};
+use super::{Options, Pace, Phase, TuneContext, TuneError, prose};
 use crate::record::{DeliveryOutcome, LinkDelivery};
 use lastmile_codec::message::MessageCodec;
 use lastmile_link::LinkSpec;
@@ -39,7 +39,10 @@ use std::sync::atomic::Ordering;
 const MESSAGES_MAX: usize = 1000;
 
 /// Delivers every direction over every link, in every world requested.
-pub(super) fn deliver(directions: &[Direction<'_>], work: &mut Work<'_>) -> Result<Vec<LinkDelivery>, TuneError> {
+pub(super) fn deliver(
+    directions: &[Direction<'_>],
+    work: &mut TuneContext<'_>,
+) -> Result<Vec<LinkDelivery>, TuneError> {
     let options = work.options;
     let mut links = Vec::new();
     let mut steps = ProgressTotals {
@@ -141,7 +144,7 @@ struct Run {
 
 impl LinkDeliveryRun<'_, '_> {
     /// Delivers with every setting that is compared.
-    fn add_to(&self, delivery: &mut LinkDelivery, world: World, work: &mut Work<'_>) -> Result<(), TuneError> {
+    fn add_to(&self, delivery: &mut LinkDelivery, world: World, work: &mut TuneContext<'_>) -> Result<(), TuneError> {
         let (settings, among) = self.compared(work.options);
         let machine = (world == World::Emulated).then_some("machine");
         let chance: Vec<&str> = self.testbed(work.options).random_sources().chain(machine).collect();
@@ -247,7 +250,7 @@ impl LinkDeliveryRun<'_, '_> {
         settings: &[Candidate],
         among: &Range<usize>,
         repeats: u64,
-        work: &mut Work<'_>,
+        work: &mut TuneContext<'_>,
     ) -> Result<Vec<Vec<Run>>, TuneError> {
         let mut runs: Vec<Vec<Run>> = vec![Vec::new(); settings.len()];
         for repeat in 0..repeats {

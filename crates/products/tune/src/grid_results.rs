@@ -4,7 +4,7 @@
 use super::candidate::ZLIB_DEFAULT;
 use super::recording::Stream;
 use super::result_cache::{Key, ResultCache, build};
-use super::{Options, Phase, Progress, TuneError, Work};
+use super::{Options, Phase, Progress, TuneContext, TuneError};
 use crate::record::Sampling;
 use lastmile_codec::message::{Deflate, MessageCodec};
 use lastmile_sweep::{self as sweep, Connection, Interrupted, Interval, Observer, Point, SweepResult, exact, sampled};
@@ -76,7 +76,7 @@ impl CacheKeys {
 }
 
 /// The points of a stream, in the order of the grid's settings.
-pub(super) fn points(stream: &Stream<'_>, work: &mut Work<'_>) -> Result<SweepResult, TuneError> {
+pub(super) fn points(stream: &Stream<'_>, work: &mut TuneContext<'_>) -> Result<SweepResult, TuneError> {
     let how = SweepMode::for_stream(stream, work.options);
     let keys = CacheKeys::new(stream, how, work.options);
     let settings = work.options.grid.settings();
@@ -90,7 +90,12 @@ pub(super) fn points(stream: &Stream<'_>, work: &mut Work<'_>) -> Result<SweepRe
 }
 
 /// Sweeps on other threads, so that this thread can report progress.
-fn sweep(stream: &Stream<'_>, how: SweepMode, keys: &CacheKeys, work: &mut Work<'_>) -> Result<SweepResult, TuneError> {
+fn sweep(
+    stream: &Stream<'_>,
+    how: SweepMode,
+    keys: &CacheKeys,
+    work: &mut TuneContext<'_>,
+) -> Result<SweepResult, TuneError> {
     let connections = Connection::from_messages(stream.messages);
     let (grid, threads, interrupt) = (&work.options.grid, work.workers.threads, work.workers.interrupt);
     let (sender, receiver) = mpsc::channel();

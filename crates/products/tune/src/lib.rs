@@ -228,7 +228,7 @@ impl From<workers::Interrupted> for TuneError {
 }
 
 /// The state that all steps share.
-struct Work<'a> {
+struct TuneContext<'a> {
     options: &'a Options,
     kept: &'a mut ResultCache,
     progress: &'a mut dyn FnMut(Progress),
@@ -255,7 +255,7 @@ pub fn tune(
             messages: recording.count(),
         });
     }
-    let mut work = Work {
+    let mut work = TuneContext {
         options,
         kept,
         progress,
@@ -327,7 +327,7 @@ impl Options {
     }
 }
 
-impl Work<'_> {
+impl TuneContext<'_> {
     fn report_progress(&mut self, phase: Phase, done: f64) {
         (self.progress)(Progress { phase, done });
     }

@@ -10,7 +10,7 @@ use super::recording::Stream;
 use super::select::choose;
 use super::timing::{Interference, Timed};
 use super::trial_results::TrialResult;
-use super::{Phase, TuneError, Work, grid_results, shortlist};
+use super::{Phase, TuneContext, TuneError, grid_results, shortlist};
 use lastmile_codec::message::{Deflate, MessageCodec};
 use lastmile_sweep::{Point, SweepResult};
 use lastmile_units::ByteCount;
@@ -39,7 +39,7 @@ pub(super) struct Direction<'a> {
 
 impl<'a> Direction<'a> {
     /// Measures everything requested, or finds it in the journal.
-    pub(super) fn measure(stream: Stream<'a>, work: &mut Work<'_>) -> Result<Self, TuneError> {
+    pub(super) fn measure(stream: Stream<'a>, work: &mut TuneContext<'_>) -> Result<Self, TuneError> {
         let options = work.options;
         let SweepResult {
             points,
@@ -84,7 +84,7 @@ impl<'a> Direction<'a> {
 
     /// Tries the policies that matter on the settings that would be chosen without them, and on zlib's default. Each is timed next to the
     /// setting itself, and scaled by that setting's earlier CPU time.
-    fn try_policies(&mut self, work: &mut Work<'_>) -> Result<(), TuneError> {
+    fn try_policies(&mut self, work: &mut TuneContext<'_>) -> Result<(), TuneError> {
         let limits = work.options.limits();
         let (own, all) = (self.candidates(), self.all_candidates());
         let usual = own.iter().find(|candidate| candidate.same_as(ZLIB_DEFAULT));

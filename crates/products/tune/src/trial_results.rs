@@ -7,7 +7,7 @@ use super::measure::{Measured, RoundTripError, measure};
 use super::recording::Stream;
 use super::result_cache::{Key, build};
 use super::timing::{self, Interference, Timed, TimedCodec};
-use super::{Phase, Progress, TuneError, Work, policy};
+use super::{Phase, Progress, TuneContext, TuneError, policy};
 use lastmile_testbed::cpu_cost_model::this_machine;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl TrialResult {
     }
 }
 
-impl Work<'_> {
+impl TuneContext<'_> {
     /// Measures settings on parts of a stream. Those that are not stored are measured in parallel.
     pub(super) fn measured(
         &mut self,

@@ -1,7 +1,7 @@
 //! Charges a host's CPU for the filter's and the programs' work by the cost table, which is free where real CPU time is used.
 
 use lastmile_codec::content::CodecSpec;
-use lastmile_filter::{Compute, Operation as Coding, Work};
+use lastmile_filter::{CompressionStep, Compute, Operation as Coding};
 use lastmile_testbed::cpu_cost_model::{CostTable, Operation};
 use lastmile_units::{ByteCount, Rng, Seed};
 use lastmile_world::Host;
@@ -63,7 +63,7 @@ impl<H: Host> CpuCharge<H> {
         self.host.compute(time)
     }
 
-    fn cost_of_piece(&self, work: Work) -> Duration {
+    fn cost_of_piece(&self, work: CompressionStep) -> Duration {
         let (operation, plain) = match work.operation {
             Coding::Encode(codec) => (Operation::Encode(codec), work.input),
             Coding::Decode(coding) if coding == self.codec.coding() => (Operation::Decode(self.codec), work.output),
@@ -90,7 +90,7 @@ impl<H: Host> CpuCharge<H> {
 impl<H: Host> Compute for CpuCharge<H> {
     type Spent = Pin<Box<dyn Future<Output = ()>>>;
 
-    fn spend(&self, work: Work) -> Self::Spent {
+    fn spend(&self, work: CompressionStep) -> Self::Spent {
         Box::pin(self.host.compute(self.cost_of_piece(work)))
     }
 }

@@ -4,9 +4,9 @@ use super::*;
 use crate::test_packets::*;
 
 /// Every packet: nanoseconds, link type, bytes, length on the wire, comments.
-type Seen = (u64, u16, Vec<u8>, u32, Vec<String>);
+type ReadPacket = (u64, u16, Vec<u8>, u32, Vec<String>);
 
-fn read(file: &[u8]) -> (Vec<Seen>, Packets<&[u8]>) {
+fn read(file: &[u8]) -> (Vec<ReadPacket>, Packets<&[u8]>) {
     let mut packets = Packets::open(file, "crafted").unwrap();
     let mut all = Vec::new();
     while let Some(packet) = packets.next().unwrap() {
@@ -22,7 +22,7 @@ fn read(file: &[u8]) -> (Vec<Seen>, Packets<&[u8]>) {
     (all, packets)
 }
 
-fn plain(nanoseconds: u64, link_type: u16, bytes: &[u8]) -> Seen {
+fn plain(nanoseconds: u64, link_type: u16, bytes: &[u8]) -> ReadPacket {
     (nanoseconds, link_type, bytes.to_vec(), bytes.len() as u32, Vec::new())
 }
 

@@ -168,7 +168,7 @@ fn decoding_is_charged_by_coding_and_adds_up() {
         text()
     );
     let done = meter.done.borrow();
-    let total = |coding, of: fn(&Work) -> ByteCount| -> ByteCount {
+    let total = |coding, of: fn(&CompressionStep) -> ByteCount| -> ByteCount {
         done.iter()
             .filter(|work| work.operation == Operation::Decode(coding))
             .map(of)

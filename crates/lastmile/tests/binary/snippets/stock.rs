@@ -22,13 +22,13 @@ enum Address {
 }
 
 /// What a server serves: a folder of files, and what a program behind it makes at `/page`.
-pub(crate) struct Site {
+pub(crate) struct ServedPage {
     /// Where everything is that belongs to the test.
     pub(crate) sandbox: Sandbox,
     pub(crate) page: String,
 }
 
-impl Site {
+impl ServedPage {
     pub(crate) fn new(page: String) -> Self {
         Self {
             sandbox: Sandbox::new(),
@@ -95,7 +95,7 @@ impl Site {
             main = main.replace("include /etc/nginx/modules-enabled/*.conf;", "");
         }
         let program = self.program().display().to_string();
-        let site = replaced(
+        let served_page = replaced(
             "/etc/nginx/sites-available/default",
             &[
                 (
@@ -110,7 +110,7 @@ impl Site {
                 ),
             ],
         );
-        self.sandbox.file("site", site);
+        self.sandbox.file("site", served_page);
         self.sandbox.file("nginx.conf", main);
         let mut command = program_named("nginx").expect("the caller looked for it");
         command

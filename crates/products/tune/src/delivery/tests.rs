@@ -44,10 +44,10 @@ fn options(repeats: u64) -> Options {
 fn delivering<T>(
     messages: &[Message],
     options: &Options,
-    then: impl FnOnce(&LinkDeliveryRun<'_, '_>, &mut Work<'_>) -> T,
+    then: impl FnOnce(&LinkDeliveryRun<'_, '_>, &mut TuneContext<'_>) -> T,
 ) -> T {
     let recording = recording(messages);
-    let mut work = Work {
+    let mut work = TuneContext {
         options,
         kept: &mut ResultCache::in_memory(),
         progress: &mut |_| {},

@@ -57,7 +57,7 @@ fn measured<T>(
     then: impl FnOnce(&Recording, MeasuredDirection<'_>) -> T,
 ) -> T {
     let recording = recording(messages);
-    let mut work = Work {
+    let mut work = TuneContext {
         options,
         kept: &mut ResultCache::in_memory(),
         progress: &mut |_| {},

@@ -66,7 +66,7 @@ fn a_sweep_that_is_interrupted_again_and_again_loses_one_part_at_most_and_finds_
                 options.interrupt.store(true, Ordering::Relaxed);
             }
         };
-        let mut work = Work {
+        let mut work = TuneContext {
             options: &options,
             kept,
             progress: &mut on_progress,

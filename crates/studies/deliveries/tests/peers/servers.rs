@@ -38,8 +38,8 @@ fn a_server_keeps_to_the_contract(peer: &PeerSpec, user: Option<u32>) {
         user.map_or("the current user", |_| "nobody")
     );
     for compression in [CodecSpec::IDENTITY, "gzip:6".parse().unwrap()] {
-        let site = Site::new(user);
-        let inputs = site.inputs(compression);
+        let peer_testbed = PeerTestbed::new(user);
+        let inputs = peer_testbed.inputs(compression);
         let server = start(peer, &inputs, user);
         let before = server.cpu_time().unwrap();
         for (path, body) in bodies() {
@@ -48,7 +48,7 @@ fn a_server_keeps_to_the_contract(peer: &PeerSpec, user: Option<u32>) {
         assert!(server.cpu_time().unwrap() > before, "{about}: answers cost CPU time");
         server.stop().unwrap_or_else(|error| panic!("{about}: {error}"));
         assert_eq!(
-            processes_told_of(&site.state),
+            processes_told_of(&peer_testbed.state),
             0,
             "{about}: a server that was stopped is gone"
         );
@@ -57,13 +57,13 @@ fn a_server_keeps_to_the_contract(peer: &PeerSpec, user: Option<u32>) {
 
 /// It ends when the thread that started it ends without stopping it.
 fn a_server_outlives_nobody(peer: &PeerSpec) {
-    let site = Site::new(None);
-    let inputs = site.inputs(CodecSpec::IDENTITY);
+    let peer_testbed = PeerTestbed::new(None);
+    let inputs = peer_testbed.inputs(CodecSpec::IDENTITY);
     std::thread::scope(|threads| {
         threads.spawn(|| std::mem::forget(start(peer, &inputs, None)));
     });
     let deadline = Instant::now() + Duration::from_secs(60);
-    while processes_told_of(&site.state) > 0 {
+    while processes_told_of(&peer_testbed.state) > 0 {
         assert!(
             Instant::now() < deadline,
             "peer {} outlives the thread that started it",
@@ -80,8 +80,8 @@ fn a_higher_level_makes_fewer_bytes(peer: &PeerSpec, program: &Program) {
         return;
     }
     let [least, most] = [least, most].map(|compression| {
-        let site = Site::new(None);
-        let inputs = site.inputs(compression);
+        let peer_testbed = PeerTestbed::new(None);
+        let inputs = peer_testbed.inputs(compression);
         let _server = start(peer, &inputs, None);
         get(inputs.address(), "/A/1", Some("gzip")).body.len()
     });
@@ -93,13 +93,13 @@ fn a_higher_level_makes_fewer_bytes(peer: &PeerSpec, program: &Program) {
 }
 
 /// The folders of a server.
-pub(crate) struct Site {
+pub(crate) struct PeerTestbed {
     _folder: tempfile::TempDir,
     state: PathBuf,
     data: PathBuf,
 }
 
-impl Site {
+impl PeerTestbed {
     /// Folders with a space in their names, writable for `user`.
     pub(crate) fn new(user: Option<u32>) -> Self {
         let folder = tempfile::tempdir().unwrap();

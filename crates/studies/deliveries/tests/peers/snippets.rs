@@ -4,7 +4,7 @@
 //! offers of browsers. Windows and takeover are in a server's answer. Level, mem level and strategy are not: they show in the sizes of the messages it sends.
 
 use super::browser::{Browser, CHROME, FIREFOX, NOTHING};
-use super::servers::{Site, start};
+use super::servers::{PeerTestbed, start};
 use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder, WindowBits};
 use lastmile_testbed::peer::PeerSpec;
 use lastmile_tune::record::Implementation;
@@ -68,9 +68,9 @@ fn printed(implementation: Implementation, deflate: Option<Deflate>) -> String {
 
 /// The server starts; negotiates the chosen setting with each browser, as far as it can; and compresses the messages as our codec does.
 fn does_as_it_says(about: &str, peer: &PeerSpec, text: &str, wanted: Option<Deflate>, messages: &[String]) {
-    let site = Site::new(None);
-    site.write_data("configuration", text.as_bytes());
-    let inputs = site.inputs_of("configured");
+    let peer_testbed = PeerTestbed::new(None);
+    peer_testbed.write_data("configuration", text.as_bytes());
+    let inputs = peer_testbed.inputs_of("configured");
     let server = start(peer, &inputs, None);
     for offer in [CHROME, FIREFOX, NOTHING] {
         let mut browser = Browser::open(inputs.address(), offer);
@@ -186,17 +186,17 @@ fn made(deflate: Deflate, messages: &[String]) -> Vec<usize> {
 
 /// The compressed sizes of messages with the zlib of the peer's runtime: Node's is not stock zlib.
 fn made_by_its_own_zlib(peer: &PeerSpec, deflate: Deflate, messages: &[String]) -> Vec<usize> {
-    let site = Site::new(None);
+    let peer_testbed = PeerTestbed::new(None);
     let lines: String = messages
         .iter()
         .map(|text| format!("{}\n", serde_json::json!({ "opcode": 1, "data": text })))
         .collect();
-    site.write_data("messages.jsonl", lines.as_bytes());
+    peer_testbed.write_data("messages.jsonl", lines.as_bytes());
     let runs_as = Deflate {
         window_bits: deflate.window_bits.runs_as(),
         ..deflate
     };
-    let inputs = site
+    let inputs = peer_testbed
         .inputs_of("compress")
         .with("message_compression", &MessageCodec::Deflate(runs_as));
     let output = peer.run(&inputs, &|_| Ok(())).unwrap();

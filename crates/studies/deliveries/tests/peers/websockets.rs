@@ -1,6 +1,6 @@
 //! Checks of every WebSocket server of `peers/`.
 
-use super::servers::{NOBODY, Site, start};
+use super::servers::{NOBODY, PeerTestbed, start};
 use lastmile_conform::record::RuleStatus;
 use lastmile_conform::{self as conform, Target};
 use lastmile_testbed::peer::PeerSpec;
@@ -83,8 +83,10 @@ pub(crate) fn keeps_to_the_contract(peer: &PeerSpec) -> String {
     };
     let mut held = 0;
     for user in users {
-        let site = Site::new(*user);
-        let inputs = site.inputs_of("echo").with("message_compression", "deflate:6/w15/m8");
+        let peer_testbed = PeerTestbed::new(*user);
+        let inputs = peer_testbed
+            .inputs_of("echo")
+            .with("message_compression", "deflate:6/w15/m8");
         let server = start(peer, &inputs, *user);
         let target: Target = format!("ws://{}/", inputs.address()).parse().unwrap();
         let conformance = conform::probe(&target, PATIENCE, "test", &mut |_, _| {}).unwrap();

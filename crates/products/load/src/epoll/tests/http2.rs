@@ -13,7 +13,7 @@ fn serve_http2<F>(
     behave: impl Fn(u64, SendResponse<Bytes>) -> F + Clone + Send + 'static,
 ) -> (SocketAddr, Arc<AtomicU64>)
 where
-    F: Future<Output = Answered> + 'static,
+    F: Future<Output = AnsweredStream> + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -44,7 +44,7 @@ where
 }
 
 /// What a server does after an answer.
-enum Answered {
+enum AnsweredStream {
     GoOn,
     /// GOAWAY, after the requests that there are.
     Leave,
@@ -60,13 +60,13 @@ async fn serve_connection<F>(
     behave: impl Fn(u64, SendResponse<Bytes>) -> F,
     seen: &AtomicU64,
 ) where
-    F: Future<Output = Answered> + 'static,
+    F: Future<Output = AnsweredStream> + 'static,
 {
     while let Some(Ok((_, respond))) = connection.accept().await {
         match behave(seen.fetch_add(1, Ordering::SeqCst), respond).await {
-            Answered::GoOn => {}
-            Answered::Leave => connection.graceful_shutdown(),
-            Answered::Abort(reason) => connection.abrupt_shutdown(reason),
+            AnsweredStream::GoOn => {}
+            AnsweredStream::Leave => connection.graceful_shutdown(),
+            AnsweredStream::Abort(reason) => connection.abrupt_shutdown(reason),
         }
     }
 }
@@ -81,9 +81,9 @@ fn respond(mut respond: SendResponse<Bytes>, length: u64, body: &'static [u8]) {
     stream.send_data(Bytes::from_static(body), true).unwrap();
 }
 
-async fn ok(_: u64, stream: SendResponse<Bytes>) -> Answered {
+async fn ok(_: u64, stream: SendResponse<Bytes>) -> AnsweredStream {
     respond(stream, 2, b"ok");
-    Answered::GoOn
+    AnsweredStream::GoOn
 }
 
 fn http2(streams: u32) -> Plan {
@@ -101,7 +101,7 @@ fn assert_failure<F>(
     cause: ErrorCause,
     reason: Option<&'static str>,
 ) where
-    F: Future<Output = Answered> + 'static,
+    F: Future<Output = AnsweredStream> + 'static,
 {
     let (server, _) = serve_http2(behave);
     let measured = run(server, &http2(100));
@@ -150,7 +150,7 @@ fn a_connection_carries_no_more_requests_at_once_than_both_sides_allow() {
             tokio::time::sleep(Duration::from_millis(600)).await;
             respond(stream, 2, b"ok");
         });
-        Answered::GoOn
+        AnsweredStream::GoOn
     };
     let connections = |streams| {
         let (server, _) = serve_http2(slow);
@@ -202,9 +202,9 @@ fn a_server_that_leaves_politely_costs_a_connection_and_no_error() {
     let leaving = |number: u64, stream| async move {
         respond(stream, 2, b"ok");
         if number % 3 == 2 {
-            Answered::Leave
+            AnsweredStream::Leave
         } else {
-            Answered::GoOn
+            AnsweredStream::GoOn
         }
     };
     let (server, seen) = serve_http2(leaving);
@@ -224,7 +224,7 @@ fn what_the_server_says_about_a_failure_is_its_cause_and_reason() {
     let reset = |reason| {
         move |_, mut stream: SendResponse<Bytes>| async move {
             stream.send_reset(reason);
-            Answered::GoOn
+            AnsweredStream::GoOn
         }
     };
     assert_failure(
@@ -245,19 +245,19 @@ fn what_the_server_says_about_a_failure_is_its_cause_and_reason() {
             tokio::time::sleep(Duration::from_millis(20)).await;
             body.send_reset(h2::Reason::CANCEL);
         });
-        Answered::GoOn
+        AnsweredStream::GoOn
     };
     assert_failure(within, ErrorCause::StreamReset, Some("CANCEL"));
     let short = |_, mut stream: SendResponse<Bytes>| async move {
         let head = http::Response::builder().header("content-length", 9).body(()).unwrap();
         let mut body = stream.send_response(head, false).unwrap();
         body.send_data(Bytes::from_static(b"ok"), true).unwrap();
-        Answered::GoOn
+        AnsweredStream::GoOn
     };
     assert_failure(short, ErrorCause::ShortBody, None);
     let calm = |_, stream| async move {
         drop(stream);
-        Answered::Abort(h2::Reason::ENHANCE_YOUR_CALM)
+        AnsweredStream::Abort(h2::Reason::ENHANCE_YOUR_CALM)
     };
     let (server, _) = serve_http2(calm);
     let measured = run(server, &http2(100));
@@ -278,7 +278,7 @@ fn a_stream_that_stalls_is_given_up_alone() {
         } else {
             respond(stream, 2, b"ok");
         }
-        Answered::GoOn
+        AnsweredStream::GoOn
     };
     let (server, _) = serve_http2(stalling);
     let measured = run(server, &http2(100));
