@@ -2,6 +2,7 @@
 
 use crate::cursor::Cursor;
 use lastmile_events::{Event, EventView, Value};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
@@ -39,8 +40,13 @@ pub struct AnswerEnd {
 
 impl<'a> EventLine<'a> {
     /// The event of a line; `None` for a line that says something else.
-    pub fn parse(line: &'a str) -> Option<Self> {
-        serde_json::from_str(line).ok()
+    ///
+    /// # Errors
+    /// When the line is not JSON.
+    pub fn parse(line: &'a str) -> serde_json::Result<Option<Self>> {
+        serde_json::from_str(line)
+            .map(Some)
+            .or_else(|_| serde_json::from_str::<IgnoredAny>(line).map(|_| None))
     }
 }
 

@@ -52,8 +52,9 @@ mod tests {
         let fields = ["cell".to_owned(), "a,b".to_owned(), "absent".to_owned()];
         assert_eq!(head(&fields), "time_ns,source,sequence,subject,cell,\"a,b\",absent");
         let line = r#"{"cursor":"1-2","fields":{"cell":3,"a,b":"say \"x\""},"sequence":7,"source":"s@1","subject":"a.b","time_ns":5}"#;
-        let event = EventLine::parse(line).unwrap();
+        let event = EventLine::parse(line).unwrap().unwrap();
         assert_eq!(row(&event, &fields), "5,s@1,7,a.b,3,\"say \"\"x\"\"\",");
-        assert!(EventLine::parse("{\"end\":{}}").is_none());
+        assert!(EventLine::parse("{\"end\":{}}").unwrap().is_none());
+        assert!(EventLine::parse("{\"sequence\":").is_err());
     }
 }

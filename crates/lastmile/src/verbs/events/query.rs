@@ -5,6 +5,7 @@ use super::lines::{parameters, print_lines, write_line};
 use crate::cli::monitor::QueryArgs;
 use crate::exit::Exit;
 use lastmile_monitor::event_json::EventLine;
+use std::io;
 
 /// Prints events that are there.
 ///
@@ -20,7 +21,8 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
         if !std::mem::replace(&mut printed, true) {
             write_line(out, &csv::head(fields))?;
         }
-        match EventLine::parse(line) {
+        let not_json = |error| io::Error::other(format!("the monitor sent a line that is not JSON: {error}"));
+        match EventLine::parse(line).map_err(not_json)? {
             Some(event) => write_line(out, &csv::row(&event, fields)),
             None => Ok(()),
         }

@@ -67,7 +67,7 @@ impl<H: Host> Client<H> {
             if AnswerEnd::parse(&line).is_some_and(|end| !end.complete || end.events != received) {
                 return Err(Failure::new("the answer to a query is not whole"));
             }
-            if EventLine::parse(&line).is_some() {
+            if EventLine::parse(&line).map_err(failure)?.is_some() {
                 self.host.compute(self.plan.client_cpu).await;
                 received += 1;
             }
@@ -78,7 +78,7 @@ impl<H: Host> Client<H> {
     /// Tells of every event that a subscription brings, for ever.
     pub(super) async fn receive(self, mut lines: Lines, tell: UnboundedSender<Arrival>) -> Result<(), Failure> {
         while let Some(line) = lines.next_line().await.map_err(failure)? {
-            let Some(event) = EventLine::parse(&line) else {
+            let Some(event) = EventLine::parse(&line).map_err(failure)? else {
                 continue;
             };
             self.host.compute(self.plan.client_cpu).await;
