@@ -15,7 +15,7 @@ mod state;
 mod store;
 mod writer;
 
-use super::mark::{Found, Mark};
+use super::mark::{AcknowledgedMark, StoredMark};
 use super::private;
 use super::store_url::StoreUrl;
 use super::writer::Command;
@@ -78,11 +78,11 @@ impl JetStreamLog {
             let path = folder.to_owned();
             return Err(LogError::Taken { path });
         }
-        let (mark, found) = Mark::open(&folder.join(MARK), String::new()).map_err(of_folder)?;
+        let (mark, found) = AcknowledgedMark::open(&folder.join(MARK), String::new()).map_err(of_folder)?;
         private::sync_folder(folder).map_err(of_folder)?;
         let known_end = match found {
-            Found::Acknowledged(acknowledged) => KnownEnd::Position(acknowledged.end),
-            Found::Absent | Found::Damaged => KnownEnd::Unknown,
+            StoredMark::Acknowledged(acknowledged) => KnownEnd::Position(acknowledged.end),
+            StoredMark::Absent | StoredMark::Damaged => KnownEnd::Unknown,
         };
         let (opened, opening) = oneshot::channel();
         let start = {
@@ -206,7 +206,7 @@ struct Opened {
 fn run(
     url: &StoreUrl,
     settings: LogSettings,
-    mark: Mark,
+    mark: AcknowledgedMark,
     known_end: KnownEnd,
     opened: oneshot::Sender<Result<Opened, String>>,
 ) {
@@ -238,7 +238,7 @@ fn run(
 async fn begin(
     url: &StoreUrl,
     settings: LogSettings,
-    mut mark: Mark,
+    mut mark: AcknowledgedMark,
     known_end: KnownEnd,
 ) -> Result<(Writer, watch::Receiver<u64>), String> {
     let store = Store::open(url, &settings).await?;

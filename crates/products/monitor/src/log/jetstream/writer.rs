@@ -6,7 +6,7 @@ use super::state::State;
 use super::store::Store;
 use crate::ledger::Admission;
 use crate::log::LogSettings;
-use crate::log::mark::Mark;
+use crate::log::mark::AcknowledgedMark;
 use crate::log::writer::Command;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Timestamp};
@@ -20,7 +20,7 @@ pub(super) struct Writer {
     pub(super) settings: LogSettings,
     pub(super) shared: Arc<Mutex<Shared>>,
     pub(super) end: watch::Sender<u64>,
-    pub(super) mark: Mark,
+    pub(super) mark: AcknowledgedMark,
     /// The chunks since the last checkpoint.
     pub(super) unchecked: usize,
     /// Whether the log must be found again, since it is not known what became of a chunk.
