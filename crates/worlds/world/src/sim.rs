@@ -7,7 +7,7 @@
 //! use lastmile_link::{Capacity, DirectionSpec};
 //! use lastmile_units::Seed;
 //! use lastmile_world::sim::{HostSpec, World};
-//! use lastmile_world::{Host, Listener};
+//! use lastmile_world::{Host, Listener, World as _};
 //! use std::time::Duration;
 //!
 //! let world = World::new(Seed::new(1));

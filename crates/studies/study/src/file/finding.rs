@@ -203,7 +203,8 @@ impl<'a> Scope<'a> {
         match (&spec.otherwise, texts.is_empty()) {
             (_, false) => Ok(texts.join(spec.join.as_deref().unwrap_or("; "))),
             (Some(otherwise), true) => self.text(otherwise),
-            (None, true) if spec.optional => Ok(String::new()),
+            // The greatest of none is missing.
+            (None, true) if spec.optional && spec.pick.is_empty() => Ok(String::new()),
             (None, true) => Err(Problem::Missing),
         }
     }
