@@ -91,7 +91,7 @@ fn an_unknown_key_is_refused_with_its_line_and_the_nearest_known_one() {
         refusal("repeats = 3", "repeat = 3"),
         "bulk.toml: TOML parse error at line 4, column 1\n  |\n4 | repeat = 3\n  | ^^^^^^\nunknown field `repeat`, expected one of \
          `name`, `question`, `repeats`, `seed`, `world`, `interval`, `fresh`, `fixed`, `factors`, `part`, `measure`, `published`, `ratio`, \
-         `chart`, `emu`, `thresholds`\ndid you mean `repeats`?"
+         `chart`, `finding`, `emu`, `thresholds`\ndid you mean `repeats`?"
     );
     let in_a_part = refusal("[part.fixed]\nlink =", "[part.fixed]\nlnk =");
     assert!(
