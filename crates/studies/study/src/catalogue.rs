@@ -93,22 +93,20 @@ impl Catalogue {
         self.find(&study.name).filter(same)
     }
 
-    /// Adds to the record of a run the findings of its study, and the extra tables of a built-in one. A run of a built-in study with other
-    /// cells gets neither.
+    /// Adds to the record of a run the findings of its study, and the extra tables of a built-in one. A study with the name of a built-in
+    /// one and other cells has its own findings alone: the others would not be true of it.
     pub fn annotate(self, study: &Study, run: &mut Run) {
         if let Some(builtin) = self.find_for_study(study) {
             run.findings = builtin.findings(run);
             run.exhibits = (builtin.exhibits)(run);
-        } else if self
-            .find(&study.name)
-            .is_none_or(|builtin| builtin.study().findings != study.findings)
-        {
-            run.findings = study
-                .findings
-                .iter()
-                .filter_map(|finding| finding.in_run(run))
-                .collect();
+            return;
         }
+        let known = self
+            .find(&study.name)
+            .map(|builtin| builtin.study().findings)
+            .unwrap_or_default();
+        let own = study.findings.iter().filter(|finding| !known.contains(finding));
+        run.findings = own.filter_map(|finding| finding.in_run(run)).collect();
     }
 
     /// The built-in study whose name is nearest to `name`.

@@ -4,7 +4,7 @@
 //! with such statistics, `holds` and `when` compare them, and a text with `each` is written once for each level of a factor. Inside it, a
 //! statistic is of a cell with that level.
 
-use super::Study;
+use super::{Study, SubStudy};
 use crate::figure;
 use lastmile_report::number::{percent, quantity};
 use lastmile_report::record::{Cell, Finding, Levels, Run};
@@ -84,6 +84,11 @@ impl FindingSpec {
 
     /// Checks that the study has what the finding refers to.
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
+        let has_more =
+            !(self.holds.is_empty() && self.when.is_empty() && self.values.is_empty() && self.texts.is_empty());
+        if self.text.is_empty() && has_more {
+            return Err("it has no text; a finding says something in its text".to_owned());
+        }
         match Scope::new(self, Source::Study(study)).finding() {
             Err(Problem::Mistake(mistake)) => Err(mistake),
             _ => Ok(()),
@@ -167,7 +172,7 @@ impl<'a> Scope<'a> {
 
     fn named_text(&self, spec: &'a TextSpec) -> Result<String, Problem> {
         let scopes = self.deeper()?.repetitions(&spec.each)?;
-        if let Source::Study(_) = self.source {
+        if let Source::Study(..) = self.source {
             // Every branch is checked, those too that the rules leave out.
             for scope in scopes {
                 scope.all_hold(&spec.when)?;
@@ -306,10 +311,13 @@ impl<'a> Scope<'a> {
             scope: &self.deeper()?,
         };
         let value = reader.sum()?;
-        if reader.rest.trim().is_empty() {
-            Ok(value)
-        } else {
-            mistake(format!("{:?} in {expression:?} is not understood", reader.rest))
+        match self.source {
+            _ if !reader.rest.trim().is_empty() => {
+                mistake(format!("{:?} in {expression:?} is not understood", reader.rest))
+            }
+            // A share of nothing.
+            Source::Run(_) if !value.is_finite() => Err(Problem::Missing),
+            _ => Ok(value),
         }
     }
 
@@ -319,7 +327,7 @@ impl<'a> Scope<'a> {
             return self.number(value);
         }
         match (self.levels.get(name), self.source) {
-            (Some(_), Source::Study(_)) => Ok(1.0),
+            (Some(_), Source::Study(..)) => Ok(1.0),
             (Some(level), Source::Run(_)) => level.parse().map_err(|_| Problem::Missing),
             (None, _) => {
                 let known = self.finding.values.keys().map(String::as_str);
@@ -338,25 +346,25 @@ impl<'a> Scope<'a> {
             "max" | "min" | "count" => self.aggregate(name, arguments),
             "ratio" => match self.source {
                 Source::Run(run) => {
-                    let ratio = run.ratios.iter().find(|ratio| ratio.name == arguments);
+                    let ratio = only(run.ratios.iter().filter(|ratio| ratio.name == arguments));
                     Ok(ratio.ok_or(Problem::Missing)?.mean)
                 }
                 Source::Study(study) if study.ratios.iter().any(|ratio| ratio.name == arguments) => Ok(1.0),
-                Source::Study(_) => mistake(format!("no ratio is called {arguments:?}")),
+                Source::Study(..) => mistake(format!("no ratio is called {arguments:?}")),
             },
             _ if self.finding.values.contains_key(name) => self.selected(arguments.split(';'))?.named(name),
             _ => self.selected(others)?.statistic(name, first.trim()),
         }
     }
 
-    /// `max(rate of servers: expression)`, over those for which the run has the figures; or `max(one, other)`.
+    /// `max(rate of servers: expression)`, or `max(one, other)`. All must have the figures; `count` counts those that have.
     fn aggregate(&self, name: &str, arguments: &'a str) -> Result<f64, Problem> {
         let mut values = Vec::new();
         match arguments.split_once(": ") {
             Some((each, expression)) => {
                 for scope in self.repetitions(each)? {
                     match scope.number(expression) {
-                        Err(Problem::Missing) => (),
+                        Err(Problem::Missing) if name == "count" => (),
                         value => values.push(value?),
                     }
                 }
@@ -382,18 +390,15 @@ impl<'a> Scope<'a> {
             return mistake(error.to_string());
         }
         let found = figure::find(figure).map_err(|error| Problem::Mistake(error.to_string()))?;
-        let Source::Run(run) = self.source else {
-            return Ok(1.0);
+        let run = match self.source {
+            Source::Run(run) => run,
+            Source::Study(study) => return self.check_one_cell(study).map(|()| 1.0),
         };
-        let has = |cell: &Cell, key, level| cell.levels.get(key) == Some(level);
-        let is_it = |cell: &&Cell| {
-            let is_of_part = cell.valid && cell.part.as_deref() == self.part;
-            is_of_part && self.levels.iter().all(|(key, level)| has(cell, key, level))
-        };
-        let found = run
-            .cells
-            .iter()
-            .find(is_it)
+        let has = |cell: &Cell, (key, level)| cell.levels.get(key) == Some(level);
+        let is_meant =
+            |cell: &&Cell| cell.part.as_deref() == self.part && self.levels.iter().all(|level| has(cell, level));
+        let found = only(run.cells.iter().filter(is_meant))
+            .filter(|cell| cell.valid)
             .and_then(|cell| cell.figures.get(found.name));
         let value = found.and_then(|found| match (statistic, name) {
             (Ok(statistic), _) => statistic.of_figure(found),
@@ -402,6 +407,29 @@ impl<'a> Scope<'a> {
         });
         value.ok_or(Problem::Missing)
     }
+
+    /// Checks that a statistic is not of several cells, one of which would be taken for all.
+    fn check_one_cell(&self, study: &Study) -> Result<(), Problem> {
+        let is_meant = |layer: &(Option<&SubStudy>, _, _)| layer.0.map(|part| &*part.name) == self.part;
+        let axes = study
+            .layers()
+            .into_iter()
+            .find(is_meant)
+            .into_iter()
+            .flat_map(|(_, _, factors)| factors.axes());
+        match axes
+            .into_iter()
+            .find(|axis| axis.levels.len() > 1 && !self.levels.contains_key(axis.key))
+        {
+            Some(axis) => mistake(format!("a statistic is of several cells; name a level of {}", axis.key)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The only one of `all`; none where there are more.
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    all.next().filter(|_| all.next().is_none())
 }
 
 /// Checks that a study has a part, factors and levels.

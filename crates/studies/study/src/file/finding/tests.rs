@@ -101,10 +101,24 @@ fn a_claim_says_whether_it_held_and_a_finding_is_left_out_where_a_cell_is_missin
     assert_eq!(claim("'2 > 1', '1 > 0 and 1 <= 1'"), "Held. So.");
     assert_eq!(claim("'2 > 1', '1 > 0 and 1 < 1'"), "Held in part. So.");
     assert_eq!(claim("'1 < 1'"), "Did not hold. So.");
-    assert_eq!(
-        text("text = '{mean(response_bytes; cases; codec=gzip:9)}'", &MEANS[..2]),
-        None
-    );
+    let lacking_gzip_9 = |expression: &str| text(&format!("text = '{{{expression}}}'"), &MEANS[..2]);
+    assert_eq!(lacking_gzip_9("mean(response_bytes; cases; codec=gzip:9)"), None);
+    assert_eq!(lacking_gzip_9("0 / 0|%"), None, "a share of nothing is no number");
+}
+
+#[test]
+fn the_greatest_of_some_levels_is_not_taken_for_that_of_all() {
+    let invalid = |statistic: &str| {
+        let mut run = run(&MEANS);
+        run.cells[0].valid = false;
+        let finding = parsed(&format!(
+            "text = '{{{statistic}(codec of cases: mean(response_bytes; cases))}}'"
+        ))
+        .unwrap();
+        finding.findings[0].in_run(&run).map(|finding| finding.text)
+    };
+    assert_eq!([invalid("max"), invalid("min")], [None, None]);
+    assert_eq!(invalid("count"), Some("2".to_owned()));
 }
 
 #[test]
@@ -114,6 +128,7 @@ fn what_a_study_lacks_is_refused_by_name() {
     assert!(refusal("mean(response_bites; cases)").contains("response_bytes"));
     assert!(refusal("mean(response_bytes; cases; codec=gzip:7)").contains("gzip:6"));
     assert!(refusal("mean(response_bytes; cases; codek=gzip:6)").contains("\"codec\""));
+    assert!(refusal("mean(response_bytes; cases)").contains("of several cells; name a level of codec"));
     assert!(refusal("mode(response_bytes; cases)").contains("unknown statistic"));
     assert!(refusal("ratio(none)").contains("no ratio"));
     assert!(refusal("1|furlong").contains("no format"));
@@ -122,4 +137,14 @@ fn what_a_study_lacks_is_refused_by_name() {
     assert!(refusal("of").contains("nothing is called"));
     let circle = parsed("text = '{a}'\n[finding.values]\na = 'b'\nb = 'a'").unwrap_err();
     assert!(circle.contains("stands for itself"), "{circle}");
+}
+
+#[test]
+fn a_finding_with_rules_and_no_text_is_refused() {
+    assert!(parsed("holds = ['1 > 0']").unwrap_err().contains("it has no text"));
+    assert_eq!(
+        parsed("").unwrap().findings[0].in_run(&run(&MEANS)),
+        None,
+        "that of a computed one"
+    );
 }
