@@ -20,7 +20,6 @@ pub(crate) mod transcript;
 pub(crate) mod tune;
 
 use crate::output::Format;
-use crate::run_store::shell_word;
 use advise::AdviseArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -31,6 +30,7 @@ use conform::ConformArgs;
 use doctor::DoctorArgs;
 use encode::EncodeArgs;
 use inspect::InspectArgs;
+use lastmile_report::screen::shell_word;
 use lastmile_testbed::cpu_cost_model::Choice;
 use lastmile_testbed::settings::World;
 use link::LinkArgs;
@@ -165,6 +165,16 @@ pub(crate) struct FormatArg {
     /// The format of the record on stdout
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+
+    /// Print the tables and grounds of the answer, too: the same as --format table
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) details: bool,
+}
+
+impl FormatArg {
+    pub(crate) const fn format(&self) -> Format {
+        if self.details { Format::Table } else { self.format }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -5,15 +5,18 @@ use clap::ValueEnum;
 use lastmile_report::csv::{self, Rows};
 use lastmile_report::record::Table;
 use lastmile_report::terminal::{self, TerminalStyle};
-use lastmile_report::{Detail, Document, Record, markdown};
+use lastmile_report::{Detail, Document, Record, markdown, screen};
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::path::Path;
 
 /// The format of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Tables for a person
+    /// The answer on one screen
     #[default]
+    Screen,
+    /// The answer with its tables and grounds
     Table,
     /// One JSON object, by its schema; the same bytes for the same figures
     Json,
@@ -68,6 +71,10 @@ pub(crate) fn print_whole_record(record: &impl Record, format: Format) -> Result
 
 fn print_detail(record: &impl Record, format: Format, [table, md]: [Detail; 2]) -> Result<(), UnavailableError> {
     print_data(&match format {
+        Format::Screen => match record.screen().filter(|_| table == Detail::Short) {
+            Some(screen) => screen::render(&screen, terminal_style()),
+            None => terminal::render(record, table, terminal_style()),
+        },
         Format::Table => terminal::render(record, table, terminal_style()),
         Format::Json => {
             serde_json::to_string_pretty(record).expect("a record has text for keys, and nothing else can fail") + "\n"
@@ -103,10 +110,19 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Names the report, below the answer.
+pub(crate) fn note_report(report: Option<&Path>) {
+    if let Some(path) = report {
+        note(&format!("report: {}", path.display()));
+    }
+}
+
 /// The style of stdout: as wide as the terminal, in colour unless NO_COLOR is set (no-color.org). Without a terminal there is no
-/// colour, and tables are 120 columns wide at most, our own choice.
+/// colour, and lines are as long as COLUMNS says, or 120 columns at most, our own choice.
 fn terminal_style() -> TerminalStyle {
     let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let width = terminal_size::terminal_size().map_or(120, |(terminal_size::Width(width), _)| width);
+    let terminal = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| width);
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let width = terminal.or_else(columns).unwrap_or(120);
     TerminalStyle { width, colour }
 }

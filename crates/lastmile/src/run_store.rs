@@ -8,6 +8,7 @@ use lastmile_builtin_studies::fidelity;
 use lastmile_load::record::Load;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::record::Run;
+use lastmile_report::screen::shell_word;
 use lastmile_study::catalogue::Builtin;
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
@@ -255,24 +256,4 @@ pub(crate) fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| shell_word(&word));
     let words: Vec<String> = std::iter::once("lastmile".to_owned()).chain(words).collect();
     words.join(" ")
-}
-
-/// A word as a shell reads it back: in single quotes where it has to be.
-pub(crate) fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_with_blanks_can_be_pasted_into_a_shell() {
-        assert_eq!(shell_word("runs/bulk-1"), "runs/bulk-1");
-        assert_eq!(shell_word("my runs/it's"), r"'my runs/it'\''s'");
-    }
 }

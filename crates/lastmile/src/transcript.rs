@@ -2,9 +2,10 @@
 
 use crate::cli::transcript::{Input, TranscriptArgs};
 use crate::progress;
-use crate::run_store::{command_line, shell_word};
+use crate::run_store::command_line;
 use anyhow::{Context as _, anyhow, bail};
 use lastmile_capture::websocket;
+use lastmile_report::screen::shell_word;
 use lastmile_traffic::messages::{
     self, Direction, Format, LINES_AS_THEY_STAND, Location, LogMapping, Message, Proposal, Reading, Transcript,
 };

@@ -7,6 +7,7 @@ pub(crate) mod run;
 
 use crate::csv::{self, Rows};
 use crate::record::{Chart, Doubt, Finding, Levels, Table};
+use crate::screen::Screen;
 use lastmile_chart::heatmap::HeatMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -17,6 +18,10 @@ pub trait Record: Serialize {
     fn document(&self, detail: Detail) -> Document;
     /// Its figures, a row each.
     fn rows(&self) -> Rows;
+    /// The answer on one screen of a terminal; none for a record that is a list.
+    fn screen(&self) -> Option<Screen> {
+        None
+    }
 }
 
 /// How much a document shows.

@@ -2,7 +2,7 @@
 //!
 //! A [`Record`] is what a verb publishes: JSON, a [`Document`] of blocks, and rows of CSV. The record of a product is its crate's; [`record::Run`] is that
 //! of studies, and [`compare`] that of two of them. [`figure`] summarises samples; [`doubt`] lists what makes figures suspect; [`rules`] are the grammar of limits.
-//! [`terminal`], [`markdown`] and [`csv`] render any record, `lastmile_chart` draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
+//! [`screen`], [`terminal`], [`markdown`] and [`csv`] render any record, `lastmile_chart` draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
 pub mod compare;
 pub mod connections;
@@ -21,6 +21,7 @@ pub mod paired_statistics;
 pub mod record;
 pub mod rules;
 pub mod saving;
+pub mod screen;
 pub mod segment_line;
 pub mod terminal;
 #[cfg(feature = "testing")]

@@ -167,23 +167,24 @@ impl Paint {
     /// Lines no longer than the terminal's width, and at most 100: longer ones are hard to read.
     fn wrapped(&self, text: &str, indent: &str) -> String {
         let room = usize::from(self.look.width.clamp(20, 100)) - indent.len();
-        let mut out = String::new();
-        let mut line = String::new();
-        for word in replace_control_characters(text).split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > room {
-                out.push_str(&format!("{indent}{line}\n"));
-                line.clear();
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        if !line.is_empty() {
-            out.push_str(&format!("{indent}{line}\n"));
-        }
-        out
+        let lines = wrap(text, room).into_iter();
+        lines.map(|line| format!("{indent}{line}\n")).collect()
     }
+}
+
+/// The words of a text in lines of at most `width` characters, but for words that are longer.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in replace_control_characters(text).split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// The width that each column needs so that no figure, no word and, where `room` allows it, no head is broken. None where `room` is too small.
@@ -227,7 +228,7 @@ fn lines(text: &str) -> String {
 }
 
 /// Shows control characters as U+FFFD: foreign names may hold escape sequences, which a terminal would obey.
-fn replace_control_characters(text: &str) -> String {
+pub(crate) fn replace_control_characters(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => ' ',
         c if c.is_control() => '\u{fffd}',

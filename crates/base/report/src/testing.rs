@@ -8,7 +8,7 @@ use crate::page::{self, PageRecord, Provenance};
 use crate::record::{Axis, Chart, DoubtKind, Figure, Point, Scale, Series, Source};
 use crate::saving::Saving;
 use crate::terminal::{self, TerminalStyle};
-use crate::{Detail, Record, markdown};
+use crate::{Detail, Record, markdown, screen};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -327,4 +327,26 @@ pub fn link_description() -> LinkDescription {
         queue: "drop-tail, 100 packets".to_owned(),
         source: "WebPageTest, connectivity.ini, 3G".to_owned(),
     }
+}
+
+/// Checks what every screen must keep: no more lines and columns than a terminal has, no control character, and the answer or the next step last.
+pub fn check_screen(record: &impl Record) -> String {
+    let screen = record.screen().expect("this record has a screen");
+    let at = |width| screen::render(&screen, TerminalStyle { width, colour: false });
+    for width in [60, 80, 120] {
+        let text = at(width);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines.len() <= screen::LINES_MAX,
+            "{} lines at {width}: {text}",
+            lines.len()
+        );
+        let is_wide = |line: &&str| line.chars().count() > usize::from(width) && !line.starts_with("next: ");
+        assert_eq!(lines.iter().find(|line| is_wide(line)), None, "{width}: {text}");
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        let last = lines.last().copied().unwrap_or_default();
+        let last_word = screen.answer.split_whitespace().next_back().unwrap_or_default();
+        assert!(last.starts_with("next: ") || last.ends_with(last_word), "{text}");
+    }
+    at(80)
 }

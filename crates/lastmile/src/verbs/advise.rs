@@ -116,10 +116,9 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
             return Err(error.into());
         }
     };
-    if let Some(page) = page {
-        page.write(&advice)?;
-    }
-    output::print_record(&advice, args.format.format)?;
+    let report = page.map(|page| page.write(&advice)).transpose()?;
+    output::print_record(&advice, args.format.format())?;
+    output::note_report(report.as_deref());
     Ok(Exit::Done)
 }
 
@@ -191,7 +190,7 @@ impl ReportPath {
         run_store::path_in(&self.folder, &self.name)
     }
 
-    fn write(&self, advice: &Advice) -> anyhow::Result<()> {
+    fn write(&self, advice: &Advice) -> anyhow::Result<PathBuf> {
         let provenance = Provenance {
             command: run_store::command_line(),
             machine: this_machine(),
@@ -200,8 +199,7 @@ impl ReportPath {
         };
         self.folder
             .write_whole(&self.name, page::render(advice, &provenance).as_bytes())?;
-        output::note(&format!("report: {}", self.path().display()));
-        Ok(())
+        Ok(self.path())
     }
 
     /// Removes the folder that was made for the report, where it is empty.

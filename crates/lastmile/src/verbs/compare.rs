@@ -23,7 +23,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
             after.study
         );
     }
-    output::print_record(&comparison, args.format.format)?;
+    output::print_record(&comparison, args.format.format())?;
     for broken in comparison.broken_rules() {
         output::note(&format!("broken: {broken}"));
     }

@@ -25,7 +25,7 @@ pub(crate) fn conform(args: &ConformArgs) -> anyhow::Result<Exit> {
     );
     bar.finish_and_clear();
     let conformance = probed?;
-    output::print_record(&conformance, args.format.format)?;
+    output::print_record(&conformance, args.format.format())?;
     Ok(if conformance.broken == 0 {
         Exit::Done
     } else {

@@ -14,7 +14,7 @@ use crate::verbs::doctor::record::{Check, DoctorReport};
 /// When the emulated world does not work here; the record is printed first.
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
     let examination = DoctorReport::new(env!("CARGO_PKG_VERSION"), here::machine(), here::peers());
-    output::print_record(&examination, args.format.format)?;
+    output::print_record(&examination, args.format.format())?;
     if !examination.emulated_world {
         let unable = "the emulated world does not work here: what is missing is listed above, with its remedy";
         return Err(UnavailableError(unable.to_owned()).into());

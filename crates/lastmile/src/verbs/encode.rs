@@ -89,9 +89,9 @@ pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
         anyhow::Ok(())
     });
     if args.all {
-        output::print_whole_record(&comparison, args.format.format)?;
+        output::print_whole_record(&comparison, args.format.format())?;
     } else {
-        output::print_record(&comparison, args.format.format)?;
+        output::print_record(&comparison, args.format.format())?;
     }
     page?;
     Ok(Exit::Done)

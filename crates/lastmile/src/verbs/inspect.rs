@@ -22,7 +22,7 @@ use std::path::Path;
 pub(crate) fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     let source = args.file.display().to_string();
     if args.segments {
-        return segments(&args.file, &source, args.format.format);
+        return segments(&args.file, &source, args.format.format());
     }
     // The page's folder is made first, so that a wrong path does not cost a long analysis.
     let html = args
@@ -42,7 +42,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
         folder.write_whole(&name, page::render(&inspection, &provenance).as_bytes())?;
         output::note(&format!("report: {}", run_store::path_in(&folder, &name).display()));
     }
-    output::print_record(&inspection, args.format.format)?;
+    output::print_record(&inspection, args.format.format())?;
     Ok(Exit::Done)
 }
 
@@ -71,7 +71,7 @@ const PRINT_CHUNK_BYTES: usize = 64 << 10;
 /// Prints one line per segment.
 fn segments(file: &Path, source: &str, format: Format) -> anyhow::Result<Exit> {
     let line: fn(&Segment) -> String = match format {
-        Format::Table => Segment::to_string,
+        Format::Screen | Format::Table => Segment::to_string,
         Format::Json => |segment| serde_json::to_string(segment).expect("a record has text for keys"),
         Format::Csv | Format::Md => {
             bail!("--segments prints lines of text or JSON: use --format table or --format json")
@@ -80,7 +80,7 @@ fn segments(file: &Path, source: &str, format: Format) -> anyhow::Result<Exit> {
     read(file, source, |bytes, name| {
         let mut segments = Segments::open(bytes, name)?;
         let mut text = match format {
-            Format::Table => format!("# {}\n", Segment::COLUMNS),
+            Format::Screen | Format::Table => format!("# {}\n", Segment::COLUMNS),
             _ => String::new(),
         };
         while let Some(segment) = segments.next()? {

@@ -89,7 +89,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
         .as_deref()
         .map_or(Ok(()), |path| hdr_log::write(path, &campaign.runs));
     let page = args.report.as_deref().map_or(Ok(()), |path| write_page(path, &load));
-    output::print_record(&load, args.format.format)?;
+    output::print_record(&load, args.format.format())?;
     log.and(page)?;
     Ok(exit(&load, campaign.is_interrupted()))
 }

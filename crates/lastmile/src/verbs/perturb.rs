@@ -70,7 +70,7 @@ pub(crate) fn perturb(args: &PerturbArgs) -> anyhow::Result<Exit> {
         events: mean(&events).unwrap_or_default(),
         effects: effects(&without, &with),
     };
-    output::print_record(&record, args.format.format)?;
+    output::print_record(&record, args.format.format())?;
     Ok(if stop.load(Ordering::Relaxed) {
         Exit::Interrupted
     } else {

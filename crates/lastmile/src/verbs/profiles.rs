@@ -19,7 +19,7 @@ pub(crate) fn profiles(verb: ProfilesVerb) -> anyhow::Result<Exit> {
         ProfilesVerb::Show { link, format } => (show(&links::link(&link)?), format),
         ProfilesVerb::Diff { a, b, format } => (differences(&links::link(&a)?, &links::link(&b)?), format),
     };
-    output::print_record(&TableRecord::from(table), format.format)?;
+    output::print_record(&TableRecord::from(table), format.format())?;
     Ok(Exit::Done)
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         let page = run_store::write_page(&folder, &kept, &run)?;
         output::print_data(&format!("{}\n", page.display()))?;
     } else {
-        output::print_record(&run, args.format.format)?;
+        output::print_record(&run, args.format.format())?;
     }
     Ok(Exit::Done)
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         let page = run_store::write_page(&folder, &kept, &run)?;
         output::note(&format!("report: {}", page.display()));
     }
-    output::print_record(&run, args.format.format)?;
+    output::print_record(&run, args.format.format())?;
     Ok(fail_on::run_exit(&gated, &run))
 }
 

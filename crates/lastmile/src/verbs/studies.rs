@@ -16,7 +16,7 @@ use lastmile_study::file::Study;
 /// When there is none of that name.
 pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
     match &args.verb {
-        None => output::print_record(&TableRecord::from(list()?), args.format.format)?,
+        None => output::print_record(&TableRecord::from(list()?), args.format.format())?,
         Some(StudiesVerb::Show { name }) => {
             let Some(builtin) = CATALOGUE.find(name) else {
                 let meant = CATALOGUE

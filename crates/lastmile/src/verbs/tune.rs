@@ -67,9 +67,9 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
     // The page first: it survives a closed pipe on stdout. If it cannot be written, the figures are still printed.
     let page = write_page(&output, &tuning);
     if args.all {
-        output::print_whole_record(&tuning, args.format.format)?;
+        output::print_whole_record(&tuning, args.format.format())?;
     } else {
-        output::print_record(&tuning, args.format.format)?;
+        output::print_record(&tuning, args.format.format())?;
     }
     page?;
     Ok(fail_on::tuning_exit(&args.fail_on, &tuning))

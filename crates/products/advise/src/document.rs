@@ -1,15 +1,19 @@
 //! The tables and sentences of an advice.
 
 use crate::csv;
+use crate::doubts::voids;
+use crate::prose::DETAIL;
 use crate::record::{Advice, BreakEven, Candidate, KindAdvice, LinkAdvice, Origin};
 use crate::record::{BrowserComparison, Options, PageOutcome, Protocol, ReplayedHost, Server, TrafficKind};
+use crate::screen;
 use lastmile_report::connections::Connections;
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{interval, percent, quantity, signed_percent};
 use lastmile_report::page::{Page, PageRecord};
-use lastmile_report::record::{Axis, Chart, Doubt, DoubtKind, Figure, Point, Scale, Series, Source};
+use lastmile_report::record::{Axis, Chart, Doubt, Figure, Point, Scale, Series, Source};
 use lastmile_report::saving::Saving;
+use lastmile_report::screen::Screen;
 
 impl Record for Advice {
     fn document(&self, detail: Detail) -> Document {
@@ -18,6 +22,10 @@ impl Record for Advice {
 
     fn rows(&self) -> Rows {
         csv::advice(self)
+    }
+
+    fn screen(&self) -> Option<Screen> {
+        Some(screen::screen(self))
     }
 }
 
@@ -59,11 +67,6 @@ fn answer(advice: &Advice) -> Vec<Block> {
     blocks.extend(in_browser.map(Block::Text));
     blocks.extend(advice.model_error.iter().map(|error| Block::Text(error.sentence())));
     blocks
-}
-
-/// Whether a doubt says that the answer is about a part of the page only.
-fn voids(doubt: &Doubt) -> bool {
-    matches!(doubt.kind, DoubtKind::MostBodiesMissing | DoubtKind::CachedResponses)
 }
 
 /// The settings for which a short answer shows the page: the recommended one, the recorded one, and servers' defaults.
@@ -129,9 +132,6 @@ fn bytes_text(kinds: &[&KindAdvice]) -> [String; 2] {
     let recommended = kinds.iter().map(|kind| kind.recommended.compressed_bytes);
     [today.sum::<u64>(), recommended.sum()].map(|bytes| quantity(bytes as f64, "B"))
 }
-
-/// A page's saving below this share of its time is a detail: our own choice.
-const DETAIL: f64 = 0.001;
 
 /// `204 ms (190 to 218 ms)`; or a bound, where it may be nothing: the mean would be noise.
 fn page_saves_text(saving: &Saving) -> String {
@@ -669,7 +669,7 @@ mod tests {
     use super::*;
     use crate::tests::fixtures::advice;
     use lastmile_report::terminal::{self, TerminalStyle};
-    use lastmile_report::testing::{check_page, check_record, check_schema};
+    use lastmile_report::testing::{check_page, check_record, check_schema, check_screen};
 
     #[test]
     fn the_record_keeps_what_every_record_must() {
@@ -701,5 +701,10 @@ mod tests {
             colour: false,
         };
         insta::assert_snapshot!(terminal::render(&advice(), Detail::Short, style));
+    }
+
+    #[test]
+    fn the_screen_of_an_advice_looks_like_this() {
+        insta::assert_snapshot!(check_screen(&advice()));
     }
 }

@@ -213,3 +213,8 @@ pub(super) fn kind_doubts(prepared: &PreparedReplay<'_>, index: usize, page_save
     doubts.extend(page_saves.and_then(uncertain_saving));
     doubts
 }
+
+/// Whether a doubt says that the answer is about a part of the page only.
+pub(crate) fn voids(doubt: &Doubt) -> bool {
+    matches!(doubt.kind, DoubtKind::MostBodiesMissing | DoubtKind::CachedResponses)
+}

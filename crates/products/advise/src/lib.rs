@@ -37,6 +37,7 @@ mod prose;
 pub mod record;
 mod replays;
 mod response_classes;
+mod screen;
 mod search;
 mod select;
 mod snippets;

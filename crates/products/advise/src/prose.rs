@@ -14,11 +14,14 @@ use lastmile_traffic::responses;
 use lastmile_units::ByteCount;
 
 /// The names of rows that are no codec.
-pub(super) const RECOMMENDED: &str = "recommended";
+pub(crate) const RECOMMENDED: &str = "recommended";
 /// As recorded.
-pub(super) const TODAY: &str = "today";
+pub(crate) const TODAY: &str = "today";
 /// Uncompressed.
-pub(super) const IDENTITY: &str = "identity";
+pub(crate) const IDENTITY: &str = "identity";
+
+/// A page's saving below this share of its time is a detail: our own choice.
+pub(crate) const DETAIL: f64 = 0.001;
 
 /// What a setting does to a group and costs.
 pub(super) fn why(tried: &[MeasuredCandidate], setting: KindSetting, group: &Group) -> String {
@@ -256,7 +259,7 @@ fn setting_words(setting: &str) -> &str {
 }
 
 /// `a, b and c`.
-fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

@@ -3,6 +3,7 @@
 use crate::cli::tune::TuneArgs;
 use crate::run_store;
 use anyhow::{Context as _, bail};
+use lastmile_report::screen::shell_word;
 use lastmile_study::run_folder::RunFolder;
 use lastmile_tune::{JOURNAL, ResultCache};
 use std::path::Path;
@@ -72,7 +73,7 @@ impl TuneOutput {
         let Some(folder) = &self.folder else {
             return "nothing was kept".to_owned();
         };
-        let folder = run_store::shell_word(&folder.path().display().to_string());
+        let folder = shell_word(&folder.path().display().to_string());
         // The command as typed, with this folder as the argument of --resume.
         let mut words = std::env::args().skip(1).peekable();
         let mut command = vec!["lastmile".to_owned()];
@@ -80,7 +81,7 @@ impl TuneOutput {
             if word == "--resume" {
                 words.next_if(|next| !next.starts_with('-') && Path::new(next).join(JOURNAL).exists());
             } else if !word.starts_with("--resume=") {
-                command.push(run_store::shell_word(&word));
+                command.push(shell_word(&word));
             }
         }
         format!("go on with: {} --resume {folder}", command.join(" "))
