@@ -237,10 +237,9 @@ impl World {
     /// of one side share the wire.
     pub fn link(&self, down: &DirectionSpec, up: &DirectionSpec, near: &[&EmuHost], far: &[&EmuHost]) -> LinkId {
         self.tighten_bound(LatenessBound::for_directions([down, up]));
-        let near = near.iter().map(|host| host.index());
-        let far: Vec<usize> = far.iter().map(|host| host.index()).collect();
+        let indices = |hosts: &[&EmuHost]| hosts.iter().map(|host| host.index()).collect::<Vec<_>>();
         self.forwarder
-            .with(|network| network.core.add_link([down, up], near, &far))
+            .with(|network| network.core.add_link([down, up], &indices(near), &indices(far)))
     }
 
     /// Joins `stations` with each other by one radio. Its packets may be as late as those of a link without delay: a full frame at

@@ -79,7 +79,7 @@ impl SimulatedNetwork {
     }
 
     pub(super) fn add_link(&mut self, directions: [&DirectionSpec; 2], near: &[usize], far: &[usize]) -> LinkId {
-        let link = self.core.add_link(directions, near.iter().copied(), far);
+        let link = self.core.add_link(directions, near, far);
         self.armed.resize(self.core.media(), None);
         link
     }

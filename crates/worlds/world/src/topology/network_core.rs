@@ -6,7 +6,7 @@
 //! when media are polled.
 
 use super::id::{LinkId, MediumId, RadioId};
-use super::routes::{Edge, Hop, Routes};
+use super::routes::{Edge, Routes, radio_edges, wire_edges};
 use crate::air_capture::AirFormat;
 use crate::observer::{Observer, Sampling};
 use crate::pcapng_writer::{Capture, dropped_comment};
@@ -124,24 +124,13 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
 
     /// Joins each host of `near` with each host of `far` by one wire: `down` is towards `near`, `up` towards `far`. In two worlds
     /// of one seed, wires that are added in the same order lose the same frames.
-    pub(crate) fn add_link(
-        &mut self,
-        [down, up]: [&DirectionSpec; 2],
-        near: impl IntoIterator<Item = usize>,
-        far: &[usize],
-    ) -> LinkId {
+    pub(crate) fn add_link(&mut self, [down, up]: [&DirectionSpec; 2], near: &[usize], far: &[usize]) -> LinkId {
         let seed = self.seed.derive("link").derive_index(self.media.len() as u64);
         let link = LinkId {
             down: self.add_medium(MediumModel::Link(Box::new(Link::new(down, seed.derive("down"))))),
             up: self.add_medium(MediumModel::Link(Box::new(Link::new(up, seed.derive("up"))))),
         };
-        for near in near {
-            for &far in far {
-                self.add_edge(far, near, link.down);
-                self.add_edge(near, far, link.up);
-            }
-        }
-        self.find_routes();
+        self.add_edges(wire_edges(link, near, far));
         link
     }
 
@@ -150,16 +139,13 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         let seed = self.seed.derive("radio").derive_index(self.media.len() as u64);
         let placed: Vec<_> = stations.iter().map(|(host, at)| (Station(*host as u16), *at)).collect();
         let radio = self.add_medium(MediumModel::Radio(Box::new(Radio::new(spec, &placed, seed))));
-        for (from, _) in stations {
-            for (to, _) in stations.iter().filter(|(to, _)| to != from) {
-                self.add_edge(*from, *to, radio);
-            }
-        }
-        self.find_routes();
+        let hosts: Vec<usize> = stations.iter().map(|(host, _)| *host).collect();
+        self.add_edges(radio_edges(radio, &hosts));
         RadioId(radio)
     }
 
-    fn find_routes(&mut self) {
+    fn add_edges(&mut self, edges: Vec<Edge>) {
+        self.edges.extend(edges);
         let is_router: Vec<bool> = self.hosts.iter().map(|host| host.is_router).collect();
         self.routes = Routes::find(&is_router, &self.edges);
     }
@@ -171,11 +157,6 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
             air: None,
         });
         MediumId(self.media.len() - 1)
-    }
-
-    fn add_edge(&mut self, from: usize, to: usize, medium: MediumId) {
-        let hop = Hop { to, medium };
-        self.edges.push(Edge { from, hop });
     }
 
     /// Whether a path leads from one host to another.
