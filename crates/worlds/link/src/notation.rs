@@ -7,6 +7,7 @@ mod loss;
 mod queue;
 
 use lastmile_units::Probability;
+pub(crate) use queue::packets;
 use std::fmt;
 
 /// A part of a link that could not be read: what was expected, what was found, and examples that would be right.

@@ -41,6 +41,10 @@ impl Parameter {
         (Self::FramingOverhead, "framing_overhead"),
     ];
 
+    /// The parameters that say the same thing in two ways: one of each pair is stated for a direction.
+    pub(crate) const ALTERNATIVES: [(Self, Self); 2] =
+        [(Self::Rate, Self::Trace), (Self::OneWayDelay, Self::RoundTrip)];
+
     pub(crate) const fn name(self) -> &'static str {
         Self::NAMES[self as usize].1
     }
@@ -159,6 +163,11 @@ impl Setting {
         Ok(Self { key, value })
     }
 
+    /// Whether it states `parameter` for the direction of `side`.
+    pub(crate) fn states(&self, parameter: Parameter, side: Side) -> bool {
+        self.key.parameter == parameter && [Side::Both, side].contains(&self.key.side)
+    }
+
     /// Applies the setting to `down` and `up`.
     pub(crate) fn apply(
         &self,
@@ -168,16 +177,13 @@ impl Setting {
     ) -> Result<(), LinkError> {
         let trace = match &self.value {
             Value::TracePath(path) => {
-                let unread = |problem| LinkError::UnreadTrace {
-                    path: path.clone(),
-                    problem,
-                };
+                let unread = |problem| LinkError(format!("delivery trace {path:?} cannot be read: {problem}"));
                 Some(DeliveryTrace::parse(path, &read_trace(path).map_err(unread)?)?)
             }
             _ => None,
         };
         for (side, direction) in [(Side::Down, down), (Side::Up, up)] {
-            if self.key.side != Side::Both && self.key.side != side {
+            if !self.states(self.key.parameter, side) {
                 continue;
             }
             match &self.value {

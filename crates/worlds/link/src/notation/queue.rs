@@ -72,6 +72,6 @@ impl fmt::Display for Queue {
 }
 
 /// A count of packets: `20packets`, `1packet`.
-fn packets(text: &str) -> Option<&str> {
+pub(crate) fn packets(text: &str) -> Option<&str> {
     text.strip_suffix("packets").or_else(|| text.strip_suffix("packet"))
 }
