@@ -47,11 +47,11 @@ pub(super) struct EmulatedNetwork {
     ports: Vec<Port>,
     /// The host that receives the packets of another for addresses outside this world.
     gateways: BTreeMap<usize, usize>,
-    lateness: Lateness,
-    /// Packets without a receiver.
-    astray: u64,
+    pub(super) lateness: Lateness,
+    /// Packets for addresses outside this world.
+    pub(super) unroutable: u64,
     /// Packets that the receiver's interface refused.
-    refused: u64,
+    pub(super) refused: u64,
     /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
     events: Vec<Event<Vec<u8>>>,
@@ -189,7 +189,7 @@ impl EmulatedNetwork {
             ports: Vec::new(),
             gateways: BTreeMap::new(),
             lateness: Lateness::default(),
-            astray: 0,
+            unroutable: 0,
             refused: 0,
             spare: Vec::new(),
             events: Vec::new(),
@@ -209,18 +209,6 @@ impl EmulatedNetwork {
     /// Makes `to` receive the packets of `from` for addresses outside this world.
     pub(super) fn set_gateway(&mut self, from: usize, to: usize) {
         self.gateways.insert(from, to);
-    }
-
-    pub(super) fn lateness(&self) -> &Lateness {
-        &self.lateness
-    }
-
-    pub(super) const fn unroutable_packets(&self) -> u64 {
-        self.astray
-    }
-
-    pub(super) const fn refused(&self) -> u64 {
-        self.refused
     }
 
     /// Where a host is attached.
@@ -264,7 +252,7 @@ impl EmulatedNetwork {
     /// Offers a packet that a host has sent or its kernel forwards to the network.
     fn offer(&mut self, from: usize, packet: Vec<u8>, now: Instant) {
         let Some(to) = packet::destination(&packet).and_then(|address| self.receiver(from, address)) else {
-            self.astray += 1;
+            self.unroutable += 1;
             self.spare.push(packet);
             return;
         };
@@ -272,7 +260,7 @@ impl EmulatedNetwork {
             SendOutcome::Carried(_) => {}
             SendOutcome::Dropped(_, packet) => self.spare.push(packet),
             SendOutcome::Unroutable(packet) => {
-                self.astray += 1;
+                self.unroutable += 1;
                 self.spare.push(packet);
             }
         }
