@@ -15,7 +15,7 @@ use lastmile_units::{BitRate, ByteCount, Instant, Rng};
 use long_term_bandwidth::{Policer, Progress};
 use rand_core::Rng as _;
 use std::time::Duration;
-use window::MINIMUM_WINDOW;
+use window::WINDOW_MIN;
 
 /// BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: congestion-based congestion control", ACM Queue 14
 /// (2016), and draft-cardwell-iccrg-bbr-congestion-control-00, as Linux's `tcp_bbr.c` has it: its roundings, its recovery by
@@ -273,7 +273,7 @@ impl Bbr {
         let mut window = window;
         if let Mode::ProbeRoundTrip { ends } = &mut self.mode {
             match ends {
-                None if seen.in_flight <= MINIMUM_WINDOW => {
+                None if seen.in_flight <= WINDOW_MIN => {
                     *ends = Some(ProbeEnd {
                         at: seen.now + PROBE_ROUND_TRIP,
                         round_passed: false,

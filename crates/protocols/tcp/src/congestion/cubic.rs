@@ -1,7 +1,7 @@
 //! Cubic: moves the window along a cubic curve through the window of the last loss.
 
 use super::hystart::HyStart;
-use super::{Acknowledged, Algorithm, MINIMUM_THRESHOLD, RoundTripSample};
+use super::{Algorithm, RoundTripSample, THRESHOLD_MIN};
 use lastmile_units::Instant;
 use std::time::Duration;
 
@@ -139,8 +139,8 @@ impl Epoch {
 }
 
 impl Algorithm for Cubic {
-    fn avoid(&mut self, ack: &Acknowledged, segments: u32, window: u32) -> u32 {
-        let per_growth = self.segments_per_growth(ack.now, segments, window);
+    fn avoid(&mut self, now: Instant, segments: u32, window: u32) -> u32 {
+        let per_growth = self.segments_per_growth(now, segments, window);
         let mut window = window;
         // Credit saved up while the window stood still counts as one segment, whatever its amount (Linux's
         // `tcp_cong_avoid_ai`).
@@ -163,7 +163,7 @@ impl Algorithm for Cubic {
         } else {
             window
         };
-        (window * BETA / SCALE).max(MINIMUM_THRESHOLD)
+        (window * BETA / SCALE).max(THRESHOLD_MIN)
     }
 
     fn on_round_trip(&mut self, sample: &RoundTripSample, window: u32, in_slow_start: bool) -> bool {
@@ -193,12 +193,8 @@ impl Algorithm for Cubic {
 mod tests {
     use super::*;
 
-    fn ack_at(seconds: f64) -> Acknowledged {
-        Acknowledged {
-            now: Instant::START + Duration::from_secs_f64(seconds),
-            segments: 1,
-            window_limited: true,
-        }
+    fn at(seconds: f64) -> Instant {
+        Instant::START + Duration::from_secs_f64(seconds)
     }
 
     #[test]
@@ -232,7 +228,7 @@ mod tests {
         for round in 0..60 {
             let acknowledgements = window;
             for _ in 0..acknowledgements {
-                window = cubic.avoid(&ack_at(f64::from(round) * 0.1), 1, window);
+                window = cubic.avoid(at(f64::from(round) * 0.1), 1, window);
             }
             let from_plateau = f64::from(round + 1) * 0.1 - plateau_after;
             let curve = 100.0 + 0.4 * from_plateau * from_plateau * from_plateau;
@@ -250,7 +246,7 @@ mod tests {
     fn round_trips_in_the_first_second_after_a_loss_do_not_count() {
         let mut cubic = Cubic::new();
         let window = cubic.threshold_after_loss(100);
-        cubic.avoid(&ack_at(0.0), 1, window);
+        cubic.avoid(at(0.0), 1, window);
         for (milliseconds, counted) in [(999, None), (1000, Some(Duration::from_millis(100)))] {
             let sample = RoundTripSample {
                 now: Instant::START + Duration::from_millis(milliseconds),
