@@ -10,7 +10,6 @@ use super::interface::{Interface, MTU};
 use super::lateness::Lateness;
 use super::packet;
 use super::syscalls;
-use crate::pcapng_writer::Capture;
 use crate::topology::{MediumId, NetworkCore, Payload, SendOutcome};
 use crate::world::host_number;
 use lastmile_link::Event;
@@ -19,7 +18,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +42,7 @@ struct Shared {
 
 /// The network and its interfaces.
 pub(super) struct EmulatedNetwork {
-    pub(super) core: NetworkCore<Vec<u8>, Box<dyn Write + Send>>,
+    pub(super) core: NetworkCore<Vec<u8>>,
     ports: Vec<Port>,
     /// The host that receives the packets of another for addresses outside this world.
     gateways: BTreeMap<usize, usize>,
@@ -66,10 +65,6 @@ struct Port {
 impl Payload for Vec<u8> {
     fn size(&self) -> ByteCount {
         ByteCount::new(self.len() as u64)
-    }
-
-    fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()> {
-        capture.packet(at, self, comment)
     }
 
     fn append_to(&self, bytes: &mut Vec<u8>) {

@@ -21,26 +21,22 @@ pub(crate) trait Payload: Clone + Send + 'static {
     /// Its size in IP bytes, headers included.
     fn size(&self) -> ByteCount;
 
-    /// Writes it to a capture, as a packet that passed at `at`.
-    ///
-    /// # Errors
-    /// Those of the capture's writer.
-    fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()>;
-
     /// Appends its bytes, from the IP header on.
     fn append_to(&self, bytes: &mut Vec<u8>);
 }
 
-/// The media of a world that carry `P`, and its captures, which are written to `W`s. Hosts have numbers from 0 on.
-pub(crate) struct NetworkCore<P, W> {
+/// The media of a world that carry `P`, and its captures. Hosts have numbers from 0 on.
+pub(crate) struct NetworkCore<P> {
     seed: Seed,
     hosts: Vec<HostState>,
     media: Vec<MediumState<P>>,
     edges: Vec<Edge>,
     routes: Routes,
     /// The captures; none after an error of writing one.
-    captures: Vec<Option<Capture<W>>>,
+    captures: Vec<Option<Capture>>,
     capture_error: Option<io::Error>,
+    /// The bytes of a captured packet; a buffer for reuse.
+    captured: Vec<u8>,
     sampling: Option<Sampling>,
 }
 
@@ -91,7 +87,7 @@ pub(crate) enum SendOutcome<P> {
     Unroutable(P),
 }
 
-impl<P: Payload, W: Write> NetworkCore<P, W> {
+impl<P: Payload> NetworkCore<P> {
     /// A network without hosts. All randomness comes from `seed`.
     pub(crate) fn new(seed: Seed) -> Self {
         Self {
@@ -102,6 +98,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
             routes: Routes::default(),
             captures: Vec::new(),
             capture_error: None,
+            captured: Vec::new(),
             sampling: None,
         }
     }
@@ -260,7 +257,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     ///
     /// # Errors
     /// Those of writing the head of the capture.
-    pub(crate) fn capture(&mut self, host: usize, to: W) -> io::Result<()> {
+    pub(crate) fn capture(&mut self, host: usize, to: Box<dyn Write + Send>) -> io::Result<()> {
         self.hosts[host].tap = Some(self.add_capture(Capture::new(to)?));
         Ok(())
     }
@@ -269,7 +266,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     ///
     /// # Errors
     /// As [`NetworkCore::capture`].
-    pub(crate) fn capture_drops(&mut self, media: &[MediumId], to: W) -> io::Result<()> {
+    pub(crate) fn capture_drops(&mut self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()> {
         let drops = self.add_capture(Capture::new(to)?);
         for medium in media {
             self.media[medium.0].drops = Some(drops);
@@ -281,7 +278,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     ///
     /// # Errors
     /// As [`NetworkCore::capture`].
-    pub(crate) fn capture_air(&mut self, radio: RadioId, to: W) -> io::Result<()> {
+    pub(crate) fn capture_air(&mut self, radio: RadioId, to: Box<dyn Write + Send>) -> io::Result<()> {
         let air = self.add_capture(AirFormat::begin(to)?);
         let state = &mut self.media[radio.0.0];
         if let MediumModel::Radio(radio) = &mut state.model {
@@ -309,7 +306,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         }
     }
 
-    fn add_capture(&mut self, capture: Capture<W>) -> CaptureIndex {
+    fn add_capture(&mut self, capture: Capture) -> CaptureIndex {
         self.captures.push(Some(capture));
         CaptureIndex(self.captures.len() - 1)
     }
@@ -324,9 +321,11 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         let Some(capture) = capture.map(|index| &mut self.captures[index.0]) else {
             return;
         };
-        let written = capture
-            .as_mut()
-            .map_or(Ok(()), |capture| packet.write_to(capture, at, comment));
+        let written = capture.as_mut().map_or(Ok(()), |capture| {
+            self.captured.clear();
+            packet.append_to(&mut self.captured);
+            capture.packet(at, &self.captured, comment)
+        });
         if let Err(error) = written {
             *capture = None;
             self.capture_error.get_or_insert(error);
