@@ -113,8 +113,8 @@ pub(super) const THRESHOLD_MIN: u32 = 2;
 impl Congestion {
     pub(super) fn new(config: &Config, beginning: &ConnectionStart) -> Self {
         let control = match config.congestion_control {
-            CongestionControl::Cubic => Control::LossBased(Box::new(Cubic::new())),
-            CongestionControl::Reno => Control::LossBased(Box::new(Reno::new())),
+            CongestionControl::Cubic => Control::LossBased(Box::new(Cubic::default())),
+            CongestionControl::Reno => Control::LossBased(Box::new(Reno::default())),
             CongestionControl::Bbr => Control::ModelBased(Box::new(Bbr::new(beginning, config.initial_window))),
         };
         Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Smoothed round-trip time and retransmission timeout: RFC 6298, with the departures of Linux (`tcp_rtt_estimator`): the
 /// deviation is tracked at its maximum over a round trip, falls slowly, weighs a sudden drop of the round trip by an eighth,
 /// and counts as at least 200 ms in the timeout.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RoundTrip {
     /// Smoothed mean, and its deviation (RFC 6298's SRTT; the kernel's `mdev`).
     smoothed: Option<Duration>,
@@ -26,16 +26,10 @@ const INITIAL_TIMEOUT: Duration = Duration::from_secs(3);
 const TIMEOUT_MAX: Duration = Duration::from_secs(120);
 
 impl RoundTrip {
-    pub(super) const fn new(floor: Duration) -> Self {
+    pub(super) fn new(floor: Duration) -> Self {
         Self {
-            smoothed: None,
-            deviation: Duration::ZERO,
-            deviation_maximum: Duration::ZERO,
-            variance: Duration::ZERO,
-            round_ends: 0,
-            minimum: None,
             floor,
-            backoff: 0,
+            ..Self::default()
         }
     }
 

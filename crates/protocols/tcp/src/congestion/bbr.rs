@@ -72,7 +72,7 @@ struct ProbeEnd {
 }
 
 /// Whether the bandwidth still grows in startup.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct FullPipe {
     bandwidth: Bandwidth,
     rounds_without_growth: u32,
@@ -117,7 +117,7 @@ impl Bbr {
             pacing_gain: HIGH_GAIN,
             pacing_rate: initial_rate(window, handshake, segment_size),
             has_round_trip: handshake.is_some(),
-            bandwidth: Maximum::new(),
+            bandwidth: Maximum::default(),
             policer: Policer::new(now, segment_size),
             aggregation: Aggregation::new(now),
             round: 0,
@@ -125,11 +125,7 @@ impl Bbr {
             round_began: false,
             round_trip: handshake.map(in_microseconds),
             round_trip_seen: now,
-            full_pipe: FullPipe {
-                bandwidth: Bandwidth::ZERO,
-                rounds_without_growth: 0,
-                reached: false,
-            },
+            full_pipe: FullPipe::default(),
             phase: Phase::Open,
             conserves_packets: false,
             window_before: 0,

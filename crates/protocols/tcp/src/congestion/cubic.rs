@@ -11,7 +11,7 @@ use std::time::Duration;
 /// acknowledgement the window grows. Departures, all the kernel's: until the first loss the window grows by at least a
 /// twentieth per round trip; it never grows by more than half per round trip; round trips count only from a second after a
 /// loss; the curve is evaluated again only when the window has moved or some time has passed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Cubic {
     hystart: HyStart,
     /// W_max: the window just before the last loss, lowered by fast convergence. 0 before the first loss.
@@ -56,16 +56,6 @@ const SETTLING: Duration = Duration::from_secs(1);
 const PROBING: u32 = 20;
 
 impl Cubic {
-    pub(super) const fn new() -> Self {
-        Self {
-            hystart: HyStart::new(),
-            window_maximum: 0,
-            epoch: None,
-            round_trip_minimum: None,
-            acknowledged: 0,
-        }
-    }
-
     /// How many segments must be acknowledged for the window to grow by one.
     fn segments_per_growth(&mut self, now: Instant, segments: u32, window: u32) -> u32 {
         let (maximum, ahead) = (self.window_maximum, self.round_trip_minimum.unwrap_or_default());
@@ -179,7 +169,7 @@ impl Algorithm for Cubic {
     }
 
     fn on_timeout(&mut self) {
-        *self = Self::new();
+        *self = Self::default();
     }
 
     fn on_idle(&mut self, idle: Duration) {
@@ -199,12 +189,12 @@ mod tests {
 
     #[test]
     fn a_loss_multiplies_the_window_by_seven_tenths() {
-        assert_eq!(Cubic::new().threshold_after_loss(100), 70);
+        assert_eq!(Cubic::default().threshold_after_loss(100), 70);
     }
 
     #[test]
     fn a_second_loss_at_a_smaller_window_gives_way_by_fast_convergence() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::default();
         cubic.threshold_after_loss(100);
         cubic.threshold_after_loss(80);
         assert_eq!(cubic.window_maximum, 68);
@@ -214,7 +204,7 @@ mod tests {
     /// may be early by the segment that acknowledgements have saved up for, and late by one that rounding costs.
     #[test]
     fn the_window_follows_the_cubic_curve_to_its_plateau_and_past_it() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::default();
         let mut window = cubic.threshold_after_loss(100);
         let sample = RoundTripSample {
             now: Instant::START,
@@ -244,7 +234,7 @@ mod tests {
 
     #[test]
     fn round_trips_in_the_first_second_after_a_loss_do_not_count() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::default();
         let window = cubic.threshold_after_loss(100);
         cubic.avoid(at(0.0), 1, window);
         for (milliseconds, counted) in [(999, None), (1000, Some(Duration::from_millis(100)))] {

@@ -4,16 +4,10 @@ use super::{Algorithm, THRESHOLD_MIN};
 use lastmile_units::Instant;
 
 /// RFC 5681, counting acknowledged segments and not acknowledgements (RFC 3465).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Reno {
     /// Segments acknowledged since the window last grew.
     acknowledged: u32,
-}
-
-impl Reno {
-    pub(super) const fn new() -> Self {
-        Self { acknowledged: 0 }
-    }
 }
 
 impl Algorithm for Reno {
@@ -38,7 +32,7 @@ mod tests {
 
     #[test]
     fn a_window_of_acknowledgements_adds_one_segment_and_a_loss_halves() {
-        let mut reno = Reno::new();
+        let mut reno = Reno::default();
         let mut window = 10;
         for _ in 0..10 {
             window = reno.avoid(Instant::START, 1, window);
