@@ -1,8 +1,9 @@
 //! The settings of a link, and how each changes it. One list of keys serves study files, profiles and the command line.
 
+use crate::notation::read;
 use crate::{Capacity, DeliveryTrace, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
 use lastmile_units::suggest::nearest;
-use lastmile_units::{BitRate, ByteCount, duration};
+use lastmile_units::{ByteCount, duration};
 use std::time::Duration;
 
 /// The directions that a setting applies to.
@@ -135,9 +136,7 @@ impl Setting {
     pub(crate) fn parse(key: Key, text: &str) -> Result<Self, String> {
         let value = match key.parameter {
             Parameter::Rate if text.trim() == "unlimited" => Value::Capacity(Capacity::Unlimited),
-            Parameter::Rate => Value::Capacity(Capacity::Rate(
-                text.parse::<BitRate>().map_err(|error| error.to_string())?,
-            )),
+            Parameter::Rate => Value::Capacity(Capacity::Rate(read(text)?)),
             Parameter::Trace if text.trim().is_empty() || text.contains('+') => {
                 return Err(format!(
                     "{text:?} is not the path of a trace: it is empty or contains a \"+\""
@@ -146,12 +145,12 @@ impl Setting {
             Parameter::Trace => Value::TracePath(text.trim().to_owned()),
             Parameter::OneWayDelay => Value::OneWayDelay(duration::parse(text).map_err(|error| error.to_string())?),
             Parameter::RoundTrip => Value::RoundTrip(duration::parse(text).map_err(|error| error.to_string())?),
-            Parameter::Jitter => Value::Jitter(text.parse::<Jitter>().map_err(|error| error.to_string())?),
-            Parameter::Reordering => Value::Reordering(text.parse::<Reordering>().map_err(|error| error.to_string())?),
-            Parameter::Queue => Value::Queue(text.parse::<Queue>().map_err(|error| error.to_string())?),
-            Parameter::Loss => Value::Loss(text.parse::<Loss>().map_err(|error| error.to_string())?),
+            Parameter::Jitter => Value::Jitter(read(text)?),
+            Parameter::Reordering => Value::Reordering(read(text)?),
+            Parameter::Queue => Value::Queue(read(text)?),
+            Parameter::Loss => Value::Loss(read(text)?),
             Parameter::FramingOverhead => {
-                let bytes = text.parse::<ByteCount>().map_err(|error| error.to_string())?;
+                let bytes: ByteCount = read(text)?;
                 if bytes > FRAMING_OVERHEAD_MAX {
                     return Err(format!(
                         "{text:?} per packet is more than {FRAMING_OVERHEAD_MAX}; write it like \"18 B\""

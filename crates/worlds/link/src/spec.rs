@@ -96,36 +96,14 @@ impl LinkSpec {
         self
     }
 
-    /// The same link with this loss in each direction.
-    #[must_use]
-    pub fn with_loss(self, loss: Loss) -> Self {
-        self.with_both(|direction| direction.loss = loss)
-    }
-
-    /// The same link with this jitter in each direction. Where the jitter exceeds the delay, a frame's delay is at
-    /// least zero, and [`resolve`](crate::resolve) refuses the printed form.
-    #[must_use]
-    pub fn with_jitter(self, jitter: Jitter) -> Self {
-        self.with_both(|direction| direction.jitter = jitter)
-    }
-
-    /// The same link with this reordering in each direction.
-    #[must_use]
-    pub fn with_reordering(self, reordering: Reordering) -> Self {
-        self.with_both(|direction| direction.reordering = reordering)
-    }
-
     /// The same link without random losses, jitter and reordering, so that every run is alike.
     #[must_use]
-    pub fn without_impairments(self) -> Self {
-        self.with_loss(Loss::NONE)
-            .with_jitter(Jitter::None)
-            .with_reordering(Reordering::None)
-    }
-
-    fn with_both(mut self, change: impl Fn(&mut DirectionSpec)) -> Self {
-        change(&mut self.down);
-        change(&mut self.up);
+    pub fn without_impairments(mut self) -> Self {
+        for direction in [&mut self.down, &mut self.up] {
+            direction.loss = Loss::NONE;
+            direction.jitter = Jitter::None;
+            direction.reordering = Reordering::None;
+        }
         self
     }
 

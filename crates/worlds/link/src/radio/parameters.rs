@@ -2,7 +2,7 @@
 
 use super::phy::{Phy, Preamble, Rate};
 use super::spec::{Beacons, Fading, Interferer, PowerStates, RadioSpec, RateControl};
-use crate::notation::{ValueGrammar, compact, inside, packets, print_exactly};
+use crate::notation::{ValueGrammar, compact, inside, packets, print_exactly, read};
 use lastmile_units::suggest::nearest;
 use lastmile_units::{BitRate, Dbm, Decibels, Metres, Probability, duration};
 use std::fmt;
@@ -177,13 +177,6 @@ fn print_power_states(states: &PowerStates) -> String {
         idle_watts,
     } = states;
     format!("draws(transmit={transmit_watts} W, receive={receive_watts} W, idle={idle_watts} W)")
-}
-
-fn read<T: FromStr>(text: &str) -> Result<T, String>
-where
-    T::Err: fmt::Display,
-{
-    text.parse().map_err(|error: T::Err| error.to_string())
 }
 
 fn read_or_none<T: FromStr>(text: &str) -> Result<Option<T>, String>
