@@ -74,10 +74,10 @@ impl LinkRequest {
     fn check_complete(&self) -> Result<(), LinkError> {
         let mut missing = Vec::new();
         for (parameter, other) in Parameter::ALTERNATIVES {
-            for (side, suffix) in [(Side::Down, "_down"), (Side::Up, "_up")] {
+            for side in [Side::Down, Side::Up] {
                 let states = |setting: &Setting| setting.states(parameter, side) || setting.states(other, side);
                 if !self.settings.iter().any(states) {
-                    missing.push(format!("{}{suffix}", parameter.name()));
+                    missing.push(format!("{}{}", parameter.name(), side.suffix()));
                 }
             }
         }
@@ -191,14 +191,10 @@ fn no_traces(_: &str) -> Result<String, String> {
 
 /// "Did you mean" with the profile most similar to `name`, or nothing.
 fn profile_meant(name: &str) -> String {
-    let ids = || profile::all_profiles().map(|profile| profile.id.as_str());
-    let by_last_name = || {
-        profile::all_profiles()
-            .find(|profile| profile.name == name)
-            .map(|profile| profile.id.as_str())
-    };
-    by_last_name()
-        .or_else(|| nearest(name, ids()))
+    let same_name = profile::all_profiles().find(|profile| profile.name == name);
+    let same_name = same_name.map(|profile| profile.id.as_str());
+    same_name
+        .or_else(|| nearest(name, profile::all_profiles().map(|profile| profile.id.as_str())))
         .map_or_else(String::new, |id| format!("; did you mean {id}?"))
 }
 

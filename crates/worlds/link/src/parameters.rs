@@ -14,6 +14,17 @@ pub(crate) enum Side {
     Up,
 }
 
+impl Side {
+    /// The end of a setting's name.
+    pub(crate) const fn suffix(self) -> &'static str {
+        match self {
+            Self::Both => "",
+            Self::Down => "_down",
+            Self::Up => "_up",
+        }
+    }
+}
+
 /// The parameter that a setting changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parameter {
@@ -90,14 +101,8 @@ impl Key {
             Some(parameter) => Ok(Self { parameter, side }),
             None => {
                 let names = Parameter::NAMES.map(|(_, name)| name);
-                let meant = nearest(name, names).map_or_else(String::new, |name| {
-                    let suffix = match side {
-                        Side::Both => "",
-                        Side::Down => "_down",
-                        Side::Up => "_up",
-                    };
-                    format!("did you mean {name}{suffix}? ")
-                });
+                let meant = nearest(name, names);
+                let meant = meant.map_or_else(String::new, |name| format!("did you mean {name}{}? ", side.suffix()));
                 let names = names.join(", ");
                 Err(format!(
                     "{text:?} is not a link setting; {meant}settings: {names}, each with _down or _up for one direction"
