@@ -252,8 +252,10 @@ mod tests {
     };
 
     fn with_packet(slots: u32) -> Contender {
-        let mut station = Contender::default();
-        station.has_packet = true;
+        let mut station = Contender {
+            has_packet: true,
+            ..Contender::default()
+        };
         station.set_back_off(slots);
         station
     }
