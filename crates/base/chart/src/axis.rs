@@ -68,9 +68,8 @@ impl FittedAxis {
     /// Where `value` lies, from 0 to 1; none where the axis does not have it (0 on a logarithmic axis, no such name).
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         // Ends are rounded outwards, but not for what is hardly beyond a tick.
-        (-BEYOND..=1.0 + BEYOND)
-            .contains(&self.share(value))
-            .then(|| self.share(value))
+        let share = self.share(value);
+        (-BEYOND..=1.0 + BEYOND).contains(&share).then_some(share)
     }
 
     /// The position of `value`, or the end that it lies beyond: for the ends of spreads.

@@ -4,8 +4,8 @@
 //! to stand out are framed.
 
 use super::colour::Rgb;
-use super::label_placement::{shorten, text_width, wrap};
-use super::{LINE, Layout, px};
+use super::label_placement::{Anchor, shorten, text_width, wrap};
+use super::{LINE, Layout, rectangle, write_text};
 use crate::escape::Text;
 use std::fmt::Write;
 
@@ -129,16 +129,8 @@ impl<'a> Field<'a> {
 
     fn write(&self, out: &mut String, id: &str) -> std::fmt::Result {
         let HeatMap { title, note, .. } = self.map;
-        let (width, height) = (px(self.layout.width()), px(self.height));
-        writeln!(
-            out,
-            "<svg class=\"chart heat {}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
-             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>",
-            self.layout.name(),
-            Text(title),
-            Text(self.description(note)),
-        )?;
+        self.layout
+            .write_head(out, "chart heat", self.height, id, title, &self.description(note))?;
         self.write_legend(out)?;
         self.write_names(out)?;
         let mut marked = String::new();
@@ -147,8 +139,8 @@ impl<'a> Field<'a> {
                 let Some(cell) = cell else { continue };
                 self.write_cell(out, row, column, cell)?;
                 if cell.marked {
-                    let (x, y) = self.corner(row, column);
-                    write_cell_frame(&mut marked, (x, y), (self.cell_width - 1.0, CELL_HEIGHT - 1.0))?;
+                    let size = (self.cell_width - 1.0, CELL_HEIGHT - 1.0);
+                    write_cell_frame(&mut marked, self.corner(row, column), size)?;
                 }
             }
         }
@@ -175,16 +167,9 @@ impl<'a> Field<'a> {
     fn write_cell(&self, out: &mut String, row: usize, column: usize, cell: &HeatCell) -> std::fmt::Result {
         let (x, y) = self.corner(row, column);
         let colour = Rgb::at(self.map.scale.share(cell.value));
-        write!(
-            out,
-            "<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-            Text(&cell.detail),
-            px(x),
-            px(y),
-            px(self.cell_width - 1.0),
-            px(CELL_HEIGHT - 1.0),
-            colour.hex(),
-        )?;
+        let (detail, fill) = (Text(&cell.detail), colour.hex());
+        let field = rectangle((x, y), (self.cell_width - 1.0, CELL_HEIGHT - 1.0));
+        write!(out, "<g><title>{detail}</title><rect {field} fill=\"{fill}\"/>")?;
         let room = self.cell_width - 1.0 - 2.0 * TEXT_MARGIN;
         if let Some(text) = cell.texts.iter().find(|text| text_width(text) * CELL_TEXT <= room) {
             let class = if colour.wants_white_text() {
@@ -192,109 +177,76 @@ impl<'a> Field<'a> {
             } else {
                 "on-light"
             };
-            let framed = if cell.marked { " framed" } else { "" };
-            write!(
-                out,
-                "<text class=\"cell {class}{framed}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                px(x + (self.cell_width - 1.0) / 2.0),
-                px(y + CELL_HEIGHT / 2.0 + 4.0),
-                Text(text)
-            )?;
+            let class = format!("cell {class}{}", if cell.marked { " framed" } else { "" });
+            let middle = (x + (self.cell_width - 1.0) / 2.0, y + CELL_HEIGHT / 2.0 + 4.0);
+            write_text(out, &class, middle, Some(Anchor::Middle), text)?;
         }
         writeln!(out, "</g>")
     }
 
     fn write_legend(&self, out: &mut String) -> std::fmt::Result {
         let head = shorten(&self.map.value, self.layout.width());
-        write!(out, "<text class=\"legend\" x=\"0\" y=\"13\">{}</text><g>", Text(head))?;
+        write_text(out, "legend", (0.0, 13.0), None, &head)?;
+        out.push_str("<g>");
         let step = LEGEND_WIDTH / LEGEND_STEPS as f64;
         for nth in 0..LEGEND_STEPS {
-            write!(
-                out,
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
-                px(nth as f64 * step),
-                px(LINE),
-                // Half a px wider, so that no gap shows between steps.
-                px(step + if nth + 1 < LEGEND_STEPS { 0.5 } else { 0.0 }),
-                px(LEGEND_HEIGHT),
-                Rgb::at((nth as f64 + 0.5) / LEGEND_STEPS as f64).hex(),
-            )?;
+            // Half a px wider, so that no gap shows between steps.
+            let width = step + if nth + 1 < LEGEND_STEPS { 0.5 } else { 0.0 };
+            let field = rectangle((nth as f64 * step, LINE), (width, LEGEND_HEIGHT));
+            let fill = Rgb::at((nth as f64 + 0.5) / LEGEND_STEPS as f64).hex();
+            write!(out, "<rect {field} fill=\"{fill}\"/>")?;
         }
         if self.map.rows.iter().flatten().flatten().any(|cell| cell.marked) {
             let (left, width) = (LEGEND_WIDTH + 20.0, 26.0);
             write_cell_frame(out, (left, LINE), (width, LEGEND_HEIGHT))?;
-            write!(
-                out,
-                "<text class=\"legend\" x=\"{}\" y=\"{}\">{}</text>",
-                px(left + width + 8.0),
-                px(LINE + LEGEND_HEIGHT - 1.5),
-                Text(shorten(&self.map.framed, self.layout.width() - left - width - 8.0))
-            )?;
+            let text = shorten(&self.map.framed, self.layout.width() - left - width - 8.0);
+            let at = (left + width + 8.0, LINE + LEGEND_HEIGHT - 1.5);
+            write_text(out, "legend", at, None, &text)?;
         }
-        let y = px(LINE + LEGEND_HEIGHT + 14.0);
+        out.push_str("</g>");
+        let y = LINE + LEGEND_HEIGHT + 14.0;
         let [low, high] = &self.map.scale.ends;
-        writeln!(
-            out,
-            "</g><text x=\"0\" y=\"{y}\">{}</text><text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
-            Text(low),
-            px(LEGEND_WIDTH),
-            Text(high)
-        )
+        write_text(out, "", (0.0, y), None, low)?;
+        write_text(out, "", (LEGEND_WIDTH, y), Some(Anchor::End), high)?;
+        writeln!(out)
     }
 
     fn write_names(&self, out: &mut String) -> std::fmt::Result {
         let width = self.layout.width();
         let HeatMap { x, y, rows, .. } = self.map;
-        write!(
+        write_text(
             out,
-            "<text class=\"axis-title\" x=\"0\" y=\"{}\">{}</text>",
-            px(self.top - 7.0),
-            Text(shorten(&y.label, width))
+            "axis-title",
+            (0.0, self.top - 7.0),
+            None,
+            &shorten(&y.label, width),
         )?;
         for (row, name) in y.names.iter().take(rows.len()).enumerate() {
             let (_, top) = self.corner(row, 0);
-            write!(
-                out,
-                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-                px(self.left - 8.0),
-                px(top + CELL_HEIGHT / 2.0 + 4.0),
-                Text(shorten(name, self.left - 8.0))
-            )?;
+            let (text, at) = (
+                shorten(name, self.left - 8.0),
+                (self.left - 8.0, top + CELL_HEIGHT / 2.0 + 4.0),
+            );
+            write_text(out, "", at, Some(Anchor::End), &text)?;
         }
         let bottom = self.top + rows.len() as f64 * CELL_HEIGHT;
         for (column, lines) in self.x_names.iter().enumerate() {
             let centre = self.left + (column as f64 + 0.5) * self.cell_width;
             for (line, text) in lines.iter().enumerate() {
-                write!(
-                    out,
-                    "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-                    px(centre),
-                    px(bottom + 16.0 + line as f64 * LINE),
-                    Text(text)
-                )?;
+                let at = (centre, bottom + 16.0 + line as f64 * LINE);
+                write_text(out, "", at, Some(Anchor::Middle), text)?;
             }
         }
-        writeln!(
-            out,
-            "<text class=\"axis-title\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-            px(width - 2.0),
-            px(self.height - 8.0),
-            Text(shorten(&x.label, width))
-        )
+        let (text, at) = (shorten(&x.label, width), (width - 2.0, self.height - 8.0));
+        write_text(out, "axis-title", at, Some(Anchor::End), &text)?;
+        writeln!(out)
     }
 }
 
 /// A frame of two lines, light and dark, which stands out from every colour.
-fn write_cell_frame(out: &mut String, (x, y): (f64, f64), (width, height): (f64, f64)) -> std::fmt::Result {
+fn write_cell_frame(out: &mut String, corner: (f64, f64), size: (f64, f64)) -> std::fmt::Result {
     for class in ["frame", "frame inner"] {
-        writeln!(
-            out,
-            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-            px(x),
-            px(y),
-            px(width),
-            px(height)
-        )?;
+        writeln!(out, "<rect class=\"{class}\" {}/>", rectangle(corner, size))?;
     }
     Ok(())
 }

@@ -2,8 +2,7 @@
 
 use super::label_placement::{shorten, text_width};
 use super::markers::{SeriesStyle, legend_name};
-use super::{LINE, px};
-use crate::escape::Text;
+use super::{LINE, rectangle, write_text};
 use crate::{Chart, Scale, Source};
 use std::fmt::Write;
 
@@ -54,24 +53,16 @@ impl Legend {
             let middle = item.row as f64 * LINE + 11.0;
             write!(out, "<g class=\"{}\">", style.class)?;
             if stacked {
-                let y = px(middle - 6.0);
-                write!(
-                    out,
-                    "<rect class=\"area\" x=\"{}\" y=\"{y}\" width=\"26\" height=\"12\"/>",
-                    px(item.left)
-                )?;
+                let area = rectangle((item.left, middle - 6.0), (26.0, 12.0));
+                write!(out, "<rect class=\"area\" {area}/>")?;
             } else if series.joined {
                 style.write_line(out, &[(item.left, middle), (item.left + 26.0, middle)])?;
             }
             if !stacked {
                 style.write_mark(out, item.left + 13.0, middle)?;
             }
-            let (x, y) = (px(item.left + SAMPLE), px(middle + 4.5));
-            writeln!(
-                out,
-                "<text class=\"legend\" x=\"{x}\" y=\"{y}\">{}</text></g>",
-                Text(&item.text)
-            )?;
+            write_text(out, "legend", (item.left + SAMPLE, middle + 4.5), None, &item.text)?;
+            writeln!(out, "</g>")?;
         }
         Ok(())
     }

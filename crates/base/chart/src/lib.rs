@@ -23,7 +23,7 @@ mod tests;
 use axis::FittedAxis;
 pub use data::{Axis, Chart, Mark, Point, Scale, Series, Source};
 use escape::Text;
-use label_placement::{Labels, Rect, shorten, text_width, wrap};
+use label_placement::{Anchor, Labels, Rect, shorten, text_width, wrap};
 use lastmile_units::number::{self, interval, quantity};
 use legend::Legend;
 use markers::{SeriesStyle, legend_name};
@@ -61,6 +61,27 @@ impl Layout {
             Layout::Wide => "wide",
             Layout::Narrow => "narrow",
         }
+    }
+
+    /// Begins a drawing of this height, with its title and its description for screen readers.
+    fn write_head(
+        self,
+        out: &mut String,
+        class: &str,
+        height: f64,
+        id: &str,
+        title: &str,
+        description: &str,
+    ) -> std::fmt::Result {
+        let (name, width, height) = (self.name(), px(self.width()), px(height));
+        writeln!(
+            out,
+            "<svg class=\"{class} {name}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
+             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>",
+            Text(title),
+            Text(description),
+        )
     }
 }
 
@@ -153,16 +174,8 @@ impl<'a> Drawing<'a> {
 
     fn write_to(&self, out: &mut String, id: &str) -> std::fmt::Result {
         let Chart { title, note, .. } = self.chart;
-        let (width, height) = (px(self.layout.width()), px(self.height));
-        write!(
-            out,
-            "<svg class=\"chart {}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">\n\
-             <title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>\n",
-            self.layout.name(),
-            Text(title),
-            Text(self.description(note)),
-        )?;
+        self.layout
+            .write_head(out, "chart", self.height, id, title, &self.description(note))?;
         self.legend.write(out, self.chart, &self.styles)?;
         self.write_axes(out)?;
         let mut labels = Labels::new(Rect {
@@ -217,24 +230,18 @@ impl<'a> Drawing<'a> {
         out.push_str("<g class=\"grid\">");
         let mut ends = f64::INFINITY;
         for tick in &self.y.ticks {
-            let y = bottom - tick.at * (bottom - top);
+            let y = self.up(tick.at);
             write!(out, "<path d=\"M{} {}H{}\"/>", px(left), px(y), px(right))?;
             if ends - y >= 13.0 {
                 ends = y;
                 let text = shorten(&tick.text, left - 10.0);
-                write!(
-                    out,
-                    "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
-                    px(left - 8.0),
-                    px(y + 4.5),
-                    Text(text)
-                )?;
+                write_text(out, "", (left - 8.0, y + 4.5), Some(Anchor::End), &text)?;
             }
         }
         let named = self.x.slot().is_some();
         let mut ends = f64::NEG_INFINITY;
         for (tick, lines) in self.x.ticks.iter().zip(&self.x_texts) {
-            let x = left + tick.at * (right - left);
+            let x = self.across(tick.at);
             if !named {
                 write!(out, "<path d=\"M{} {}V{}\"/>", px(x), px(top), px(bottom))?;
             }
@@ -244,52 +251,33 @@ impl<'a> Drawing<'a> {
             if named || centre - half > ends + 4.0 {
                 ends = centre + half;
                 for (row, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
-                    let y = px(bottom + 18.0 + row as f64 * LINE);
-                    write!(
-                        out,
-                        "<text x=\"{}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
-                        px(centre),
-                        Text(line)
-                    )?;
+                    let y = bottom + 18.0 + row as f64 * LINE;
+                    write_text(out, "", (centre, y), Some(Anchor::Middle), line)?;
                 }
             }
         }
         writeln!(out, "</g>")?;
-        write!(
-            out,
-            "<path class=\"axis\" d=\"M{} {}H{}\"/>",
-            px(left),
-            px(bottom),
-            px(right)
-        )?;
-        if let Some(zero) = self
-            .y
-            .position(0.0)
-            .filter(|at| *at > 0.0 && *at < 1.0 && self.y.slot().is_none())
-        {
+        let inside = |at: &f64| *at > 0.0 && *at < 1.0 && self.y.slot().is_none();
+        let zero = self.y.position(0.0).filter(inside).map(|zero| self.up(zero));
+        for y in [Some(bottom), zero].into_iter().flatten() {
             write!(
                 out,
                 "<path class=\"axis\" d=\"M{} {}H{}\"/>",
                 px(left),
-                px(bottom - zero * (bottom - top)),
+                px(y),
                 px(right)
             )?;
         }
-        let y_title = shorten(&self.y.title, right);
-        write!(
+        write_text(
             out,
-            "<text class=\"axis-title\" x=\"0\" y=\"{}\">{}</text>",
-            px(top - 12.0),
-            Text(y_title)
+            "axis-title",
+            (0.0, top - 12.0),
+            None,
+            &shorten(&self.y.title, right),
         )?;
-        let x_title = shorten(&self.x.title, right);
-        let y = px(self.height - 8.0);
-        writeln!(
-            out,
-            "<text class=\"axis-title\" x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
-            px(right),
-            Text(x_title)
-        )
+        let (x_title, at) = (shorten(&self.x.title, right), (right, self.height - 8.0));
+        write_text(out, "axis-title", at, Some(Anchor::End), &x_title)?;
+        writeln!(out)
     }
 
     fn write_series(
@@ -325,7 +313,7 @@ impl<'a> Drawing<'a> {
         for (point, (x, y)) in placed.iter().skip(first).step_by(step) {
             write!(out, "<g><title>{}</title>", Text(self.tooltip(series, point)))?;
             if let Some(ends) = point.spread {
-                let [low, high] = ends.map(|end| self.bottom - self.y.clamped_position(end) * (self.bottom - self.top));
+                let [low, high] = ends.map(|end| self.up(self.y.clamped_position(end)));
                 style.write_spread(out, *x, low, high)?;
                 labels.occupy(Rect {
                     left: x - 4.0,
@@ -362,13 +350,8 @@ impl<'a> Drawing<'a> {
                 let Some((x, y, anchor)) = labels.find_room(x, y, text_width(text)) else {
                     continue;
                 };
-                let (x, y, anchor) = (px(x), px(y), anchor.name());
-                writeln!(
-                    out,
-                    "<text class=\"label {}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text>",
-                    style.class,
-                    Text(text)
-                )?;
+                write_text(out, &format!("label {}", style.class), (x, y), Some(anchor), text)?;
+                writeln!(out)?;
             }
         }
         Ok(())
@@ -384,10 +367,17 @@ impl<'a> Drawing<'a> {
 
     fn at(&self, point: &Point, dodge: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.position(point.x)?, self.y.position(point.y)?);
-        Some((
-            self.left + x * (self.right - self.left) + dodge,
-            self.bottom - y * (self.bottom - self.top),
-        ))
+        Some((self.across(x) + dodge, self.up(y)))
+    }
+
+    /// The x of a share of the horizontal axis.
+    fn across(&self, share: f64) -> f64 {
+        self.left + share * (self.right - self.left)
+    }
+
+    /// The y of a share of the vertical axis.
+    fn up(&self, share: f64) -> f64 {
+        self.bottom - share * (self.bottom - self.top)
     }
 
     fn tooltip(&self, series: &Series, point: &Point) -> String {
@@ -445,6 +435,40 @@ fn path_length(line: &[(f64, f64)]) -> f64 {
         .windows(2)
         .map(|pair| libm::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1));
     lengths.sum()
+}
+
+/// Writes a text with its base line at `at`, which is its beginning unless an anchor says otherwise.
+fn write_text(
+    out: &mut String,
+    class: &str,
+    (x, y): (f64, f64),
+    anchor: Option<Anchor>,
+    text: &str,
+) -> std::fmt::Result {
+    out.push_str("<text");
+    if !class.is_empty() {
+        write!(out, " class=\"{class}\"")?;
+    }
+    write!(out, " x=\"{}\" y=\"{}\"", px(x), px(y))?;
+    if let Some(anchor) = anchor {
+        write!(out, " text-anchor=\"{}\"", anchor.name())?;
+    }
+    write!(out, ">{}</text>", Text(text))
+}
+
+/// The attributes of a rectangle with its left top corner at `x`, `y`.
+fn rectangle((x, y): (f64, f64), (width, height): (f64, f64)) -> String {
+    let [x, y, width, height] = [x, y, width, height].map(px);
+    format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
+}
+
+/// The commands of a path through `points`.
+fn path(points: impl IntoIterator<Item = (f64, f64)>) -> String {
+    let commands = points.into_iter().enumerate().map(|(at, (x, y))| {
+        let command = if at == 0 { 'M' } else { 'L' };
+        format!("{command}{} {}", px(x), px(y))
+    });
+    commands.collect()
 }
 
 /// A coordinate to a tenth of a px: finer cannot be seen, and every machine rounds to the same text.

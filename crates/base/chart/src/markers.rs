@@ -1,6 +1,6 @@
 //! The marks and lines of series. Shape and line show a figure's source; colour only helps.
 
-use super::px;
+use super::{path, px};
 use crate::{Series, Source};
 use std::fmt::Write;
 
@@ -94,35 +94,24 @@ impl SeriesStyle {
             Source::Published => " stroke-dasharray=\"7 4\"",
             Source::Predicted => " stroke-dasharray=\"1.5 4\"",
         };
-        write!(out, "<path class=\"line\"{dash} d=\"")?;
-        for (at, (x, y)) in points.iter().enumerate() {
-            write!(out, "{}{} {}", if at == 0 { 'M' } else { 'L' }, px(*x), px(*y))?;
-        }
-        out.push_str("\"/>");
-        Ok(())
+        write!(
+            out,
+            "<path class=\"line\"{dash} d=\"{}\"/>",
+            path(points.iter().copied())
+        )
     }
 
     /// A mark of about 8 px: filled for measured, hollow for published, a cross for predicted figures.
     pub(super) fn write_mark(&self, out: &mut String, x: f64, y: f64) -> std::fmt::Result {
-        let path = |corners: &[(f64, f64)]| {
-            let mut d = String::new();
-            for (at, (dx, dy)) in corners.iter().enumerate() {
-                let _ = write!(d, "{}{} {}", if at == 0 { 'M' } else { 'L' }, px(x + dx), px(y + dy));
-            }
-            d
-        };
+        let path = |corners: &[(f64, f64)]| path(corners.iter().map(|(dx, dy)| (x + dx, y + dy)));
         if self.source == Source::Predicted {
             let (down, up) = (path(&[(-3.5, -3.5), (3.5, 3.5)]), path(&[(-3.5, 3.5), (3.5, -3.5)]));
             return write!(out, "<path class=\"mark\" d=\"{down}{up}\"/>");
         }
         let corners: &[(f64, f64)] = match self.shape {
             Shape::Circle => {
-                return write!(
-                    out,
-                    "<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"4\"/>",
-                    px(x),
-                    px(y)
-                );
+                let (x, y) = (px(x), px(y));
+                return write!(out, "<circle class=\"mark\" cx=\"{x}\" cy=\"{y}\" r=\"4\"/>");
             }
             Shape::Square => &[(-3.5, -3.5), (3.5, -3.5), (3.5, 3.5), (-3.5, 3.5)],
             Shape::Diamond => &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],

@@ -1,9 +1,8 @@
 //! Draws what is marked on a curve: a ring around the point, a line down to the axis, and a label.
 
 use super::label_placement::{Anchor, Labels, Rect, shorten, text_width};
-use super::{Drawing, px};
+use super::{Drawing, px, write_text};
 use crate::data::Mark;
-use crate::escape::Text;
 use std::fmt::Write;
 
 /// Px: our own choice, by eye.
@@ -15,15 +14,10 @@ impl Drawing<'_> {
     /// The rings and lines, which lie under the curves; no label is put on them.
     pub(super) fn write_rings(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
         for (_, (x, y)) in self.placed_marks() {
+            let [cx, cy, r, from, to] = [x, y, RING, y + RING, self.bottom].map(px);
             writeln!(
                 out,
-                "<g class=\"marked\"><path class=\"drop\" d=\"M{} {}V{}\"/><circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"{}\"/></g>",
-                px(x),
-                px(y + RING),
-                px(self.bottom),
-                px(x),
-                px(y),
-                px(RING)
+                "<g class=\"marked\"><path class=\"drop\" d=\"M{cx} {from}V{to}\"/><circle class=\"ring\" cx=\"{cx}\" cy=\"{cy}\" r=\"{r}\"/></g>"
             )?;
             labels.occupy(Rect::around(x, y, RING - 2.5));
             labels.occupy_line(&[(x, y), (x, self.bottom)]);
@@ -37,30 +31,24 @@ impl Drawing<'_> {
             let label = shorten(&mark.label, self.right - self.left);
             let width = text_width(&label);
             let (x, y, anchor) = match labels.find_room(x, at_y, width + RING) {
-                Some((x, y, Anchor::Start)) => (x + RING / 2.0, y, "start"),
-                Some((x, y, Anchor::End)) => (x - RING / 2.0, y, "end"),
-                Some((x, y, Anchor::Middle)) => (x, y - if y < at_y { 2.0 } else { -2.0 }, "middle"),
+                Some((x, y, Anchor::Start)) => (x + RING / 2.0, y, Anchor::Start),
+                Some((x, y, Anchor::End)) => (x - RING / 2.0, y, Anchor::End),
+                Some((x, y, Anchor::Middle)) => (x, y - if y < at_y { 2.0 } else { -2.0 }, Anchor::Middle),
                 None => {
                     let x = (x + RING).min(self.right - width).max(self.left);
-                    (x, self.top + 10.0 + LINE * index as f64, "start")
+                    (x, self.top + 10.0 + LINE * index as f64, Anchor::Start)
                 }
             };
-            writeln!(
-                out,
-                "<text class=\"label strong\" x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
-                px(x),
-                px(y),
-                Text(&label)
-            )?;
+            write_text(out, "label strong", (x, y), Some(anchor), &label)?;
+            writeln!(out)?;
         }
         Ok(())
     }
 
     fn placed_marks(&self) -> impl Iterator<Item = (&Mark, (f64, f64))> {
         self.chart.marks.iter().filter_map(|mark| {
-            let x = self.left + self.x.position(mark.x)? * (self.right - self.left);
-            let y = self.bottom - self.y.position(mark.y)? * (self.bottom - self.top);
-            Some((mark, (x, y)))
+            let (x, y) = (self.x.position(mark.x)?, self.y.position(mark.y)?);
+            Some((mark, (self.across(x), self.up(y))))
         })
     }
 }

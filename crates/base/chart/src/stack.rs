@@ -1,6 +1,6 @@
 //! Draws series that lie on top of each other: areas along a numeric axis, bars at names.
 
-use super::{Drawing, px};
+use super::{Drawing, path, rectangle};
 use crate::data::Series;
 use crate::escape::Text;
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ const BAR: f64 = 0.6;
 impl Drawing<'_> {
     pub(super) fn write_stack(&self, out: &mut String) -> std::fmt::Result {
         let (left, right) = (self.left, self.right);
-        let across = |x: f64| Some(left + self.x.position(x)? * (right - left));
-        let up = |y: f64| self.bottom - self.y.clamped_position(y) * (self.bottom - self.top);
+        let across = |x: f64| Some(self.across(self.x.position(x)?));
+        let up = |y: f64| self.up(self.y.clamped_position(y));
         for ((series, style), pieces) in self
             .chart
             .series
@@ -70,15 +70,9 @@ impl Drawing<'_> {
                 // Where an area shows the values, what is drawn at a point has a tool tip and no colour.
                 let class = if self.x.slot().is_some() { "area" } else { "touch" };
                 let (from, to) = ((x - half).max(left), (x + half).min(right));
-                write!(
-                    out,
-                    "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
-                    px(from),
-                    px(up(piece.high)),
-                    px(to - from),
-                    px(up(piece.low) - up(piece.high)),
-                    Text(self.tooltip(series, &series.points[piece.point]))
-                )?;
+                let bar = rectangle((from, up(piece.high)), (to - from, up(piece.low) - up(piece.high)));
+                let tooltip = Text(self.tooltip(series, &series.points[piece.point]));
+                write!(out, "<rect class=\"{class}\" {bar}><title>{tooltip}</title></rect>")?;
             }
             writeln!(out, "</g>")?;
         }
@@ -89,10 +83,5 @@ impl Drawing<'_> {
 fn write_area(out: &mut String, placed: &[(Piece, f64)], up: impl Fn(f64) -> f64) -> std::fmt::Result {
     let over = placed.iter().map(|(piece, x)| (*x, up(piece.high)));
     let under = placed.iter().rev().map(|(piece, x)| (*x, up(piece.low)));
-    out.push_str("<path class=\"area\" d=\"");
-    for (at, (x, y)) in over.chain(under).enumerate() {
-        write!(out, "{}{} {}", if at == 0 { 'M' } else { 'L' }, px(x), px(y))?;
-    }
-    out.push_str("Z\"/>");
-    Ok(())
+    write!(out, "<path class=\"area\" d=\"{}Z\"/>", path(over.chain(under)))
 }

@@ -10,9 +10,6 @@ use std::ops::{Add, Neg};
 pub struct Decibels(f64);
 
 impl Decibels {
-    /// A factor of one.
-    pub const ZERO: Decibels = Decibels(0.0);
-
     /// That many decibels.
     pub const fn new(decibels: f64) -> Self {
         Self(decibels)

@@ -9,9 +9,6 @@ use std::fmt;
 pub struct Metres(f64);
 
 impl Metres {
-    /// No distance.
-    pub const ZERO: Metres = Metres(0.0);
-
     /// That many metres.
     ///
     /// # Panics

@@ -17,16 +17,6 @@ use lastmile_units::{BitRate, ByteCount, Instant, Seed};
 use reno::Reno;
 use std::time::Duration;
 
-/// An acknowledgement, as reported to a loss-based algorithm.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Acknowledged {
-    pub(super) now: Instant,
-    /// Segments newly known to have arrived.
-    pub(super) segments: u32,
-    /// Whether the window, and not the program, limited the sender.
-    pub(super) window_limited: bool,
-}
-
 /// The round trip of the segment acknowledged last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoundTripSample {
@@ -87,8 +77,8 @@ pub(super) struct ConnectionStart {
 
 /// Grows a window after slow start, and shrinks it on a loss. Windows are in segments.
 pub(super) trait Algorithm: std::fmt::Debug {
-    /// The window after an acknowledgement in congestion avoidance.
-    fn avoid(&mut self, ack: &Acknowledged, segments: u32, window: u32) -> u32;
+    /// The window after an acknowledgement of `segments` in congestion avoidance.
+    fn avoid(&mut self, now: Instant, segments: u32, window: u32) -> u32;
     /// The slow start threshold after a loss; the algorithm starts a new epoch.
     fn threshold_after_loss(&mut self, window: u32) -> u32;
     /// Observes a round trip; returns true where slow start should end now.
@@ -118,13 +108,13 @@ enum Control {
 }
 
 /// The minimum number of segments to which a loss cuts the window (RFC 5681 section 3.1).
-pub(super) const MINIMUM_THRESHOLD: u32 = 2;
+pub(super) const THRESHOLD_MIN: u32 = 2;
 
 impl Congestion {
     pub(super) fn new(config: &Config, beginning: &ConnectionStart) -> Self {
         let control = match config.congestion_control {
-            CongestionControl::Cubic => Control::LossBased(Box::new(Cubic::new())),
-            CongestionControl::Reno => Control::LossBased(Box::new(Reno::new())),
+            CongestionControl::Cubic => Control::LossBased(Box::new(Cubic::default())),
+            CongestionControl::Reno => Control::LossBased(Box::new(Reno::default())),
             CongestionControl::Bbr => Control::ModelBased(Box::new(Bbr::new(beginning, config.initial_window))),
         };
         Self {
@@ -165,15 +155,11 @@ impl Congestion {
         }
     }
 
-    /// Grows the window for an acknowledgement outside recovery.
-    pub(super) fn on_ack(&mut self, ack: &Acknowledged) {
+    /// Grows the window for an acknowledgement of `segments` outside recovery, while the window limits the sender.
+    pub(super) fn on_ack(&mut self, now: Instant, mut segments: u32) {
         let Control::LossBased(algorithm) = &mut self.control else {
             return;
         };
-        if !ack.window_limited {
-            return;
-        }
-        let mut segments = ack.segments;
         if self.window < self.threshold {
             // One segment per segment, up to the threshold; avoidance gets the rest.
             let grown = self.window.saturating_add(segments).min(self.threshold);
@@ -181,7 +167,7 @@ impl Congestion {
             self.window = grown;
         }
         if segments > 0 {
-            self.window = algorithm.avoid(ack, segments, self.window);
+            self.window = algorithm.avoid(now, segments, self.window);
         }
     }
 

@@ -150,7 +150,7 @@ impl Connection {
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters;
         if let State::Open { sender, .. } = &self.state {
-            counters += sender.counters();
+            counters += sender.counters;
         }
         counters
     }
@@ -289,10 +289,10 @@ impl Connection {
         match &self.state {
             State::Handshake(handshake) => Some(handshake.resend_at),
             State::Open { sender, receiver } => {
-                let of_halves = earlier(sender.next_deadline(), receiver.next_deadline());
+                let of_halves = earlier(sender.next_deadline(), receiver.acknowledgement.next_deadline());
                 earlier(of_halves, self.fin_awaited_until)
             }
-            State::TimeWait { receiver, ends, .. } => earlier(receiver.next_deadline(), Some(*ends)),
+            State::TimeWait { receiver, ends, .. } => earlier(receiver.acknowledgement.next_deadline(), Some(*ends)),
             State::Closed { .. } => None,
         }
     }

@@ -67,10 +67,10 @@ const GAP_HELD_MAX: u32 = 44;
 const GAP_DELAY_PART: u32 = 20;
 
 impl Acknowledgement {
-    pub(super) const fn new(shortest_delay: Duration, quick_at_most: u32) -> Self {
+    pub(super) fn new(shortest_delay: Duration, quick_max: u32) -> Self {
         Self {
             shortest_delay,
-            quick_max: quick_at_most,
+            quick_max,
             delay: None,
             quick: 0,
             pending: 0,
@@ -78,12 +78,7 @@ impl Acknowledgement {
             last_received: None,
             answering: false,
             due: Due::Nothing,
-            gap: Gap {
-                at: 0,
-                sent: 0,
-                held_until: None,
-                held: 0,
-            },
+            gap: Gap::default(),
         }
     }
 

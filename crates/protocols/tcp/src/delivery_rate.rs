@@ -12,14 +12,14 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct DeliveryRate {
     /// C.delivered: segments known to have arrived.
-    delivered: u64,
+    pub(super) delivered: u64,
     /// C.delivered_time: when the last of them was acknowledged.
-    delivered_at: Instant,
+    pub(super) delivered_at: Instant,
     /// C.first_sent_time: when the most recently delivered segment was sent; the next sample's send interval begins there.
     first_sent_at: Instant,
     /// C.app_limited: until this many are delivered, samples show the program's pace and not the network's.
     program_limited_until: Option<u64>,
-    round_trip_minimum: Option<Duration>,
+    pub(super) round_trip_minimum: Option<Duration>,
     outstanding: VecDeque<SendRecord>,
     /// The segment sent last, among those that this acknowledgement delivers.
     newest: Option<LatestDelivered>,
@@ -68,20 +68,6 @@ impl DeliveryRate {
             outstanding: VecDeque::new(),
             newest: None,
         }
-    }
-
-    /// C.delivered.
-    pub(super) const fn delivered(&self) -> u64 {
-        self.delivered
-    }
-
-    /// C.delivered_time.
-    pub(super) const fn delivered_at(&self) -> Instant {
-        self.delivered_at
-    }
-
-    pub(super) const fn round_trip_minimum(&self) -> Option<Duration> {
-        self.round_trip_minimum
     }
 
     pub(super) const fn is_program_limited(&self) -> bool {

@@ -11,9 +11,9 @@
 //! | subject | file |
 //! | --- | --- |
 //! | segments on the wire | `segment` |
-//! | states of a connection | `connection`: `handshake`, `arrival`, `departure` |
-//! | what may be sent now | `sender`: `arrival`, `departure`, `timer`, over `send_buffer`, `scoreboard`, `send_window` |
-//! | loss detection and retransmission | `recovery`: `rack`, `rate_reduction`, `tail_loss_probe`, `undo` |
+//! | states of a connection | `connection`: `handshake`, `input`, `output` |
+//! | what may be sent now | `sender`: `input`, `output`, `timer`, over `send_buffer`, `scoreboard`, `send_window` |
+//! | loss detection and retransmission | `recovery`: `rack`, `proportional_rate_reduction`, `tail_loss_probe`, `undo` |
 //! | the sender's timer, and how late it fires | `retransmission_timer`, `timer_wheel` |
 //! | the congestion window, and its use | `congestion`: `cubic`, `reno`, `hystart`; `bbr`; `cwnd_validation` |
 //! | pacing, and the delivery rate | `pacing`, `delivery_rate` |

@@ -9,8 +9,8 @@ use std::time::Duration;
 /// The clock of a paced sender (Linux's `tcp_wstamp_ns` and the code that moves it).
 #[derive(Debug)]
 pub(super) struct Pacing {
-    /// When the next burst may leave.
-    departs_at: Instant,
+    /// When the next burst may leave; in the past, where it may leave at once.
+    pub(super) departs_at: Instant,
     burst: Burst,
     segments_sent: u64,
     /// A segment is ready and waits for the clock.
@@ -68,11 +68,6 @@ impl Pacing {
             segments_sent: 0,
             waits: false,
         }
-    }
-
-    /// When the next burst may leave; in the past, where it may leave at once.
-    pub(super) const fn departs_at(&self) -> Instant {
-        self.departs_at
     }
 
     /// How long the next burst has to wait.
@@ -187,9 +182,9 @@ mod tests {
         pacing.begin(now, 4);
         let mut waits = Vec::new();
         for _ in 0..4 {
-            let before = pacing.departs_at();
+            let before = pacing.departs_at;
             pacing.on_sent(SEGMENT, rate("8 Mbit/s"));
-            waits.push((pacing.departs_at() - before).as_micros());
+            waits.push((pacing.departs_at - before).as_micros());
         }
         assert_eq!(waits, [500, 500, 500, 1000]);
         now += Duration::from_micros(2500);

@@ -8,15 +8,15 @@ use std::collections::{BTreeMap, VecDeque};
 pub(super) struct Reassembly {
     /// In order, not yet read.
     ready: VecDeque<Bytes>,
-    ready_bytes: u64,
+    pub(super) ready_bytes: u64,
     /// The next offset expected (RCV.NXT).
-    next: u64,
+    pub(super) next: u64,
     /// Segments after a hole, by their first offset; they may overlap.
     beyond: BTreeMap<u64, Bytes>,
-    /// The ranges that `beyond` covers, the most recently grown first.
-    ranges: Vec<(u64, u64)>,
-    /// The range of the last payload that had arrived before.
-    repeated: Option<(u64, u64)>,
+    /// The ranges that `beyond` covers, the most recently grown first (RFC 2018 section 4).
+    pub(super) ranges: Vec<(u64, u64)>,
+    /// The range of the last payload that had arrived before (RFC 2883 section 4), if any.
+    pub(super) repeated: Option<(u64, u64)>,
 }
 
 /// What the payload of a segment added.
@@ -44,14 +44,6 @@ impl Reassembly {
         }
     }
 
-    pub(super) const fn next(&self) -> u64 {
-        self.next
-    }
-
-    pub(super) const fn ready_bytes(&self) -> u64 {
-        self.ready_bytes
-    }
-
     /// The bytes in the buffer: unread data, and data after a hole.
     pub(super) fn held_bytes(&self) -> u64 {
         self.ready_bytes + self.ranges.iter().map(|(start, end)| end - start).sum::<u64>()
@@ -67,16 +59,6 @@ impl Reassembly {
     pub(super) fn is_apart(&self, start: u64, end: u64) -> bool {
         let newest = self.ranges.iter().take(2);
         newest.len() == 2 && newest.into_iter().all(|(from, to)| end < *from || *to < start)
-    }
-
-    /// The ranges after the first hole, the most recently grown first (RFC 2018 section 4).
-    pub(super) fn ranges(&self) -> &[(u64, u64)] {
-        &self.ranges
-    }
-
-    /// The range of the last payload that had arrived before (RFC 2883 section 4), if any.
-    pub(super) const fn repeated(&self) -> Option<(u64, u64)> {
-        self.repeated
     }
 
     /// Inserts a payload whose first byte is at `offset`.
@@ -181,11 +163,11 @@ mod tests {
         let mut reassembly = Reassembly::new(0);
         assert_eq!(reassembly.insert(10, piece(10, 20)), Arrival::OutOfOrder);
         assert_eq!(reassembly.insert(30, piece(30, 40)), Arrival::OutOfOrder);
-        assert_eq!(reassembly.ranges(), [(30, 40), (10, 20)]);
+        assert_eq!(reassembly.ranges, [(30, 40), (10, 20)]);
         assert_eq!(reassembly.insert(20, piece(20, 30)), Arrival::OutOfOrder);
-        assert_eq!(reassembly.ranges(), [(10, 40)]);
+        assert_eq!(reassembly.ranges, [(10, 40)]);
         assert_eq!(reassembly.insert(0, piece(0, 10)), Arrival::FilledHole);
-        assert_eq!((reassembly.next(), reassembly.ranges().len()), (40, 0));
+        assert_eq!((reassembly.next, reassembly.ranges.len()), (40, 0));
         assert_eq!(reassembly.insert(5, piece(5, 15)), Arrival::Duplicate);
     }
 
@@ -194,7 +176,7 @@ mod tests {
         let mut reassembly = Reassembly::new(0);
         let mut repeated = |start, end| {
             reassembly.insert(start, piece(start, end));
-            reassembly.repeated()
+            reassembly.repeated
         };
         assert_eq!(repeated(0, 10), None);
         assert_eq!(repeated(0, 10), Some((0, 10)));
@@ -218,7 +200,7 @@ mod tests {
             let length = reassembly.read(&mut read);
             prop_assert_eq!(length, 240);
             prop_assert_eq!(&read[..240], &piece(0, 240)[..]);
-            prop_assert!(reassembly.ranges().is_empty());
+            prop_assert!(reassembly.ranges.is_empty());
         }
     }
 }

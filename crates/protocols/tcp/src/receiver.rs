@@ -15,7 +15,7 @@ pub(super) struct Receiver {
     numbering: SequenceSpace,
     data: Reassembly,
     window: ReceiveWindow,
-    acknowledgement: Acknowledgement,
+    pub(super) acknowledgement: Acknowledgement,
     /// The largest payload seen: the other end's full segment.
     segment_size: u64,
     /// TS.Recent of RFC 7323, where timestamps are in use.
@@ -90,7 +90,7 @@ impl Receiver {
         self.segment_size = self.segment_size.max(length);
         let is_apart = self.data.is_apart(offset, offset + length);
         let arrival = self.data.insert(offset, segment.payload.clone());
-        self.repeated = self.data.repeated().or(self.repeated);
+        self.repeated = self.data.repeated.or(self.repeated);
         let acknowledgement = &mut self.acknowledgement;
         // Quick acknowledgements start with the data, before the window grows for it (Linux's `tcp_event_data_recv`).
         if matches!(arrival, Arrival::InOrder | Arrival::FilledHole) {
@@ -106,10 +106,10 @@ impl Receiver {
                 if arrival == Arrival::FilledHole {
                     acknowledgement.ack_now();
                 }
-                self.window.on_arrival(now, self.data.next());
+                self.window.on_arrival(now, self.data.next);
             }
             Arrival::OutOfOrder => {
-                acknowledgement.on_gap(now, self.data.next(), round_trip);
+                acknowledgement.on_gap(now, self.data.next, round_trip);
                 // The next acknowledgement may have no room for the ranges of one that is held back (Linux's
                 // `tcp_sack_new_ofo_skb`).
                 if is_apart {
@@ -130,7 +130,7 @@ impl Receiver {
         }
         // One sample per echo, from full segments, which the sender did not delay, and while the program keeps up.
         let is_full = segment.payload.len() as u64 >= self.segment_size;
-        if is_full && self.data.ready_bytes() == 0 && self.echoed.replace(timestamps.echo) != Some(timestamps.echo) {
+        if is_full && self.data.ready_bytes == 0 && self.echoed.replace(timestamps.echo) != Some(timestamps.echo) {
             self.window.on_round_trip(timestamps.age(now));
         }
     }
@@ -156,46 +156,34 @@ impl Receiver {
 
     /// The next offset expected; counts the FIN once everything before it has arrived.
     fn next(&self) -> u64 {
-        self.data.next() + if self.is_finished() { CONTROL } else { 0 }
+        self.data.next + if self.is_finished() { CONTROL } else { 0 }
     }
 
     /// Whether the other end's stream has arrived completely.
     pub(super) fn is_finished(&self) -> bool {
-        self.fin_at == Some(self.data.next())
+        self.fin_at == Some(self.data.next)
     }
 
     pub(super) const fn readable(&self) -> u64 {
-        self.data.ready_bytes()
+        self.data.ready_bytes
     }
 
     /// Moves arrived data into `to`; returns how much.
     pub(super) fn read(&mut self, now: Instant, to: &mut [u8]) -> usize {
         let read = self.data.read(to);
         if read > 0 {
-            let all = self.data.ready_bytes() == 0;
+            let all = self.data.ready_bytes == 0;
             self.acknowledgement.on_read(all, self.segment_size);
-            let read_to = self.data.next() - self.data.ready_bytes();
+            let read_to = self.data.next - self.data.ready_bytes;
             self.window.on_read(now, read_to, self.data.reach(), self.segment_size);
             if self
                 .window
-                .deserves_update(self.data.next(), self.data.held_bytes(), self.segment_size)
+                .deserves_update(self.data.next, self.data.held_bytes(), self.segment_size)
             {
                 self.acknowledgement.ack_now();
             }
         }
         read
-    }
-
-    pub(super) fn acknowledgement_is_due(&self, now: Instant) -> bool {
-        self.acknowledgement.is_due(now)
-    }
-
-    pub(super) const fn acknowledgement_mut(&mut self) -> &mut Acknowledgement {
-        &mut self.acknowledgement
-    }
-
-    pub(super) fn next_deadline(&self) -> Option<Instant> {
-        self.acknowledgement.next_deadline()
     }
 
     /// Writes acknowledgement, window, timestamps and blocks into a segment that is about to leave.
@@ -219,7 +207,7 @@ impl Receiver {
     fn blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         let twice = self.repeated.take();
-        for &(start, end) in twice.iter().chain(self.data.ranges()).take(SackBlocks::CAPACITY) {
+        for &(start, end) in twice.iter().chain(&self.data.ranges).take(SackBlocks::CAPACITY) {
             let end = end + if self.fin_at == Some(end) { CONTROL } else { 0 };
             blocks.push(self.numbering.to_wire(start), self.numbering.to_wire(end));
         }

@@ -12,14 +12,14 @@ mod undo;
 pub(super) use rack::LossSearch;
 pub(super) use tail_loss_probe::TailLossProbe;
 
-use super::congestion::Congestion;
+use super::congestion::{self, Congestion};
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
 use lastmile_units::Instant;
 use proportional_rate_reduction::RateReduction;
 use rack::{DUPLICATE_THRESHOLD, Rack};
 use std::time::Duration;
-use tail_loss_probe::{TIMER_ALLOWANCE, TlpOutcome};
+use tail_loss_probe::TIMER_ALLOWANCE;
 use undo::Undo;
 
 /// The recovery state of one sender.
@@ -27,11 +27,11 @@ use undo::Undo;
 pub(super) struct Recovery {
     phase: Phase,
     /// The next offset to be sent when the phase was entered: the phase ends when that is acknowledged.
-    until: u64,
-    rack: Rack,
+    pub(super) until: u64,
+    pub(super) rack: Rack,
     undo: Undo,
-    probe: TailLossProbe,
-    resending: RetransmitAllowance,
+    pub(super) probe: TailLossProbe,
+    pub(super) resending: RetransmitAllowance,
 }
 
 #[derive(Debug)]
@@ -107,29 +107,13 @@ impl Recovery {
         matches!(self.phase, Phase::Fast(_) | Phase::Timeout { .. })
     }
 
-    /// Whether a timeout found the losses that are being repaired.
-    pub(super) const fn after_timeout(&self) -> bool {
-        matches!(self.phase, Phase::Timeout { .. })
-    }
-
-    pub(super) const fn until(&self) -> u64 {
-        self.until
-    }
-
-    pub(super) const fn rack_mut(&mut self) -> &mut Rack {
-        &mut self.rack
-    }
-
-    pub(super) const fn probe(&self) -> &TailLossProbe {
-        &self.probe
-    }
-
-    pub(super) const fn probe_mut(&mut self) -> &mut TailLossProbe {
-        &mut self.probe
-    }
-
-    pub(super) const fn resending(&self) -> RetransmitAllowance {
-        self.resending
+    /// Why losses are being repaired.
+    pub(super) const fn reason(&self) -> congestion::Phase {
+        match self.phase {
+            Phase::Open | Phase::Disorder => congestion::Phase::Open,
+            Phase::Fast(_) => congestion::Phase::Fast,
+            Phase::Timeout { .. } => congestion::Phase::Timeout,
+        }
     }
 
     /// No new data could be sent to show whether the timeout was spurious: it is accepted as genuine.
@@ -172,7 +156,7 @@ impl Recovery {
             report.next,
             report.duplicated && !report.probe_duplicated,
         );
-        if self.probe.on_report(report) == TlpOutcome::RepairedLoss {
+        if self.probe.on_report(report) {
             congestion.on_loss();
             congestion.set_window(congestion.slow_start_threshold());
             self.keep_open(report.next, board);

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) struct RetransmissionTimer {
     set: Option<(TimerPurpose, Instant)>,
     /// How often the timeout expired since something was last acknowledged.
-    expiries: u32,
+    pub(super) expiries: u32,
 }
 
 /// What to do when the timer fires.
@@ -25,18 +25,12 @@ pub(super) enum TimerPurpose {
 }
 
 impl RetransmissionTimer {
-    pub(super) const fn purpose(&self) -> Option<TimerPurpose> {
-        match self.set {
-            Some((purpose, _)) => Some(purpose),
-            None => None,
-        }
+    pub(super) fn purpose(&self) -> Option<TimerPurpose> {
+        self.set.map(|(purpose, _)| purpose)
     }
 
-    pub(super) const fn fires_at(&self) -> Option<Instant> {
-        match self.set {
-            Some((_, at)) => Some(at),
-            None => None,
-        }
+    pub(super) fn fires_at(&self) -> Option<Instant> {
+        self.set.map(|(_, at)| at)
     }
 
     pub(super) fn set(&mut self, purpose: TimerPurpose, now: Instant, delay: Duration) {
@@ -50,18 +44,5 @@ impl RetransmissionTimer {
     /// The purpose that has become due, if any; the timer is then no longer set, but keeps its purpose until it is set again.
     pub(super) fn is_due(&self, now: Instant) -> Option<TimerPurpose> {
         self.set.filter(|(_, at)| *at <= now).map(|(purpose, _)| purpose)
-    }
-
-    pub(super) const fn expiries(&self) -> u32 {
-        self.expiries
-    }
-
-    pub(super) const fn note_expiry(&mut self) {
-        self.expiries += 1;
-    }
-
-    /// New data was acknowledged.
-    pub(super) const fn forget_expiries(&mut self) {
-        self.expiries = 0;
     }
 }

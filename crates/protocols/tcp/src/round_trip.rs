@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Smoothed round-trip time and retransmission timeout: RFC 6298, with the departures of Linux (`tcp_rtt_estimator`): the
 /// deviation is tracked at its maximum over a round trip, falls slowly, weighs a sudden drop of the round trip by an eighth,
 /// and counts as at least 200 ms in the timeout.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RoundTrip {
     /// Smoothed mean, and its deviation (RFC 6298's SRTT; the kernel's `mdev`).
     smoothed: Option<Duration>,
@@ -23,19 +23,13 @@ pub(super) struct RoundTrip {
 /// RFC 6298 section 5.7: before the first sample, which is missing only after a repeated handshake.
 const INITIAL_TIMEOUT: Duration = Duration::from_secs(3);
 /// Linux's `TCP_RTO_MAX`.
-const MAXIMUM_TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT_MAX: Duration = Duration::from_secs(120);
 
 impl RoundTrip {
-    pub(super) const fn new(floor: Duration) -> Self {
+    pub(super) fn new(floor: Duration) -> Self {
         Self {
-            smoothed: None,
-            deviation: Duration::ZERO,
-            deviation_maximum: Duration::ZERO,
-            variance: Duration::ZERO,
-            round_ends: 0,
-            minimum: None,
             floor,
-            backoff: 0,
+            ..Self::default()
         }
     }
 
@@ -101,7 +95,7 @@ impl RoundTrip {
         let base = self
             .smoothed
             .map_or(INITIAL_TIMEOUT, |smoothed| smoothed + self.variance);
-        base.saturating_mul(1 << times.min(16)).min(MAXIMUM_TIMEOUT)
+        base.saturating_mul(1 << times.min(16)).min(TIMEOUT_MAX)
     }
 
     pub(super) const fn back_off(&mut self) {
@@ -142,7 +136,7 @@ mod tests {
         for _ in 0..20 {
             round_trip.back_off();
         }
-        assert_eq!(round_trip.timeout(), MAXIMUM_TIMEOUT);
+        assert_eq!(round_trip.timeout(), TIMEOUT_MAX);
         round_trip.sample(Duration::from_millis(100), None, 1, 2);
         assert_eq!(round_trip.timeout(), Duration::from_millis(300));
     }

@@ -4,7 +4,7 @@ use lastmile_units::Instant;
 use std::collections::VecDeque;
 
 /// A segment that was sent and is not yet acknowledged cumulatively. Offsets are the stream's.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sent {
     pub(super) start: u64,
     pub(super) end: u64,
@@ -62,10 +62,7 @@ impl Scoreboard {
             start,
             end,
             at,
-            retransmitted: false,
-            sacked: false,
-            lost: false,
-            resent: false,
+            ..Sent::default()
         });
     }
 

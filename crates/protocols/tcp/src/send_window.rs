@@ -11,7 +11,8 @@ pub(super) struct PeerWindow {
     largest: u64,
     last: u64,
     shift: u8,
-    probe_at: Option<Instant>,
+    /// When the next probe is sent.
+    pub(super) probe_at: Option<Instant>,
     probe_due: bool,
     /// Probes sent since the window closed, and since the other end was last heard from.
     probes: u32,
@@ -66,10 +67,6 @@ impl PeerWindow {
         if self.probe_at.is_none() {
             self.probe_at = Some(now + round_trip.timeout());
         }
-    }
-
-    pub(super) const fn next_deadline(&self) -> Option<Instant> {
-        self.probe_at
     }
 
     /// Schedules a probe if its time has come. False where `retries` of them found no answer: as long as the other end answers,

@@ -30,7 +30,7 @@ pub(super) struct Sender {
     numbering: SequenceSpace,
     buffer: SendBuffer,
     board: Scoreboard,
-    round_trip: RoundTrip,
+    pub(super) round_trip: RoundTrip,
     congestion: Congestion,
     recovery: Recovery,
     /// Present where the congestion control sets a pacing rate.
@@ -38,7 +38,7 @@ pub(super) struct Sender {
     /// Everything before this offset has arrived (SND.UNA).
     acknowledged: u64,
     /// The next offset to be sent for the first time (SND.NXT).
-    next: u64,
+    pub(super) next: u64,
     peer_window: PeerWindow,
     segment_size: u64,
     nagle: Nagle,
@@ -56,7 +56,7 @@ pub(super) struct Sender {
     burst: u32,
     buffer_limit: u64,
     buffer_maximum: u64,
-    counters: Counters,
+    pub(super) counters: Counters,
 }
 
 /// What one end of a connection has done.
@@ -206,32 +206,16 @@ impl Sender {
         self.buffer.end() + self.finishing as u64
     }
 
-    pub(super) const fn round_trip(&self) -> &RoundTrip {
-        &self.round_trip
-    }
-
     /// The handshake had to be repeated more than once: the initial window is one segment.
     pub(super) const fn begin_with_one_segment(&mut self) {
         self.congestion.set_window(1);
     }
 
-    pub(super) const fn next_offset(&self) -> u64 {
-        self.next
-    }
-
     /// A segment without data, which carries an acknowledgement.
     pub(super) fn bare_piece(&mut self, now: Instant) -> Piece {
         if let Some(paced) = &mut self.paced {
-            paced.on_bare_segment(now);
+            paced.pacing.on_bare_segment(now);
         }
         Piece::without_data(self.next)
-    }
-
-    pub(super) const fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    pub(super) const fn counters_mut(&mut self) -> &mut Counters {
-        &mut self.counters
     }
 }

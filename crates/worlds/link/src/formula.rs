@@ -28,24 +28,15 @@ impl LinkRequest {
     /// Names the link, and either the key with the nearest known one, or the value with an example. An unknown profile
     /// is reported by [`resolve_with`](Self::resolve_with).
     pub fn parse(text: &str) -> Result<Self, LinkError> {
-        let error = |problem| LinkError::Setting {
-            link: text.trim().to_owned(),
-            problem,
-        };
-        let mut parts = text.split('+');
-        let base = parts.next().unwrap_or_default().trim().to_owned();
+        let error = |problem: String| LinkError::of_setting("link", text.trim(), &problem);
+        let (base, parts) = split_formula(text, "loss=1%");
         let mut settings = Vec::new();
         for part in parts {
-            let (key, value) = part.split_once('=').ok_or_else(|| {
-                error(format!(
-                    "{:?} is not a setting: write it like \"loss=1%\", with \"+\" between settings",
-                    part.trim()
-                ))
-            })?;
-            let name = key.trim();
+            let (name, value) = part.map_err(error)?;
             let key = Key::parse(name).map_err(error)?;
             settings.push(Setting::parse(key, value).map_err(|problem| error(format!("{name}: {problem}")))?);
         }
+        let base = base.to_owned();
         Ok(Self { base, settings })
     }
 
@@ -58,11 +49,11 @@ impl LinkRequest {
         let mut spec = match profile::find(&self.base) {
             Some(profile) => profile.spec.clone(),
             None if self.base.contains('/') || self.settings.is_empty() => {
-                let meant = profile_meant(&self.base);
-                return Err(LinkError::UnknownProfile {
-                    name: self.base.clone(),
-                    meant,
-                });
+                return Err(LinkError(format!(
+                    "{:?} is not a link profile{} (`lastmile profiles list` lists them all)",
+                    self.base,
+                    profile_meant(&self.base)
+                )));
             }
             None => {
                 self.check_complete()?;
@@ -73,10 +64,8 @@ impl LinkRequest {
             setting.apply(&mut spec.down, &mut spec.up, read_trace)?;
         }
         for (side, direction) in [("down", &spec.down), ("up", &spec.up)] {
-            check_jitter(direction).map_err(|problem| LinkError::Setting {
-                link: spec.to_string(),
-                problem: format!("{side}: {problem}"),
-            })?;
+            check_jitter(direction)
+                .map_err(|problem| LinkError::of_setting("link", &spec.to_string(), &format!("{side}: {problem}")))?;
         }
         Ok(spec)
     }
@@ -84,30 +73,39 @@ impl LinkRequest {
     /// A link of the user's own must state rate and delay.
     fn check_complete(&self) -> Result<(), LinkError> {
         let mut missing = Vec::new();
-        for (parameter, other) in [
-            (Parameter::Rate, Parameter::Trace),
-            (Parameter::OneWayDelay, Parameter::RoundTrip),
-        ] {
-            for (side, suffix) in [(Side::Down, "_down"), (Side::Up, "_up")] {
-                let states = |setting: &Setting| {
-                    [parameter, other].contains(&setting.key.parameter)
-                        && [Side::Both, side].contains(&setting.key.side)
-                };
+        for (parameter, other) in Parameter::ALTERNATIVES {
+            for side in [Side::Down, Side::Up] {
+                let states = |setting: &Setting| setting.states(parameter, side) || setting.states(other, side);
                 if !self.settings.iter().any(states) {
-                    missing.push(format!("{}{suffix}", parameter.name()));
+                    missing.push(format!("{}{}", parameter.name(), side.suffix()));
                 }
             }
         }
         if missing.is_empty() {
             return Ok(());
         }
-        let (missing, meant) = (missing.join(", "), profile_meant(&self.base));
-        Err(LinkError::Incomplete {
-            link: self.base.clone(),
-            missing,
-            meant,
-        })
+        let (link, missing, meant) = (&self.base, missing.join(", "), profile_meant(&self.base));
+        Err(LinkError(format!(
+            "link {link:?} does not state {missing}; write it like \"{link}+rate=512kbit/s+one_way_delay=50ms\"{meant}"
+        )))
     }
+}
+
+/// Splits a formula: its base, and the name and the value of each setting. Errors show `example` of a setting.
+pub(crate) fn split_formula<'a>(
+    text: &'a str,
+    example: &str,
+) -> (&'a str, impl Iterator<Item = Result<(&'a str, &'a str), String>>) {
+    let mut parts = text.split('+');
+    let base = parts.next().unwrap_or_default().trim();
+    let settings = parts.map(move |part| match part.split_once('=') {
+        Some((name, value)) => Ok((name.trim(), value)),
+        None => Err(format!(
+            "{:?} is not a setting: write it like {example:?}, with \"+\" between settings",
+            part.trim()
+        )),
+    });
+    (base, settings)
 }
 
 /// Accepts a formula as a string, or a table.
@@ -193,14 +191,10 @@ fn no_traces(_: &str) -> Result<String, String> {
 
 /// "Did you mean" with the profile most similar to `name`, or nothing.
 fn profile_meant(name: &str) -> String {
-    let ids = || profile::all_profiles().map(|profile| profile.id.as_str());
-    let by_last_name = || {
-        profile::all_profiles()
-            .find(|profile| profile.name == name)
-            .map(|profile| profile.id.as_str())
-    };
-    by_last_name()
-        .or_else(|| nearest(name, ids()))
+    let same_name = profile::all_profiles().find(|profile| profile.name == name);
+    let same_name = same_name.map(|profile| profile.id.as_str());
+    same_name
+        .or_else(|| nearest(name, profile::all_profiles().map(|profile| profile.id.as_str())))
         .map_or_else(String::new, |id| format!("; did you mean {id}?"))
 }
 

@@ -7,7 +7,9 @@ mod loss;
 mod queue;
 
 use lastmile_units::Probability;
+pub(crate) use queue::packets;
 use std::fmt;
+use std::str::FromStr;
 
 /// A part of a link that could not be read: what was expected, what was found, and examples that would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +69,14 @@ impl ValueGrammar {
             self.error(found, problem)
         })
     }
+}
+
+/// Reads a value by its own type; the error is its text.
+pub(crate) fn read<T: FromStr>(text: &str) -> Result<T, String>
+where
+    T::Err: fmt::Display,
+{
+    text.parse().map_err(|error: T::Err| error.to_string())
 }
 
 /// The text without white space.

@@ -1,8 +1,9 @@
 //! The settings of a link, and how each changes it. One list of keys serves study files, profiles and the command line.
 
+use crate::notation::read;
 use crate::{Capacity, DeliveryTrace, DirectionSpec, Jitter, LinkError, Loss, Queue, Reordering};
 use lastmile_units::suggest::nearest;
-use lastmile_units::{BitRate, ByteCount, duration};
+use lastmile_units::{ByteCount, duration};
 use std::time::Duration;
 
 /// The directions that a setting applies to.
@@ -11,6 +12,17 @@ pub(crate) enum Side {
     Both,
     Down,
     Up,
+}
+
+impl Side {
+    /// The end of a setting's name.
+    pub(crate) const fn suffix(self) -> &'static str {
+        match self {
+            Self::Both => "",
+            Self::Down => "_down",
+            Self::Up => "_up",
+        }
+    }
 }
 
 /// The parameter that a setting changes.
@@ -40,6 +52,10 @@ impl Parameter {
         (Self::Loss, "loss"),
         (Self::FramingOverhead, "framing_overhead"),
     ];
+
+    /// The parameters that say the same thing in two ways: one of each pair is stated for a direction.
+    pub(crate) const ALTERNATIVES: [(Self, Self); 2] =
+        [(Self::Rate, Self::Trace), (Self::OneWayDelay, Self::RoundTrip)];
 
     pub(crate) const fn name(self) -> &'static str {
         Self::NAMES[self as usize].1
@@ -85,14 +101,8 @@ impl Key {
             Some(parameter) => Ok(Self { parameter, side }),
             None => {
                 let names = Parameter::NAMES.map(|(_, name)| name);
-                let meant = nearest(name, names).map_or_else(String::new, |name| {
-                    let suffix = match side {
-                        Side::Both => "",
-                        Side::Down => "_down",
-                        Side::Up => "_up",
-                    };
-                    format!("did you mean {name}{suffix}? ")
-                });
+                let meant = nearest(name, names);
+                let meant = meant.map_or_else(String::new, |name| format!("did you mean {name}{}? ", side.suffix()));
                 let names = names.join(", ");
                 Err(format!(
                     "{text:?} is not a link setting; {meant}settings: {names}, each with _down or _up for one direction"
@@ -131,9 +141,7 @@ impl Setting {
     pub(crate) fn parse(key: Key, text: &str) -> Result<Self, String> {
         let value = match key.parameter {
             Parameter::Rate if text.trim() == "unlimited" => Value::Capacity(Capacity::Unlimited),
-            Parameter::Rate => Value::Capacity(Capacity::Rate(
-                text.parse::<BitRate>().map_err(|error| error.to_string())?,
-            )),
+            Parameter::Rate => Value::Capacity(Capacity::Rate(read(text)?)),
             Parameter::Trace if text.trim().is_empty() || text.contains('+') => {
                 return Err(format!(
                     "{text:?} is not the path of a trace: it is empty or contains a \"+\""
@@ -142,12 +150,12 @@ impl Setting {
             Parameter::Trace => Value::TracePath(text.trim().to_owned()),
             Parameter::OneWayDelay => Value::OneWayDelay(duration::parse(text).map_err(|error| error.to_string())?),
             Parameter::RoundTrip => Value::RoundTrip(duration::parse(text).map_err(|error| error.to_string())?),
-            Parameter::Jitter => Value::Jitter(text.parse::<Jitter>().map_err(|error| error.to_string())?),
-            Parameter::Reordering => Value::Reordering(text.parse::<Reordering>().map_err(|error| error.to_string())?),
-            Parameter::Queue => Value::Queue(text.parse::<Queue>().map_err(|error| error.to_string())?),
-            Parameter::Loss => Value::Loss(text.parse::<Loss>().map_err(|error| error.to_string())?),
+            Parameter::Jitter => Value::Jitter(read(text)?),
+            Parameter::Reordering => Value::Reordering(read(text)?),
+            Parameter::Queue => Value::Queue(read(text)?),
+            Parameter::Loss => Value::Loss(read(text)?),
             Parameter::FramingOverhead => {
-                let bytes = text.parse::<ByteCount>().map_err(|error| error.to_string())?;
+                let bytes: ByteCount = read(text)?;
                 if bytes > FRAMING_OVERHEAD_MAX {
                     return Err(format!(
                         "{text:?} per packet is more than {FRAMING_OVERHEAD_MAX}; write it like \"18 B\""
@@ -159,6 +167,11 @@ impl Setting {
         Ok(Self { key, value })
     }
 
+    /// Whether it states `parameter` for the direction of `side`.
+    pub(crate) fn states(&self, parameter: Parameter, side: Side) -> bool {
+        self.key.parameter == parameter && [Side::Both, side].contains(&self.key.side)
+    }
+
     /// Applies the setting to `down` and `up`.
     pub(crate) fn apply(
         &self,
@@ -168,16 +181,13 @@ impl Setting {
     ) -> Result<(), LinkError> {
         let trace = match &self.value {
             Value::TracePath(path) => {
-                let unread = |problem| LinkError::UnreadTrace {
-                    path: path.clone(),
-                    problem,
-                };
+                let unread = |problem| LinkError(format!("delivery trace {path:?} cannot be read: {problem}"));
                 Some(DeliveryTrace::parse(path, &read_trace(path).map_err(unread)?)?)
             }
             _ => None,
         };
         for (side, direction) in [(Side::Down, down), (Side::Up, up)] {
-            if self.key.side != Side::Both && self.key.side != side {
+            if !self.states(self.key.parameter, side) {
                 continue;
             }
             match &self.value {

@@ -124,10 +124,7 @@ pub(crate) fn find(id: &str) -> Option<&'static Profile> {
 
 /// Reads a set of profiles; errors call it `file`.
 fn parse_set(file: &str, text: &str) -> Result<Vec<Profile>, LinkError> {
-    let error = |problem: String| LinkError::Profiles {
-        file: file.to_owned(),
-        problem,
-    };
+    let error = |problem: String| LinkError(format!("profiles in {file}: {problem}"));
     let set: SetFile = toml::from_str(text).map_err(|problem| error(problem.to_string()))?;
     if set.k != 1000 && set.k != 1024 {
         return Err(error(format!("k = {} is neither 1000 nor 1024", set.k)));

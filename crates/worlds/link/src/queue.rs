@@ -29,15 +29,10 @@ const NO_LIMIT: ByteCount = ByteCount::new(u64::MAX);
 
 impl<P> FrameQueue<P> {
     pub(crate) fn new(direction: &DirectionSpec) -> Self {
-        let bytes_max = if let Queue::Bytes(bytes) = direction.queue {
-            bytes
-        } else {
-            NO_LIMIT
-        };
-        let codel = if let Queue::CoDel(codel) = direction.queue {
-            Some(CoDelControl::new(codel))
-        } else {
-            None
+        let (bytes_max, codel) = match direction.queue {
+            Queue::Bytes(bytes) => (bytes, None),
+            Queue::CoDel(codel) => (NO_LIMIT, Some(CoDelControl::new(codel))),
+            Queue::Auto | Queue::Unlimited | Queue::Packets(_) => (NO_LIMIT, None),
         };
         Self {
             waiting: VecDeque::new(),

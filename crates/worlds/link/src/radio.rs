@@ -150,7 +150,7 @@ impl<P> Radio<P> {
             shortest_response: phy.frame_nanos(phy.control_rate(phy.highest_rate(), spec.highest_basic_rate), phy::ACK),
             channel: Channel::new(spec, &positions, seed.derive("fading")),
             stations: stations.iter().map(state).collect(),
-            contenders: vec![Contender::new(); stations.len()],
+            contenders: vec![Contender::default(); stations.len()],
             access_at: vec![NEVER; stations.len()],
             data_durations: vec![NEVER; stations.len()],
             on_air: Vec::new(),

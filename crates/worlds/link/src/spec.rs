@@ -25,29 +25,19 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkSpec {
-    base: LinkBase,
+    /// What its settings are changes to: a profile, by its `set/name`, or an ideal link under the user's own name, which has no
+    /// slash.
+    base: String,
     /// Towards the client: downloads use this direction.
     pub down: DirectionSpec,
     /// Towards the server.
     pub up: DirectionSpec,
 }
 
-/// What a link's settings are changes to.
-#[derive(Debug, Clone, PartialEq)]
-enum LinkBase {
-    /// A profile, by its `set/name`.
-    Profile(String),
-    /// A link of the user's own: changes to an ideal link, under a name.
-    Own(String),
-}
-
 impl LinkSpec {
     pub(crate) fn from_profile(id: &str, down: DirectionSpec, up: DirectionSpec) -> Self {
-        Self {
-            base: LinkBase::Profile(id.to_owned()),
-            down,
-            up,
-        }
+        let base = id.to_owned();
+        Self { base, down, up }
     }
 
     /// A link of the user's own. Its name is for tables and is part of the printed form: letters, digits, `-`, `_` and
@@ -56,28 +46,33 @@ impl LinkSpec {
     /// # Errors
     /// When the name is empty or has other characters.
     pub fn new(name: &str, down: DirectionSpec, up: DirectionSpec) -> Result<Self, LinkError> {
-        check_own_name(name)?;
-        Ok(Self {
-            base: LinkBase::Own(name.to_owned()),
-            down,
-            up,
-        })
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || !name.chars().all(fits) {
+            let problem = format!(
+                "{name:?} is not a name for a link: use letters, digits, \"-\", \"_\" and \".\", like \"short-queue\""
+            );
+            return Err(LinkError::of_setting("link", name, &problem));
+        }
+        let base = name.to_owned();
+        Ok(Self { base, down, up })
     }
 
     /// Its name in tables: a profile's name with the changed settings, or the name it was given.
     pub fn name(&self) -> String {
-        match &self.base {
-            LinkBase::Profile(_) => self.to_string(),
-            LinkBase::Own(name) => name.clone(),
+        if self.is_own() {
+            self.base.clone()
+        } else {
+            self.to_string()
         }
     }
 
     /// The profile it is based on.
     pub fn profile(&self) -> Option<&'static Profile> {
-        match &self.base {
-            LinkBase::Profile(id) => profile::find(id),
-            LinkBase::Own(_) => None,
-        }
+        profile::find(&self.base)
+    }
+
+    fn is_own(&self) -> bool {
+        !self.base.contains('/')
     }
 
     /// The sum of both one-way delays: the least time from a request to its answer, without serialisation and jitter.
@@ -101,36 +96,14 @@ impl LinkSpec {
         self
     }
 
-    /// The same link with this loss in each direction.
-    #[must_use]
-    pub fn with_loss(self, loss: Loss) -> Self {
-        self.with_both(|direction| direction.loss = loss)
-    }
-
-    /// The same link with this jitter in each direction. Where the jitter exceeds the delay, a frame's delay is at
-    /// least zero, and [`resolve`](crate::resolve) refuses the printed form.
-    #[must_use]
-    pub fn with_jitter(self, jitter: Jitter) -> Self {
-        self.with_both(|direction| direction.jitter = jitter)
-    }
-
-    /// The same link with this reordering in each direction.
-    #[must_use]
-    pub fn with_reordering(self, reordering: Reordering) -> Self {
-        self.with_both(|direction| direction.reordering = reordering)
-    }
-
     /// The same link without random losses, jitter and reordering, so that every run is alike.
     #[must_use]
-    pub fn without_impairments(self) -> Self {
-        self.with_loss(Loss::NONE)
-            .with_jitter(Jitter::None)
-            .with_reordering(Reordering::None)
-    }
-
-    fn with_both(mut self, change: impl Fn(&mut DirectionSpec)) -> Self {
-        change(&mut self.down);
-        change(&mut self.up);
+    pub fn without_impairments(mut self) -> Self {
+        for direction in [&mut self.down, &mut self.up] {
+            direction.loss = Loss::NONE;
+            direction.jitter = Jitter::None;
+            direction.reordering = Reordering::None;
+        }
         self
     }
 
@@ -147,31 +120,20 @@ impl LinkSpec {
 /// rate and delay.
 impl fmt::Display for LinkSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (LinkBase::Profile(base) | LinkBase::Own(base)) = &self.base;
-        f.write_str(base)?;
-        let own = matches!(self.base, LinkBase::Own(_));
+        f.write_str(&self.base)?;
         let (base_down, base_up) = self.unchanged();
         for (parameter, name) in Parameter::NAMES {
-            let always = own && matches!(parameter, Parameter::Rate | Parameter::OneWayDelay);
+            let always = self.is_own() && matches!(parameter, Parameter::Rate | Parameter::OneWayDelay);
             let changed = |now: &DirectionSpec, before: &DirectionSpec| {
                 let printed = parameter.printed(now);
-                if always || printed != parameter.printed(before) {
-                    printed
-                } else {
-                    None
-                }
+                let is_changed = always || printed != parameter.printed(before);
+                printed.filter(|_| is_changed).map(|value| match parameter {
+                    // A path keeps its spaces.
+                    Parameter::Trace => value,
+                    _ => value.replace(' ', ""),
+                })
             };
-            // A trace's path keeps its spaces.
-            let compact = |value: String| {
-                if parameter == Parameter::Trace {
-                    value
-                } else {
-                    value.replace(' ', "")
-                }
-            };
-            let down = changed(&self.down, &base_down).map(compact);
-            let up = changed(&self.up, &base_up).map(compact);
-            match (down, up) {
+            match (changed(&self.down, &base_down), changed(&self.up, &base_up)) {
                 (Some(down), Some(up)) if down == up => write!(f, "+{name}={down}")?,
                 (down, up) => {
                     if let Some(down) = down {
@@ -191,19 +153,6 @@ impl Serialize for LinkSpec {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
-}
-
-fn check_own_name(name: &str) -> Result<(), LinkError> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if !name.is_empty() && name.chars().all(fits) {
-        return Ok(());
-    }
-    let problem =
-        format!("{name:?} is not a name for a link: use letters, digits, \"-\", \"_\" and \".\", like \"short-queue\"");
-    Err(LinkError::Setting {
-        link: name.to_owned(),
-        problem,
-    })
 }
 
 /// Checks that no frame would arrive before it is sent.

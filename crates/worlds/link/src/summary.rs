@@ -25,23 +25,41 @@ pub struct Difference {
 
 /// The full description of a link: the source of its figures, both directions, and what follows from them.
 pub fn describe(link: &LinkSpec) -> Vec<Row> {
-    let mut rows = vec![row("link", link.to_string())];
+    let mut rows = Vec::new();
+    let mut add = |what: &str, value: String| {
+        let what = what.to_owned();
+        rows.push(Row { what, value });
+    };
+    add("link", link.to_string());
     if let Some(profile) = link.profile() {
-        rows.push(row("set", profile.set_title.clone()));
-        rows.push(row("source", profile.source.clone()));
-        rows.push(row("certainty", profile.certainty.label().to_owned()));
-        rows.push(row("K in the source", profile.k.to_string()));
-        rows.extend(
-            profile
-                .applied
-                .clone()
-                .map(|applied| row("applied by the source", applied)),
-        );
-        rows.extend(profile.note.clone().map(|note| row("note", note)));
+        add("set", profile.set_title.clone());
+        add("source", profile.source.clone());
+        add("certainty", profile.certainty.label().to_owned());
+        add("K in the source", profile.k.to_string());
+        for (what, text) in [("applied by the source", &profile.applied), ("note", &profile.note)] {
+            if let Some(text) = text {
+                add(what, text.clone());
+            }
+        }
     } else {
-        rows.push(row("source", "no profile: the user's own link".to_owned()));
+        add("source", "no profile: the user's own link".to_owned());
     }
-    rows.extend(figures(link));
+    let round_trip = duration::print(link.round_trip());
+    add("round trip", format!("{round_trip} without serialisation"));
+    for (side, direction) in [("down", &link.down), ("up", &link.up)] {
+        let overhead = direction.framing_overhead;
+        for (what, value) in [
+            ("rate", rate(direction)),
+            ("framing overhead", format!("{overhead} per packet, serialised with it")),
+            ("one-way delay", duration::print(direction.one_way_delay)),
+            ("jitter", direction.jitter.to_string()),
+            ("reordering", direction.reordering.to_string()),
+            ("queue", queue(direction)),
+            ("loss", loss(direction)),
+        ] {
+            add(&format!("{what}, {side}"), value);
+        }
+    }
     rows
 }
 
@@ -62,34 +80,6 @@ pub fn diff(a: &LinkSpec, b: &LinkSpec) -> Vec<Difference> {
     })
     .filter(|row| row.a != row.b)
     .collect()
-}
-
-fn figures(link: &LinkSpec) -> Vec<Row> {
-    let mut rows = vec![row(
-        "round trip",
-        format!("{} without serialisation", duration::print(link.round_trip())),
-    )];
-    for (side, direction) in [("down", &link.down), ("up", &link.up)] {
-        let mut add = |what: &str, value: String| rows.push(row(&format!("{what}, {side}"), value));
-        add("rate", rate(direction));
-        add(
-            "framing overhead",
-            format!("{} per packet, serialised with it", direction.framing_overhead),
-        );
-        add("one-way delay", duration::print(direction.one_way_delay));
-        add("jitter", direction.jitter.to_string());
-        add("reordering", direction.reordering.to_string());
-        add("queue", queue(direction));
-        add("loss", loss(direction));
-    }
-    rows
-}
-
-fn row(what: &str, value: String) -> Row {
-    Row {
-        what: what.to_owned(),
-        value,
-    }
 }
 
 fn rate(direction: &DirectionSpec) -> String {

@@ -37,17 +37,8 @@ impl<'de> Visitor<'de> for TableVisitor {
         }
         table.settings.sort_by_key(|setting| setting.key.side != Side::Both);
         for side in [Side::Down, Side::Up] {
-            let given = |parameter| {
-                let sides = [Side::Both, side];
-                table
-                    .settings
-                    .iter()
-                    .any(|setting| setting.key.parameter == parameter && sides.contains(&setting.key.side))
-            };
-            for (one, other) in [
-                (Parameter::Rate, Parameter::Trace),
-                (Parameter::OneWayDelay, Parameter::RoundTrip),
-            ] {
+            let given = |parameter| table.settings.iter().any(|setting| setting.states(parameter, side));
+            for (one, other) in Parameter::ALTERNATIVES {
                 if given(one) && given(other) {
                     let (one, other) = (one.name(), other.name());
                     return Err(A::Error::custom(format!(

@@ -32,38 +32,32 @@ impl DeliveryTrace {
     /// Names the line that is not a whole number of milliseconds, or is smaller than the line before; or a trace that
     /// is empty, or has no opportunity after 0 ms (it would deliver without limit).
     pub fn parse(name: &str, text: &str) -> Result<Self, LinkError> {
-        let error = |line: usize, problem: String| LinkError::Trace {
-            trace: name.to_owned(),
-            line,
-            problem,
-        };
+        let error =
+            |line: usize, problem: String| Err(LinkError(format!("delivery trace {name:?}, line {line}: {problem}")));
         let mut milliseconds: Vec<u32> = Vec::new();
         for (index, line) in text.lines().enumerate() {
-            let number = line.trim().parse::<u32>().map_err(|_| {
-                error(
-                    index + 1,
-                    format!("{:?} is not a whole number of milliseconds, like 12", shortened(line)),
-                )
-            })?;
+            let Ok(number) = line.trim().parse::<u32>() else {
+                let shortened: String = line.chars().take(LINE_SHOWN_MAX).collect();
+                let problem = format!("{shortened:?} is not a whole number of milliseconds, like 12");
+                return error(index + 1, problem);
+            };
             if let Some(&before) = milliseconds.last()
                 && number < before
             {
-                return Err(error(
-                    index + 1,
-                    format!("{number} ms comes after {before} ms; sort the lines by time"),
-                ));
+                let problem = format!("{number} ms comes after {before} ms; sort the lines by time");
+                return error(index + 1, problem);
             }
             milliseconds.push(number);
         }
         match milliseconds.last() {
-            None => Err(error(
-                1,
-                "the trace is empty; it needs a line for each delivery opportunity".to_owned(),
-            )),
-            Some(0) => Err(error(
-                milliseconds.len(),
-                "the last opportunity is at 0 ms, so the trace has no length".to_owned(),
-            )),
+            None => {
+                let problem = "the trace is empty; it needs a line for each delivery opportunity";
+                error(1, problem.to_owned())
+            }
+            Some(0) => {
+                let problem = "the last opportunity is at 0 ms, so the trace has no length";
+                error(milliseconds.len(), problem.to_owned())
+            }
             Some(_) => Ok(Self {
                 name: name.into(),
                 milliseconds: milliseconds.into(),
@@ -125,10 +119,8 @@ impl fmt::Debug for DeliveryTrace {
     }
 }
 
-/// At most the first 40 characters of a foreign line, for a message.
-fn shortened(line: &str) -> String {
-    line.chars().take(40).collect()
-}
+/// The characters of a foreign line that a message shows.
+const LINE_SHOWN_MAX: usize = 40;
 
 /// A transmitter's position in a trace.
 #[derive(Debug)]

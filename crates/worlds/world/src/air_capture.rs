@@ -47,7 +47,7 @@ const BROADCAST: [u8; 6] = [0xff; 6];
 
 impl AirFormat {
     /// Begins a capture of that kind.
-    pub(crate) fn begin<W: Write>(to: W) -> io::Result<Capture<W>> {
+    pub(crate) fn begin(to: Box<dyn Write + Send>) -> io::Result<Capture> {
         Capture::with_link_type(to, LINK_TYPE)
     }
 
@@ -65,11 +65,11 @@ impl AirFormat {
     ///
     /// # Errors
     /// Those of the capture's writer.
-    pub(crate) fn write<P, W: Write>(
+    pub(crate) fn write<P>(
         &mut self,
         frame: &AirFrame<P>,
         append: impl FnOnce(&P, &mut Vec<u8>),
-        capture: &mut Capture<W>,
+        capture: &mut Capture,
     ) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.clear();

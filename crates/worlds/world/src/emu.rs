@@ -84,7 +84,6 @@ use std::io::{self, Write};
 use std::net::SocketAddrV4;
 use std::rc::Rc;
 use std::time::Duration;
-use sysctl::Forwarding;
 use task_cpu_time::Meter;
 use tokio::runtime::Runtime;
 use tokio::task::LocalSet;
@@ -141,8 +140,8 @@ impl World {
         let network = seed.derive("network");
         Ok(Self {
             clock,
-            forwarder: Forwarder::start(clock, network, watch.shared().clone()).map_err(failed)?,
-            waits: Rc::new(RefCell::new(ThreadWaits::of_this_thread(watch.shared()))),
+            forwarder: Forwarder::start(clock, network, watch.shared.clone()).map_err(failed)?,
+            waits: Rc::new(RefCell::new(ThreadWaits::of_this_thread(&watch.shared))),
             watch,
             tasks: Rc::new(LocalSet::new()),
             runtime,
@@ -184,12 +183,7 @@ impl World {
         );
         let mut hosts = BTreeMap::new();
         for entry in topology.hosts() {
-            let forwarding = if entry.is_router {
-                Forwarding::On
-            } else {
-                Forwarding::Off
-            };
-            let host = self.add_host(settings(&entry.name), forwarding)?;
+            let host = self.add_host(settings(&entry.name), entry.is_router)?;
             hosts.insert(entry.name.clone(), host);
         }
         let wire = |world: &Self, link: &LinkSpec, near: &[&EmuHost], far: &[&EmuHost]| {
@@ -203,51 +197,44 @@ impl World {
     /// # Errors
     /// When its namespace or interface cannot be made, or its kernel does not support the settings of `spec`.
     pub fn host(&self, spec: HostSpec) -> Result<EmuHost, Unavailable> {
-        self.add_host(spec, Forwarding::Off)
+        self.add_host(spec, false)
     }
 
-    fn add_host(&self, spec: HostSpec, forwarding: Forwarding) -> Result<EmuHost, Unavailable> {
-        let failed = |error: io::Error| {
-            Unavailable::new(
-                "setting up a host",
-                &error,
-                "run `lastmile doctor` to see what this machine supports",
-            )
-        };
+    fn add_host(&self, spec: HostSpec, is_router: bool) -> Result<EmuHost, Unavailable> {
+        let failed = |error: io::Error| Unavailable::unexplained("setting up a host", &error);
         let namespace = Namespace::new().map_err(failed)?;
         let index = self.forwarder.with(|network| network.core.hosts());
         let address = address_of(index);
         let interface =
-            interface::set_up(self.attachment, &self.middle, &namespace, address, &spec, forwarding).map_err(failed)?;
-        self.forwarder
-            .with(|network| network.attach(interface, forwarding == Forwarding::On));
+            interface::set_up(self.attachment, &self.middle, &namespace, address, &spec, is_router).map_err(failed)?;
+        self.forwarder.with(|network| network.attach(interface, is_router));
         self.namespaces.borrow_mut().push(namespace.clone());
-        Ok(EmuHost::new(
+        Ok(EmuHost {
             index,
             namespace,
-            spec,
-            self.clock,
-            self.runtime.handle().clone(),
-            Rc::clone(&self.tasks),
-            Meter::new(Rc::clone(&self.waits)),
-        ))
+            spec: Rc::new(spec),
+            clock: self.clock,
+            runtime: self.runtime.handle().clone(),
+            tasks: Rc::clone(&self.tasks),
+            cpu: Meter::new(Rc::clone(&self.waits)),
+            watch: self.watch.shared.clone(),
+        })
     }
 
     /// Joins every host of `near` with every host of `far` by one wire: `down` is towards `near`, `up` towards `far`. Hosts
     /// of one side share the wire.
     pub fn link(&self, down: &DirectionSpec, up: &DirectionSpec, near: &[&EmuHost], far: &[&EmuHost]) -> LinkId {
         self.tighten_bound(LatenessBound::for_directions([down, up]));
-        let near = near.iter().map(|host| host.index());
-        let far: Vec<usize> = far.iter().map(|host| host.index()).collect();
+        let indices = |hosts: &[&EmuHost]| hosts.iter().map(|host| host.index).collect::<Vec<_>>();
         self.forwarder
-            .with(|network| network.core.add_link([down, up], near, &far))
+            .with(|network| network.core.add_link([down, up], &indices(near), &indices(far)))
     }
 
     /// Joins `stations` with each other by one radio. Its packets may be as late as those of a link without delay: a full frame at
     /// 11 Mbit/s takes 1.3 ms, of which a twentieth is less than the least bound.
     pub fn radio(&self, spec: &RadioSpec, stations: &[(&EmuHost, Position)]) -> RadioId {
         self.tighten_bound(LatenessBound::default());
-        let stations: Vec<_> = stations.iter().map(|(host, at)| (host.index(), *at)).collect();
+        let stations: Vec<_> = stations.iter().map(|(host, at)| (host.index, *at)).collect();
         self.forwarder.with(|network| network.core.add_radio(spec, &stations))
     }
 
@@ -269,34 +256,31 @@ impl World {
     /// opened in time. Packets wait meanwhile, so it must be quick.
     pub fn on_connection_request(&self, host: &EmuHost, hook: impl FnMut(SocketAddrV4) + Send + 'static) {
         self.forwarder
-            .with(|network| network.on_request(host.index(), Box::new(hook)));
+            .with(|network| network.on_request(host.index, Box::new(hook)));
     }
 
     /// The lateness of all packets so far.
     pub fn lateness(&self) -> Lateness {
-        self.forwarder.with(|network| network.lateness().clone())
+        self.forwarder.with(|network| network.lateness.clone())
     }
 
     /// What has happened to packets and programs outside the link model so far, which decides whether figures count. Figures of a span
     /// of time are judged by the [difference](Disturbance::since).
     pub fn disturbance(&self) -> Disturbance {
         self.waits.borrow_mut().record();
-        let of = |(host, namespace): (usize, &Namespace)| {
-            UnmodelledLosses::read_counters(namespace, &self.forwarder.with(|network| network.interface(host)))
-        };
-        let losses: UnmodelledLosses = self.namespaces.borrow().iter().enumerate().map(of).sum();
-        let (lateness, refused) = self
-            .forwarder
-            .with(|network| (network.lateness().clone(), network.refused()));
+        let mut losses = UnmodelledLosses::default();
+        for (host, namespace) in self.namespaces.borrow().iter().enumerate() {
+            losses.add_counters(namespace, &self.forwarder.with(|network| network.interface(host)));
+        }
+        let lateness = self.forwarder.with(|network| {
+            losses.after_link += network.refused;
+            network.lateness.clone()
+        });
         Disturbance {
             lateness,
             bound: self.bound.get().unwrap_or_default(),
-            losses: losses
-                + UnmodelledLosses {
-                    before_link: 0,
-                    after_link: refused,
-                },
-            waits: self.watch.waits(),
+            losses,
+            waits: self.watch.shared.waits(),
         }
     }
 
@@ -308,7 +292,7 @@ impl World {
 
     /// The number of packets for addresses outside this world.
     pub fn unroutable_packets(&self) -> u64 {
-        self.forwarder.with(|network| network.unroutable_packets())
+        self.forwarder.with(|network| network.unroutable)
     }
 
     /// The way in which hosts are attached.
@@ -346,7 +330,7 @@ impl crate::World for World {
     }
 
     fn capture(&self, host: &EmuHost, to: Box<dyn Write + Send>) -> io::Result<()> {
-        self.forwarder.with(|network| network.core.capture(host.index(), to))
+        self.forwarder.with(|network| network.core.capture(host.index, to))
     }
 
     fn capture_drops_of(&self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()> {
@@ -376,7 +360,7 @@ impl crate::World for World {
     }
 
     fn retransmissions(&self, host: &EmuHost) -> u64 {
-        host.namespace().enter(sysctl::retransmissions).unwrap_or_default()
+        host.namespace.enter(sysctl::retransmissions).unwrap_or_default()
     }
 
     fn cpu_time(&self, host: &EmuHost) -> Duration {

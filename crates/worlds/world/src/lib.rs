@@ -9,7 +9,7 @@ mod air_capture;
 pub mod emu;
 mod host;
 mod observer;
-pub mod pcapng_writer;
+mod pcapng_writer;
 pub mod sim;
 pub mod topology;
 mod world;

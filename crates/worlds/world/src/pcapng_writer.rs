@@ -9,9 +9,8 @@ use lastmile_units::Instant;
 use std::io::{self, Write};
 
 /// A capture being written.
-pub struct Capture<W> {
-    to: W,
-    packet: Vec<u8>,
+pub(crate) struct Capture {
+    to: Box<dyn Write + Send>,
     block: Vec<u8>,
 }
 
@@ -25,12 +24,12 @@ const OPTION_TIME_RESOLUTION: u16 = 9;
 /// Option `opt_comment` of a packet: text for the reader of the capture.
 const OPTION_COMMENT: u16 = 1;
 
-impl<W: Write> Capture<W> {
+impl Capture {
     /// Begins a capture: writes the section and interface headers.
     ///
     /// # Errors
     /// Those of `to`.
-    pub fn new(to: W) -> io::Result<Self> {
+    pub(crate) fn new(to: Box<dyn Write + Send>) -> io::Result<Self> {
         Self::with_link_type(to, LINK_TYPE_IPV4)
     }
 
@@ -38,10 +37,9 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// As [`Capture::new`].
-    pub(crate) fn with_link_type(to: W, link_type: u16) -> io::Result<Self> {
+    pub(crate) fn with_link_type(to: Box<dyn Write + Send>, link_type: u16) -> io::Result<Self> {
         let mut capture = Self {
             to,
-            packet: Vec::with_capacity(1600),
             block: Vec::with_capacity(1600),
         };
         let mut section = Vec::new();
@@ -62,30 +60,11 @@ impl<W: Write> Capture<W> {
         Ok(capture)
     }
 
-    /// Writes a segment that passed at `at`, as a packet with this remaining time to live, and an optional comment.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn segment(
-        &mut self,
-        at: Instant,
-        segment: &Segment,
-        time_to_live: u8,
-        comment: Option<&str>,
-    ) -> io::Result<()> {
-        let mut packet = std::mem::take(&mut self.packet);
-        packet.clear();
-        write_ipv4(segment, time_to_live, &mut packet);
-        let written = self.packet(at, &packet, comment);
-        self.packet = packet;
-        written
-    }
-
     /// Writes a packet that passed at `at`, of the capture's link type, and an optional comment.
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn packet(&mut self, at: Instant, packet: &[u8], comment: Option<&str>) -> io::Result<()> {
+    pub(crate) fn packet(&mut self, at: Instant, packet: &[u8], comment: Option<&str>) -> io::Result<()> {
         let mut block = std::mem::take(&mut self.block);
         block.clear();
         block.extend(0u32.to_le_bytes()); // The only interface.
@@ -111,7 +90,7 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// Those of the writer.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
 
@@ -130,7 +109,7 @@ pub(crate) fn dropped_comment(cause: DropCause) -> String {
 }
 
 /// Writes the IPv4 packet of a segment (RFC 791 section 3.1, RFC 9293 section 3.1), checksums included.
-pub fn write_ipv4(segment: &Segment, time_to_live: u8, to: &mut Vec<u8>) {
+pub(crate) fn write_ipv4(segment: &Segment, time_to_live: u8, to: &mut Vec<u8>) {
     let length = segment.size().get() as u16;
     let start = to.len();
     to.extend([0x45, 0]);

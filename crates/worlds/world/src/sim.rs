@@ -47,7 +47,7 @@ pub use stream::SimStream;
 use crate::topology::{Assembly, HostName, LinkId, MediumId, RadioId, Topology};
 use crate::{Halt, Observer, World as _};
 use cpu::Cpus;
-use event_queue::{Event, EventQueue};
+use event_queue::Event;
 use executor::Executor;
 use lastmile_link::radio::{Position, RadioCounters, RadioSpec};
 use lastmile_link::{Counters, DirectionSpec, LinkSpec};
@@ -73,8 +73,6 @@ pub(crate) struct Inner {
 
 /// The state that changes as time passes.
 struct State {
-    now: Instant,
-    event_queue: EventQueue,
     network: SimulatedNetwork,
     cpus: Cpus,
 }
@@ -83,8 +81,6 @@ impl World {
     /// An empty world.
     pub fn new(seed: Seed) -> Self {
         let state = State {
-            now: Instant::START,
-            event_queue: EventQueue::default(),
             network: SimulatedNetwork::new(seed.derive("network")),
             cpus: Cpus::default(),
         };
@@ -166,7 +162,7 @@ impl World {
 
     /// The time.
     pub fn now(&self) -> Instant {
-        self.inner.state.borrow().now
+        self.inner.state.borrow().network.now
     }
 
     /// Runs the world until `program` is done. Other programs stop where they are, and go on with the next call.
@@ -200,10 +196,10 @@ impl crate::World for World {
                 return Ok(value);
             }
             let mut state = self.inner.state.borrow_mut();
-            match state.event_queue.next_at() {
-                None => return Err(Halt::Stalled { at: state.now }),
+            match state.network.event_queue.next_at() {
+                None => return Err(Halt::Stalled { at: state.network.now }),
                 Some(at) if at > ends => {
-                    state.now = ends;
+                    state.network.now = ends;
                     return Err(Halt::OutOfTime { limit });
                 }
                 Some(_) => state.step(),
@@ -225,7 +221,7 @@ impl crate::World for World {
 
     fn capture_error(&self) -> Option<io::Error> {
         self.inner
-            .with(|state| state.network.core.take_capture_error(state.now))
+            .with(|state| state.network.core.take_capture_error(state.network.now))
     }
 
     fn observe(&self, observer: Box<dyn Observer>, period: Duration) {
@@ -238,7 +234,7 @@ impl crate::World for World {
 
     fn radio_counters(&self, radio: RadioId) -> RadioCounters {
         self.inner
-            .with(|state| state.network.core.radio_counters(radio, state.now))
+            .with(|state| state.network.core.radio_counters(radio, state.network.now))
     }
 
     fn retransmissions(&self, host: &SimHost) -> u64 {
@@ -260,15 +256,16 @@ impl Drop for World {
 impl State {
     /// Handles the next event.
     fn step(&mut self) {
-        let Some((at, due)) = self.event_queue.pop() else {
+        let network = &mut self.network;
+        let Some((at, due)) = network.event_queue.pop() else {
             return;
         };
-        assert!(self.now <= at, "time never goes back");
-        self.now = at;
+        assert!(network.now <= at, "time never goes back");
+        network.now = at;
         match due {
             Event::Wake(waker) => waker.wake(),
-            Event::Medium(medium) => self.network.on_medium(medium, at, &mut self.event_queue),
-            Event::Socket(id) => self.network.on_socket_deadline(id, at, &mut self.event_queue),
+            Event::Medium(medium) => network.on_medium(medium),
+            Event::Socket(id) => network.on_socket_deadline(id),
         }
     }
 }

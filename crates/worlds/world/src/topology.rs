@@ -5,14 +5,12 @@
 //! media, the routes and the captures of a world. Each world decides by itself how its hosts receive packets.
 
 mod builder;
-mod error;
 pub(crate) mod id;
 mod name;
 mod network_core;
 mod routes;
 
 pub use builder::TopologyBuilder;
-pub use error::TopologyError;
 pub use id::{LinkId, MediumId, RadioId};
 pub use name::{AIR, DROPS, HostName, MediumName};
 pub(crate) use network_core::{NetworkCore, Payload, SendOutcome};
@@ -21,7 +19,11 @@ use crate::World;
 use lastmile_link::LinkSpec;
 use lastmile_link::radio::{Position, RadioSpec};
 use std::collections::BTreeMap;
-use std::fmt;
+
+/// A topology that no world can be made from: the fault, with the names of hosts and media, and the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TopologyError(String);
 
 /// Hosts and the media that join them.
 ///
@@ -97,24 +99,6 @@ pub struct WireSpec {
     pub near: Vec<HostName>,
     /// The hosts of the far side.
     pub far: Vec<HostName>,
-}
-
-/// One side of a wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// The side that `down` leads to.
-    Near,
-    /// The side that `up` leads to.
-    Far,
-}
-
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Near => "near",
-            Self::Far => "far",
-        })
-    }
 }
 
 impl Topology {

@@ -15,7 +15,7 @@ use lastmile_units::{BitRate, ByteCount, Instant, Rng};
 use long_term_bandwidth::{Policer, Progress};
 use rand_core::Rng as _;
 use std::time::Duration;
-use window::MINIMUM_WINDOW;
+use window::WINDOW_MIN;
 
 /// BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: congestion-based congestion control", ACM Queue 14
 /// (2016), and draft-cardwell-iccrg-bbr-congestion-control-00, as Linux's `tcp_bbr.c` has it: its roundings, its recovery by
@@ -72,7 +72,7 @@ struct ProbeEnd {
 }
 
 /// Whether the bandwidth still grows in startup.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct FullPipe {
     bandwidth: Bandwidth,
     rounds_without_growth: u32,
@@ -117,7 +117,7 @@ impl Bbr {
             pacing_gain: HIGH_GAIN,
             pacing_rate: initial_rate(window, handshake, segment_size),
             has_round_trip: handshake.is_some(),
-            bandwidth: Maximum::new(),
+            bandwidth: Maximum::default(),
             policer: Policer::new(now, segment_size),
             aggregation: Aggregation::new(now),
             round: 0,
@@ -125,11 +125,7 @@ impl Bbr {
             round_began: false,
             round_trip: handshake.map(in_microseconds),
             round_trip_seen: now,
-            full_pipe: FullPipe {
-                bandwidth: Bandwidth::ZERO,
-                rounds_without_growth: 0,
-                reached: false,
-            },
+            full_pipe: FullPipe::default(),
             phase: Phase::Open,
             conserves_packets: false,
             window_before: 0,
@@ -273,7 +269,7 @@ impl Bbr {
         let mut window = window;
         if let Mode::ProbeRoundTrip { ends } = &mut self.mode {
             match ends {
-                None if seen.in_flight <= MINIMUM_WINDOW => {
+                None if seen.in_flight <= WINDOW_MIN => {
                     *ends = Some(ProbeEnd {
                         at: seen.now + PROBE_ROUND_TRIP,
                         round_passed: false,

@@ -1,7 +1,7 @@
 //! Cubic: moves the window along a cubic curve through the window of the last loss.
 
 use super::hystart::HyStart;
-use super::{Acknowledged, Algorithm, MINIMUM_THRESHOLD, RoundTripSample};
+use super::{Algorithm, RoundTripSample, THRESHOLD_MIN};
 use lastmile_units::Instant;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// acknowledgement the window grows. Departures, all the kernel's: until the first loss the window grows by at least a
 /// twentieth per round trip; it never grows by more than half per round trip; round trips count only from a second after a
 /// loss; the curve is evaluated again only when the window has moved or some time has passed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Cubic {
     hystart: HyStart,
     /// W_max: the window just before the last loss, lowered by fast convergence. 0 before the first loss.
@@ -56,16 +56,6 @@ const SETTLING: Duration = Duration::from_secs(1);
 const PROBING: u32 = 20;
 
 impl Cubic {
-    pub(super) const fn new() -> Self {
-        Self {
-            hystart: HyStart::new(),
-            window_maximum: 0,
-            epoch: None,
-            round_trip_minimum: None,
-            acknowledged: 0,
-        }
-    }
-
     /// How many segments must be acknowledged for the window to grow by one.
     fn segments_per_growth(&mut self, now: Instant, segments: u32, window: u32) -> u32 {
         let (maximum, ahead) = (self.window_maximum, self.round_trip_minimum.unwrap_or_default());
@@ -139,8 +129,8 @@ impl Epoch {
 }
 
 impl Algorithm for Cubic {
-    fn avoid(&mut self, ack: &Acknowledged, segments: u32, window: u32) -> u32 {
-        let per_growth = self.segments_per_growth(ack.now, segments, window);
+    fn avoid(&mut self, now: Instant, segments: u32, window: u32) -> u32 {
+        let per_growth = self.segments_per_growth(now, segments, window);
         let mut window = window;
         // Credit saved up while the window stood still counts as one segment, whatever its amount (Linux's
         // `tcp_cong_avoid_ai`).
@@ -163,7 +153,7 @@ impl Algorithm for Cubic {
         } else {
             window
         };
-        (window * BETA / SCALE).max(MINIMUM_THRESHOLD)
+        (window * BETA / SCALE).max(THRESHOLD_MIN)
     }
 
     fn on_round_trip(&mut self, sample: &RoundTripSample, window: u32, in_slow_start: bool) -> bool {
@@ -179,7 +169,7 @@ impl Algorithm for Cubic {
     }
 
     fn on_timeout(&mut self) {
-        *self = Self::new();
+        *self = Self::default();
     }
 
     fn on_idle(&mut self, idle: Duration) {
@@ -193,22 +183,18 @@ impl Algorithm for Cubic {
 mod tests {
     use super::*;
 
-    fn ack_at(seconds: f64) -> Acknowledged {
-        Acknowledged {
-            now: Instant::START + Duration::from_secs_f64(seconds),
-            segments: 1,
-            window_limited: true,
-        }
+    fn at(seconds: f64) -> Instant {
+        Instant::START + Duration::from_secs_f64(seconds)
     }
 
     #[test]
     fn a_loss_multiplies_the_window_by_seven_tenths() {
-        assert_eq!(Cubic::new().threshold_after_loss(100), 70);
+        assert_eq!(Cubic::default().threshold_after_loss(100), 70);
     }
 
     #[test]
     fn a_second_loss_at_a_smaller_window_gives_way_by_fast_convergence() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::default();
         cubic.threshold_after_loss(100);
         cubic.threshold_after_loss(80);
         assert_eq!(cubic.window_maximum, 68);
@@ -218,7 +204,7 @@ mod tests {
     /// may be early by the segment that acknowledgements have saved up for, and late by one that rounding costs.
     #[test]
     fn the_window_follows_the_cubic_curve_to_its_plateau_and_past_it() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::default();
         let mut window = cubic.threshold_after_loss(100);
         let sample = RoundTripSample {
             now: Instant::START,
@@ -232,7 +218,7 @@ mod tests {
         for round in 0..60 {
             let acknowledgements = window;
             for _ in 0..acknowledgements {
-                window = cubic.avoid(&ack_at(f64::from(round) * 0.1), 1, window);
+                window = cubic.avoid(at(f64::from(round) * 0.1), 1, window);
             }
             let from_plateau = f64::from(round + 1) * 0.1 - plateau_after;
             let curve = 100.0 + 0.4 * from_plateau * from_plateau * from_plateau;
@@ -248,9 +234,9 @@ mod tests {
 
     #[test]
     fn round_trips_in_the_first_second_after_a_loss_do_not_count() {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::default();
         let window = cubic.threshold_after_loss(100);
-        cubic.avoid(&ack_at(0.0), 1, window);
+        cubic.avoid(at(0.0), 1, window);
         for (milliseconds, counted) in [(999, None), (1000, Some(Duration::from_millis(100)))] {
             let sample = RoundTripSample {
                 now: Instant::START + Duration::from_millis(milliseconds),

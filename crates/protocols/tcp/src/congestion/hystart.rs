@@ -7,7 +7,7 @@ use std::time::Duration;
 /// HyStart (Ha and Rhee, "Taming the elephants", 2011) as in Linux's Cubic: slow start ends when, within a round, either a
 /// train of closely spaced acknowledgements is half a round trip long, or the least of eight samples exceeds the least round
 /// trip so far by an eighth of it (4 to 16 ms). It does so once; only a timeout resets it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HyStart {
     round: Option<Round>,
     found: bool,
@@ -34,13 +34,6 @@ const TRAIN_ALLOWANCE: Duration = Duration::from_millis(1);
 const SAMPLES: u32 = 8;
 
 impl HyStart {
-    pub(super) const fn new() -> Self {
-        Self {
-            round: None,
-            found: false,
-        }
-    }
-
     /// Observes a round trip in slow start, when `minimum` is the least so far; returns true where slow start should end.
     pub(super) fn on_round_trip(&mut self, sample: &RoundTripSample, minimum: Duration, window: u32) -> bool {
         if self.found {

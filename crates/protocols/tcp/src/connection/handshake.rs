@@ -27,7 +27,7 @@ pub(super) struct Handshake {
 }
 
 /// The largest doubled timeout (Linux's `TCP_RTO_MAX`).
-const SYN_TIMEOUT_MAXIMUM: Duration = Duration::from_secs(120);
+const SYN_TIMEOUT_MAX: Duration = Duration::from_secs(120);
 
 impl Handshake {
     pub(super) const fn new(now: Instant, receiver: Option<Box<Receiver>>, peer: Option<Peer>) -> Self {
@@ -50,7 +50,7 @@ impl Handshake {
     /// How long to wait for an answer.
     fn timeout(&self, config: &Config) -> Duration {
         let doublings = self.repeated.saturating_sub(self.linear_repetitions(config));
-        (config.syn_timeout * (1 << doublings.min(7))).min(SYN_TIMEOUT_MAXIMUM)
+        (config.syn_timeout * (1 << doublings.min(7))).min(SYN_TIMEOUT_MAX)
     }
 
     /// How often it is repeated before the timeout doubles.
@@ -118,7 +118,7 @@ impl Connection {
                 handshake.due = true;
             } else if acknowledges {
                 let mut receiver = Receiver::new(&self.config, segment, now, Self::shift(&self.config));
-                receiver.acknowledgement_mut().ack_now();
+                receiver.acknowledgement.ack_now();
                 let peer = Self::peer(&self.config, segment);
                 self.open(now, segment, receiver, peer);
             }
@@ -150,7 +150,7 @@ impl Connection {
     }
 
     pub(super) fn next_syn(&mut self, now: Instant) -> Option<Segment> {
-        let mut segment = self.pure_ack(0);
+        let mut segment = Self::segment(self.local, self.remote, self.numbering.to_wire(0));
         let State::Handshake(handshake) = &mut self.state else {
             return None;
         };

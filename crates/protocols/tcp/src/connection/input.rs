@@ -19,10 +19,10 @@ impl Connection {
                 let acceptable =
                     !segment.flags.has(Flags::SYN) && segment.flags.has(Flags::ACK) && sender.on_segment(now, segment);
                 if !acceptable {
-                    receiver.acknowledgement_mut().ack_now();
+                    receiver.acknowledgement.ack_now();
                     return;
                 }
-                receiver.on_segment(now, segment, Some(sender.round_trip()));
+                receiver.on_segment(now, segment, Some(&sender.round_trip));
                 if self.released && receiver.readable() > 0 {
                     return self.abort();
                 }
@@ -54,7 +54,7 @@ impl Connection {
             | State::Open { receiver, .. } => {
                 if !receiver.expects(segment.sequence) {
                     if receiver.has_room_for(segment.sequence) {
-                        receiver.acknowledgement_mut().ack_now();
+                        receiver.acknowledgement.ack_now();
                     }
                     return;
                 }
@@ -81,7 +81,7 @@ impl Connection {
         if !sender.is_finished() || !receiver.is_finished() {
             return;
         }
-        let next = sender.next_offset();
+        let next = sender.next;
         self.end(None);
         if self.fin == Some(CloseOrder::Others) {
             return;

@@ -13,7 +13,7 @@ impl Connection {
         if self.reset_due {
             self.reset_due = false;
             let (offset, receiver) = match &mut self.state {
-                State::Open { sender, receiver } => (sender.next_offset(), Some(receiver)),
+                State::Open { sender, receiver } => (sender.next, Some(receiver)),
                 State::Handshake(handshake) => (1, handshake.receiver.as_mut()),
                 State::TimeWait { .. } | State::Closed { .. } => return None,
             };
@@ -44,10 +44,10 @@ impl Connection {
                 }
                 let piece = match sender.next_piece(now) {
                     Some(piece) => piece,
-                    None if receiver.acknowledgement_is_due(now) => sender.bare_piece(now),
+                    None if receiver.acknowledgement.is_due(now) => sender.bare_piece(now),
                     None => return None,
                 };
-                sender.counters_mut().segments_sent += 1;
+                sender.counters.segments_sent += 1;
                 let mut segment = Self::segment(self.local, self.remote, self.numbering.to_wire(piece.offset));
                 segment.payload = piece.payload;
                 if piece.push && !segment.payload.is_empty() {
@@ -62,11 +62,11 @@ impl Connection {
                     };
                     self.fin.get_or_insert(first);
                 }
-                receiver.fill(now, &mut segment, Some(sender.round_trip()));
+                receiver.fill(now, &mut segment, Some(&sender.round_trip));
                 Some(segment)
             }
             State::TimeWait { receiver, next, .. } => {
-                if !receiver.acknowledgement_is_due(now) {
+                if !receiver.acknowledgement.is_due(now) {
                     return None;
                 }
                 let mut segment = Self::segment(self.local, self.remote, self.numbering.to_wire(*next));
@@ -78,12 +78,8 @@ impl Connection {
         }
     }
 
-    pub(super) fn pure_ack(&self, offset: u64) -> Segment {
-        Self::segment(self.local, self.remote, self.numbering.to_wire(offset))
-    }
-
     /// A segment without contents.
-    const fn segment(source: SocketAddrV4, destination: SocketAddrV4, sequence: u32) -> Segment {
+    pub(super) const fn segment(source: SocketAddrV4, destination: SocketAddrV4, sequence: u32) -> Segment {
         Segment {
             source,
             destination,

@@ -20,17 +20,6 @@ struct Outstanding {
     again: bool,
 }
 
-/// What an acknowledgement says about a probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TlpOutcome {
-    /// Nothing yet.
-    None,
-    /// Nothing was lost.
-    Harmless,
-    /// The segment that the probe repeated had been lost, which was a sign of congestion that the probe hid.
-    RepairedLoss,
-}
-
 /// How long the receiver of a single segment may delay its acknowledgement (RFC 8985 section 7.2, TLP.max_ack_delay; Linux uses
 /// its minimum timeout).
 const ACKNOWLEDGEMENT_DELAY: Duration = Duration::from_millis(200);
@@ -78,25 +67,19 @@ impl TailLossProbe {
         self.outstanding.map(|probe| probe.end)
     }
 
-    /// Handles an acknowledgement (section 7.4.2).
-    pub(super) fn on_report(&mut self, report: &AckReport) -> TlpOutcome {
+    /// Handles an acknowledgement (section 7.4.2). True where it shows that the segment which the probe repeated had been lost: a sign
+    /// of congestion that the probe hid.
+    pub(super) fn on_report(&mut self, report: &AckReport) -> bool {
         let Some(probe) = self.outstanding.filter(|probe| report.acknowledged >= probe.end) else {
-            return TlpOutcome::None;
+            return false;
         };
-        if !probe.again || report.probe_duplicated {
+        let is_harmless = !probe.again || report.probe_duplicated;
+        let repaired_a_loss = !is_harmless && report.acknowledged > probe.end;
+        let both_arrived = report.is_duplicate && !report.selected;
+        if is_harmless || repaired_a_loss || both_arrived {
             self.outstanding = None;
-            return TlpOutcome::Harmless;
         }
-        if report.acknowledged > probe.end {
-            self.outstanding = None;
-            return TlpOutcome::RepairedLoss;
-        }
-        if report.is_duplicate && !report.selected {
-            // Both the original and the probe arrived.
-            self.outstanding = None;
-            return TlpOutcome::Harmless;
-        }
-        TlpOutcome::None
+        repaired_a_loss
     }
 }
 
@@ -126,18 +109,18 @@ mod tests {
             probe_duplicated,
             ..AckReport::default()
         };
-        for (again, report, answer) in [
-            (false, report(50, false, false), TlpOutcome::Harmless),
-            (true, report(40, false, false), TlpOutcome::None),
-            (true, report(50, false, false), TlpOutcome::None),
-            (true, report(50, true, true), TlpOutcome::Harmless),
-            (true, report(50, false, true), TlpOutcome::Harmless),
-            (true, report(51, false, false), TlpOutcome::RepairedLoss),
+        for (again, report, is_answered, repaired_a_loss) in [
+            (false, report(50, false, false), true, false),
+            (true, report(40, false, false), false, false),
+            (true, report(50, false, false), false, false),
+            (true, report(50, true, true), true, false),
+            (true, report(50, false, true), true, false),
+            (true, report(51, false, false), true, true),
         ] {
             let mut probe = TailLossProbe::default();
             probe.on_sent(50, again);
-            assert_eq!(probe.on_report(&report), answer);
-            assert_eq!(probe.is_outstanding(), answer == TlpOutcome::None);
+            assert_eq!(probe.on_report(&report), repaired_a_loss);
+            assert_eq!(probe.is_outstanding(), !is_answered);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Sender {
         self.recovery.on_duplicates(resent, end);
         Duplicate {
             segments,
-            is_probe: segments == 1 && self.recovery.probe().end() == Some(end),
+            is_probe: segments == 1 && self.recovery.probe.end() == Some(end),
         }
     }
 }

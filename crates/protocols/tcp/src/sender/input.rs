@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::rate_based::AckEffect;
-use crate::congestion::{Acknowledged, RoundTripSample};
+use crate::congestion::RoundTripSample;
 use crate::recovery::{AckReport, Recovery};
 use crate::retransmission_timer::TimerPurpose;
 use crate::scoreboard::Sent;
@@ -58,7 +58,7 @@ impl Sender {
         let duplicate = self.take_duplicate(&segment.sack, offset);
         let offset = offset.max(acknowledged_before);
         let echo = segment.timestamps.map(|timestamps| timestamps.echo);
-        let (least, until) = (self.round_trip.minimum(), self.recovery.until());
+        let (least, until) = (self.round_trip.minimum(), self.recovery.until);
         let highest_sacked = self.board.highest_sacked();
         let mut report = AckReport {
             now,
@@ -77,7 +77,7 @@ impl Sender {
         let mut late_from = None;
         let (blocks, count) = self.blocks(&segment.sack, offset);
         let (in_flight_before, sacked_before) = (self.board.in_flight(), self.board.sacked());
-        let (rack, paced) = (self.recovery.rack_mut(), &mut self.paced);
+        let (rack, paced) = (&mut self.recovery.rack, &mut self.paced);
         self.board.acknowledge(offset, |sent| {
             any_resent |= sent.retransmitted;
             if !sent.retransmitted && !sent.sacked {
@@ -90,7 +90,7 @@ impl Sender {
             if !sent.sacked {
                 report.delivered += 1;
                 if let Some(paced) = paced {
-                    paced.on_delivered(sent);
+                    paced.delivery.on_delivered(sent);
                 }
                 if !was_sent_before_resending(sent, echo) {
                     rack.on_arrival(sent, now, least);
@@ -101,7 +101,7 @@ impl Sender {
             report.delivered += 1;
             report.selected = true;
             if let Some(paced) = paced {
-                paced.on_delivered(sent);
+                paced.delivery.on_delivered(sent);
             }
             rack.on_arrival(sent, now, least);
             if !sent.retransmitted {
@@ -118,7 +118,7 @@ impl Sender {
         self.acknowledged = offset;
         self.buffer.release(offset);
         if advanced {
-            self.timer.forget_expiries();
+            self.timer.expiries = 0;
         }
 
         let round_trip = self.take_round_trip(&report, segment, &in_order, &out_of_order, any_resent);
@@ -145,12 +145,8 @@ impl Sender {
                 sacked_before,
             };
             self.observe(now, &arrived);
-        } else if self.recovery.may_grow(&report) {
-            self.congestion.on_ack(&Acknowledged {
-                now,
-                segments: report.delivered,
-                window_limited: self.window_limited(),
-            });
+        } else if self.recovery.may_grow(&report) && self.window_limited() {
+            self.congestion.on_ack(now, report.delivered);
         }
         self.grow_buffer();
     }

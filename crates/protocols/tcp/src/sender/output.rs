@@ -54,7 +54,7 @@ impl Sender {
             return Some(Piece::without_data(self.acknowledged - 1));
         }
         if let Some(paced) = &mut self.paced {
-            paced.stop_waiting();
+            paced.pacing.stop_waiting();
         }
         if std::mem::take(&mut self.probe_due) {
             return self.next_probe(now);
@@ -64,9 +64,9 @@ impl Sender {
             self.restart_after_idle(now);
         }
         let window_is_full = self.board.in_flight() >= self.congestion.window();
-        let mut resending = self.recovery.resending();
+        let mut resending = self.recovery.resending;
         if resending == RetransmitAllowance::UnlessNew
-            && self.next == self.recovery.until()
+            && self.next == self.recovery.until
             && (new == 0 || window_is_full)
         {
             self.recovery.accept_timeout_as_genuine();
@@ -148,7 +148,7 @@ impl Sender {
             self.last_sent = Some(now);
             self.piece(start, end)
         };
-        self.recovery.probe_mut().on_sent(self.next, !is_new);
+        self.recovery.probe.on_sent(self.next, !is_new);
         self.timer.stop();
         self.arm_timeout(now);
         Some(piece)

@@ -3,18 +3,17 @@
 //! It keeps a pacing clock, samples the delivery rate, and reports every acknowledgement to the control.
 
 use super::Sender;
-use crate::congestion::{AckSample, ConnectionStart, Phase};
+use crate::congestion::{AckSample, ConnectionStart};
 use crate::delivery_rate::DeliveryRate;
 use crate::pacing::{Pacing, segments_per_burst, short_path_allowance};
-use crate::scoreboard::Sent;
 use lastmile_units::{ByteCount, Instant};
 use std::time::Duration;
 
 /// The additional state of such a sender.
 #[derive(Debug)]
 pub(super) struct RateBasedState {
-    pacing: Pacing,
-    delivery: DeliveryRate,
+    pub(super) pacing: Pacing,
+    pub(super) delivery: DeliveryRate,
 }
 
 /// The effect of an acknowledgement.
@@ -46,29 +45,6 @@ impl RateBasedState {
             delivery: DeliveryRate::new(beginning.now, beginning.handshake),
         }
     }
-
-    /// A segment is newly known to have arrived.
-    pub(super) fn on_delivered(&mut self, sent: &Sent) {
-        self.delivery.on_delivered(sent);
-    }
-
-    pub(super) fn next_deadline(&self) -> Option<Instant> {
-        self.pacing.next_deadline()
-    }
-
-    /// How long the next burst has to wait.
-    pub(super) const fn delay(&self, now: Instant) -> Duration {
-        self.pacing.delay(now)
-    }
-
-    pub(super) const fn stop_waiting(&mut self) {
-        self.pacing.stop_waiting();
-    }
-
-    /// A segment without data leaves.
-    pub(super) fn on_bare_segment(&mut self, now: Instant) {
-        self.pacing.on_bare_segment(now);
-    }
 }
 
 impl Sender {
@@ -93,7 +69,7 @@ impl Sender {
             return true;
         }
         let segment_size = ByteCount::new(self.segment_size);
-        let allowance = short_path_allowance(paced.delivery.round_trip_minimum().unwrap_or(Duration::MAX));
+        let allowance = short_path_allowance(paced.delivery.round_trip_minimum.unwrap_or(Duration::MAX));
         let burst = segments_per_burst(rate, allowance, segment_size);
         if self.defers(now, burst) {
             return false;
@@ -117,7 +93,7 @@ impl Sender {
         let window = self.congestion.window();
         let room = u64::from(window - self.board.in_flight()) * self.segment_size;
         let open = room.min(self.peer_window.room(self.next));
-        let idle = now.saturating_since(paced.pacing.departs_at());
+        let idle = now.saturating_since(paced.pacing.departs_at);
         !self.recovery.is_recovering()
             && burst > 1
             && idle <= RECENT
@@ -132,7 +108,7 @@ impl Sender {
     pub(super) fn on_departure(&mut self, now: Instant, end: u64, payload: u64) {
         let Some(paced) = &mut self.paced else { return };
         if self.board.in_flight() == 0 && paced.delivery.is_program_limited() {
-            self.congestion.on_restart(now, paced.delivery.delivered_at());
+            self.congestion.on_restart(now, paced.delivery.delivered_at);
         }
         paced.delivery.on_sent(now, end);
         if let Some(rate) = self.congestion.pacing_rate() {
@@ -158,13 +134,8 @@ impl Sender {
     /// Reports an acknowledgement to the congestion control, after the search for losses.
     pub(super) fn observe(&mut self, now: Instant, arrived: &AckEffect) {
         let Some(paced) = &mut self.paced else { return };
-        let delivered_before = paced.delivery.delivered() - u64::from(arrived.delivered);
+        let delivered_before = paced.delivery.delivered - u64::from(arrived.delivered);
         let rate = paced.delivery.sample(now, arrived.acknowledged, arrived.round_trip);
-        let phase = match (self.recovery.is_recovering(), self.recovery.after_timeout()) {
-            (false, _) => Phase::Open,
-            (true, false) => Phase::Fast,
-            (true, true) => Phase::Timeout,
-        };
         // A lone segment that was not full, with nothing else to be acknowledged.
         let maybe_delayed = arrived.delivered == 1
             && arrived.sacked_before == 0
@@ -179,21 +150,16 @@ impl Sender {
             smoothed_round_trip: self.round_trip.smoothed(),
             maybe_delayed,
             rate,
-            delivered: paced.delivery.delivered(),
-            delivered_at: paced.delivery.delivered_at(),
+            delivered: paced.delivery.delivered,
+            delivered_at: paced.delivery.delivered_at,
             in_flight_before: arrived.in_flight_before,
             in_flight,
-            departs_at: paced.pacing.departs_at(),
-            phase,
+            departs_at: paced.pacing.departs_at,
+            phase: self.recovery.reason(),
         });
         if holds_back {
             paced.delivery.mark_program_limited(in_flight);
         }
-    }
-
-    /// Reports losses to the congestion control that were found without an arrival.
-    pub(super) fn observe_losses(&mut self, lost: u32) {
-        self.congestion.on_losses_by_time(lost);
     }
 
     /// A timeout expired and found `lost` losses.
@@ -202,7 +168,7 @@ impl Sender {
         if let Some(paced) = &mut self.paced {
             let delivery = &paced.delivery;
             self.congestion
-                .on_round_by_timeout(delivery.delivered(), delivery.delivered_at());
+                .on_round_by_timeout(delivery.delivered, delivery.delivered_at);
             // What it resends does not wait for the clock.
             paced.pacing.begin(now, 1);
         }

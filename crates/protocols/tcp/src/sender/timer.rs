@@ -12,15 +12,15 @@ const AT_ONCE: Duration = Duration::from_micros(1);
 
 impl Sender {
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let paced = self.paced.as_ref().and_then(|paced| paced.next_deadline());
-        earlier(earlier(self.timer.fires_at(), self.peer_window.next_deadline()), paced)
+        let paced = self.paced.as_ref().and_then(|paced| paced.pacing.next_deadline());
+        earlier(earlier(self.timer.fires_at(), self.peer_window.probe_at), paced)
     }
 
     /// A timeout allows for the wait of paced segments (Linux's `tcp_pacing_delay`).
     fn allowance(&self, now: Instant) -> Duration {
         match &self.paced {
             None => Duration::ZERO,
-            Some(paced) => paced.delay(now),
+            Some(paced) => paced.pacing.delay(now),
         }
     }
 
@@ -94,12 +94,12 @@ impl Sender {
                     &self.round_trip,
                     &mut self.congestion,
                 );
-                self.observe_losses(found.lost);
+                self.congestion.on_losses_by_time(found.lost);
                 self.arm_timeout(now);
             }
             Some(TimerPurpose::Probe) => {
                 // One probe at a time (RFC 8985 section 7.3).
-                self.probe_due = !self.recovery.probe().is_outstanding();
+                self.probe_due = !self.recovery.probe.is_outstanding();
                 if self.probe_due {
                     self.timer.stop();
                 }
@@ -112,16 +112,16 @@ impl Sender {
     }
 
     fn on_timeout(&mut self, now: Instant) -> bool {
-        if self.timer.expiries() >= self.retries {
+        let expiries = self.timer.expiries;
+        if expiries >= self.retries {
             return false;
         }
         self.counters.timeouts += 1;
-        let expiries = self.timer.expiries();
         let in_flight = self.board.in_flight();
         self.recovery
             .on_timeout(now, self.next, expiries, &mut self.board, &mut self.congestion);
         self.observe_timeout(now, in_flight - self.board.in_flight());
-        self.timer.note_expiry();
+        self.timer.expiries += 1;
         self.round_trip.back_off();
         self.arm_timeout(now);
         true

@@ -71,14 +71,26 @@ fn a_round_trip_is_halved_and_an_odd_nanosecond_goes_down() {
 fn each_with_does_what_its_formula_does() {
     let link = || resolve("wpt/3g").unwrap();
     let rate = |text: &str| text.parse().unwrap();
+    let with = |change: fn(&mut DirectionSpec)| {
+        let mut link = link();
+        change(&mut link.down);
+        change(&mut link.up);
+        link
+    };
     let pairs = [
         (
             link().with_rates(rate("1 Mbit/s"), rate("64 kbit/s")),
             "rate_down=1Mbit/s+rate_up=64kbit/s",
         ),
-        (link().with_loss("1 %".parse().unwrap()), "loss=1%"),
-        (link().with_jitter("20 ms".parse().unwrap()), "jitter=20ms"),
-        (link().with_reordering("jitter".parse().unwrap()), "reordering=jitter"),
+        (with(|direction| direction.loss = "1 %".parse().unwrap()), "loss=1%"),
+        (
+            with(|direction| direction.jitter = "20 ms".parse().unwrap()),
+            "jitter=20ms",
+        ),
+        (
+            with(|direction| direction.reordering = "jitter".parse().unwrap()),
+            "reordering=jitter",
+        ),
     ];
     for (changed, formula) in pairs {
         assert_eq!(changed.to_string(), format!("wpt/3g+{formula}"));

@@ -22,35 +22,23 @@ impl FromStr for Jitter {
 
     fn from_str(found: &str) -> Result<Self, Self::Err> {
         let text = compact(found);
-        let time = |text: &str| JITTER.argument(found, duration::parse(text));
-        let jitter = if text == "none" {
-            Self::None
-        } else if let Some(deviation) = inside(&text, "normal") {
-            Self::Normal {
-                standard_deviation: time(deviation)?,
-            }
-        } else if let Some(peak) = inside(&text, "added") {
-            Self::Added { peak: time(peak)? }
-        } else {
-            Self::Uniform {
-                half_width: time(&text)?,
-            }
-        };
-        // Zero jitter has one form, so that equal links are equal.
-        Ok(if jitter.is_nothing() { Self::None } else { jitter })
-    }
-}
-
-impl Jitter {
-    fn is_nothing(&self) -> bool {
-        match self {
-            Self::None => true,
-            Self::Uniform { half_width: length }
-            | Self::Normal {
-                standard_deviation: length,
-            }
-            | Self::Added { peak: length } => length.is_zero(),
+        if text == "none" {
+            return Ok(Self::None);
         }
+        let (length, of_length): (&str, fn(Duration) -> Self) = if let Some(deviation) = inside(&text, "normal") {
+            (deviation, |standard_deviation| Self::Normal { standard_deviation })
+        } else if let Some(peak) = inside(&text, "added") {
+            (peak, |peak| Self::Added { peak })
+        } else {
+            (&text, |half_width| Self::Uniform { half_width })
+        };
+        let length = JITTER.argument(found, duration::parse(length))?;
+        // Zero jitter has one form, so that equal links are equal.
+        Ok(if length.is_zero() {
+            Self::None
+        } else {
+            of_length(length)
+        })
     }
 }
 

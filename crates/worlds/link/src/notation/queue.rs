@@ -28,16 +28,15 @@ impl FromStr for Queue {
         };
         if let Some(arguments) = inside(&text, "codel") {
             let [target, interval, limit] = QUEUE.arguments(found, arguments, ["target", "interval", "limit"])?;
-            let mut codel = CoDel::default();
-            if let Some(target) = target {
-                codel.target = QUEUE.argument(found, duration::parse(target))?;
-            }
-            if let Some(interval) = interval {
-                codel.interval = QUEUE.argument(found, duration::parse(interval))?;
-            }
-            if let Some(limit) = limit {
-                codel.limit = count(limit)?;
-            }
+            let default = CoDel::default();
+            let time = |text: Option<&str>, default| {
+                text.map_or(Ok(default), |text| QUEUE.argument(found, duration::parse(text)))
+            };
+            let codel = CoDel {
+                target: time(target, default.target)?,
+                interval: time(interval, default.interval)?,
+                limit: limit.map_or(Ok(default.limit), count)?,
+            };
             if codel.interval.is_zero() {
                 return Err(QUEUE.error(found, "its interval is 0"));
             }
@@ -72,6 +71,6 @@ impl fmt::Display for Queue {
 }
 
 /// A count of packets: `20packets`, `1packet`.
-fn packets(text: &str) -> Option<&str> {
+pub(crate) fn packets(text: &str) -> Option<&str> {
     text.strip_suffix("packets").or_else(|| text.strip_suffix("packet"))
 }

@@ -14,8 +14,8 @@ pub(crate) struct Spaces {
     pub(crate) eifs: u64,
 }
 
-/// A station's view of the medium.
-#[derive(Debug, Clone)]
+/// A station's view of the medium. By default the medium has always been idle.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Contender {
     /// How many signals it senses.
     sensed: u32,
@@ -49,29 +49,6 @@ pub(crate) struct Contender {
 }
 
 impl Contender {
-    /// A station for which the medium has always been idle.
-    pub(crate) const fn new() -> Self {
-        Self {
-            sensed: 0,
-            is_transmitting: false,
-            is_responding: false,
-            is_awaiting: false,
-            has_packet: false,
-            packet_since: 0,
-            beacon_slots: None,
-            back_off: 0,
-            counting_since: 0,
-            reserved_until: 0,
-            is_extended: false,
-            receives: 0,
-            receives_power: 0.0,
-            receives_since: 0,
-            accounted_until: 0,
-            transmitting_time: 0,
-            receiving_time: 0,
-        }
-    }
-
     /// When it will send if nothing changes.
     #[inline]
     pub(crate) fn access_at(&self, spaces: Spaces) -> u64 {
@@ -275,8 +252,10 @@ mod tests {
     };
 
     fn with_packet(slots: u32) -> Contender {
-        let mut station = Contender::new();
-        station.has_packet = true;
+        let mut station = Contender {
+            has_packet: true,
+            ..Contender::default()
+        };
         station.set_back_off(slots);
         station
     }
@@ -328,7 +307,7 @@ mod tests {
 
     #[test]
     fn times_are_those_of_each_state() {
-        let mut station = Contender::new();
+        let mut station = Contender::default();
         station.begin_sensing(10, SPACES);
         station.begin_sensing(15, SPACES);
         station.end_sensing(20, SPACES);

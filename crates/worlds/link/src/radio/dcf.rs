@@ -5,22 +5,10 @@
 use super::air_frame::{AirFrame, FrameKind};
 use super::contention::NEVER;
 use super::phy::{ACK, RTS, Rate};
-use super::station::Response;
 use super::transmission::{Overlap, PendingResponse, ResponseContent, Transmission};
 use super::{AirRecord, Radio};
 use lastmile_units::{Dbm, Instant};
 use std::time::Duration;
-
-/// A frame that is about to be sent.
-struct NewFrame {
-    to: Option<usize>,
-    kind: FrameKind,
-    rate: Rate,
-    bytes: u32,
-    reservation: u64,
-    is_retry: bool,
-    sequence: u16,
-}
 
 /// When something of each kind happens next, if nothing changes before.
 #[derive(Debug, Clone, Copy)]
@@ -197,16 +185,10 @@ impl<P> Radio<P> {
             let state = &mut self.stations[station];
             state.frames.beacons_sent += 1;
             let sequence = state.take_sequence();
-            let beacon = NewFrame {
-                to: None,
-                kind: FrameKind::Beacon,
-                rate: self.spec.phy.lowest_rate(),
-                bytes: self.spec.phy.beacon_bytes(),
-                reservation: 0,
-                is_retry: false,
-                sequence,
-            };
-            return self.send(station, &beacon, at);
+            let phy = self.spec.phy;
+            let mut beacon = self.frame(station, None, FrameKind::Beacon, phy.lowest_rate(), phy.beacon_bytes());
+            beacon.sequence = sequence;
+            return self.send(beacon, at);
         }
         let bytes = self.stations[station].queue.front().map_or(0, |packet| packet.bytes);
         if self.needs_reservation(bytes) {
@@ -231,20 +213,14 @@ impl<P> Radio<P> {
         packet.is_retry = true;
         state.frames.rts_sent += 1;
         state.frames.retries += u64::from(is_retry);
-        state.awaits = Response::Cts;
+        state.awaits = FrameKind::Cts;
         let rate = state.rate(to, phy.rates());
         let control = phy.control_rate(rate, self.spec.highest_basic_rate);
         let durations = 2 * phy.frame_nanos(control, ACK) + phy.frame_nanos(rate, bytes);
-        let request = NewFrame {
-            to: Some(to),
-            kind: FrameKind::Rts,
-            rate: control,
-            bytes: RTS,
-            reservation: 3 * self.sifs + durations,
-            is_retry,
-            sequence: 0,
-        };
-        self.send(station, &request, at);
+        let mut request = self.frame(station, Some(to), FrameKind::Rts, control, RTS);
+        request.reservation = 3 * self.sifs + durations;
+        request.is_retry = is_retry;
+        self.send(request, at);
     }
 
     fn send_data(&mut self, station: usize, at: u64) {
@@ -261,65 +237,55 @@ impl<P> Radio<P> {
         state.frames.data_sent += 1;
         state.frames.retries += u64::from(was_sent);
         state.attempts_by_rate[rate.index()] += 1;
-        state.awaits = Response::Ack;
+        state.awaits = FrameKind::Ack;
         state.attempt_received = false;
         let acknowledgement = phy.frame_nanos(phy.control_rate(rate, self.spec.highest_basic_rate), ACK);
-        let data = NewFrame {
-            to: Some(to),
-            kind: FrameKind::Data,
-            rate,
-            bytes,
-            reservation: self.sifs + acknowledgement,
-            is_retry: was_sent,
-            sequence,
-        };
-        self.send(station, &data, at);
+        let mut data = self.frame(station, Some(to), FrameKind::Data, rate, bytes);
+        data.reservation = self.sifs + acknowledgement;
+        data.is_retry = was_sent;
+        data.sequence = sequence;
+        self.send(data, at);
     }
 
     fn send_response(&mut self, response: PendingResponse, at: u64) {
         self.contenders[response.from].is_responding = false;
-        let (kind, rate, reservation) = match response.content {
-            ResponseContent::Data => return self.send_data(response.from, at),
-            ResponseContent::Control {
-                response: Response::Ack,
-                rate,
-                reservation,
-            } => {
-                self.stations[response.from].frames.acks_sent += 1;
-                (FrameKind::Ack, rate, reservation)
-            }
-            ResponseContent::Control { rate, reservation, .. } => (FrameKind::Cts, rate, reservation),
-        };
-        let control = NewFrame {
-            to: Some(response.to),
+        let ResponseContent::Control {
             kind,
             rate,
-            bytes: ACK,
             reservation,
+        } = response.content
+        else {
+            return self.send_data(response.from, at);
+        };
+        self.stations[response.from].frames.acks_sent += u64::from(kind == FrameKind::Ack);
+        let mut control = self.frame(response.from, Some(response.to), kind, rate, ACK);
+        control.reservation = reservation;
+        self.send(control, at);
+    }
+
+    /// A new frame, which is not a retry, has no sequence number and reserves nothing.
+    fn frame(&mut self, from: usize, to: Option<usize>, kind: FrameKind, rate: Rate, bytes: u32) -> Transmission {
+        self.last_serial += 1;
+        Transmission {
+            serial: self.last_serial,
+            from,
+            to,
+            kind,
+            rate,
+            bytes,
+            start: 0,
+            end: 0,
+            reservation: 0,
             is_retry: false,
             sequence: 0,
-        };
-        self.send(response.from, &control, at);
+            overlaps: Vec::new(),
+        }
     }
 
     /// Puts a frame on the air.
-    fn send(&mut self, from: usize, frame: &NewFrame, at: u64) {
-        let duration = self.spec.phy.frame_nanos(frame.rate, frame.bytes);
-        self.last_serial += 1;
-        let mut frame = Transmission {
-            serial: self.last_serial,
-            from,
-            to: frame.to,
-            kind: frame.kind,
-            rate: frame.rate,
-            bytes: frame.bytes,
-            start: at,
-            end: at + duration,
-            reservation: frame.reservation,
-            is_retry: frame.is_retry,
-            sequence: frame.sequence,
-            overlaps: Vec::new(),
-        };
+    fn send(&mut self, mut frame: Transmission, at: u64) {
+        let (from, duration) = (frame.from, self.spec.phy.frame_nanos(frame.rate, frame.bytes));
+        (frame.start, frame.end) = (at, at + duration);
         for other in &mut self.on_air {
             let end = other.end.min(frame.end);
             let overlap = |from| Overlap { from, start: at, end };

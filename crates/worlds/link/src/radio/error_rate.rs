@@ -123,59 +123,39 @@ fn coded(spectrum: fn(f64) -> f64, uncoded: f64) -> f64 {
 }
 
 /// The sum of `weights[i]` times D to the power of `free + i * step`, halved, per input bit of a period.
-fn series(weights: &[f64], free: i32, step: i32, period: f64, d: f64) -> f64 {
+fn series(weights: &[u32], free: i32, step: i32, period: f64, d: f64) -> f64 {
     let mut power = libm::pow(d, f64::from(free));
     let factor = libm::pow(d, f64::from(step));
     let mut sum = 0.0;
     for weight in weights {
-        sum += weight * power;
+        sum += f64::from(*weight) * power;
         power *= factor;
     }
     sum / (2.0 * period)
 }
 
 fn half_rate(d: f64) -> f64 {
-    let weights = [
-        36.0,
-        211.0,
-        1_404.0,
-        11_633.0,
-        77_433.0,
-        502_690.0,
-        3_322_763.0,
-        21_292_910.0,
-    ];
+    let weights = [36, 211, 1_404, 11_633, 77_433, 502_690, 3_322_763, 21_292_910];
     series(&weights, 10, 2, 1.0, d)
 }
 
 fn two_third_rate(d: f64) -> f64 {
-    let weights = [
-        3.0,
-        70.0,
-        285.0,
-        1_276.0,
-        6_160.0,
-        27_128.0,
-        117_019.0,
-        498_860.0,
-        2_103_891.0,
-        8_784_123.0,
-    ];
+    let weights = [3, 70, 285, 1_276, 6_160, 27_128, 117_019, 498_860, 2_103_891, 8_784_123];
     series(&weights, 6, 1, 2.0, d)
 }
 
 fn three_quarter_rate(d: f64) -> f64 {
     let weights = [
-        42.0,
-        201.0,
-        1_492.0,
-        10_469.0,
-        62_935.0,
-        379_644.0,
-        2_253_373.0,
-        13_073_811.0,
-        75_152_755.0,
-        428_005_675.0,
+        42,
+        201,
+        1_492,
+        10_469,
+        62_935,
+        379_644,
+        2_253_373,
+        13_073_811,
+        75_152_755,
+        428_005_675,
     ];
     series(&weights, 5, 1, 3.0, d)
 }

@@ -3,7 +3,7 @@
 use super::Radio;
 use super::air_frame::FrameKind;
 use super::phy::ACK;
-use super::station::{Packet, Response};
+use super::station::Packet;
 use super::transmission::{PendingResponse, ResponseContent, Transmission};
 use crate::{DropCause, Event};
 use lastmile_units::{Instant, random};
@@ -24,32 +24,17 @@ impl<P> Radio<P> {
 
     /// The receiver and the sender of a frame act when it has ended.
     pub(super) fn react(&mut self, frame: &Transmission, is_received: bool, at: u64) {
-        match frame.kind {
-            FrameKind::Data => {
-                if let (true, Some(to)) = (is_received, frame.to) {
-                    self.receive_data(frame, to, at);
-                }
-                self.await_response(frame.from, at);
+        if let Some(to) = frame.to.filter(|_| is_received) {
+            match frame.kind {
+                FrameKind::Data => self.receive_data(frame, to, at),
+                FrameKind::Rts => self.receive_request(frame, to, at),
+                FrameKind::Ack | FrameKind::Cts => self.receive_response(frame.kind, to, at),
+                FrameKind::Beacon => {}
             }
-            FrameKind::Rts => {
-                if let (true, Some(to)) = (is_received, frame.to) {
-                    self.receive_request(frame, to, at);
-                }
-                self.await_response(frame.from, at);
-            }
-            FrameKind::Ack | FrameKind::Cts => {
-                if let (true, Some(to)) = (is_received, frame.to) {
-                    self.receive_response(frame.kind, to, at);
-                }
-            }
-            FrameKind::Beacon => {}
         }
-        self.collide(frame);
-    }
-
-    fn collide(&mut self, frame: &Transmission) {
-        if matches!(frame.kind, FrameKind::Data | FrameKind::Rts) && !frame.overlaps.is_empty() {
-            self.stations[frame.from].frames.collisions += 1;
+        if matches!(frame.kind, FrameKind::Data | FrameKind::Rts) {
+            self.await_response(frame.from, at);
+            self.stations[frame.from].frames.collisions += u64::from(!frame.overlaps.is_empty());
         }
     }
 
@@ -82,7 +67,7 @@ impl<P> Radio<P> {
         }
         let rate = self.spec.phy.control_rate(frame.rate, self.spec.highest_basic_rate);
         let content = ResponseContent::Control {
-            response: Response::Ack,
+            kind: FrameKind::Ack,
             rate,
             reservation: 0,
         };
@@ -96,7 +81,7 @@ impl<P> Radio<P> {
         }
         let duration = self.spec.phy.frame_nanos(frame.rate, ACK);
         let content = ResponseContent::Control {
-            response: Response::Cts,
+            kind: FrameKind::Cts,
             rate: frame.rate,
             reservation: frame.reservation.saturating_sub(self.sifs + duration),
         };
@@ -118,12 +103,12 @@ impl<P> Radio<P> {
     fn receive_response(&mut self, kind: FrameKind, station: usize, at: u64) {
         let awaits = self.stations[station].awaits;
         let waited = self.timeouts.iter().position(|(_, of)| *of == station);
-        let Some(index) = waited.filter(|_| (kind == FrameKind::Ack) == (awaits == Response::Ack)) else {
+        let Some(index) = waited.filter(|_| kind == awaits) else {
             return;
         };
         self.timeouts.remove(index);
         self.contenders[station].is_awaiting = false;
-        if awaits == Response::Ack {
+        if awaits == FrameKind::Ack {
             return self.complete(station, at);
         }
         self.stations[station].short_retries = 0;
@@ -174,14 +159,14 @@ impl<P> Radio<P> {
         let is_long = self.needs_reservation(bytes);
         let state = &mut self.stations[station];
         state.frames.timeouts += 1;
-        let is_over = if is_long && state.awaits == Response::Ack {
+        let is_over = if is_long && state.awaits == FrameKind::Ack {
             state.long_retries += 1;
             state.long_retries >= long_limit
         } else {
             state.short_retries += 1;
             state.short_retries >= short_limit
         };
-        if state.awaits == Response::Ack {
+        if state.awaits == FrameKind::Ack {
             state.frames.acks_lost += u64::from(state.attempt_received);
             if let Some(packet) = state.queue.front() {
                 let to = packet.to;

@@ -1,10 +1,10 @@
 //! How a radio is written: as a formula such as `802.11b+transmit_power=5mW+distance=10m`, or as a table in a file.
 
-use super::parameters::{PARAMETERS, Parameter};
+use super::parameters::{PARAMETERS, Parameter, unknown_name};
 use super::phy::Phy;
 use super::spec::RadioSpec;
 use crate::LinkError;
-use lastmile_units::suggest::nearest;
+use crate::formula::split_formula;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
@@ -29,11 +29,8 @@ impl RadioSpec {
 
     fn of_standard(name: &str) -> Result<Self, String> {
         let known = STANDARDS.iter().find(|(known, _)| *known == name);
-        let (_, default) = known.ok_or_else(|| {
-            let names = STANDARDS.map(|(name, _)| name);
-            let meant = nearest(name, names).map_or_else(String::new, |name| format!("did you mean {name}? "));
-            format!("{name:?} is not a radio; {meant}radios: {}", names.join(", "))
-        })?;
+        let (_, default) =
+            known.ok_or_else(|| unknown_name(name, "a radio", "radios", &STANDARDS.map(|(name, _)| name)))?;
         Ok(default())
     }
 }
@@ -72,21 +69,13 @@ impl FromStr for RadioSpec {
     /// # Errors
     /// Names the radio, and either the setting with the nearest known one, or the value with an example.
     fn from_str(text: &str) -> Result<Self, LinkError> {
-        let error = |problem| LinkError::Radio {
-            radio: text.trim().to_owned(),
-            problem,
-        };
-        let mut parts = text.split('+').map(str::trim);
-        let mut spec = Self::of_standard(parts.next().unwrap_or_default()).map_err(error)?;
-        for part in parts {
-            let (name, value) = part.split_once('=').ok_or_else(|| {
-                error(format!(
-                    "{part:?} is not a setting: write it like \"distance=10m\", with \"+\" between settings"
-                ))
-            })?;
-            let parameter = Parameter::find(name.trim()).map_err(error)?;
-            let applied = parameter.apply(&mut spec, value);
-            applied.map_err(|problem| error(format!("{}: {problem}", parameter.name)))?;
+        let error = |problem: String| LinkError::of_setting("radio", text.trim(), &problem);
+        let (standard, settings) = split_formula(text, "distance=10m");
+        let mut spec = Self::of_standard(standard).map_err(error)?;
+        for setting in settings {
+            let (name, value) = setting.map_err(error)?;
+            let parameter = Parameter::find(name).map_err(error)?;
+            parameter.apply(&mut spec, value).map_err(error)?;
         }
         Ok(spec)
     }
@@ -131,10 +120,7 @@ impl<'de> Visitor<'de> for RadioVisitor {
         }
         let mut spec =
             standard.ok_or_else(|| A::Error::custom(r#"a radio needs its standard, like standard = "802.11b""#))?;
-        for (parameter, text) in settings {
-            let applied = parameter.apply(&mut spec, &text);
-            applied.map_err(|problem| A::Error::custom(format!("{}: {problem}", parameter.name)))?;
-        }
+        RadioChanges(settings).change(&mut spec).map_err(A::Error::custom)?;
         Ok(spec)
     }
 }
@@ -156,16 +142,14 @@ impl RadioChanges {
     /// # Errors
     /// When a value does not suit the radio's standard.
     pub fn apply(&self, radio: &mut RadioSpec) -> Result<(), LinkError> {
-        for (parameter, value) in &self.0 {
-            let error = |problem| LinkError::Radio {
-                radio: radio.to_string(),
-                problem: format!("{}: {problem}", parameter.name),
-            };
-            let mut changed = radio.clone();
-            parameter.apply(&mut changed, value).map_err(error)?;
-            *radio = changed;
-        }
-        Ok(())
+        let changed = self.change(radio);
+        changed.map_err(|problem| LinkError::of_setting("radio", &radio.to_string(), &problem))
+    }
+
+    fn change(&self, radio: &mut RadioSpec) -> Result<(), String> {
+        self.0
+            .iter()
+            .try_for_each(|(parameter, value)| parameter.apply(radio, value))
     }
 }
 
@@ -191,9 +175,9 @@ impl<'de> Visitor<'de> for ChangesVisitor {
         }
         let changes = RadioChanges(settings);
         // What no radio takes is refused where it is written.
-        let [dot11b, dot11a] = STANDARDS.map(|(_, default)| changes.apply(&mut default()));
+        let [dot11b, dot11a] = STANDARDS.map(|(_, default)| changes.change(&mut default()));
         match (dot11b, dot11a) {
-            (Err(LinkError::Radio { problem, .. }), Err(_)) => Err(A::Error::custom(problem)),
+            (Err(problem), Err(_)) => Err(A::Error::custom(problem)),
             _ => Ok(changes),
         }
     }

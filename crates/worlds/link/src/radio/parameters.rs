@@ -2,7 +2,7 @@
 
 use super::phy::{Phy, Preamble, Rate};
 use super::spec::{Beacons, Fading, Interferer, PowerStates, RadioSpec, RateControl};
-use crate::notation::{ValueGrammar, compact, inside, print_exactly};
+use crate::notation::{ValueGrammar, compact, inside, packets, print_exactly, read};
 use lastmile_units::suggest::nearest;
 use lastmile_units::{BitRate, Dbm, Decibels, Metres, Probability, duration};
 use std::fmt;
@@ -84,21 +84,13 @@ pub(crate) static PARAMETERS: [Parameter; 23] = [
         Dbm::to_string,
         read
     ),
-    field!("capture", capture, print_or_none, |text| read_unless_none(text, read)),
+    field!("capture", capture, print_or_none, read_or_none),
     field!("short_retry_limit", short_retry_limit, u32::to_string, read_attempts),
     field!("long_retry_limit", long_retry_limit, u32::to_string, read_attempts),
-    field!("rts_threshold", rts_threshold, print_or_none, |text| read_unless_none(
-        text, read
-    )),
+    field!("rts_threshold", rts_threshold, print_or_none, read_or_none),
     field!("queue", queue_packets, print_queue, read_queue),
-    field!("beacons", beacons, print_beacons, |text| read_unless_none(
-        text,
-        read_beacons
-    )),
-    field!("interferer", interferer, print_interferer, |text| read_unless_none(
-        text,
-        read_interferer
-    )),
+    field!("beacons", beacons, print_beacons, read_beacons),
+    field!("interferer", interferer, print_interferer, read_interferer),
     field!("power_states", power_states, print_power_states, read_power_states),
 ];
 
@@ -108,11 +100,7 @@ impl Parameter {
         let known = PARAMETERS.iter().find(|parameter| parameter.name == text);
         known.ok_or_else(|| {
             let names = PARAMETERS.each_ref().map(|parameter| parameter.name);
-            let meant = nearest(text, names).map_or_else(String::new, |name| format!("did you mean {name}? "));
-            format!(
-                "{text:?} is not a setting of a radio; {meant}settings: {}",
-                names.join(", ")
-            )
+            unknown_name(text, "a setting of a radio", "settings", &names)
         })
     }
 
@@ -121,10 +109,18 @@ impl Parameter {
         (self.print)(spec)
     }
 
-    /// Changes `spec`; the error says what is wrong with the value, and what would be right.
+    /// Changes `spec`; the error names the setting, and says what is wrong with the value, and what would be right. `spec` is then
+    /// as it was.
     pub(crate) fn apply(&self, spec: &mut RadioSpec, text: &str) -> Result<(), String> {
-        (self.change)(spec, text.trim())
+        (self.change)(spec, text.trim()).map_err(|problem| format!("{}: {problem}", self.name))
     }
+}
+
+/// The error for a name that is not `what`: it suggests the nearest of `names`, and lists all.
+pub(super) fn unknown_name(name: &str, what: &str, list: &str, names: &[&str]) -> String {
+    let meant = nearest(name, names.iter().copied());
+    let meant = meant.map_or_else(String::new, |name| format!("did you mean {name}? "));
+    format!("{name:?} is not {what}; {meant}{list}: {}", names.join(", "))
 }
 
 /// No two settings have one name.
@@ -183,14 +179,10 @@ fn print_power_states(states: &PowerStates) -> String {
     format!("draws(transmit={transmit_watts} W, receive={receive_watts} W, idle={idle_watts} W)")
 }
 
-fn read<T: FromStr>(text: &str) -> Result<T, String>
+fn read_or_none<T: FromStr>(text: &str) -> Result<Option<T>, String>
 where
     T::Err: fmt::Display,
 {
-    text.parse().map_err(|error: T::Err| error.to_string())
-}
-
-fn read_unless_none<T>(text: &str, read: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
     if text == NONE { Ok(None) } else { read(text).map(Some) }
 }
 
@@ -244,11 +236,7 @@ where
 }
 
 fn read_queue(text: &str) -> Result<usize, String> {
-    let packets = compact(text);
-    let packets = packets
-        .strip_suffix("packets")
-        .or_else(|| packets.strip_suffix("packet"))
-        .and_then(|number| number.parse::<u32>().ok());
+    let packets = packets(&compact(text)).and_then(|number| number.parse::<u32>().ok());
     let packets = packets.ok_or_else(|| format!("{text:?} is not a queue; write it like \"100 packets\""))?;
     Ok(packets as usize)
 }
@@ -267,8 +255,11 @@ fn read_fading(text: &str) -> Result<Fading, String> {
     }
 }
 
-fn read_beacons(text: &str) -> Result<Beacons, String> {
-    read_time(text).map(|interval| Beacons { interval })
+fn read_beacons(text: &str) -> Result<Option<Beacons>, String> {
+    if text == NONE {
+        return Ok(None);
+    }
+    read_time(text).map(|interval| Some(Beacons { interval }))
 }
 
 const INTERFERER: ValueGrammar = ValueGrammar {
@@ -276,7 +267,10 @@ const INTERFERER: ValueGrammar = ValueGrammar {
     examples: "\"none\", \"on(power=-60 dBm)\", \"on(period=20 ms, duty_cycle=50 %, power=-60 dBm)\"",
 };
 
-fn read_interferer(text: &str) -> Result<Interferer, String> {
+fn read_interferer(text: &str) -> Result<Option<Interferer>, String> {
+    if text == NONE {
+        return Ok(None);
+    }
     let all = compact(text);
     let error = |problem: &str| INTERFERER.error(text, problem).to_string();
     let arguments = inside(&all, "on").ok_or_else(|| error("it is neither \"none\" nor \"on(...)\""))?;
@@ -286,11 +280,11 @@ fn read_interferer(text: &str) -> Result<Interferer, String> {
         .map_err(|error| error.to_string())?;
     let [period, duty_cycle, power] = values;
     let default = Interferer::microwave_oven(read::<Dbm>(power.ok_or_else(|| error("its power is missing"))?)?);
-    Ok(Interferer {
+    Ok(Some(Interferer {
         period: period.map_or(Ok(default.period), read_time)?,
         duty_cycle: duty_cycle.map_or(Ok(default.duty_cycle), read::<Probability>)?,
         ..default
-    })
+    }))
 }
 
 const POWER_STATES: ValueGrammar = ValueGrammar {

@@ -1,5 +1,6 @@
 //! A station's queue, its attempts at the packet in service, and what it knows of others.
 
+use super::air_frame::FrameKind;
 use super::arf::Arf;
 use super::counters::FrameCounters;
 use super::depth_series::DepthSeries;
@@ -18,8 +19,8 @@ pub(crate) struct StationState<P> {
     pub(crate) short_retries: u32,
     pub(crate) long_retries: u32,
     pub(crate) contention_window: u32,
-    /// What it waits for, while it waits.
-    pub(crate) awaits: Response,
+    /// The ACK or CTS that it waits for, while it waits.
+    pub(crate) awaits: FrameKind,
     /// Whether the receiver has got the data frame of the present attempt.
     pub(crate) attempt_received: bool,
     next_sequence: u16,
@@ -52,13 +53,6 @@ pub(crate) struct Packet<P> {
     pub(crate) is_retry: bool,
 }
 
-/// The answer to a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Response {
-    Ack,
-    Cts,
-}
-
 impl<P> StationState<P> {
     pub(crate) fn new(station: Station, stations: usize, phy: Phy, rate: RateControl, seed: Seed) -> Self {
         let rates = phy.rates();
@@ -73,7 +67,7 @@ impl<P> StationState<P> {
             short_retries: 0,
             long_retries: 0,
             contention_window: phy.contention_window_min(),
-            awaits: Response::Ack,
+            awaits: FrameKind::Ack,
             attempt_received: false,
             next_sequence: 0,
             last_sequences: vec![None; stations],

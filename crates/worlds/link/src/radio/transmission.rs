@@ -4,7 +4,6 @@ use super::air_frame::FrameKind;
 use super::channel::{Channel, Interference};
 use super::interference::InterfererSchedule;
 use super::phy::Rate;
-use super::station::Response;
 
 /// A frame on the air. Times are in nanoseconds.
 #[derive(Debug, Clone)]
@@ -49,7 +48,7 @@ pub(crate) struct PendingResponse {
 pub(crate) enum ResponseContent {
     /// An ACK or a CTS at this rate, with this reservation.
     Control {
-        response: Response,
+        kind: FrameKind,
         rate: Rate,
         reservation: u64,
     },

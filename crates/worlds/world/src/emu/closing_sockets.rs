@@ -2,13 +2,6 @@
 
 use std::fs;
 
-/// A connection that no program has open any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ClosingSocket {
-    /// Unacknowledged bytes; the end of the stream counts as one.
-    unacknowledged: u64,
-}
-
 /// The states in `/proc/net/tcp` of a socket that was closed on this side, and whose last byte is not acknowledged (FIN_WAIT1,
 /// LAST_ACK and CLOSING in the kernel's tcp_states.h).
 const CLOSING: [&str; 3] = ["04", "09", "0B"];
@@ -20,22 +13,21 @@ pub(super) fn is_closing() -> bool {
 
 /// Whether it still has data to deliver for connections that were closed, and not only their end.
 pub(super) fn has_undelivered() -> bool {
-    closing_sockets(&sockets()).any(|connection| connection.unacknowledged > 1)
+    closing_sockets(&sockets()).any(|unacknowledged| unacknowledged > 1)
 }
 
 fn sockets() -> String {
     fs::read_to_string("/proc/thread-self/net/tcp").unwrap_or_default()
 }
 
-/// The connections of a table that are being closed (proc_net_tcp.rst).
-fn closing_sockets(table: &str) -> impl Iterator<Item = ClosingSocket> {
+/// The unacknowledged bytes of each connection of a table that is being closed (proc_net_tcp.rst); the end of the stream counts as one.
+fn closing_sockets(table: &str) -> impl Iterator<Item = u64> {
     table.lines().skip(1).filter_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(3);
         let state = fields.next()?;
         let (sending, _) = fields.next()?.split_once(':')?;
-        CLOSING.contains(&state).then_some(ClosingSocket {
-            unacknowledged: u64::from_str_radix(sending, 16).ok()?,
-        })
+        let unacknowledged = u64::from_str_radix(sending, 16).ok()?;
+        CLOSING.contains(&state).then_some(unacknowledged)
     })
 }
 
@@ -49,9 +41,7 @@ mod tests {
             \u{20}  0: 0100000A:1F90 0200000A:0050 01 00000500:00000000 00:00000000 00000000\n\
             \u{20}  1: 0100000A:1F91 0200000A:0050 04 00000500:00000000 01:00000014 00000000\n\
             \u{20}  2: 0100000A:1F92 0200000A:0050 09 00000001:00000000 01:00000014 00000000\n";
-        let found: Vec<_> = closing_sockets(table)
-            .map(|connection| connection.unacknowledged)
-            .collect();
+        let found: Vec<_> = closing_sockets(table).collect();
         assert_eq!(found, [0x500, 1]);
     }
 }

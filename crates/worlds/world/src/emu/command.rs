@@ -19,7 +19,6 @@ use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
-use spawn::InitSetup;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -38,12 +37,8 @@ pub struct ProcessTree {
     supervisor: JoinHandle<io::Result<u8>>,
 }
 
-/// The init process, as long as its PID cannot be reused.
-#[derive(Debug, Clone, Copy)]
-enum InitProcess {
-    Alive(Pid),
-    Ended,
-}
+/// The PID of the init process, as long as it cannot be reused; none before and after.
+type InitProcess = Option<Pid>;
 
 /// The soft and the hard limit of a process's open descriptors (setrlimit(2)).
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +77,7 @@ impl ProcessTree {
         command: &[OsString],
     ) -> Result<(Self, Option<Unavailable>), Unavailable> {
         let ended = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|error| refused(&error))?);
-        let first = Arc::new(Mutex::new(InitProcess::Ended));
+        let first = Arc::<Mutex<InitProcess>>::default();
         let (report, started) = channel();
         let mut supervisor = CommandSupervisor {
             first: Arc::clone(&first),
@@ -106,8 +101,8 @@ impl ProcessTree {
                 &"the thread that starts the command could not enter the host's network namespace",
             ))
         })?;
-        if let InitProcess::Alive(pid) = *first.lock().unwrap_or_else(PoisonError::into_inner) {
-            host.watch().add_tree(pid.as_raw());
+        if let Some(pid) = *first.lock().unwrap_or_else(PoisonError::into_inner) {
+            host.watch.add_tree(pid.as_raw());
         }
         Ok((
             Self {
@@ -122,7 +117,7 @@ impl ProcessTree {
     /// Sends `signal` to the command, unless it has ended.
     pub fn signal(&self, signal: Signal) {
         let first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        if let InitProcess::Alive(pid) = *first {
+        if let Some(pid) = *first {
             // The init process forwards it.
             let _ = kill(pid, signal);
         }
@@ -165,11 +160,11 @@ impl CommandSupervisor {
             }
         };
         let pid = Pid::from_raw(child.id().cast_signed());
-        self.set(InitProcess::Alive(pid));
+        self.set(Some(pid));
         let _ = report.send(Ok(warning));
         // Until it is reaped, its PID cannot be reused.
         while let Err(nix::Error::EINTR) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
-        self.set(InitProcess::Ended);
+        self.set(None);
         let status = child.wait()?;
         let signalled = || 128 + status.signal().unwrap_or_default();
         Ok(status.code().unwrap_or_else(signalled) as u8)
@@ -191,11 +186,7 @@ impl CommandSupervisor {
         });
         let mut init = Command::new("/proc/self/exe");
         init.arg0(init::NAME).args(&self.command);
-        let first = InitSetup {
-            own_proc: own_mounts.is_ok(),
-            descriptors: (self.limit.soft, self.limit.hard),
-        };
-        spawn::tie_to_this_thread(&mut init, first)
+        spawn::tie_to_this_thread(&mut init, own_mounts.is_ok(), self.limit)
             .and_then(|()| init.spawn())
             .map_err(|error| refused(&error))
             .map(|child| (child, warning))
@@ -207,9 +198,5 @@ impl CommandSupervisor {
 }
 
 fn refused(error: &dyn std::fmt::Display) -> Unavailable {
-    Unavailable::new(
-        "starting a command in a PID namespace of its own",
-        error,
-        "run `lastmile doctor` to see what this machine supports",
-    )
+    Unavailable::unexplained("starting a command in a PID namespace of its own", error)
 }

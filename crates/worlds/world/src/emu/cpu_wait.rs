@@ -31,7 +31,7 @@ pub struct CpuWaits {
 pub const MOVED_SHARE: f64 = 0.05;
 
 /// What waits may add to a sample whatever its share, as for late packets. Our own choice: [`LatenessBound::MIN`](super::LatenessBound::MIN).
-const LEAST: Duration = super::LatenessBound::MIN;
+const ADDITION_MIN: Duration = super::LatenessBound::MIN;
 
 /// Programs waited too long for a CPU for a figure to count.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,7 +128,7 @@ impl CpuWaits {
 
 /// Whether waits may have moved a figure of that many samples by more than is allowed.
 fn is_moved(waited: Duration, measured: Duration, samples: usize) -> bool {
-    let least = LEAST.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX));
+    let least = ADDITION_MIN.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX));
     waited > measured.saturating_sub(waited).mul_f64(MOVED_SHARE).max(least)
 }
 
@@ -198,7 +198,7 @@ pub(super) struct MachineLoad {
 
 /// The most waits that are kept of each source; the older half is then taken together. Our own choice: some megabytes, and with a wait
 /// every millisecond some minutes.
-const WAITS_KEPT: usize = 200_000;
+const WAITS_MAX: usize = 200_000;
 
 impl WaitLog {
     /// Adds a wait that ended at `until`.
@@ -207,8 +207,8 @@ impl WaitLog {
             WaitSource::Observed => &mut self.observed,
             WaitSource::Sampled => &mut self.sampled,
         };
-        if waits.len() >= WAITS_KEPT {
-            take_together(waits, WAITS_KEPT / 2);
+        if waits.len() >= WAITS_MAX {
+            take_together(waits, WAITS_MAX / 2);
         }
         let start = until.as_nanos().saturating_sub(waited.as_nanos() as u64);
         waits.push(Instant::from_nanos(start)..until);

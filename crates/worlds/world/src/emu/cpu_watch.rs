@@ -29,7 +29,7 @@ const LOOKS_APART: u32 = 50;
 
 /// The thread, which ends with this.
 pub(super) struct CpuWatch {
-    shared: SharedWatch,
+    pub(super) shared: SharedWatch,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -79,15 +79,6 @@ impl CpuWatch {
             shared,
             thread: Some(thread),
         })
-    }
-
-    pub(super) const fn shared(&self) -> &SharedWatch {
-        &self.shared
-    }
-
-    /// The waits so far.
-    pub(super) fn waits(&self) -> CpuWaits {
-        self.shared.waits()
     }
 }
 
@@ -158,7 +149,8 @@ impl SharedWatch {
         self.record(WaitSource::Sampled, self.0.clock.now(), waited);
     }
 
-    fn waits(&self) -> CpuWaits {
+    /// The waits so far.
+    pub(super) fn waits(&self) -> CpuWaits {
         self.look();
         let load = MachineLoad {
             foreign_cpu: self.with(|watched| watched.foreign_cpu()),
@@ -236,10 +228,6 @@ impl ThreadWaits {
             read_at: watch.0.clock.now(),
             watch: watch.clone(),
         }
-    }
-
-    pub(super) const fn watch(&self) -> &SharedWatch {
-        &self.watch
     }
 
     /// Records what the thread has waited since the last call. It reads no file where there was no time to wait.

@@ -10,7 +10,6 @@ use super::interface::{Interface, MTU};
 use super::lateness::Lateness;
 use super::packet;
 use super::syscalls;
-use crate::pcapng_writer::Capture;
 use crate::topology::{MediumId, NetworkCore, Payload, SendOutcome};
 use crate::world::host_number;
 use lastmile_link::Event;
@@ -19,7 +18,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use nix::sys::time::TimeSpec;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,15 +42,15 @@ struct Shared {
 
 /// The network and its interfaces.
 pub(super) struct EmulatedNetwork {
-    pub(super) core: NetworkCore<Vec<u8>, Box<dyn Write + Send>>,
+    pub(super) core: NetworkCore<Vec<u8>>,
     ports: Vec<Port>,
     /// The host that receives the packets of another for addresses outside this world.
     gateways: BTreeMap<usize, usize>,
-    lateness: Lateness,
-    /// Packets without a receiver.
-    astray: u64,
+    pub(super) lateness: Lateness,
+    /// Packets for addresses outside this world.
+    pub(super) unroutable: u64,
     /// Packets that the receiver's interface refused.
-    refused: u64,
+    pub(super) refused: u64,
     /// Buffers to be used again.
     spare: Vec<Vec<u8>>,
     events: Vec<Event<Vec<u8>>>,
@@ -66,10 +65,6 @@ struct Port {
 impl Payload for Vec<u8> {
     fn size(&self) -> ByteCount {
         ByteCount::new(self.len() as u64)
-    }
-
-    fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()> {
-        capture.packet(at, self, comment)
     }
 
     fn append_to(&self, bytes: &mut Vec<u8>) {
@@ -189,7 +184,7 @@ impl EmulatedNetwork {
             ports: Vec::new(),
             gateways: BTreeMap::new(),
             lateness: Lateness::default(),
-            astray: 0,
+            unroutable: 0,
             refused: 0,
             spare: Vec::new(),
             events: Vec::new(),
@@ -209,18 +204,6 @@ impl EmulatedNetwork {
     /// Makes `to` receive the packets of `from` for addresses outside this world.
     pub(super) fn set_gateway(&mut self, from: usize, to: usize) {
         self.gateways.insert(from, to);
-    }
-
-    pub(super) fn lateness(&self) -> &Lateness {
-        &self.lateness
-    }
-
-    pub(super) const fn unroutable_packets(&self) -> u64 {
-        self.astray
-    }
-
-    pub(super) const fn refused(&self) -> u64 {
-        self.refused
     }
 
     /// Where a host is attached.
@@ -264,7 +247,7 @@ impl EmulatedNetwork {
     /// Offers a packet that a host has sent or its kernel forwards to the network.
     fn offer(&mut self, from: usize, packet: Vec<u8>, now: Instant) {
         let Some(to) = packet::destination(&packet).and_then(|address| self.receiver(from, address)) else {
-            self.astray += 1;
+            self.unroutable += 1;
             self.spare.push(packet);
             return;
         };
@@ -272,7 +255,7 @@ impl EmulatedNetwork {
             SendOutcome::Carried(_) => {}
             SendOutcome::Dropped(_, packet) => self.spare.push(packet),
             SendOutcome::Unroutable(packet) => {
-                self.astray += 1;
+                self.unroutable += 1;
                 self.spare.push(packet);
             }
         }

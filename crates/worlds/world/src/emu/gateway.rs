@@ -106,7 +106,7 @@ impl Gateway {
     /// # Errors
     /// When the hosts' kernels refuse the routes that this needs, or the port for DNS.
     pub fn serve(&self, world: &World, near: &EmuHost, far: &EmuHost, reach: GatewayReach) -> Result<(), Unavailable> {
-        world.watch.shared().add_thread(self.thread);
+        world.watch.shared.add_thread(self.thread);
         let address = *far.address(0).ip();
         if reach == GatewayReach::Outside {
             let at = route_outside(world, near, far).map_err(|error| failed(&error))?;
@@ -138,7 +138,7 @@ impl Gateway {
             target: RelayTarget::Named(to.0, to.1),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (near, watch) = (near.namespace().clone(), near.watch());
+        let (near, watch) = (near.namespace.clone(), near.watch.clone());
         watch.add_thread(self.thread);
         std::thread::Builder::new().name("entrance".to_owned()).spawn(move || {
             watch.add_this_thread();
@@ -163,12 +163,12 @@ impl Gateway {
 fn route_outside(world: &World, near: &EmuHost, far: &EmuHost) -> io::Result<UdpSocket> {
     let (near_address, far_address) = (*near.address(0).ip(), *far.address(0).ip());
     near.namespace()
-        .enter(|| interface::send_everything(near_address, near.spec()))??;
+        .enter(|| interface::send_everything(near_address, &near.spec))??;
     far.namespace()
-        .enter(|| interface::answer_for_everyone(far_address, near_address, far.spec()))??;
+        .enter(|| interface::answer_for_everyone(far_address, near_address, &far.spec))??;
     world
         .forwarder
-        .with(|network| network.set_gateway(near.index(), far.index()));
+        .with(|network| network.set_gateway(near.index, far.index));
     far.namespace().enter(|| UdpSocket::bind((far_address, DNS)))?
 }
 
@@ -185,9 +185,5 @@ fn listen_at(address: SocketAddrV4) -> io::Result<TcpListener> {
 }
 
 fn failed(error: &io::Error) -> Unavailable {
-    Unavailable::new(
-        "starting the gateway of the emulated world",
-        error,
-        "run `lastmile doctor` to see what this machine supports",
-    )
+    Unavailable::unexplained("starting the gateway of the emulated world", error)
 }

@@ -26,43 +26,21 @@ use tokio::task::LocalSet;
 /// A host.
 #[derive(Clone)]
 pub struct EmuHost {
-    index: usize,
-    namespace: Namespace,
-    spec: Rc<HostSpec>,
-    clock: Clock,
-    runtime: Handle,
-    tasks: Rc<LocalSet>,
-    cpu: Meter,
+    pub(super) index: usize,
+    pub(super) namespace: Namespace,
+    pub(super) spec: Rc<HostSpec>,
+    pub(super) clock: Clock,
+    pub(super) runtime: Handle,
+    pub(super) tasks: Rc<LocalSet>,
+    pub(super) cpu: Meter,
+    /// What watches over the programs of its world.
+    pub(super) watch: SharedWatch,
 }
 
 /// The maximum number of connections that wait to be accepted: more than any program of ours has.
 const BACKLOG: u32 = 1024;
 
 impl EmuHost {
-    pub(super) fn new(
-        index: usize,
-        namespace: Namespace,
-        spec: HostSpec,
-        clock: Clock,
-        runtime: Handle,
-        tasks: Rc<LocalSet>,
-        cpu: Meter,
-    ) -> Self {
-        Self {
-            index,
-            namespace,
-            spec: Rc::new(spec),
-            clock,
-            runtime,
-            tasks,
-            cpu,
-        }
-    }
-
-    pub(super) const fn index(&self) -> usize {
-        self.index
-    }
-
     /// The network namespace of this host: sockets opened and processes started inside belong to the host.
     pub const fn namespace(&self) -> &Namespace {
         &self.namespace
@@ -83,15 +61,6 @@ impl EmuHost {
         self.namespace
             .enter(closing_sockets::has_undelivered)
             .unwrap_or_default()
-    }
-
-    /// What watches over the programs of its world.
-    pub(super) fn watch(&self) -> SharedWatch {
-        self.cpu.watch()
-    }
-
-    pub(super) fn spec(&self) -> &HostSpec {
-        &self.spec
     }
 
     fn socket(&self) -> io::Result<TcpSocket> {

@@ -3,7 +3,7 @@
 use super::namespace::Namespace;
 use super::netlink::{self, InterfaceIndex, Netlink, Table};
 use super::syscalls;
-use super::sysctl::{self, Forwarding, HostSpec};
+use super::sysctl::{self, HostSpec};
 use super::veth::{self, PacketSocket};
 use crate::world::NETWORK;
 use nix::libc;
@@ -39,9 +39,10 @@ pub enum Attachment {
 impl Attachment {
     /// The best attachment for this user on this machine: TUN if its device can be opened.
     pub fn best_available() -> Self {
-        match Self::tun_error() {
-            None => Self::Tun,
-            Some(_) => Self::Veth,
+        if Self::tun_error().is_none() {
+            Self::Tun
+        } else {
+            Self::Veth
         }
     }
 
@@ -112,18 +113,16 @@ pub(super) fn set_up(
     host: &Namespace,
     address: Ipv4Addr,
     spec: &HostSpec,
-    forwarding: Forwarding,
+    is_router: bool,
 ) -> io::Result<Interface> {
     // Before the interface is made, since it inherits these settings.
-    host.enter(|| sysctl::apply(forwarding))??;
+    host.enter(|| sysctl::apply(is_router))??;
     let interface = match attachment {
-        Attachment::Tun => Interface::Tun(
-            host.enter(|| syscalls::open_tun(NAME))?
-                .map_err(attempting("opening /dev/net/tun"))?,
-        ),
-        Attachment::Veth => {
-            Interface::Veth(veth::make(middle, host, address).map_err(attempting("making a veth pair"))?)
-        }
+        Attachment::Tun => Interface::Tun(attempt(
+            "opening /dev/net/tun",
+            host.enter(|| syscalls::open_tun(NAME))?,
+        )?),
+        Attachment::Veth => Interface::Veth(attempt("making a veth pair", veth::make(middle, host, address))?),
     };
     host.enter(|| configure(address, spec))??;
     Ok(interface)
@@ -131,45 +130,37 @@ pub(super) fn set_up(
 
 /// Gives the interface of the namespace that the calling thread is in its address and route.
 fn configure(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
-    let netlink = Netlink::open().map_err(attempting("opening rtnetlink"))?;
+    let netlink = attempt("opening rtnetlink", Netlink::open())?;
     let interface = InterfaceIndex::of(NAME)?;
-    netlink
-        .bring_up(InterfaceIndex::LOOPBACK, 0, &[])
-        .map_err(attempting("bringing the loopback interface up"))?;
-    netlink
-        .add_address(interface, address)
-        .map_err(attempting("giving the interface an address"))?;
-    netlink
-        .bring_up(
-            interface,
-            // A TUN has no addresses to resolve anyway.
-            libc::IFF_NOARP,
-            &[netlink::mtu(MTU), netlink::queue_length(QUEUE)],
-        )
-        .map_err(attempting("bringing the interface up"))?;
-    netlink
-        .add_route(Table::Main, WORLD, interface, address, spec)
-        .map_err(attempting("adding a route with its congestion control"))
+    let loopback_up = netlink.bring_up(InterfaceIndex::LOOPBACK, 0, &[]);
+    attempt("bringing the loopback interface up", loopback_up)?;
+    let addressed = netlink.add_address(interface, address);
+    attempt("giving the interface an address", addressed)?;
+    let attributes = [netlink::mtu(MTU), netlink::queue_length(QUEUE)];
+    // A TUN has no addresses to resolve anyway.
+    let up = netlink.bring_up(interface, libc::IFF_NOARP, &attributes);
+    attempt("bringing the interface up", up)?;
+    let routed = netlink.add_route(Table::Main, WORLD, interface, address, spec);
+    attempt("adding a route with its congestion control", routed)
 }
 
 /// Routes packets for addresses outside the world to the interface of the calling thread's namespace.
 pub(super) fn send_everything(address: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
-    Netlink::open()?
-        .add_route(Table::Main, EVERYTHING, InterfaceIndex::of(NAME)?, address, spec)
-        .map_err(attempting("adding a default route"))
+    let routed = Netlink::open()?.add_route(Table::Main, EVERYTHING, InterfaceIndex::of(NAME)?, address, spec);
+    attempt("adding a default route", routed)
 }
 
 /// Makes the calling thread's namespace, which has `address`, answer `neighbour` for every other address.
 pub(super) fn answer_for_everyone(address: Ipv4Addr, neighbour: Ipv4Addr, spec: &HostSpec) -> io::Result<()> {
     let (netlink, interface) = (Netlink::open()?, InterfaceIndex::of(NAME)?);
     // Before the neighbour's address becomes local, too.
-    netlink
+    let routed = netlink
         .add_route(Table::Local, (neighbour, 32), interface, address, spec)
-        .and_then(|()| netlink.own_every_address())
-        .map_err(attempting("adding a local route for every address"))
+        .and_then(|()| netlink.own_every_address());
+    attempt("adding a local route for every address", routed)
 }
 
-/// Adds to an error what was attempted.
-fn attempting(what: &'static str) -> impl Fn(io::Error) -> io::Error {
-    move |error| io::Error::new(error.kind(), format!("{what}: {error}"))
+/// The result, with what was attempted in its error.
+fn attempt<T>(what: &str, result: io::Result<T>) -> io::Result<T> {
+    result.map_err(|error| io::Error::new(error.kind(), format!("{what}: {error}")))
 }

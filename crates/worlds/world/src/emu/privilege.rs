@@ -47,6 +47,11 @@ impl Unavailable {
             remedy: remedy.to_owned(),
         }
     }
+
+    /// An error that nothing more is known of.
+    pub(super) fn unexplained(what: &str, reason: &dyn std::fmt::Display) -> Self {
+        Self::new(what, reason, "run `lastmile doctor` to see what this machine supports")
+    }
 }
 
 /// CAP_NET_ADMIN and CAP_SYS_ADMIN (capabilities(7)): to set up interfaces, and to make and enter namespaces.

@@ -5,7 +5,7 @@ use nix::libc;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -106,20 +106,8 @@ pub(super) fn open_packet_socket(interface: u32) -> io::Result<File> {
 /// # Errors
 /// When it is no TCP socket.
 pub(super) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
-    // SAFETY: `tcp_info` is plain data, of which all zeroes is a valid value.
-    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
-    let mut length = size_of_val(&info) as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, all of which are the structure's; both outlive the call.
-    check(unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            (&raw mut info).cast(),
-            &raw mut length,
-        )
-    })?;
-    Ok(info)
+    // SAFETY: this is the option's structure, and plain data.
+    unsafe { socket_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO) }
 }
 
 /// The number of packets lost to a full buffer of a packet socket since the last call.
@@ -127,22 +115,24 @@ pub(super) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
 /// # Errors
 /// When it is no packet socket.
 pub(super) fn packets_overflowed(socket: &File) -> io::Result<u64> {
-    let mut statistics = libc::tpacket_stats {
-        tp_packets: 0,
-        tp_drops: 0,
-    };
-    let mut length = size_of_val(&statistics) as libc::socklen_t;
-    // SAFETY: `length` says how much room `statistics` has; both outlive the call.
-    check(unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            libc::PACKET_STATISTICS,
-            (&raw mut statistics).cast(),
-            &raw mut length,
-        )
-    })?;
+    // SAFETY: this is the option's structure, and plain data.
+    let statistics: libc::tpacket_stats =
+        unsafe { socket_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS) }?;
     Ok(statistics.tp_drops.into())
+}
+
+/// Reads an option of a socket.
+///
+/// # Safety
+/// `T` is plain data, of which all zeroes and whatever the kernel writes for the option are valid values.
+unsafe fn socket_option<T>(socket: BorrowedFd<'_>, level: libc::c_int, option: libc::c_int) -> io::Result<T> {
+    // SAFETY: all zeroes is a valid value, as the caller says.
+    let mut value: T = unsafe { std::mem::zeroed() };
+    let mut length = size_of_val(&value) as libc::socklen_t;
+    let (to, room) = ((&raw mut value).cast(), &raw mut length);
+    // SAFETY: the kernel writes at most `length` bytes, all of which are the value's; both outlive the call.
+    check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, to, room) })?;
+    Ok(value)
 }
 
 nix::ioctl_readwrite_bad!(

@@ -30,15 +30,6 @@ impl Default for HostSpec {
 /// - `disable_ipv6`: neighbour discovery would put packets on the link that no program sent.
 const SETTINGS: [(&str, &str); 2] = [("ipv4/tcp_no_metrics_save", "1"), ("ipv6/conf/all/disable_ipv6", "1")];
 
-/// Whether a host's kernel forwards packets that are for other hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Forwarding {
-    /// It is a router.
-    On,
-    /// It is an end host.
-    Off,
-}
-
 /// The further kernel parameters of a router's namespace, in this order, and the reasons (Linux
 /// Documentation/networking/ip-sysctl.rst).
 ///
@@ -58,13 +49,14 @@ const SETTINGS_OF_ROUTERS: [(&str, &str); 5] = [
 ///
 /// # Errors
 /// When a setting that the kernel has cannot be written.
-pub(super) fn apply(forwarding: Forwarding) -> io::Result<()> {
-    let of_routers: &[_] = match forwarding {
-        Forwarding::On => &SETTINGS_OF_ROUTERS,
+pub(super) fn apply(is_router: bool) -> io::Result<()> {
+    let forwarding: &[_] = if is_router {
+        &SETTINGS_OF_ROUTERS
+    } else {
         // On some machines new namespaces inherit the settings of the first (`net.core.devconf_inherit_init_net`).
-        Forwarding::Off => &[("ipv4/ip_forward", "0")],
+        &[("ipv4/ip_forward", "0")]
     };
-    for (name, value) in SETTINGS.iter().chain(of_routers) {
+    for (name, value) in SETTINGS.iter().chain(forwarding) {
         let path = format!("/proc/sys/net/{name}");
         match fs::write(&path, value) {
             // A kernel without IPv6 does not have the parameter.

@@ -1,13 +1,11 @@
 //! Measures the CPU time of a host's programs. All programs share a thread, so each is measured while it runs, and what the thread has
 //! waited for a CPU is recorded before and after.
 
-use super::cpu_watch::{SharedWatch, ThreadWaits};
+use super::cpu_watch::ThreadWaits;
 use nix::time::{ClockId, clock_gettime};
 use std::cell::{Cell, RefCell};
-use std::future::Future;
-use std::pin::Pin;
+use std::future::{Future, poll_fn};
 use std::rc::Rc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// A sum of CPU time: of programs, and of the kernel's work for them. Clones share the sum.
@@ -31,38 +29,19 @@ impl Meter {
         self.sum.get()
     }
 
-    /// What watches over that thread.
-    pub(super) fn watch(&self) -> SharedWatch {
-        self.waits.borrow().watch().clone()
-    }
-
     /// `task`, with its CPU time added to this sum.
-    pub(super) fn metering<F: Future<Output = ()>>(&self, task: F) -> MeteredTask<F> {
-        MeteredTask {
-            meter: self.clone(),
-            task: Box::pin(task),
-        }
-    }
-}
-
-/// A task whose CPU time is measured.
-pub(super) struct MeteredTask<F> {
-    meter: Meter,
-    task: Pin<Box<F>>,
-}
-
-impl<F: Future<Output = ()>> Future for MeteredTask<F> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // A program measures times while it runs, so what it waited before must be known by then.
-        self.meter.waits.borrow_mut().record();
-        let before = of_this_thread();
-        let polled = self.task.as_mut().poll(context);
-        let worked = of_this_thread().saturating_sub(before);
-        self.meter.sum.set(self.meter.total() + worked);
-        self.meter.waits.borrow_mut().record();
-        polled
+    pub(super) fn metering<F: Future<Output = ()>>(&self, task: F) -> impl Future<Output = ()> + use<F> {
+        let (meter, mut task) = (self.clone(), Box::pin(task));
+        poll_fn(move |context| {
+            // A program measures times while it runs, so what it waited before must be known by then.
+            meter.waits.borrow_mut().record();
+            let before = of_this_thread();
+            let polled = task.as_mut().poll(context);
+            let worked = of_this_thread().saturating_sub(before);
+            meter.sum.set(meter.total() + worked);
+            meter.waits.borrow_mut().record();
+            polled
+        })
     }
 }
 

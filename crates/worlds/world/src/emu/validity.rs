@@ -10,8 +10,6 @@ use super::lateness::{Lateness, LatenessBound, LatenessExceeded};
 use super::namespace::Namespace;
 use crate::MeasuredTimes;
 use std::fs;
-use std::iter::Sum;
-use std::ops::Add;
 
 /// What happened to packets and programs outside the link model, in a span of time.
 #[derive(Debug, Clone, Default)]
@@ -105,34 +103,15 @@ impl Disturbance {
 }
 
 impl UnmodelledLosses {
-    /// The losses of one host so far, from its kernel's counters.
-    pub(super) fn read_counters(host: &Namespace, interface: &Interface) -> Self {
+    /// Adds the losses of one host so far, from its kernel's counters.
+    pub(super) fn add_counters(&mut self, host: &Namespace, interface: &Interface) {
         let counters = host.enter(|| fs::read_to_string("/proc/thread-self/net/dev"));
-        let counted = counters
-            .ok()
-            .and_then(Result::ok)
-            .and_then(|counters| dropped(&counters, NAME));
-        let (received, sent) = counted.unwrap_or_default();
-        Self {
-            before_link: sent + interface.overflowed(),
-            after_link: received,
-        }
-    }
-}
-
-impl Add for UnmodelledLosses {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self {
-            before_link: self.before_link + other.before_link,
-            after_link: self.after_link + other.after_link,
-        }
-    }
-}
-
-impl Sum for UnmodelledLosses {
-    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        all.fold(Self::default(), Add::add)
+        let counters = counters.ok().and_then(Result::ok);
+        let (received, sent) = counters
+            .and_then(|counters| dropped(&counters, NAME))
+            .unwrap_or_default();
+        self.before_link += sent + interface.overflowed();
+        self.after_link += received;
     }
 }
 

@@ -8,7 +8,7 @@ use super::interface::{MTU, NAME, QUEUE};
 use super::namespace::Namespace;
 use super::netlink::{self, EthernetAddress, InterfaceIndex, Netlink};
 use super::syscalls::{self, Offload};
-use super::sysctl::{self, Forwarding};
+use super::sysctl;
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -55,7 +55,7 @@ pub(super) fn make(middle: &Namespace, host: &Namespace, address: Ipv4Addr) -> i
     );
     let socket = middle.enter(|| {
         // Neighbour discovery of this end would arrive at the host.
-        sysctl::apply(Forwarding::Off)?;
+        sysctl::apply(false)?;
         let netlink = Netlink::open()?;
         netlink.add_veth((&name, MIDDLE_END), (NAME, HOST_END, host))?;
         let end = InterfaceIndex::of(&name)?;

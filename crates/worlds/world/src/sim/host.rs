@@ -90,7 +90,7 @@ impl Host for SimHost {
     type Listener = SimListener;
 
     fn now(&self) -> Instant {
-        self.inner.state.borrow().now
+        self.inner.state.borrow().network.now
     }
 
     fn address(&self, port: u16) -> SocketAddrV4 {
@@ -98,9 +98,7 @@ impl Host for SimHost {
     }
 
     async fn connect(&self, to: SocketAddrV4) -> io::Result<SimStream> {
-        let id = self
-            .inner
-            .with(|state| state.network.connect(self.index, to, state.now, &mut state.event_queue))?;
+        let id = self.inner.with(|state| state.network.connect(self.index, to))?;
         let stream = SimStream::new(Rc::clone(&self.inner), id);
         stream.connected().await?;
         Ok(stream)
@@ -130,7 +128,7 @@ impl Host for SimHost {
             if work.is_zero() {
                 return;
             }
-            let placed = inner.with(|state| state.cpus.schedule(cpu, state.now, work));
+            let placed = inner.with(|state| state.cpus.schedule(cpu, state.network.now, work));
             busy.set(busy.get() + placed.busy);
             sleep_until(inner, placed.ends).await;
         }
@@ -145,13 +143,13 @@ async fn sleep_until(inner: Rc<Inner>, at: Instant) {
     let mut noted: Option<Waker> = None;
     poll_fn(move |context| {
         inner.with(|state| {
-            if at <= state.now {
+            if at <= state.network.now {
                 return Poll::Ready(());
             }
             // One event is enough, unless another task waits now.
             if !noted.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
                 noted = Some(context.waker().clone());
-                state.event_queue.put(at, Event::Wake(context.waker().clone()));
+                state.network.event_queue.put(at, Event::Wake(context.waker().clone()));
             }
             Poll::Pending
         })
@@ -184,9 +182,7 @@ impl Listener for SimListener {
 impl Drop for SimListener {
     fn drop(&mut self) {
         self.inner.with(|state| {
-            state
-                .network
-                .unlisten(self.host, self.port, state.now, &mut state.event_queue);
+            state.network.unlisten(self.host, self.port);
         });
     }
 }

@@ -1,4 +1,4 @@
-//! The network of the simulated world: the sockets of hosts, and the transport of their segments.
+//! The network of the simulated world: its clock and its events, the sockets of hosts, and the transport of their segments.
 //!
 //! Media, routes and captures are the network core's business.
 
@@ -14,13 +14,16 @@ use lastmile_tcp::{Config, Connection, Counters as TcpCounters, Flags, Segment};
 use lastmile_units::{Instant, Rng, Seed};
 use rand_core::Rng as _;
 use std::collections::{BTreeMap, VecDeque};
-use std::io::{self, Write};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::task::Waker;
 
+/// The network, with the time and what is to happen.
 pub(super) struct SimulatedNetwork {
+    pub(super) now: Instant,
+    pub(super) event_queue: EventQueue,
     initial_sequence_numbers: Rng,
-    pub(super) core: NetworkCore<Packet, Box<dyn Write + Send>>,
+    pub(super) core: NetworkCore<Packet>,
     hosts: Vec<HostState>,
     /// The earliest event in the queue for each medium.
     armed: Vec<Option<Instant>>,
@@ -55,6 +58,8 @@ const FIRST_PORT: u16 = 32_768;
 impl SimulatedNetwork {
     pub(super) fn new(seed: Seed) -> Self {
         Self {
+            now: Instant::START,
+            event_queue: EventQueue::default(),
             initial_sequence_numbers: seed.derive("initial sequence numbers").rng(),
             core: NetworkCore::new(seed),
             hosts: Vec::new(),
@@ -79,7 +84,7 @@ impl SimulatedNetwork {
     }
 
     pub(super) fn add_link(&mut self, directions: [&DirectionSpec; 2], near: &[usize], far: &[usize]) -> LinkId {
-        let link = self.core.add_link(directions, near.iter().copied(), far);
+        let link = self.core.add_link(directions, near, far);
         self.armed.resize(self.core.media(), None);
         link
     }
@@ -111,21 +116,15 @@ impl SimulatedNetwork {
 
     // The socket interface of programs.
 
-    pub(super) fn connect(
-        &mut self,
-        host: usize,
-        to: SocketAddrV4,
-        now: Instant,
-        event_queue: &mut EventQueue,
-    ) -> io::Result<SocketId> {
+    pub(super) fn connect(&mut self, host: usize, to: SocketAddrV4) -> io::Result<SocketId> {
         let far = self.host_at(*to.ip()).filter(|far| self.core.reaches(host, *far));
         if far.is_none() {
             return Err(io::ErrorKind::NetworkUnreachable.into());
         }
         let local = self.free_address(host, to)?;
         let initial = self.initial_sequence_numbers.next_u32();
-        let connection = Connection::connect(self.hosts[host].tcp.clone(), local, to, initial, now);
-        Ok(self.add_socket(connection, None, now, event_queue))
+        let connection = Connection::connect(self.hosts[host].tcp.clone(), local, to, initial, self.now);
+        Ok(self.add_socket(connection, None))
     }
 
     fn free_address(&mut self, host: usize, to: SocketAddrV4) -> io::Result<SocketAddrV4> {
@@ -141,17 +140,11 @@ impl SimulatedNetwork {
         Err(io::ErrorKind::AddrNotAvailable.into())
     }
 
-    fn add_socket(
-        &mut self,
-        connection: Connection,
-        accepted_at: Option<u16>,
-        now: Instant,
-        event_queue: &mut EventQueue,
-    ) -> SocketId {
-        let id = SocketId::new(self.sockets.len());
+    fn add_socket(&mut self, connection: Connection, accepted_at: Option<u16>) -> SocketId {
+        let id = SocketId(self.sockets.len());
         self.addresses.insert(Self::pair(&connection), id);
         self.sockets.push(Some(Box::new(Socket::new(connection, accepted_at))));
-        self.flush(id, now, event_queue);
+        self.flush(id);
         id
     }
 
@@ -170,18 +163,18 @@ impl SimulatedNetwork {
     }
 
     /// Closes a listener; connections that it has not accepted are reset.
-    pub(super) fn unlisten(&mut self, host: usize, port: u16, now: Instant, event_queue: &mut EventQueue) {
+    pub(super) fn unlisten(&mut self, host: usize, port: u16) {
         let listener = self.hosts[host].listeners.remove(&port);
         for id in listener.into_iter().flat_map(|listener| listener.established) {
-            self.abort(id, now, event_queue);
+            self.abort(id);
         }
     }
 
-    fn abort(&mut self, id: SocketId, now: Instant, event_queue: &mut EventQueue) {
+    fn abort(&mut self, id: SocketId) {
         let socket = self.socket(id);
         socket.orphaned = true;
         socket.connection.abort();
-        self.flush(id, now, event_queue);
+        self.flush(id);
     }
 
     pub(super) fn accept(&mut self, host: usize, port: u16, waker: &Waker) -> Option<SocketId> {
@@ -206,41 +199,41 @@ impl SimulatedNetwork {
     }
 
     fn socket(&mut self, id: SocketId) -> &mut Socket {
-        self.sockets[id.index()]
+        self.sockets[id.0]
             .as_mut()
             .expect("a socket lives as long as a program holds it")
     }
 
     /// The program drops its handle.
-    pub(super) fn release(&mut self, id: SocketId, now: Instant, event_queue: &mut EventQueue) {
+    pub(super) fn release(&mut self, id: SocketId) {
         let socket = self.socket(id);
         socket.orphaned = true;
         socket.connection.close();
-        self.flush(id, now, event_queue);
+        self.flush(id);
     }
 
     // The transport of segments.
 
     /// Sends a connection's pending segments, wakes the programs that wait for it, and schedules its next deadline.
-    pub(super) fn flush(&mut self, id: SocketId, now: Instant, event_queue: &mut EventQueue) {
-        while let Some(segment) = self.sockets[id.index()]
+    pub(super) fn flush(&mut self, id: SocketId) {
+        while let Some(segment) = self.sockets[id.0]
             .as_mut()
-            .and_then(|socket| socket.connection.next_transmit(now))
+            .and_then(|socket| socket.connection.next_transmit(self.now))
         {
-            self.send(segment, now, event_queue);
+            self.send(segment);
         }
-        let Some(socket) = &mut self.sockets[id.index()] else {
+        let Some(socket) = &mut self.sockets[id.0] else {
             return;
         };
         if let Some(deadline) = socket.deadline_to_arm() {
-            event_queue.put(deadline, Event::Socket(id));
+            self.event_queue.put(deadline, Event::Socket(id));
         }
         socket.wake_waiters();
         if let Some(port) = socket.accepted_at.filter(|_| socket.connection.is_open()) {
             socket.accepted_at = None;
             let local = socket.connection.local();
             if !self.offer_to_listener(id, *local.ip(), port) {
-                self.abort(id, now, event_queue);
+                self.abort(id);
             }
         } else if socket.connection.is_closed() {
             let (pair, gone) = (
@@ -275,7 +268,7 @@ impl SimulatedNetwork {
     }
 
     fn remove(&mut self, id: SocketId) {
-        let Some(socket) = self.sockets[id.index()].take() else {
+        let Some(socket) = self.sockets[id.0].take() else {
             return;
         };
         if let Some(host) = self.host_at(*socket.connection.local().ip()) {
@@ -284,24 +277,24 @@ impl SimulatedNetwork {
     }
 
     /// Sends a segment from its source host.
-    fn send(&mut self, segment: Segment, now: Instant, event_queue: &mut EventQueue) {
+    fn send(&mut self, segment: Segment) {
         if let Some(from) = self.host_at(*segment.source.ip()) {
-            self.send_from(from, Packet::new(segment), now, event_queue);
+            self.send_from(from, Packet::new(segment));
         }
     }
 
-    fn send_from(&mut self, from: usize, packet: Packet, now: Instant, event_queue: &mut EventQueue) {
+    fn send_from(&mut self, from: usize, packet: Packet) {
         let Some(to) = self.host_at(*packet.segment.destination.ip()) else {
             return;
         };
-        match self.core.send(from, to, packet, now) {
+        match self.core.send(from, to, packet, self.now) {
             // The link counts a frame that a full queue drops, and TCP detects the loss.
-            SendOutcome::Carried(medium) | SendOutcome::Dropped(medium, _) => self.arm(medium, event_queue),
+            SendOutcome::Carried(medium) | SendOutcome::Dropped(medium, _) => self.arm(medium),
             SendOutcome::Unroutable(_) => {}
         }
     }
 
-    fn arm(&mut self, medium: MediumId, event_queue: &mut EventQueue) {
+    fn arm(&mut self, medium: MediumId) {
         if self.polled == Some(medium) {
             return;
         }
@@ -310,40 +303,40 @@ impl SimulatedNetwork {
             && armed.is_none_or(|armed| at < armed)
         {
             *armed = Some(at);
-            event_queue.put(at, Event::Medium(medium));
+            self.event_queue.put(at, Event::Medium(medium));
         }
     }
 
-    pub(super) fn on_medium(&mut self, medium: MediumId, now: Instant, event_queue: &mut EventQueue) {
-        if self.armed[medium.0] != Some(now) {
+    pub(super) fn on_medium(&mut self, medium: MediumId) {
+        if self.armed[medium.0] != Some(self.now) {
             return;
         }
         self.armed[medium.0] = None;
         let mut events = std::mem::take(&mut self.events);
-        self.core.poll(medium, now, &mut events);
+        self.core.poll(medium, self.now, &mut events);
         self.polled = Some(medium);
         for event in events.drain(..) {
             if let LinkEvent::Delivered { frame, .. } = event {
-                self.on_packet(usize::from(frame.to.0), frame.payload, now, event_queue);
+                self.on_packet(usize::from(frame.to.0), frame.payload);
             }
         }
         self.polled = None;
         self.events = events;
-        self.arm(medium, event_queue);
+        self.arm(medium);
     }
 
     /// Handles a packet that has arrived at a host: the host is its destination, or forwards it.
-    fn on_packet(&mut self, host: usize, packet: Packet, now: Instant, event_queue: &mut EventQueue) {
-        self.core.tap(host, now, &packet, None);
+    fn on_packet(&mut self, host: usize, packet: Packet) {
+        self.core.tap(host, self.now, &packet, None);
         if *packet.segment.destination.ip() == address_of(host) {
-            self.on_segment(host, &packet.segment, now, event_queue);
+            self.on_segment(host, &packet.segment);
         } else if let Some(packet) = packet.forwarded() {
             // At once: the forwarding time of a kernel is not modelled.
-            self.send_from(host, packet, now, event_queue);
+            self.send_from(host, packet);
         }
     }
 
-    fn on_segment(&mut self, host: usize, segment: &Segment, now: Instant, event_queue: &mut EventQueue) {
+    fn on_segment(&mut self, host: usize, segment: &Segment) {
         let pair = AddressPair::new(segment.destination, segment.source);
         let mut known = self.addresses.get(pair);
         if let Some(id) = known
@@ -367,19 +360,19 @@ impl SimulatedNetwork {
             return;
         }
         if let Some(id) = known {
-            if let Some(socket) = &mut self.sockets[id.index()] {
-                socket.connection.on_segment(now, segment);
+            if let Some(socket) = &mut self.sockets[id.0] {
+                socket.connection.on_segment(self.now, segment);
             }
-            self.flush(id, now, event_queue);
+            self.flush(id);
             return;
         }
         if opens && self.hosts[host].listeners.contains_key(&port) {
             let initial = self.initial_sequence_numbers.next_u32();
             let tcp = self.hosts[host].tcp.clone();
-            let connection = Connection::accept(tcp, segment.destination, initial, segment, now);
-            self.add_socket(connection, Some(port), now, event_queue);
+            let connection = Connection::accept(tcp, segment.destination, initial, segment, self.now);
+            self.add_socket(connection, Some(port));
         } else if let Some(reset) = Connection::refuse(segment) {
-            self.send(reset, now, event_queue);
+            self.send(reset);
         }
     }
 
@@ -389,13 +382,13 @@ impl SimulatedNetwork {
         listener.is_some_and(|listener| listener.established.len() > listener.backlog)
     }
 
-    pub(super) fn on_socket_deadline(&mut self, id: SocketId, now: Instant, event_queue: &mut EventQueue) {
-        let Some(socket) = &mut self.sockets[id.index()] else {
+    pub(super) fn on_socket_deadline(&mut self, id: SocketId) {
+        let Some(socket) = &mut self.sockets[id.0] else {
             return;
         };
-        if socket.is_armed_for(now) {
-            socket.on_deadline(now);
-            self.flush(id, now, event_queue);
+        if socket.is_armed_for(self.now) {
+            socket.on_deadline(self.now);
+            self.flush(id);
         }
     }
 }

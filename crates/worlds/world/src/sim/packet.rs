@@ -1,10 +1,9 @@
 //! The packets of the simulated world: a segment, with the part of its IP header that changes on the way.
 
-use crate::pcapng_writer::{Capture, write_ipv4};
+use crate::pcapng_writer::write_ipv4;
 use crate::topology::Payload;
 use lastmile_tcp::Segment;
-use lastmile_units::{ByteCount, Instant};
-use std::io::{self, Write};
+use lastmile_units::ByteCount;
 
 /// An IP packet.
 #[derive(Debug, Clone)]
@@ -34,10 +33,6 @@ impl Packet {
 impl Payload for Packet {
     fn size(&self) -> ByteCount {
         self.segment.size()
-    }
-
-    fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()> {
-        capture.segment(at, &self.segment, self.time_to_live, comment)
     }
 
     fn append_to(&self, bytes: &mut Vec<u8>) {

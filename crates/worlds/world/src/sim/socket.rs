@@ -6,7 +6,7 @@ use std::task::Waker;
 
 /// The number of a socket of this world. Numbers are not reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SocketId(usize);
+pub(super) struct SocketId(pub(super) usize);
 
 /// A connection, with the network's state of it.
 pub(super) struct Socket {
@@ -19,16 +19,6 @@ pub(super) struct Socket {
     pub(super) accepted_at: Option<u16>,
     /// Whether the program has dropped it.
     pub(super) orphaned: bool,
-}
-
-impl SocketId {
-    pub(super) const fn new(index: usize) -> Self {
-        Self(index)
-    }
-
-    pub(super) const fn index(self) -> usize {
-        self.0
-    }
 }
 
 impl Socket {

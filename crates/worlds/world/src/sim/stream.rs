@@ -61,7 +61,7 @@ impl SimStream {
                 state.network.wake_when_writable(self.id, context.waker());
                 return Poll::Pending;
             }
-            state.network.flush(self.id, state.now, &mut state.event_queue);
+            state.network.flush(self.id);
             Poll::Ready(Ok(written))
         })
     }
@@ -73,12 +73,12 @@ impl AsyncRead for SimStream {
             return Poll::Ready(Ok(()));
         }
         self.inner.with(|state| {
-            let connection = state.network.connection(self.id);
-            match connection.read(state.now, to.initialize_unfilled())? {
+            let now = state.network.now;
+            match state.network.connection(self.id).read(now, to.initialize_unfilled())? {
                 Read::Bytes(read) => {
                     to.advance(read);
                     // Reading may have opened the window enough for a window update.
-                    state.network.flush(self.id, state.now, &mut state.event_queue);
+                    state.network.flush(self.id);
                     Poll::Ready(Ok(()))
                 }
                 Read::End => Poll::Ready(Ok(())),
@@ -115,7 +115,7 @@ impl AsyncWrite for SimStream {
     fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.inner.with(|state| {
             state.network.connection(self.id).shutdown();
-            state.network.flush(self.id, state.now, &mut state.event_queue);
+            state.network.flush(self.id);
         });
         Poll::Ready(Ok(()))
     }
@@ -123,7 +123,6 @@ impl AsyncWrite for SimStream {
 
 impl Drop for SimStream {
     fn drop(&mut self) {
-        self.inner
-            .with(|state| state.network.release(self.id, state.now, &mut state.event_queue));
+        self.inner.with(|state| state.network.release(self.id));
     }
 }

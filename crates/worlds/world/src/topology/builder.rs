@@ -1,8 +1,8 @@
 //! The builder of a topology. It accepts all hosts and media first, and checks them at the end.
 
-use super::routes::{Edge, Hop, Routes};
+use super::routes::{Edge, Routes, radio_edges, wire_edges};
 use super::{
-    HostName, MediumId, MediumKind, MediumName, RadioMedium, Side, Topology, TopologyError, TopologyHost,
+    HostName, LinkId, MediumId, MediumKind, MediumName, RadioMedium, Topology, TopologyError, TopologyHost,
     TopologyMedium, WireSpec,
 };
 use lastmile_link::LinkSpec;
@@ -117,7 +117,9 @@ impl TopologyBuilder {
                 MediumKind::Radio(radio) => check_radio(name, radio, &index)?,
             }
             if !names.insert(name) {
-                return Err(TopologyError::DuplicateMedium { name: name.clone() });
+                return Err(TopologyError(format!(
+                    "two media are called {name}; give one of them another name"
+                )));
             }
         }
         let topology = Topology {
@@ -134,92 +136,81 @@ impl TopologyBuilder {
 }
 
 fn check_hosts(hosts: &[TopologyHost]) -> Result<(), TopologyError> {
-    if hosts.is_empty() {
-        return Err(TopologyError::NoHosts);
+    let count = hosts.len();
+    if count == 0 {
+        let text = "the topology has no hosts; add at least two, and a wire between them";
+        return Err(TopologyError(text.to_owned()));
     }
-    if hosts.len() > HOSTS_MAX {
-        return Err(TopologyError::TooManyHosts {
-            count: hosts.len(),
-            most: HOSTS_MAX,
-        });
+    if count > HOSTS_MAX {
+        return Err(TopologyError(format!(
+            "the topology has {count} hosts, and a world has addresses for {HOSTS_MAX}; remove some"
+        )));
     }
     let mut names = BTreeSet::new();
     for TopologyHost { name, .. } in hosts {
         name.check()?;
         if !names.insert(name) {
-            return Err(TopologyError::DuplicateHost { name: name.clone() });
+            return Err(TopologyError(format!(
+                "two hosts are called {name}; give one of them another name"
+            )));
         }
     }
     Ok(())
 }
 
-fn check_wire(medium: &MediumName, wire: &WireSpec, index: &BTreeMap<HostName, usize>) -> Result<(), TopologyError> {
-    check_side(medium, Side::Near, &wire.near, index)?;
-    let far = check_side(medium, Side::Far, &wire.far, index)?;
+fn check_wire(name: &MediumName, wire: &WireSpec, index: &BTreeMap<HostName, usize>) -> Result<(), TopologyError> {
+    let side = |hosts, side| {
+        let members = check_members(&format!("wire {name}"), &format!(" on its {side} side"), hosts, index)?;
+        if members.is_empty() {
+            return Err(TopologyError(format!(
+                "wire {name} has no host on its {side} side; name at least one"
+            )));
+        }
+        Ok(members)
+    };
+    side(&wire.near, "near")?;
+    let far = side(&wire.far, "far")?;
     match wire.near.iter().find(|host| far.contains(host)) {
-        Some(host) => Err(TopologyError::HostOnBothSides {
-            medium: medium.clone(),
-            host: host.clone(),
-        }),
+        Some(host) => Err(TopologyError(format!(
+            "wire {name} has host {host} on both sides; remove it from one of them"
+        ))),
         None => Ok(()),
     }
 }
 
 fn check_radio(name: &MediumName, radio: &RadioMedium, index: &BTreeMap<HostName, usize>) -> Result<(), TopologyError> {
-    let mut stations = BTreeSet::new();
-    for (host, _) in &radio.stations {
-        if !index.contains_key(host) {
-            return Err(TopologyError::UnknownStation {
-                radio: name.clone(),
-                host: host.to_string(),
-                known: names_in_order(index),
-            });
-        }
-        if !stations.insert(host) {
-            return Err(TopologyError::StationTwice {
-                radio: name.clone(),
-                host: host.clone(),
-            });
-        }
-    }
-    if stations.len() < 2 {
-        return Err(TopologyError::TooFewStations { radio: name.clone() });
+    let hosts = radio.stations.iter().map(|(host, _)| host);
+    if check_members(&format!("radio {name}"), "", hosts, index)?.len() < 2 {
+        return Err(TopologyError(format!(
+            "radio {name} has fewer than two stations; name at least two hosts"
+        )));
     }
     Ok(())
 }
 
-/// Checks one side of a wire, and returns its hosts.
-fn check_side<'a>(
-    medium: &MediumName,
-    side: Side,
-    names: &'a [HostName],
+/// Checks the hosts that `medium` names, each once; errors say where it names them by `side`. Returns the hosts.
+fn check_members<'a>(
+    medium: &str,
+    side: &str,
+    hosts: impl IntoIterator<Item = &'a HostName>,
     index: &BTreeMap<HostName, usize>,
 ) -> Result<BTreeSet<&'a HostName>, TopologyError> {
-    let mut known = BTreeSet::new();
-    for host in names {
+    let mut members = BTreeSet::new();
+    for host in hosts {
         if !index.contains_key(host) {
-            return Err(TopologyError::UnknownHost {
-                medium: medium.clone(),
-                side,
-                host: host.to_string(),
-                known: names_in_order(index),
-            });
+            return Err(TopologyError(format!(
+                "{medium} names a host {:?}{side} that the topology does not have; its hosts are {}",
+                host.as_str(),
+                names_in_order(index)
+            )));
         }
-        if !known.insert(host) {
-            return Err(TopologyError::HostTwiceOnSide {
-                medium: medium.clone(),
-                side,
-                host: host.clone(),
-            });
+        if !members.insert(host) {
+            return Err(TopologyError(format!(
+                "{medium} has host {host} twice{side}; name it once"
+            )));
         }
     }
-    if known.is_empty() {
-        return Err(TopologyError::EmptySide {
-            medium: medium.clone(),
-            side,
-        });
-    }
-    Ok(known)
+    Ok(members)
 }
 
 /// The names of all hosts, in the order in which they were added.
@@ -235,8 +226,8 @@ struct Graph<'a> {
     topology: &'a Topology,
     is_router: Vec<bool>,
     edges: Vec<Edge>,
-    /// For each host, the sides of wires that it is on, and its radios, which have one side.
-    sides: Vec<BTreeSet<(MediumId, Side)>>,
+    /// For each host, the sides of wires that it is on, by the direction that leads there, and its radios, which have one side.
+    sides: Vec<BTreeSet<MediumId>>,
 }
 
 impl<'a> Graph<'a> {
@@ -248,47 +239,44 @@ impl<'a> Graph<'a> {
             sides: vec![BTreeSet::new(); topology.hosts.len()],
         };
         for (number, TopologyMedium { kind, .. }) in topology.media.iter().enumerate() {
-            let (down, up) = (MediumId(2 * number), MediumId(2 * number + 1));
+            let link = LinkId {
+                down: MediumId(2 * number),
+                up: MediumId(2 * number + 1),
+            };
             let numbers = |names: &[HostName]| names.iter().map(|name| index[name]).collect::<Vec<_>>();
-            let wire = match kind {
-                MediumKind::Wire(wire) => wire,
+            match kind {
+                MediumKind::Wire(wire) => {
+                    let (near, far) = (numbers(&wire.near), numbers(&wire.far));
+                    graph.edges.extend(wire_edges(link, &near, &far));
+                    graph.add_side(link.down, near);
+                    graph.add_side(link.up, far);
+                }
                 MediumKind::Radio(radio) => {
                     let stations: Vec<usize> = radio.stations.iter().map(|(name, _)| index[name]).collect();
-                    for &from in &stations {
-                        for &to in stations.iter().filter(|&&to| to != from) {
-                            graph.add_edge(from, to, down);
-                        }
-                        graph.sides[from].insert((down, Side::Near));
-                    }
-                    continue;
-                }
-            };
-            let (near, far) = (numbers(&wire.near), numbers(&wire.far));
-            for (&near, &far) in near.iter().flat_map(|near| far.iter().map(move |far| (near, far))) {
-                graph.add_edge(far, near, down);
-                graph.add_edge(near, far, up);
-            }
-            for (side, hosts) in [(Side::Near, near), (Side::Far, far)] {
-                for host in hosts {
-                    graph.sides[host].insert((down, side));
+                    graph.edges.extend(radio_edges(link.down, &stations));
+                    graph.add_side(link.down, stations);
                 }
             }
         }
         graph
     }
 
-    fn add_edge(&mut self, from: usize, to: usize, medium: MediumId) {
-        let hop = Hop { to, medium };
-        self.edges.push(Edge { from, hop });
+    fn add_side(&mut self, side: MediumId, hosts: Vec<usize>) {
+        for host in hosts {
+            self.sides[host].insert(side);
+        }
     }
 
-    fn name(&self, host: usize) -> HostName {
-        self.topology.hosts[host].name.clone()
+    fn name(&self, host: usize) -> &HostName {
+        &self.topology.hosts[host].name
     }
 
     fn check_every_host_has_a_link(&self) -> Result<(), TopologyError> {
         match self.sides.iter().position(BTreeSet::is_empty) {
-            Some(host) => Err(TopologyError::HostWithoutLink { host: self.name(host) }),
+            Some(host) => Err(TopologyError(format!(
+                "host {} has no link; put it on one side of a wire or on a radio, or remove it",
+                self.name(host)
+            ))),
             None => Ok(()),
         }
     }
@@ -301,11 +289,12 @@ impl<'a> Graph<'a> {
         let unjoined = pairs
             .find(|&(from, to)| routes.next_hop(from, to).is_none() && self.sides[from].is_disjoint(&self.sides[to]));
         match unjoined {
-            Some((from, to)) => Err(TopologyError::NoPath {
-                from: self.name(from),
-                to: self.name(to),
-                remedy: self.remedy(from, to),
-            }),
+            Some((from, to)) => Err(TopologyError(format!(
+                "no path joins {} and {}; {}",
+                self.name(from),
+                self.name(to),
+                self.remedy(from, to)
+            ))),
             None => Ok(()),
         }
     }

@@ -71,7 +71,10 @@ impl HostName {
         check(&self.0, "host")?;
         let is_reserved = |first| [DROPS, AIR].contains(&first);
         if self.0.split('-').next().is_some_and(is_reserved) {
-            return Err(TopologyError::NameOfDrops { name: self.0.clone() });
+            return Err(TopologyError(format!(
+                "a host cannot be called {:?}: that name is reserved for captures of dropped packets and of radios; choose another name",
+                self.0
+            )));
         }
         Ok(())
     }
@@ -83,7 +86,7 @@ impl MediumName {
     }
 }
 
-fn check(name: &str, of: &'static str) -> Result<(), TopologyError> {
+fn check(name: &str, of: &str) -> Result<(), TopologyError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_label = (1..=LENGTH_MAX).contains(&name.len())
         && name.chars().all(fits)
@@ -92,8 +95,8 @@ fn check(name: &str, of: &'static str) -> Result<(), TopologyError> {
     if is_label {
         return Ok(());
     }
-    Err(TopologyError::Name {
-        of,
-        name: name.to_owned(),
-    })
+    Err(TopologyError(format!(
+        "{name:?} is not the name of a {of}: use 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends, \
+         like \"back-end-1\""
+    )))
 }

@@ -6,7 +6,7 @@
 //! when media are polled.
 
 use super::id::{LinkId, MediumId, RadioId};
-use super::routes::{Edge, Hop, Routes};
+use super::routes::{Edge, Routes, radio_edges, wire_edges};
 use crate::air_capture::AirFormat;
 use crate::observer::{Observer, Sampling};
 use crate::pcapng_writer::{Capture, dropped_comment};
@@ -21,26 +21,22 @@ pub(crate) trait Payload: Clone + Send + 'static {
     /// Its size in IP bytes, headers included.
     fn size(&self) -> ByteCount;
 
-    /// Writes it to a capture, as a packet that passed at `at`.
-    ///
-    /// # Errors
-    /// Those of the capture's writer.
-    fn write_to<W: Write>(&self, capture: &mut Capture<W>, at: Instant, comment: Option<&str>) -> io::Result<()>;
-
     /// Appends its bytes, from the IP header on.
     fn append_to(&self, bytes: &mut Vec<u8>);
 }
 
-/// The media of a world that carry `P`, and its captures, which are written to `W`s. Hosts have numbers from 0 on.
-pub(crate) struct NetworkCore<P, W> {
+/// The media of a world that carry `P`, and its captures. Hosts have numbers from 0 on.
+pub(crate) struct NetworkCore<P> {
     seed: Seed,
     hosts: Vec<HostState>,
     media: Vec<MediumState<P>>,
     edges: Vec<Edge>,
     routes: Routes,
     /// The captures; none after an error of writing one.
-    captures: Vec<Option<Capture<W>>>,
+    captures: Vec<Option<Capture>>,
     capture_error: Option<io::Error>,
+    /// The bytes of a captured packet; a buffer for reuse.
+    captured: Vec<u8>,
     sampling: Option<Sampling>,
 }
 
@@ -91,7 +87,7 @@ pub(crate) enum SendOutcome<P> {
     Unroutable(P),
 }
 
-impl<P: Payload, W: Write> NetworkCore<P, W> {
+impl<P: Payload> NetworkCore<P> {
     /// A network without hosts. All randomness comes from `seed`.
     pub(crate) fn new(seed: Seed) -> Self {
         Self {
@@ -102,6 +98,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
             routes: Routes::default(),
             captures: Vec::new(),
             capture_error: None,
+            captured: Vec::new(),
             sampling: None,
         }
     }
@@ -124,24 +121,13 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
 
     /// Joins each host of `near` with each host of `far` by one wire: `down` is towards `near`, `up` towards `far`. In two worlds
     /// of one seed, wires that are added in the same order lose the same frames.
-    pub(crate) fn add_link(
-        &mut self,
-        [down, up]: [&DirectionSpec; 2],
-        near: impl IntoIterator<Item = usize>,
-        far: &[usize],
-    ) -> LinkId {
+    pub(crate) fn add_link(&mut self, [down, up]: [&DirectionSpec; 2], near: &[usize], far: &[usize]) -> LinkId {
         let seed = self.seed.derive("link").derive_index(self.media.len() as u64);
         let link = LinkId {
             down: self.add_medium(MediumModel::Link(Box::new(Link::new(down, seed.derive("down"))))),
             up: self.add_medium(MediumModel::Link(Box::new(Link::new(up, seed.derive("up"))))),
         };
-        for near in near {
-            for &far in far {
-                self.add_edge(far, near, link.down);
-                self.add_edge(near, far, link.up);
-            }
-        }
-        self.find_routes();
+        self.add_edges(wire_edges(link, near, far));
         link
     }
 
@@ -150,16 +136,13 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         let seed = self.seed.derive("radio").derive_index(self.media.len() as u64);
         let placed: Vec<_> = stations.iter().map(|(host, at)| (Station(*host as u16), *at)).collect();
         let radio = self.add_medium(MediumModel::Radio(Box::new(Radio::new(spec, &placed, seed))));
-        for (from, _) in stations {
-            for (to, _) in stations.iter().filter(|(to, _)| to != from) {
-                self.add_edge(*from, *to, radio);
-            }
-        }
-        self.find_routes();
+        let hosts: Vec<usize> = stations.iter().map(|(host, _)| *host).collect();
+        self.add_edges(radio_edges(radio, &hosts));
         RadioId(radio)
     }
 
-    fn find_routes(&mut self) {
+    fn add_edges(&mut self, edges: Vec<Edge>) {
+        self.edges.extend(edges);
         let is_router: Vec<bool> = self.hosts.iter().map(|host| host.is_router).collect();
         self.routes = Routes::find(&is_router, &self.edges);
     }
@@ -171,11 +154,6 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
             air: None,
         });
         MediumId(self.media.len() - 1)
-    }
-
-    fn add_edge(&mut self, from: usize, to: usize, medium: MediumId) {
-        let hop = Hop { to, medium };
-        self.edges.push(Edge { from, hop });
     }
 
     /// Whether a path leads from one host to another.
@@ -279,7 +257,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     ///
     /// # Errors
     /// Those of writing the head of the capture.
-    pub(crate) fn capture(&mut self, host: usize, to: W) -> io::Result<()> {
+    pub(crate) fn capture(&mut self, host: usize, to: Box<dyn Write + Send>) -> io::Result<()> {
         self.hosts[host].tap = Some(self.add_capture(Capture::new(to)?));
         Ok(())
     }
@@ -288,7 +266,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     ///
     /// # Errors
     /// As [`NetworkCore::capture`].
-    pub(crate) fn capture_drops(&mut self, media: &[MediumId], to: W) -> io::Result<()> {
+    pub(crate) fn capture_drops(&mut self, media: &[MediumId], to: Box<dyn Write + Send>) -> io::Result<()> {
         let drops = self.add_capture(Capture::new(to)?);
         for medium in media {
             self.media[medium.0].drops = Some(drops);
@@ -300,7 +278,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
     ///
     /// # Errors
     /// As [`NetworkCore::capture`].
-    pub(crate) fn capture_air(&mut self, radio: RadioId, to: W) -> io::Result<()> {
+    pub(crate) fn capture_air(&mut self, radio: RadioId, to: Box<dyn Write + Send>) -> io::Result<()> {
         let air = self.add_capture(AirFormat::begin(to)?);
         let state = &mut self.media[radio.0.0];
         if let MediumModel::Radio(radio) = &mut state.model {
@@ -328,7 +306,7 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         }
     }
 
-    fn add_capture(&mut self, capture: Capture<W>) -> CaptureIndex {
+    fn add_capture(&mut self, capture: Capture) -> CaptureIndex {
         self.captures.push(Some(capture));
         CaptureIndex(self.captures.len() - 1)
     }
@@ -343,9 +321,11 @@ impl<P: Payload, W: Write> NetworkCore<P, W> {
         let Some(capture) = capture.map(|index| &mut self.captures[index.0]) else {
             return;
         };
-        let written = capture
-            .as_mut()
-            .map_or(Ok(()), |capture| packet.write_to(capture, at, comment));
+        let written = capture.as_mut().map_or(Ok(()), |capture| {
+            self.captured.clear();
+            packet.append_to(&mut self.captured);
+            capture.packet(at, &self.captured, comment)
+        });
         if let Err(error) = written {
             *capture = None;
             self.capture_error.get_or_insert(error);

@@ -3,7 +3,7 @@
 //! A route is a shortest path, counted in media. Only routers forward, so every host between the ends of a path is a router. Among
 //! paths of equal length, the one whose next host was added first is chosen, and to that host the medium that was added first.
 
-use super::id::MediumId;
+use super::id::{LinkId, MediumId};
 use std::collections::BTreeMap;
 
 /// The next hop of a packet.
@@ -20,6 +20,32 @@ pub(crate) struct Hop {
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) hop: Hop,
+}
+
+/// The edges of a wire, which joins each host of `near` with each host of `far`: `down` is towards `near`.
+pub(crate) fn wire_edges(link: LinkId, near: &[usize], far: &[usize]) -> Vec<Edge> {
+    let pairs = near.iter().flat_map(|near| far.iter().map(move |far| (*near, *far)));
+    pairs
+        .flat_map(|(near, far)| [Edge::new(far, near, link.down), Edge::new(near, far, link.up)])
+        .collect()
+}
+
+/// The edges of a radio, which joins `stations` with each other.
+pub(crate) fn radio_edges(radio: MediumId, stations: &[usize]) -> Vec<Edge> {
+    let pairs = stations
+        .iter()
+        .flat_map(|from| stations.iter().map(move |to| (*from, *to)));
+    pairs
+        .filter(|(from, to)| from != to)
+        .map(|(from, to)| Edge::new(from, to, radio))
+        .collect()
+}
+
+impl Edge {
+    pub(crate) const fn new(from: usize, to: usize, medium: MediumId) -> Self {
+        let hop = Hop { to, medium };
+        Self { from, hop }
+    }
 }
 
 /// The routes between all hosts.

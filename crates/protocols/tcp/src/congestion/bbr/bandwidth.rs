@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Segments per microsecond, in steps of 2^-24 (about 0.06 segments per second), as in Linux's `tcp_bbr.c`: at a few segments
 /// per second its rounding shows in rates and windows, so it is reproduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bandwidth(u64);
 
 /// A factor, in steps of 1/256 (Linux's `BBR_UNIT`).
@@ -78,27 +78,18 @@ fn microseconds(time: Duration) -> u64 {
 
 /// The largest bandwidth of a window of rounds: Nichols' algorithm as in Linux's `win_minmax.c`, which keeps the best, the best
 /// since then, and the best since that.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Maximum {
     best: [BandwidthSample; 3],
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct BandwidthSample {
     round: u64,
     bandwidth: Bandwidth,
 }
 
 impl Maximum {
-    pub(super) const fn new() -> Self {
-        Self {
-            best: [BandwidthSample {
-                round: 0,
-                bandwidth: Bandwidth::ZERO,
-            }; 3],
-        }
-    }
-
     pub(super) const fn get(&self) -> Bandwidth {
         self.best[0].bandwidth
     }
@@ -163,7 +154,7 @@ mod tests {
     #[test]
     fn the_most_that_was_seen_is_forgotten_after_ten_rounds() {
         let bandwidth = |segments| Bandwidth::from_segments(segments, Duration::from_secs(1));
-        let mut maximum = Maximum::new();
+        let mut maximum = Maximum::default();
         maximum.observe(10, 1, bandwidth(100));
         for round in 2..=11 {
             maximum.observe(10, round, bandwidth(50));
@@ -178,7 +169,7 @@ mod tests {
     #[test]
     fn falling_samples_leave_the_maximum_at_what_the_last_rounds_saw() {
         let bandwidth = |segments| Bandwidth::from_segments(segments, Duration::from_secs(1));
-        let mut maximum = Maximum::new();
+        let mut maximum = Maximum::default();
         for round in 1..100 {
             maximum.observe(10, round, bandwidth(1000 - round));
             let kept = 1000

@@ -345,9 +345,9 @@ fn after_a_timeout_the_window_returns_to_what_it_was_once_it_is_over() {
     path.bbr.on_timeout();
     (path.window, path.phase, path.in_flight) = (1, Phase::Timeout, 0);
     path.round(1);
-    assert_eq!(path.window, MINIMUM_WINDOW);
+    assert_eq!(path.window, WINDOW_MIN);
     path.round(4);
-    assert_eq!(path.window, MINIMUM_WINDOW + 4);
+    assert_eq!(path.window, WINDOW_MIN + 4);
     path.phase = Phase::Open;
     path.round(8);
     assert!(path.window >= window, "{} was {window}", path.window);

@@ -9,7 +9,7 @@ use lastmile_units::ByteCount;
 /// The window's gain while probing for bandwidth: room for delayed acknowledgements.
 const WINDOW_GAIN: Gain = Gain(2 * 256);
 /// The smallest window: two pairs of segments, since every second segment is acknowledged.
-pub(super) const MINIMUM_WINDOW: u32 = 4;
+pub(super) const WINDOW_MIN: u32 = 4;
 /// The window before any round trip is known (RFC 6928).
 const INITIAL_WINDOW: u32 = 10;
 /// The largest burst that windows allow for, in segments.
@@ -27,7 +27,7 @@ impl Bbr {
             }
         }
         if self.is_rate_limited_by_design() {
-            next = next.min(MINIMUM_WINDOW);
+            next = next.min(WINDOW_MIN);
         }
         next
     }
@@ -53,7 +53,7 @@ impl Bbr {
         } else {
             window
         };
-        next.max(MINIMUM_WINDOW)
+        next.max(WINDOW_MIN)
     }
 
     /// Subtracts losses from the window. In the first round of a recovery only as much is sent as arrives; afterwards the

@@ -5,31 +5,24 @@
 #![allow(unsafe_code)]
 
 use super::super::signals::FORWARDED_SIGNALS;
+use super::DescriptorLimit;
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl::set_pdeathsig;
-use nix::sys::resource::{Resource, rlim_t, setrlimit};
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// The setup of the init process of a PID namespace.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct InitSetup {
-    /// Whether to mount `/proc` of the new PID namespace, if that is permitted. Only in a mount namespace of its own.
-    pub(super) own_proc: bool,
-    /// The soft and the hard limit of its open descriptors (setrlimit(2)).
-    pub(super) descriptors: (rlim_t, rlim_t),
-}
-
-/// Makes the kernel kill `command` as soon as the thread that starts it has ended, for whatever reason; the thread must live until
-/// then.
+/// Makes the kernel kill `command`, the init process of a PID namespace, as soon as the thread that starts it has ended, for whatever
+/// reason; the thread must live until then. The command has this limit of open descriptors. With `own_proc`, `/proc` of the new PID
+/// namespace is mounted, if that is permitted: only in a mount namespace of its own.
 ///
 /// # Errors
 /// When the system has no descriptor left.
-pub(super) fn tie_to_this_thread(command: &mut Command, first: InitSetup) -> io::Result<()> {
+pub(super) fn tie_to_this_thread(command: &mut Command, own_proc: bool, limit: DescriptorLimit) -> io::Result<()> {
     let (alive, ours) = io::pipe()?;
     // The child drops its copy, so that only those of this process are left; `command` has one until it is started.
     let mut ours: Option<PipeWriter> = Some(ours);
@@ -40,12 +33,11 @@ pub(super) fn tie_to_this_thread(command: &mut Command, first: InitSetup) -> io:
         if has_ended(&alive)? {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        if first.own_proc {
+        if own_proc {
             let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
             let _ = mount(Some(c"proc"), c"/proc", Some(c"proc"), flags, None::<&std::ffi::CStr>);
         }
-        let (soft, hard) = first.descriptors;
-        Ok(setrlimit(Resource::RLIMIT_NOFILE, soft, hard)?)
+        Ok(setrlimit(Resource::RLIMIT_NOFILE, limit.soft, limit.hard)?)
     };
     // SAFETY: the closure does prctl, close, poll, mount and setrlimit, none of which allocates or locks: `mount` is given
     // strings that are already terminated.

@@ -150,11 +150,11 @@ fn a_later_state_has_no_waits_of_an_earlier_one() {
 #[test]
 fn a_long_log_keeps_the_length_of_what_it_takes_together() {
     let mut log = WaitLog::default();
-    let waits = WAITS_KEPT as u64 + 1;
+    let waits = WAITS_MAX as u64 + 1;
     for wait in 1..=waits {
         log.add(WaitSource::Observed, at(10 * wait), Duration::from_millis(3));
     }
-    assert_eq!(log.observed.len(), WAITS_KEPT / 2 + 2);
+    assert_eq!(log.observed.len(), WAITS_MAX / 2 + 2);
     let all = Union::of(log.observed.iter());
     assert_eq!(all.until(at(10 * waits)), Duration::from_millis(3 * waits));
 }

@@ -15,7 +15,7 @@ const DATAGRAM_MAX: usize = 65_535;
 /// The timeout of a name server before the next is asked, as in resolv.conf(5).
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The maximum number of open queries; more are dropped, and clients repeat them. Our own choice.
-const OPEN_QUESTIONS: usize = 256;
+const OPEN_QUERIES_MAX: usize = 256;
 
 /// The machine's name servers, in their order: those of `/etc/resolv.conf`, or else the one on the loopback address (resolv.conf(5)).
 pub(super) fn machine_name_servers() -> Vec<SocketAddr> {
@@ -40,7 +40,7 @@ fn parse_name_servers(settings: &str) -> Vec<SocketAddr> {
 pub(super) async fn relay(at: std::net::UdpSocket, servers: Vec<SocketAddr>) {
     let listening = at.set_nonblocking(true).and_then(|()| UdpSocket::from_std(at));
     let Ok(at) = listening.map(Arc::new) else { return };
-    let (room, servers) = (Arc::new(Semaphore::new(OPEN_QUESTIONS)), Arc::new(servers));
+    let (room, servers) = (Arc::new(Semaphore::new(OPEN_QUERIES_MAX)), Arc::new(servers));
     let mut question = vec![0; DATAGRAM_MAX];
     loop {
         let Ok((length, asker)) = at.recv_from(&mut question).await else {

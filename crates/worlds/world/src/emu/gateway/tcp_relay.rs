@@ -56,39 +56,45 @@ impl Drop for HalfOpenRelay {
 
 /// Accepts connections until the listener is closed, and relays each to its target.
 pub(super) async fn accept_and_relay(listener: TcpListener, target: RelayTarget, half_open: HalfOpenRelays) {
-    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else {
-        return;
+    let connect = || {
+        let target = target.clone();
+        async move { target.connect().await }
     };
-    while let Some(client) = accept(&listener).await {
-        let (target, half_open_relay) = (target.clone(), half_open.begin());
-        tokio::spawn(async move {
-            match target.connect().await {
-                Ok(service) => relay(client, service, half_open_relay).await,
-                Err(_) => reset(&client),
-            }
-        });
-    }
+    relay_each(listener, half_open, connect).await;
 }
 
 /// Accepts the connections of a listening socket, and relays each to `over`, from inside `near`.
 pub(super) async fn relay_over_link(listener: TcpListener, near: Namespace, over: SocketAddrV4) {
-    let half_open = HalfOpenRelays::default();
+    let connect = || {
+        let socket = near.enter(TcpSocket::new_v4);
+        async move {
+            let socket = socket??;
+            socket.set_nodelay(true)?;
+            socket.connect(over.into()).await
+        }
+    };
+    relay_each(listener, HalfOpenRelays::default(), connect).await;
+}
+
+/// Accepts connections until the listener is closed, and relays each to one that `connect` makes.
+async fn relay_each<C: Future<Output = io::Result<TcpStream>> + Send + 'static>(
+    listener: TcpListener,
+    half_open: HalfOpenRelays,
+    connect: impl Fn() -> C,
+) {
     let listener = listener
         .set_nonblocking(true)
         .and_then(|()| tokio::net::TcpListener::from_std(listener));
     let Ok(listener) = listener else { return };
     while let Some(client) = accept(&listener).await {
-        let socket = near.enter(TcpSocket::new_v4);
-        let half_open_relay = half_open.begin();
+        let (service, half_open_relay) = (connect(), half_open.begin());
         tokio::spawn(async move {
-            let server = async {
-                client.set_nodelay(true)?;
-                let socket = socket??;
-                socket.set_nodelay(true)?;
-                socket.connect(over.into()).await
+            let service = match client.set_nodelay(true) {
+                Ok(()) => service.await,
+                Err(error) => Err(error),
             };
-            match server.await {
-                Ok(server) => relay(client, server, half_open_relay).await,
+            match service {
+                Ok(service) => relay(client, service, half_open_relay).await,
                 Err(_) => reset(&client),
             }
         });

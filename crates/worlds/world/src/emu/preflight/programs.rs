@@ -6,46 +6,27 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A program, its purpose, and its Debian package.
-struct Program {
-    name: &'static str,
-    purpose: &'static str,
-    package: &'static str,
-}
-
-const PROGRAMS: [Program; 4] = [
-    Program {
-        name: "ip",
-        purpose: "benchmarks configure the kernel's own links with it",
-        package: "iproute2",
-    },
-    Program {
-        name: "tcpdump",
-        purpose: "captures inside a link's namespace",
-        package: "tcpdump",
-    },
-    Program {
-        name: "tshark",
-        purpose: "tests compare captures with its output",
-        package: "tshark",
-    },
-    Program {
-        name: "tcptrace",
-        purpose: "tests compare the analysis of captures with its output",
-        package: "tcptrace",
-    },
+/// The programs, with the purpose and the Debian package of each.
+const PROGRAMS: [(&str, &str, &str); 4] = [
+    ("ip", "benchmarks configure the kernel's own links with it", "iproute2"),
+    ("tcpdump", "captures inside a link's namespace", "tcpdump"),
+    ("tshark", "tests compare captures with its output", "tshark"),
+    (
+        "tcptrace",
+        "tests compare the analysis of captures with its output",
+        "tcptrace",
+    ),
 ];
 
 pub(super) fn all() -> impl Iterator<Item = Check> {
-    PROGRAMS.iter().map(program).chain([token_bucket()])
+    PROGRAMS.into_iter().map(program).chain([token_bucket()])
 }
 
-fn program(program: &Program) -> Check {
-    let Program { name, purpose, package } = program;
+fn program((name, purpose, package): (&str, &str, &str)) -> Check {
     match path_of(name) {
-        Some(path) => Check::ready(*name, path.display()),
+        Some(path) => Check::ready(name, path.display()),
         None => Check::limited(
-            *name,
+            name,
             format!("not installed: {purpose}"),
             format!("`apt install {package}`"),
         ),
