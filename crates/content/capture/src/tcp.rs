@@ -125,12 +125,7 @@ pub(crate) enum Side {
 impl<L: StreamObserver> Connection<L> {
     /// A connection that begins with this packet.
     pub(crate) fn new(at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, listener: L) -> Self {
-        let is_answer = segment.has(Segment::SYN) && segment.has(Segment::ACK);
-        let (client, server) = if is_answer {
-            (datagram.to, datagram.from)
-        } else {
-            (datagram.from, datagram.to)
-        };
+        let (client, server) = datagram.client_and_server(segment);
         Self {
             client,
             server,
@@ -147,9 +142,7 @@ impl<L: StreamObserver> Connection<L> {
 
     /// Whether a segment begins another connection between the same ports: a SYN with a different number.
     pub(crate) fn is_reused_by(&self, from: SocketAddr, segment: &Segment<'_>) -> bool {
-        let is_syn = segment.has(Segment::SYN) && !segment.has(Segment::ACK | Segment::RST);
-        let same = from == self.client && self.handshake.syn.is_some_and(|(number, _)| number == segment.sequence);
-        is_syn && !same
+        segment.reopens(from == self.client, self.handshake.syn.map(|(number, _)| number))
     }
 
     /// Accepts one of its packets.
