@@ -109,22 +109,13 @@ pub struct Router {
 
 impl Router {
     /// A router without sessions.
-    pub const fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings) -> Self {
         Self {
             settings,
             sessions: BTreeMap::new(),
             clients: BTreeMap::new(),
             next: 0,
-            counters: Counters {
-                offered: 0,
-                forbidden: 0,
-                without_session: 0,
-                queue_full: 0,
-                waiting: 0,
-                on_the_way: 0,
-                written: 0,
-                lost: 0,
-            },
+            counters: Counters::default(),
             forbidden: BTreeSet::new(),
             remarks: Vec::new(),
         }
