@@ -137,7 +137,7 @@ impl Flows {
                 let begin = || Connection::new(packet.at, datagram, segment, HttpTracker::default());
                 let index = self.tcp.index_of(datagram, is_reused, begin);
                 let connection = &mut self.tcp.connections[index];
-                connection.pass(packet.at, datagram, segment, packet.comments);
+                connection.observe(packet.at, datagram, segment, packet.comments);
                 for transaction in connection.observer_mut().drain_completed() {
                     self.http.add(index, transaction);
                 }

@@ -146,7 +146,7 @@ impl<L: StreamObserver> Connection<L> {
     }
 
     /// Accepts one of its packets.
-    pub(crate) fn pass(&mut self, at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, comments: &[String]) {
+    pub(crate) fn observe(&mut self, at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, comments: &[String]) {
         self.account_idle(at);
         for comment in comments {
             count_text(&mut self.comments, comment, COMMENTS_MAX);
@@ -157,7 +157,7 @@ impl<L: StreamObserver> Connection<L> {
             Side::Server
         };
         let dropped = comments.iter().any(|comment| comment.starts_with(DROPPED));
-        self.handshake.pass(at, side, segment);
+        self.handshake.observe(at, side, segment);
         let (near, far) = match side {
             Side::Client => (&mut self.up, &mut self.down),
             Side::Server => (&mut self.down, &mut self.up),
@@ -227,7 +227,7 @@ impl Side {
 }
 
 impl Handshake {
-    fn pass(&mut self, at: Instant, side: Side, segment: &Segment<'_>) {
+    fn observe(&mut self, at: Instant, side: Side, segment: &Segment<'_>) {
         let (syn, ack) = (segment.has(Segment::SYN), segment.has(Segment::ACK));
         match side {
             _ if segment.has(Segment::RST) => {}

@@ -140,7 +140,7 @@ impl<R: Read> Messages<R> {
             };
             let index = self.flows.index_of(&datagram, is_reused, begin);
             let connection = &mut self.flows.connections[index].connection;
-            connection.pass(packet.at, &datagram, segment, packet.comments);
+            connection.observe(packet.at, &datagram, segment, packet.comments);
             self.collect(index);
         }
         Ok(true)

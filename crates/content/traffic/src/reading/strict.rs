@@ -42,8 +42,8 @@ pub(crate) fn set_as<'de, T, A: MapAccess<'de>>(
 /// The error text for a key that is not in `keys`.
 pub(crate) fn unknown_key(keys: &[&str], key: &str) -> String {
     // A longer key resembles none of them, and comparing it would take time in proportion to its length.
-    const LONGEST: usize = 64;
-    let comparable = keys.iter().filter(|_| key.len() <= LONGEST);
+    const KEY_LENGTH_MAX: usize = 64;
+    let comparable = keys.iter().filter(|_| key.len() <= KEY_LENGTH_MAX);
     let nearest = comparable
         .min_by_key(|known| strsim::damerau_levenshtein(known, key))
         .filter(|known| strsim::damerau_levenshtein(known, key) <= 3);
