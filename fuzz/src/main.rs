@@ -97,6 +97,7 @@ fn chosen(names: &[String]) -> io::Result<Vec<Target>> {
 /// The inputs that broke a claim.
 fn exercise(target: Target, arguments: &Arguments) -> io::Result<Vec<PathBuf>> {
     let samples = corpus::read(target.name)?;
+    let words = corpus::words(target.name)?;
     print!(
         "{:<16} {} samples, {} mutations ... ",
         target.name,
@@ -108,7 +109,7 @@ fn exercise(target: Target, arguments: &Arguments) -> io::Result<Vec<PathBuf>> {
     let inputs = samples
         .iter()
         .map(|sample| sample.input.clone())
-        .chain((0..arguments.mutations).map(|index| mutation_of(&samples, seed.derive_index(index), target.words)));
+        .chain((0..arguments.mutations).map(|index| mutation_of(&samples, seed.derive_index(index), &words)));
     let mut unfinished = Unfinished::new(target.name)?;
     let mut kept = Vec::new();
     for input in inputs {
@@ -124,7 +125,7 @@ fn exercise(target: Target, arguments: &Arguments) -> io::Result<Vec<PathBuf>> {
     Ok(kept)
 }
 
-fn mutation_of(samples: &[Sample], seed: Seed, words: &[&str]) -> Vec<u8> {
+fn mutation_of(samples: &[Sample], seed: Seed, words: &[Vec<u8>]) -> Vec<u8> {
     let mut rng = seed.rng();
     let mut some = || {
         samples

@@ -26,7 +26,7 @@ const EDGES: [u64; 12] = [
 ];
 
 /// Makes an input from `base`, of one to four changes. `other` is spliced in now and then, as are `words`.
-pub fn mutate(rng: &mut Rng, base: &[u8], other: &[u8], words: &[&str]) -> Vec<u8> {
+pub fn mutate(rng: &mut Rng, base: &[u8], other: &[u8], words: &[Vec<u8>]) -> Vec<u8> {
     let mut input = base.to_vec();
     for _ in 0..=below(rng, 4) {
         change(rng, &mut input, other, words);
@@ -35,7 +35,7 @@ pub fn mutate(rng: &mut Rng, base: &[u8], other: &[u8], words: &[&str]) -> Vec<u
     input
 }
 
-fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
+fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[Vec<u8>]) {
     let at = below(rng, input.len() + 1);
     let end = at + below(rng, (input.len() - at).min(64) + 1);
     match below(rng, 9) {
@@ -63,7 +63,7 @@ fn change(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8], words: &[&str]) {
             input.extend(&other[from..to]);
         }
         6 if !words.is_empty() => {
-            let word = words[below(rng, words.len())].as_bytes();
+            let word = &words[below(rng, words.len())];
             insert(input, at, word);
         }
         7 => number_in_text(rng, input, at),
@@ -104,7 +104,7 @@ mod tests {
     fn some(seed: u64) -> Vec<Vec<u8>> {
         let mut rng = Seed::new(seed).rng();
         (0..500)
-            .map(|_| mutate(&mut rng, b"{\"size\": 12}", b"[1, 2, 3]", &["null"]))
+            .map(|_| mutate(&mut rng, b"{\"size\": 12}", b"[1, 2, 3]", &[b"null".to_vec()]))
             .collect()
     }
 

@@ -45,87 +45,53 @@ pub struct Target {
     pub name: &'static str,
     /// Feeds it an input; panics where a claim does not hold.
     pub run: fn(&[u8]),
-    /// Words of its format, for mutations to insert.
-    pub words: &'static [&'static str],
 }
 
-/// Declares [`ALL`] from the names of functions, and the words of each.
+/// Declares [`ALL`] from the names of functions.
 macro_rules! targets {
-    ($($name:ident: $words:expr,)*) => {
+    ($($name:ident)*) => {
         /// Every target.
-        pub const ALL: &[Target] = &[$(Target { name: stringify!($name), run: $name, words: $words }),*];
+        pub const ALL: &[Target] = &[$(Target { name: stringify!($name), run: $name }),*];
     };
 }
 
 targets! {
-    har: traffic::HAR_WORDS,
-    jsonl: traffic::JSONL_WORDS,
-    page: page::WORDS,
-    positional: documents::WORDS,
-    documents: documents::WORDS,
-    ice: rpc::ICE_WORDS,
-    giop: rpc::GIOP_WORDS,
-    frames: &[],
-    event_chunk: events::CHUNK_WORDS,
-    event_line: events::LINE_WORDS,
-    event_pattern: events::PATTERN_WORDS,
-    event_query: events::QUERY_WORDS,
-    java_stream: java_stream::WORDS,
-    study_toml: STUDY_WORDS,
-    link: link::LINK_WORDS,
-    http_response: http_response::WORDS,
-    http2_responses: http2_responses::WORDS,
-    trace: &["\n", "\r\n", "0\n", "4294967295\n", "-1\n", "1.5\n"],
-    accept_encoding: ACCEPT_ENCODING_WORDS,
-    coded: &["\u{1f}", "\u{28}", "\u{78}", "\u{0}", "\u{3}"],
-    coded_messages: coded_messages::WORDS,
-    capture: capture::WORDS,
-    websocket_handshake: websocket::HANDSHAKE_WORDS,
-    websocket_frames: websocket::FRAME_WORDS,
-    websocket_capture: websocket::FRAME_WORDS,
-    transcript: transcript::WORDS,
-    transcript_jsonl: transcript::JSONL_WORDS,
-    transcript_lengths: transcript::WORDS,
-    transcript_log: transcript::LOG_WORDS,
-    transcript_har: transcript::HAR_WORDS,
+    har
+    jsonl
+    page
+    positional
+    documents
+    ice
+    giop
+    frames
+    event_chunk
+    event_line
+    event_pattern
+    event_query
+    java_stream
+    study_toml
+    link
+    http_response
+    http2_responses
+    trace
+    accept_encoding
+    coded
+    coded_messages
+    capture
+    websocket_handshake
+    websocket_frames
+    websocket_capture
+    transcript
+    transcript_jsonl
+    transcript_lengths
+    transcript_log
+    transcript_har
 }
 
 /// The target of this name.
 pub fn find(name: &str) -> Option<Target> {
     ALL.iter().find(|target| target.name == name).copied()
 }
-
-const STUDY_WORDS: &[&str] = &[
-    "name = \"x\"\n",
-    "question = \"?\"\n",
-    "repeats = 0\n",
-    "seed = 18446744073709551615\n",
-    "interval = \"2m\"\n",
-    "[fixed]\n",
-    "[factors]\n",
-    "[[part]]\n",
-    "[part.factors]\n",
-    "[[ratio]]\n",
-    "[[chart]]\n",
-    "[measure]\n",
-    "[thresholds]\n",
-    "[emu]\n",
-    "codec = [\"identity\", \"gzip:6\"]\n",
-    "link = [\"wpt/3g\"]\n",
-    "workload = { kind = \"bulk\", bytes = \"1 MB\" }\n",
-    "world = \"emu\"\n",
-    "figures = [\"transfer_time\"]\n",
-    "\"p95(transfer_time)\" = \"< 20 s\"\n",
-    "nan",
-    "inf",
-    "-1",
-    "\"\"",
-    "[]",
-];
-
-const ACCEPT_ENCODING_WORDS: &[&str] = &[
-    "gzip", "x-gzip", "br", "zstd", "deflate", "identity", "*", ";q=", ";q=0", ";q=1.000", ";Q=0.5", ", ", "\t", "\n",
-];
 
 /// A study with more cells than this is not expanded, to save time; safety does not depend on the limit.
 const STUDY_CELLS_MAX: usize = 10_000;

@@ -4,21 +4,6 @@ use super::portions::Portions;
 use lastmile_capture::{Analysis, Segments, SentStatistics, analyse};
 use lastmile_inspect::inspection;
 
-pub(super) const WORDS: &[&str] = &[
-    "\u{0}",
-    "\u{a}\u{d}\u{d}\u{a}",
-    "\u{6}\u{0}\u{0}\u{0}",
-    "\u{1}\u{0}\u{6}\u{0}drop",
-    "GET / HTTP/1.1\r\n\r\n",
-    "HTTP/1.1 200 OK\r\n",
-    "HTTP/1.1 101 \r\n\r\n",
-    "Content-Length: 18446744073709551615\r\n\r\n",
-    "Transfer-Encoding: chunked\r\n\r\n",
-    "ffffffffffffffff\r\n",
-    "0\r\n\r\n",
-    "\r\n",
-];
-
 /// A capture. Reading in portions gives the same as reading the whole; every packet is in one flow or set aside; no part is larger than its
 /// whole. Its segments are those of its TCP connections, one by one.
 pub fn capture(input: &[u8]) {

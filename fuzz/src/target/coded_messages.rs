@@ -3,15 +3,6 @@
 use lastmile_codec::message::{DecodeError, MessageCodec, MessageDecoder, MessageEncoder};
 use lastmile_units::ByteCount;
 
-pub(super) const WORDS: &[&str] = &[
-    "\u{0}",
-    "\u{1}",
-    "\u{f}",
-    "\u{10}",
-    "\u{0}\u{1}\u{0}",
-    "\u{0}\u{7f}\u{0}",
-];
-
 /// The codecs that an input's first byte chooses from.
 const CODECS: [&str; 12] = [
     "deflate",

@@ -8,17 +8,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-pub(super) const WORDS: &[&str] = &[
-    "\u{0}",
-    "\u{1}",
-    "\u{7f}",
-    "\u{0}\u{0}\u{0}\u{1}",
-    "north",
-    "<item>",
-    "</item>",
-    "null",
-];
-
 /// One of everything that Ice and CDR both have.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Sample {

@@ -6,32 +6,6 @@ use lastmile_monitor::filter::Predicate;
 use lastmile_monitor::service::{check_parameters, encode_parameter};
 use std::ops::ControlFlow;
 
-/// Types of values, strings by number, and the reserved subjects.
-pub(super) const CHUNK_WORDS: &[&str] = &[
-    "\u{0}", "\u{1}", "\u{2}", "\u{3}", "\u{4}", "_loss", "_end", "a.b", "place", "cause",
-];
-/// Parts of lines.
-pub(super) const LINE_WORDS: &[&str] = &[
-    "@1 ", "a.b", " x=1", " x=\"", "\\\"", "\\n", " x=true", " x=-1e3", "=", " ",
-];
-/// Parts of patterns and conditions.
-pub(super) const PATTERN_WORDS: &[&str] = &["*", ".>", "a.", "_loss", "\n", "<=", "!=", "\"", " ", "\u{a0}"];
-/// Names of parameters, and what is encoded.
-pub(super) const QUERY_WORDS: &[&str] = &[
-    "subject=",
-    "&since=",
-    "&until=",
-    "&where=",
-    "&limit=",
-    "&from=",
-    "now",
-    "&mode=latest",
-    "&client=",
-    "%3E",
-    "%",
-    "+",
-];
-
 /// A chunk whose checksum is right, from a sender that may be faulty: it is refused, or its events are what its header says.
 pub fn event_chunk(input: &[u8]) {
     let mut bytes = input.to_vec();

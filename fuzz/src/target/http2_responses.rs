@@ -14,21 +14,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Heads of frames, fields of HPACK's static table, and settings.
-pub(super) const WORDS: &[&str] = &[
-    "\0\0\0\u{4}\0\0\0\0\0",
-    "\0\0\0\u{4}\u{1}\0\0\0\0",
-    "\0\0\u{1}\u{1}\u{5}\0\0\0\u{1}",
-    "\0\0\u{1}\0\u{1}\0\0\0\u{1}x",
-    "\0\0\u{4}\u{3}\0\0\0\0\u{1}\0\0\0\u{7}",
-    "\0\0\u{8}\u{7}\0\0\0\0\0\0\0\0\0\0\0\0\0",
-    "\0\0\u{8}\u{6}\0\0\0\0\0pingpong",
-    "\0\u{3}\0\0\0\u{1}",
-    "\0\0\0\u{3}",
-    "\u{f}\u{d}\u{1}5",
-    "HTTP/1.1 400 Bad Request\r\n\r\n",
-];
-
 /// Four requests over connections with three streams each.
 const REQUESTS: u64 = 4;
 const STREAMS: NonZeroU32 = NonZeroU32::new(3).expect("it is above 0");

@@ -4,25 +4,6 @@ use super::portions;
 use lastmile_load::http1::{HEAD_MAX, ResponseError, ResponseReader};
 use lastmile_load::request::Request;
 
-pub(super) const WORDS: &[&str] = &[
-    "\r\n",
-    "\r\n\r\n",
-    "\n\n",
-    "HTTP/1.1 200 OK\r\n",
-    "HTTP/1.0 200 OK\r\n",
-    "HTTP/1.1 100 Continue\r\n\r\n",
-    "HTTP/1.1 204 \r\n",
-    "Content-Length: 5\r\n",
-    "Content-Length: 18446744073709551615\r\n",
-    "Transfer-Encoding: chunked\r\n",
-    "Connection: close\r\n",
-    "0\r\n\r\n",
-    "5\r\nhello\r\n",
-    "ffffffffffffffff\r\n",
-    ";a=b",
-    "1",
-];
-
 /// What was read: the bytes that belong to the response, and how it stands; or the error.
 type Outcome = Result<(usize, bool, u16, bool, u64), ResponseError>;
 

@@ -3,29 +3,6 @@
 use super::portions;
 use lastmile_wire_formats::java::{ObjectStreamReader, ObjectStreamWriter, ReadError, Value};
 
-pub(super) const WORDS: &[&str] = &[
-    "\u{0}",
-    "\u{70}",
-    "\u{71}\u{0}\u{7e}\u{0}\u{0}",
-    "\u{72}",
-    "\u{73}",
-    "\u{74}\u{0}\u{1}a",
-    "\u{75}",
-    "\u{76}",
-    "\u{77}\u{1}\u{0}",
-    "\u{78}",
-    "\u{78}\u{70}",
-    "\u{79}",
-    "\u{7a}",
-    "\u{7b}",
-    "\u{7c}",
-    "\u{7d}",
-    "\u{7e}",
-    "I\u{0}\u{1}a",
-    "L\u{0}\u{1}a",
-    "[\u{0}\u{1}a",
-];
-
 /// An object stream. Reading in portions gives the same as reading the whole, and each value can be written and read again.
 pub fn java_stream(input: &[u8]) {
     let whole = read([input]);

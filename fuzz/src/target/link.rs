@@ -3,39 +3,6 @@
 use lastmile_link::{DeliveryTrace, Frame, Link, LinkRequest, LinkSpec, Medium, Station, parse_list};
 use lastmile_units::{ByteCount, Instant, Seed};
 
-pub(super) const LINK_WORDS: &[&str] = &[
-    "wpt/3g",
-    "published/dialup-56k",
-    "mine",
-    "+",
-    "+rate=",
-    "+rate_up=64kbit/s",
-    "+loss=1%",
-    "+jitter=20ms",
-    "+queue=10packets",
-    "+queue=codel",
-    "+one_way_delay=50ms",
-    "+round_trip=100ms",
-    "+trace=t",
-    "+reordering=1%",
-    "+framing_overhead=18B",
-    "+loss=gilbert-elliott(",
-    "(",
-    ")",
-    ",",
-    "link = ",
-    "{ name = \"x\", ",
-    "rate = \"512 kbit/s\"",
-    "one_way_delay = \"50 ms\"",
-    " }",
-    "unlimited",
-    "1e309",
-    "-1",
-    "NaN",
-    "µs",
-    "%",
-];
-
 /// The content of every trace that a fuzzed link names.
 const TRACE: &str = "1\n2\n2\n5\n";
 

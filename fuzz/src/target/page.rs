@@ -7,35 +7,6 @@ use lastmile_page::testing::{response, traffic};
 use lastmile_traffic::responses::{Body, Origin};
 use std::time::Duration;
 
-pub(super) const WORDS: &[&str] = &[
-    "%%",
-    "<script src=b.js>",
-    "</script>",
-    "<link rel=stylesheet href=a.css>",
-    "<link rel=preload href=c.js>",
-    "<img src=d.png srcset='d.png 1x'>",
-    "<style>",
-    "</style>",
-    "<iframe src=/>",
-    "<template>",
-    "<noscript>",
-    "<!--",
-    "-->",
-    "type=module",
-    "async",
-    "defer",
-    "@import",
-    "url(d.png)",
-    "url(\"a.css\")",
-    "{",
-    "}",
-    "import './c.js'",
-    "export * from \"b.js\"",
-    "/*",
-    "*/",
-    "`",
-];
-
 /// A document, a style sheet and two scripts, with `%%` between them. What a request waits for are parts, which exist, of earlier ones.
 pub fn page(input: &[u8]) {
     let mut parts = input.split(|byte| *byte == b'%').filter(|part| !part.is_empty());

@@ -6,11 +6,6 @@ use lastmile_rpc::frame::{FrameCompression, FrameReader};
 use lastmile_rpc::{giop, ice};
 use lastmile_units::ByteCount;
 
-/// Words of the Ice protocol.
-pub(super) const ICE_WORDS: &[&str] = &["IceP\u{1}\0\u{1}\0", "BZh1", "\u{1}\u{1}", "\u{6}\0\0\0"];
-/// Words of GIOP.
-pub(super) const GIOP_WORDS: &[&str] = &["GIOP\u{1}\u{2}\u{1}\0", "GIOP\u{1}\u{2}\u{1}\u{7}", "\0\0\0\0"];
-
 /// A small limit, which inputs reach.
 const LIMIT: ByteCount = ByteCount::new(1 << 16);
 

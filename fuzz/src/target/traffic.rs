@@ -3,50 +3,6 @@
 use super::portions::Portions;
 use lastmile_traffic::responses::{Body, Traffic, TrafficError, har as har_format, jsonl as jsonl_format};
 
-pub(super) const HAR_WORDS: &[&str] = &[
-    "\"log\"",
-    "\"entries\"",
-    "\"request\"",
-    "\"response\"",
-    "\"content\"",
-    "\"text\"",
-    "\"encoding\": \"base64\"",
-    "\"size\": -1",
-    "\"bodySize\": 0",
-    "\"_transferSize\"",
-    "\"headers\": []",
-    "\"status\": 304",
-    "\"url\": \"data:,\"",
-    "\"wait\": null",
-    "null",
-    "true",
-    "{}",
-    "[]",
-    "\\u0000",
-    "\\ud800",
-    "1e400",
-    "-0",
-    "\u{feff}",
-    "9007199254740993",
-];
-
-pub(super) const JSONL_WORDS: &[&str] = &[
-    "\"url\": \"https://example.org/\"",
-    "\"body\": \"\"",
-    "\"body_base64\": \"AA==\"",
-    "\"content_type\": \"text/html\"",
-    "\"size\": 1",
-    "\"status\": 200",
-    "\"start\": \"1 s\"",
-    "\n",
-    "\r\n",
-    "{",
-    "}",
-    "\\ud83d\\ude00",
-    "null",
-    "\u{feff}",
-];
-
 /// A HAR.
 pub fn har(input: &[u8]) {
     check(

@@ -7,69 +7,8 @@ use lastmile_traffic::messages::{
 use lastmile_units::ByteCount;
 use std::io::Read;
 
-pub(super) const WORDS: &[&str] = &[
-    "\n",
-    "\r\n",
-    "\r",
-    "\u{feff}",
-    "\u{0}",
-    "\u{1f}",
-    "{\"log\"",
-    "{\"payload\":\"\"}",
-];
-
-pub(super) const JSONL_WORDS: &[&str] = &[
-    "\"direction\": \"sent\"",
-    "\"direction\": \"receive\"",
-    "\"time_ms\": 1e300",
-    "\"opcode\": \"text\"",
-    "\"opcode\": 2",
-    "\"connection\": 4294967295",
-    "\"payload\": \"\"",
-    "\"payload_base64\": \"/w==\"",
-    "\n",
-    "\r\n",
-    "{",
-    "}",
-    "\\ud83d\\ude00",
-    "null",
-    "\u{feff}",
-];
-
-pub(super) const HAR_WORDS: &[&str] = &[
-    "\"log\"",
-    "\"entries\"",
-    "\"_webSocketMessages\"",
-    "\"type\": \"send\"",
-    "\"opcode\": 2",
-    "\"data\": \"AA==\"",
-    "\"time\": -1",
-    "[]",
-    "{}",
-    "[{",
-    "}]",
-    "null",
-    "\\\"",
-    "\\\\",
-    ",",
-    "\n",
-];
-
-pub(super) const LOG_WORDS: &[&str] = &[
-    "{\"ts\":1,\"level\":\"info\",\"dir\":\"in\",\"conn\":\"c\",\"data\":\"{}\"}\n",
-    "\"data\":\"{\\\"a\\\":1}\"",
-    "\"dir\":\"out\"",
-    "\"ts\":\"2026-01-31T10:00:00Z\"",
-    "2026-01-31 10:00:00 ",
-    "ws.send ",
-    "conn=c-1 ",
-    "payload={\"a\":1}",
-    "ts,dir,data",
-    "\n",
-];
-
 /// The largest message that is read here, small so that small inputs exceed it too.
-const LARGEST: ByteCount = ByteCount::new(200);
+const MESSAGE_SIZE_MAX: ByteCount = ByteCount::new(200);
 
 /// A file whose format is detected.
 pub fn transcript(input: &[u8]) {
@@ -115,7 +54,7 @@ pub fn transcript_log(input: &[u8]) {
         assert_eq!(whole, read_log(Portions::new(input), mapping));
         assert!(!whole.is_empty());
         for message in whole.iter().flatten() {
-            assert!(ByteCount::from(message.payload.len()) <= LARGEST);
+            assert!(ByteCount::from(message.payload.len()) <= MESSAGE_SIZE_MAX);
         }
     }
 }
@@ -138,7 +77,7 @@ fn check(input: &[u8], format: Option<Format>) {
         match read {
             Err(error) => assert!(error.to_string().starts_with("input: "), "{error}"),
             Ok(message) => {
-                assert!(ByteCount::from(message.payload.len()) <= LARGEST);
+                assert!(ByteCount::from(message.payload.len()) <= MESSAGE_SIZE_MAX);
                 messages.push(message);
             }
         }
@@ -161,7 +100,7 @@ fn read(from: impl Read + Send, format: Option<Format>) -> Vec<Result<Message, T
 fn reading(format: Option<Format>) -> Reading {
     Reading {
         format,
-        largest_message: LARGEST,
+        largest_message: MESSAGE_SIZE_MAX,
         ..Reading::default()
     }
 }

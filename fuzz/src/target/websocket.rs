@@ -12,29 +12,6 @@ use lastmile_websocket::{
 };
 use std::io::Read;
 
-pub(super) const HANDSHAKE_WORDS: &[&str] = &[
-    "\r\n",
-    "\r\n\r\n",
-    "GET / HTTP/1.1\r\n",
-    "HTTP/1.1 101 \r\n",
-    "Upgrade: websocket\r\n",
-    "Connection: Upgrade\r\n",
-    "Sec-WebSocket-Version: 13\r\n",
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
-    "Sec-WebSocket-Extensions: ",
-    "permessage-deflate",
-    "; server_no_context_takeover",
-    "; client_no_context_takeover",
-    "; server_max_window_bits=8",
-    "; client_max_window_bits",
-    "=\"15\"",
-    ", ",
-];
-
-pub(super) const FRAME_WORDS: &[&str] = &[
-    "\u{0}", "\u{1}", "\u{2}", "\u{8}", "\u{9}", "~", "\u{7f}", "H", "A", "\u{fc}",
-];
-
 /// Enough for the content of small inputs, and little enough that a decompression bomb costs no time.
 const MESSAGE_MAX: ByteCount = ByteCount::new(64 << 10);
 

@@ -2,6 +2,7 @@
 //!
 //! Only figures are kept of packets, so memory is bounded by the number of flows and by the data outstanding on each.
 
+use crate::connection_table::ConnectionTable;
 use crate::container::{Format, Interface, Packet, Packets};
 use crate::datagram::{Datagram, SkipReason, Transport};
 use crate::error::{CaptureError, Problem};
@@ -12,9 +13,8 @@ use crate::tcp::{self, Connection, TcpFlow};
 use crate::udp::UdpFlow;
 use crate::wireless::Wireless;
 use lastmile_units::{ByteCount, Instant};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::Read;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 /// The figures of a capture.
@@ -92,8 +92,6 @@ pub fn analyse<R: Read>(from: R, name: &str) -> Result<Analysis, CaptureError> {
 }
 
 /// Both ends of a flow, the lesser first, so that both directions have the same key.
-pub(crate) type FlowKey = (SocketAddr, SocketAddr);
-
 /// The flows found so far.
 #[derive(Debug, Default)]
 struct Flows {
@@ -104,11 +102,8 @@ struct Flows {
     out_of_time: u64,
     set_aside: BTreeMap<SkipReason, u64>,
     comments: BTreeMap<String, u64>,
-    tcp: Vec<Connection<HttpTracker>>,
-    udp: Vec<UdpFlow>,
-    /// The latest connection between two ends. Only looked up, never iterated, so that its order does not matter.
-    tcp_by_ends: HashMap<FlowKey, usize>,
-    udp_by_ends: HashMap<FlowKey, usize>,
+    tcp: ConnectionTable<Connection<HttpTracker>>,
+    udp: ConnectionTable<UdpFlow>,
     http: Transactions,
     reader: PacketReader,
 }
@@ -131,27 +126,18 @@ impl Flows {
     }
 
     fn push_datagram(&mut self, packet: &Packet<'_>, datagram: &Datagram<'_>) {
-        let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
         match &datagram.transport {
             Transport::Udp => {
-                let next = self.udp.len();
-                let index = *self.udp_by_ends.entry(ends).or_insert(next);
-                if index == next {
-                    self.udp.push(UdpFlow::new(packet.at, datagram));
-                }
-                self.udp[index].push(packet.at, datagram);
+                let begin = || UdpFlow::new(packet.at, datagram);
+                let index = self.udp.index_of(datagram, |_| false, begin);
+                self.udp.connections[index].push(packet.at, datagram);
             }
             Transport::Tcp(segment) => {
-                let known = self.tcp_by_ends.get(&ends).copied();
-                let going_on = known.filter(|index| !self.tcp[*index].is_reused_by(datagram.from, segment));
-                let index = going_on.unwrap_or_else(|| {
-                    let dialogue = HttpTracker::default();
-                    self.tcp.push(Connection::new(packet.at, datagram, segment, dialogue));
-                    self.tcp_by_ends.insert(ends, self.tcp.len() - 1);
-                    self.tcp.len() - 1
-                });
-                let connection = &mut self.tcp[index];
-                connection.pass(packet.at, datagram, segment, packet.comments);
+                let is_reused = |connection: &Connection<HttpTracker>| connection.is_reused_by(datagram.from, segment);
+                let begin = || Connection::new(packet.at, datagram, segment, HttpTracker::default());
+                let index = self.tcp.index_of(datagram, is_reused, begin);
+                let connection = &mut self.tcp.connections[index];
+                connection.observe(packet.at, datagram, segment, packet.comments);
                 for transaction in connection.observer_mut().drain_completed() {
                     self.http.add(index, transaction);
                 }
@@ -161,13 +147,10 @@ impl Flows {
 
     fn finish<R: Read>(mut self, packets: &Packets<R>) -> Result<Analysis, Problem> {
         let Some((first, last)) = self.span else {
-            return Err(match packets.cut_off() {
-                Some(at) => Problem::NothingWhole { at },
-                None => Problem::NoPacket,
-            });
+            return Err(packets.without_packet());
         };
-        let mut tcp = Vec::with_capacity(self.tcp.len());
-        for (index, connection) in self.tcp.into_iter().enumerate() {
+        let mut tcp = Vec::with_capacity(self.tcp.connections.len());
+        for (index, connection) in self.tcp.connections.into_iter().enumerate() {
             let (mut flow, http) = connection.into_parts();
             let (transactions, http_lost) = http.into_unfinished();
             flow.http_lost = http_lost;
@@ -192,7 +175,7 @@ impl Flows {
             set_aside: self.set_aside,
             comments: self.comments,
             tcp,
-            udp: self.udp,
+            udp: self.udp.connections,
             http: self.http,
             wireless: self.reader.wireless,
             cut_off: packets.cut_off(),

@@ -158,6 +158,14 @@ impl<R: Read> Packets<R> {
         self.source.bytes_read()
     }
 
+    /// The problem of a file that ended before its first packet.
+    pub(crate) fn without_packet(&self) -> Problem {
+        match self.cut_off {
+            Some(at) => Problem::NothingWhole { at },
+            None => Problem::NoPacket,
+        }
+    }
+
     /// Where the file ends, if it ends inside a block or record.
     pub fn cut_off(&self) -> Option<u64> {
         self.cut_off

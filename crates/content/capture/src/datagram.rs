@@ -37,6 +37,17 @@ pub(crate) struct Segment<'a> {
     pub(crate) options: &'a [u8],
 }
 
+impl Datagram<'_> {
+    /// The client and the server, as the first `segment` of their connection shows them: it is the client's, but for the answer to a SYN.
+    pub(crate) fn client_and_server(&self, segment: &Segment<'_>) -> (SocketAddr, SocketAddr) {
+        if segment.has(Segment::SYN) && segment.has(Segment::ACK) {
+            (self.to, self.from)
+        } else {
+            (self.from, self.to)
+        }
+    }
+}
+
 impl<'a> Segment<'a> {
     pub(crate) const FIN: u8 = 1;
     pub(crate) const SYN: u8 = 2;
@@ -46,6 +57,13 @@ impl<'a> Segment<'a> {
     /// Whether one of these flags is set.
     pub(crate) fn has(&self, flags: u8) -> bool {
         self.flags & flags != 0
+    }
+
+    /// Whether it begins another connection between ends that have one, whose client sent a SYN with the number `first`: it is a SYN with a
+    /// different number.
+    pub(crate) fn reopens(&self, is_of_client: bool, first: Option<u32>) -> bool {
+        let is_syn = self.has(Self::SYN) && !self.has(Self::ACK | Self::RST);
+        is_syn && !(is_of_client && first == Some(self.sequence))
     }
 
     /// How much of the sequence space it uses: payload, SYN, FIN (RFC 9293 section 3.4).

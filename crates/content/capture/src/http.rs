@@ -114,24 +114,24 @@ impl Default for HttpTracker {
 }
 
 impl StreamObserver for HttpTracker {
-    fn payload(&mut self, at: Instant, side: Side, from: i64, segment: &Segment<'_>, other: Option<i64>) {
+    fn payload(&mut self, at: Instant, side: Side, position: i64, segment: &Segment<'_>, other: Option<i64>) {
         if let State::Waiting(segments) = &mut self.state {
             *segments += 1;
             if METHODS.iter().any(|method| segment.payload.starts_with(method)) {
-                self.state = State::Following(Box::new(ActiveHttp::new(side, from, other.unwrap_or(from))));
+                self.state = State::Following(Box::new(ActiveHttp::new(side, position, other.unwrap_or(position))));
             } else if *segments == WAITING_MAX {
                 self.state = State::Over;
             }
         }
-        let until = from + i64::from(segment.length);
+        let until = position + i64::from(segment.length);
         self.follow(at, side, |stream, sink| {
-            stream.arrive(from, until, segment.payload, sink);
+            stream.arrive(position, until, segment.payload, sink);
         });
     }
 
-    fn closed(&mut self, at: Instant, side: Side, from: i64) {
+    fn closed(&mut self, at: Instant, side: Side, position: i64) {
         if let State::Following(following) = &mut self.state {
-            following.direction_mut(side).closed.get_or_insert(from);
+            following.direction_mut(side).closed.get_or_insert(position);
             self.follow(at, side, |_, _| {});
         }
     }

@@ -12,6 +12,7 @@
 //! ```
 
 mod analysis;
+mod connection_table;
 mod container;
 mod datagram;
 mod downsampled_series;

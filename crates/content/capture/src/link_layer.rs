@@ -1,14 +1,8 @@
 //! Finds the IP packet in a link-layer frame. Link types are numbered as at tcpdump.org/linktypes.html.
 
 use crate::container::LinkType;
+use crate::datagram::SkipReason;
 use crate::wireless;
-
-/// A supported link type, and its framing.
-struct LinkFormat {
-    number: u16,
-    name: &'static str,
-    framing: Framing,
-}
 
 /// The header before an IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,63 +21,20 @@ enum Framing {
     Radiotap,
 }
 
-const LINK_FORMATS: [LinkFormat; 11] = [
-    LinkFormat {
-        number: 0,
-        name: "BSD loopback",
-        framing: Framing::Family,
-    },
-    LinkFormat {
-        number: 1,
-        name: "Ethernet",
-        framing: Framing::Ethernet,
-    },
+/// The number of each link type that is read, its name, and the header of its frames.
+const LINK_TYPES: [(u16, &str, Framing); 11] = [
+    (0, "BSD loopback", Framing::Family),
+    (1, "Ethernet", Framing::Ethernet),
     // Raw IP has its own number in files; some captures use the numbers of BSD and OpenBSD instead.
-    LinkFormat {
-        number: 12,
-        name: "raw IP",
-        framing: Framing::Ip,
-    },
-    LinkFormat {
-        number: 14,
-        name: "raw IP",
-        framing: Framing::Ip,
-    },
-    LinkFormat {
-        number: 101,
-        name: "raw IP",
-        framing: Framing::Ip,
-    },
-    LinkFormat {
-        number: 108,
-        name: "OpenBSD loopback",
-        framing: Framing::Family,
-    },
-    LinkFormat {
-        number: 113,
-        name: "Linux cooked",
-        framing: Framing::Cooked1,
-    },
-    LinkFormat {
-        number: 127,
-        name: "802.11 with radiotap",
-        framing: Framing::Radiotap,
-    },
-    LinkFormat {
-        number: 228,
-        name: "raw IPv4",
-        framing: Framing::Ip,
-    },
-    LinkFormat {
-        number: 229,
-        name: "raw IPv6",
-        framing: Framing::Ip,
-    },
-    LinkFormat {
-        number: 276,
-        name: "Linux cooked 2",
-        framing: Framing::Cooked2,
-    },
+    (12, "raw IP", Framing::Ip),
+    (14, "raw IP", Framing::Ip),
+    (101, "raw IP", Framing::Ip),
+    (108, "OpenBSD loopback", Framing::Family),
+    (113, "Linux cooked", Framing::Cooked1),
+    (127, "802.11 with radiotap", Framing::Radiotap),
+    (228, "raw IPv4", Framing::Ip),
+    (229, "raw IPv6", Framing::Ip),
+    (276, "Linux cooked 2", Framing::Cooked2),
 ];
 
 /// EtherTypes (IEEE registry): IPv4, IPv6, and the tags of VLANs (802.1Q, 802.1ad, and its predecessor).
@@ -91,50 +42,43 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const VLAN_TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-/// What a frame contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framed<'a> {
-    /// An IP packet, and the number of bytes before it.
-    Ip(&'a [u8], u32),
-    /// Something else.
-    NotIp,
-    /// Less than its own header.
-    Short,
-    /// Unknown: its link type is not supported.
-    UnknownLink,
-}
-
 /// The name of a link type: `Ethernet`; its number where it has no name here.
 pub fn link_type_name(link_type: LinkType) -> String {
-    find(link_type).map_or_else(|| format!("link type {}", link_type.0), |known| known.name.to_owned())
+    find(link_type).map_or_else(
+        || format!("link type {}", link_type.0),
+        |(_, name, _)| (*name).to_owned(),
+    )
 }
 
-fn find(link_type: LinkType) -> Option<&'static LinkFormat> {
-    LINK_FORMATS.iter().find(|known| known.number == link_type.0)
+fn find(link_type: LinkType) -> Option<&'static (u16, &'static str, Framing)> {
+    LINK_TYPES.iter().find(|(number, ..)| *number == link_type.0)
 }
 
 /// Whether frames of this link type are those of 802.11 with radiotap headers.
 pub(crate) fn is_wireless(link_type: LinkType) -> bool {
-    find(link_type).is_some_and(|known| known.framing == Framing::Radiotap)
+    find(link_type).is_some_and(|(.., framing)| *framing == Framing::Radiotap)
 }
 
-/// Removes a frame's header.
-pub(crate) fn unframe(link_type: LinkType, frame: &[u8]) -> Framed<'_> {
-    match find(link_type).map(|known| known.framing) {
-        None => Framed::UnknownLink,
-        Some(Framing::Ip) => Framed::Ip(frame, 0),
+/// The IP packet in a frame, and the number of bytes before it.
+///
+/// # Errors
+/// [`SkipReason::BrokenHeader`] where the frame is shorter than its own header.
+pub(crate) fn unframe(link_type: LinkType, frame: &[u8]) -> Result<(&[u8], u32), SkipReason> {
+    match find(link_type).map(|(.., framing)| *framing) {
+        None => Err(SkipReason::UnknownLink),
+        Some(Framing::Ip) => Ok((frame, 0)),
         Some(Framing::Ethernet) => ether(frame, 12, 14),
         Some(Framing::Cooked1) => ether(frame, 14, 16),
         Some(Framing::Cooked2) => ether(frame, 0, 20),
         Some(Framing::Family) => family(frame),
-        Some(Framing::Radiotap) => match wireless::read(frame, frame.len() as u32) {
-            Some(frame) => unframe_wireless(&frame),
-            None => Framed::Short,
-        },
+        Some(Framing::Radiotap) => {
+            let frame = wireless::read(frame, frame.len() as u32).ok_or(SkipReason::BrokenHeader)?;
+            unframe_wireless(&frame)
+        }
     }
 }
 
-fn ether(frame: &[u8], type_at: usize, mut head: usize) -> Framed<'_> {
+fn ether(frame: &[u8], type_at: usize, mut head: usize) -> Result<(&[u8], u32), SkipReason> {
     let u16_at = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
     let mut ether_type = u16_at(type_at);
     while ether_type.is_some_and(|tag| VLAN_TAGS.contains(&tag)) {
@@ -142,33 +86,33 @@ fn ether(frame: &[u8], type_at: usize, mut head: usize) -> Framed<'_> {
         head += 4;
     }
     match (ether_type, frame.get(head..)) {
-        (Some(IPV4 | IPV6), Some(packet)) => Framed::Ip(packet, head as u32),
-        (Some(_), Some(_)) => Framed::NotIp,
-        _ => Framed::Short,
+        (Some(IPV4 | IPV6), Some(packet)) => Ok((packet, head as u32)),
+        (Some(_), Some(_)) => Err(SkipReason::NotIp),
+        _ => Err(SkipReason::BrokenHeader),
     }
 }
 
 /// The IP packet of an 802.11 frame.
-pub(crate) fn unframe_wireless<'a>(frame: &wireless::MacFrame<'a>) -> Framed<'a> {
+pub(crate) fn unframe_wireless<'a>(frame: &wireless::MacFrame<'a>) -> Result<(&'a [u8], u32), SkipReason> {
     /// LLC and SNAP of an Ethernet type (RFC 1042).
     const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
     match frame.body {
-        Some((body, before)) if body.starts_with(&SNAP) => match ether(body, 6, 8) {
-            Framed::Ip(packet, head) => Framed::Ip(packet, before + head),
-            other => other,
-        },
-        _ => Framed::NotIp,
+        Some((body, before)) if body.starts_with(&SNAP) => {
+            let (packet, head) = ether(body, 6, 8)?;
+            Ok((packet, before + head))
+        }
+        _ => Err(SkipReason::NotIp),
     }
 }
 
 /// 2 is IPv4 everywhere; IPv6 is 24 on NetBSD and OpenBSD, 28 on FreeBSD, 30 on macOS, 10 on Linux.
-fn family(frame: &[u8]) -> Framed<'_> {
+fn family(frame: &[u8]) -> Result<(&[u8], u32), SkipReason> {
     let Some((family, packet)) = frame.split_first_chunk::<4>() else {
-        return Framed::Short;
+        return Err(SkipReason::BrokenHeader);
     };
     match u32::from_le_bytes(*family).min(u32::from_be_bytes(*family)) {
-        2 | 10 | 24 | 28 | 30 => Framed::Ip(packet, 4),
-        _ => Framed::NotIp,
+        2 | 10 | 24 | 28 | 30 => Ok((packet, 4)),
+        _ => Err(SkipReason::NotIp),
     }
 }
 
@@ -196,17 +140,17 @@ mod tests {
             (0, vec![30, 0, 0, 0, 0x45], 4),
             (108, vec![0, 0, 0, 24, 0x45], 4),
         ] {
-            assert_eq!(unframe(LinkType(number), &frame), Framed::Ip(&[0x45], head), "{number}");
+            assert_eq!(unframe(LinkType(number), &frame), Ok((&[0x45][..], head)), "{number}");
         }
     }
 
     #[test]
     fn what_is_no_ip_packet_is_told_from_what_is_too_short() {
         let arp = [[9; 12].as_slice(), &[8, 6, 1]].concat();
-        assert_eq!(unframe(LinkType(1), &arp), Framed::NotIp);
-        assert_eq!(unframe(LinkType(1), &arp[..13]), Framed::Short);
-        assert_eq!(unframe(LinkType(0), &[2, 0]), Framed::Short);
-        assert_eq!(unframe(LinkType(105), &arp), Framed::UnknownLink);
+        assert_eq!(unframe(LinkType(1), &arp), Err(SkipReason::NotIp));
+        assert_eq!(unframe(LinkType(1), &arp[..13]), Err(SkipReason::BrokenHeader));
+        assert_eq!(unframe(LinkType(0), &[2, 0]), Err(SkipReason::BrokenHeader));
+        assert_eq!(unframe(LinkType(105), &arp), Err(SkipReason::UnknownLink));
         assert_eq!(link_type_name(LinkType(105)), "link type 105");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::container::Packet;
 use crate::datagram::{self, Datagram, SkipReason};
-use crate::link_layer::{Framed, is_wireless, unframe, unframe_wireless};
+use crate::link_layer::{is_wireless, unframe, unframe_wireless};
 use crate::wireless::{self, Wireless};
 
 /// A reader of the packets of one capture, in file order.
@@ -15,22 +15,15 @@ pub(crate) struct PacketReader {
 impl PacketReader {
     /// The datagram of a packet, or why there is none: [`SkipReason::MacRetry`] where it was read before.
     pub(crate) fn read<'a>(&mut self, packet: &Packet<'a>) -> Result<Datagram<'a>, SkipReason> {
-        if !is_wireless(packet.link_type) {
-            return datagram_of(unframe(packet.link_type, packet.bytes), packet.length);
-        }
-        let frame = wireless::read(packet.bytes, packet.length).ok_or(SkipReason::BrokenHeader)?;
-        if self.wireless.push(&frame) {
-            return Err(SkipReason::MacRetry);
-        }
-        datagram_of(unframe_wireless(&frame), packet.length)
-    }
-}
-
-fn datagram_of(framed: Framed<'_>, length: u32) -> Result<Datagram<'_>, SkipReason> {
-    match framed {
-        Framed::Ip(ip, head) => datagram::read(ip, length.saturating_sub(head)),
-        Framed::NotIp => Err(SkipReason::NotIp),
-        Framed::Short => Err(SkipReason::BrokenHeader),
-        Framed::UnknownLink => Err(SkipReason::UnknownLink),
+        let (ip, head) = if is_wireless(packet.link_type) {
+            let frame = wireless::read(packet.bytes, packet.length).ok_or(SkipReason::BrokenHeader)?;
+            if self.wireless.push(&frame) {
+                return Err(SkipReason::MacRetry);
+            }
+            unframe_wireless(&frame)?
+        } else {
+            unframe(packet.link_type, packet.bytes)?
+        };
+        datagram::read(ip, packet.length.saturating_sub(head))
     }
 }

@@ -3,15 +3,14 @@
 //! A time-sequence plot is drawn from this list, and two captures of the same exchange can be compared by it. The figures of whole
 //! connections are left to `analysis`.
 
-use crate::analysis::FlowKey;
+use crate::connection_table::ConnectionTable;
 use crate::container::Packets;
 use crate::datagram::{Datagram, Segment, Transport};
-use crate::error::{CaptureError, Problem};
+use crate::error::CaptureError;
 use crate::packet_reader::PacketReader;
 use crate::tcp::sequence::{SeenRanges, SequenceUnwrapper};
 use lastmile_report::segment_line as record;
 use lastmile_units::Instant;
-use std::collections::HashMap;
 use std::io::Read;
 use std::net::SocketAddr;
 
@@ -22,9 +21,7 @@ pub struct Segments<R> {
     packets: Packets<R>,
     reader: PacketReader,
     first: Option<Instant>,
-    connections: Vec<Connection>,
-    /// The latest connection between two ends. Only looked up, never iterated, so that its order does not matter.
-    by_ends: HashMap<FlowKey, usize>,
+    table: ConnectionTable<Connection>,
     others: u64,
 }
 
@@ -39,8 +36,7 @@ impl<R: Read> Segments<R> {
             packets: Packets::open(from, name)?,
             reader: PacketReader::default(),
             first: None,
-            connections: Vec::new(),
-            by_ends: HashMap::new(),
+            table: ConnectionTable::default(),
             others: 0,
         })
     }
@@ -55,22 +51,23 @@ impl<R: Read> Segments<R> {
     )]
     pub fn next(&mut self) -> Result<Option<record::Segment>, CaptureError> {
         while let Some(packet) = self.packets.next()? {
-            let Some((datagram, segment)) = tcp(self.reader.read(&packet).ok()) else {
+            let Ok(
+                datagram @ Datagram {
+                    transport: Transport::Tcp(segment),
+                    ..
+                },
+            ) = self.reader.read(&packet)
+            else {
                 self.others += 1;
                 continue;
             };
-            let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
-            let known = self.by_ends.get(&ends).copied();
-            let going_on = known.filter(|index| !self.connections[*index].is_reused_by(datagram.from, &segment));
-            let index = going_on.unwrap_or_else(|| {
-                self.connections.push(Connection::new(&datagram, &segment));
-                self.by_ends.insert(ends, self.connections.len() - 1);
-                self.connections.len() - 1
-            });
+            let is_reused = |connection: &Connection| connection.is_reused_by(datagram.from, &segment);
+            let begin = || Connection::new(&datagram, &segment);
+            let index = self.table.index_of(&datagram, is_reused, begin);
             let first = *self.first.get_or_insert(packet.at);
             // A packet may have an earlier time than one before it in the file: one of the two is zero.
             let (after, before) = (packet.at.saturating_since(first), first.saturating_since(packet.at));
-            let connection = &mut self.connections[index];
+            let connection = &mut self.table.connections[index];
             return Ok(Some(record::Segment {
                 connection: index as u64 + 1,
                 time_s: after.as_secs_f64() - before.as_secs_f64(),
@@ -78,11 +75,8 @@ impl<R: Read> Segments<R> {
                 ..connection.push(datagram.from, &segment)
             }));
         }
-        if self.connections.is_empty() && self.others == 0 {
-            let problem = match self.packets.cut_off() {
-                Some(at) => Problem::NothingWhole { at },
-                None => Problem::NoPacket,
-            };
+        if self.table.connections.is_empty() && self.others == 0 {
+            let problem = self.packets.without_packet();
             let name = self.name.clone();
             return Err(CaptureError { name, problem });
         }
@@ -97,18 +91,6 @@ impl<R: Read> Segments<R> {
     /// Where the file ends, if it ends inside a block or record.
     pub fn cut_off(&self) -> Option<u64> {
         self.packets.cut_off()
-    }
-}
-
-fn tcp(datagram: Option<Datagram<'_>>) -> Option<(Datagram<'_>, Segment<'_>)> {
-    match datagram {
-        Some(
-            datagram @ Datagram {
-                transport: Transport::Tcp(segment),
-                ..
-            },
-        ) => Some((datagram, segment)),
-        _ => None,
     }
 }
 
@@ -143,12 +125,7 @@ impl SequenceOrigin {
 
 impl Connection {
     fn new(datagram: &Datagram<'_>, segment: &Segment<'_>) -> Self {
-        let is_answer = segment.has(Segment::SYN) && segment.has(Segment::ACK);
-        let (client, server) = if is_answer {
-            (datagram.to, datagram.from)
-        } else {
-            (datagram.from, datagram.to)
-        };
+        let (client, server) = datagram.client_and_server(segment);
         let (up, down) = (SequenceOrigin::default(), SequenceOrigin::default());
         Self {
             client,
@@ -160,9 +137,7 @@ impl Connection {
 
     /// Whether a segment begins another connection between the same ports: a SYN with a different number.
     fn is_reused_by(&self, from: SocketAddr, segment: &Segment<'_>) -> bool {
-        let is_syn = segment.has(Segment::SYN) && !segment.has(Segment::ACK | Segment::RST);
-        let same = from == self.client && self.up.syn.is_some_and(|(number, _)| number == segment.sequence);
-        is_syn && !same
+        segment.reopens(from == self.client, self.up.syn.map(|(number, _)| number))
     }
 
     /// The record of a segment, without its time.
@@ -248,6 +223,7 @@ fn flags(segment: &Segment<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Problem;
     use crate::test_packets::{ACK, FIN, SYN, Tcp, capture, down, up};
 
     fn lines(segments: &[(u64, Tcp<'_>)]) -> Vec<String> {

@@ -125,12 +125,7 @@ pub(crate) enum Side {
 impl<L: StreamObserver> Connection<L> {
     /// A connection that begins with this packet.
     pub(crate) fn new(at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, listener: L) -> Self {
-        let is_answer = segment.has(Segment::SYN) && segment.has(Segment::ACK);
-        let (client, server) = if is_answer {
-            (datagram.to, datagram.from)
-        } else {
-            (datagram.from, datagram.to)
-        };
+        let (client, server) = datagram.client_and_server(segment);
         Self {
             client,
             server,
@@ -147,13 +142,11 @@ impl<L: StreamObserver> Connection<L> {
 
     /// Whether a segment begins another connection between the same ports: a SYN with a different number.
     pub(crate) fn is_reused_by(&self, from: SocketAddr, segment: &Segment<'_>) -> bool {
-        let is_syn = segment.has(Segment::SYN) && !segment.has(Segment::ACK | Segment::RST);
-        let same = from == self.client && self.handshake.syn.is_some_and(|(number, _)| number == segment.sequence);
-        is_syn && !same
+        segment.reopens(from == self.client, self.handshake.syn.map(|(number, _)| number))
     }
 
     /// Accepts one of its packets.
-    pub(crate) fn pass(&mut self, at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, comments: &[String]) {
+    pub(crate) fn observe(&mut self, at: Instant, datagram: &Datagram<'_>, segment: &Segment<'_>, comments: &[String]) {
         self.account_idle(at);
         for comment in comments {
             count_text(&mut self.comments, comment, COMMENTS_MAX);
@@ -164,7 +157,7 @@ impl<L: StreamObserver> Connection<L> {
             Side::Server
         };
         let dropped = comments.iter().any(|comment| comment.starts_with(DROPPED));
-        self.handshake.pass(at, side, segment);
+        self.handshake.observe(at, side, segment);
         let (near, far) = match side {
             Side::Client => (&mut self.up, &mut self.down),
             Side::Server => (&mut self.down, &mut self.up),
@@ -234,7 +227,7 @@ impl Side {
 }
 
 impl Handshake {
-    fn pass(&mut self, at: Instant, side: Side, segment: &Segment<'_>) {
+    fn observe(&mut self, at: Instant, side: Side, segment: &Segment<'_>) {
         let (syn, ack) = (segment.has(Segment::SYN), segment.has(Segment::ACK));
         match side {
             _ if segment.has(Segment::RST) => {}

@@ -10,8 +10,9 @@ mod coverage_notes;
 #[cfg(test)]
 mod tests;
 
+use crate::connection_table::ConnectionTable;
 use crate::container::{Packet, Packets};
-use crate::datagram::{SkipReason, Transport};
+use crate::datagram::Transport;
 use crate::error::{CaptureError, Problem};
 use crate::packet_reader::PacketReader;
 use crate::tcp::Connection;
@@ -20,7 +21,7 @@ use coverage_notes::UnreadPackets;
 use lastmile_traffic::messages::{Direction, Message};
 use lastmile_units::{ByteCount, Instant};
 use lastmile_websocket::{Agreement, Close, HandshakeError, Violation};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::Read;
 use std::net::SocketAddr;
 
@@ -79,9 +80,7 @@ pub struct Messages<R> {
     limit: ByteCount,
     began: Option<Instant>,
     now: Instant,
-    flows: Vec<Flow>,
-    /// The latest flow between two ends. Only looked up, never iterated.
-    by_ends: HashMap<FlowKey, usize>,
+    flows: ConnectionTable<Flow>,
     conversations: Vec<Conversation>,
     unread: UnreadPackets,
     ready: VecDeque<Message>,
@@ -103,8 +102,7 @@ impl<R: Read> Messages<R> {
             limit,
             began: None,
             now: Instant::START,
-            flows: Vec::new(),
-            by_ends: HashMap::new(),
+            flows: ConnectionTable::default(),
             conversations: Vec::new(),
             unread: UnreadPackets::default(),
             ready: VecDeque::new(),
@@ -127,23 +125,30 @@ impl<R: Read> Messages<R> {
         // If the clock is set back, time stands still here: bytes stay in TCP's order, and messages with them.
         self.now = self.now.max(packet.at);
         let packet = Packet { at: self.now, ..packet };
-        match push(
-            &packet,
-            &mut self.reader,
-            &mut self.flows,
-            &mut self.by_ends,
-            self.limit,
-        ) {
-            Ok(Some(index)) => self.collect(index),
-            Ok(None) => {}
-            Err(why) => self.unread.count(why, packet.link_type),
+        let datagram = match self.reader.read(&packet) {
+            Ok(datagram) => datagram,
+            Err(why) => {
+                self.unread.count(why, packet.link_type);
+                return Ok(true);
+            }
+        };
+        if let Transport::Tcp(segment) = &datagram.transport {
+            let is_reused = |flow: &Flow| flow.connection.is_reused_by(datagram.from, segment);
+            let begin = || Flow {
+                connection: Connection::new(packet.at, &datagram, segment, WebSocketTracker::new(self.limit)),
+                conversation: None,
+            };
+            let index = self.flows.index_of(&datagram, is_reused, begin);
+            let connection = &mut self.flows.connections[index].connection;
+            connection.observe(packet.at, &datagram, segment, packet.comments);
+            self.collect(index);
         }
         Ok(true)
     }
 
     fn end(&mut self) {
-        for index in 0..self.flows.len() {
-            self.flows[index].connection.observer_mut().end(self.now);
+        for index in 0..self.flows.connections.len() {
+            self.flows.connections[index].connection.observer_mut().end(self.now);
             self.collect(index);
         }
         self.is_over = true;
@@ -155,7 +160,7 @@ impl<R: Read> Messages<R> {
             problem: match self.began {
                 None => Problem::NoPacket,
                 Some(_) => Problem::NoWebSocketMessage {
-                    connections: self.flows.len(),
+                    connections: self.flows.connections.len(),
                     conversations: self.conversations.len(),
                     unread: self.unread.sentences().collect(),
                 },
@@ -165,7 +170,7 @@ impl<R: Read> Messages<R> {
 
     /// Collects the events of a flow.
     fn collect(&mut self, index: usize) {
-        let flow = &mut self.flows[index];
+        let flow = &mut self.flows.connections[index];
         let (client, server) = flow.connection.ends();
         for news in flow.connection.observer_mut().drain_events() {
             if let TrackerEvent::Opened {
@@ -251,45 +256,10 @@ impl<R: Read> Iterator for Messages<R> {
 }
 
 /// Both ends of a flow, the lesser first, so that both directions have the same key.
-type FlowKey = (SocketAddr, SocketAddr);
-
 /// A TCP connection.
 #[derive(Debug)]
 struct Flow {
     connection: Connection<WebSocketTracker>,
     /// Its index among the conversations, once its handshake is complete.
     conversation: Option<usize>,
-}
-
-/// Gives a packet to its flow; returns the flow's index, or none where it is not TCP.
-///
-/// # Errors
-/// The reason, when the packet cannot be read.
-fn push(
-    packet: &Packet<'_>,
-    reader: &mut PacketReader,
-    flows: &mut Vec<Flow>,
-    by_ends: &mut HashMap<FlowKey, usize>,
-    limit: ByteCount,
-) -> Result<Option<usize>, SkipReason> {
-    let datagram = reader.read(packet)?;
-    let Transport::Tcp(segment) = &datagram.transport else {
-        return Ok(None);
-    };
-    let ends = (datagram.from.min(datagram.to), datagram.from.max(datagram.to));
-    let known = by_ends.get(&ends).copied();
-    let going_on = known.filter(|index| !flows[*index].connection.is_reused_by(datagram.from, segment));
-    let index = going_on.unwrap_or_else(|| {
-        let dialogue = WebSocketTracker::new(limit);
-        flows.push(Flow {
-            connection: Connection::new(packet.at, &datagram, segment, dialogue),
-            conversation: None,
-        });
-        by_ends.insert(ends, flows.len() - 1);
-        flows.len() - 1
-    });
-    flows[index]
-        .connection
-        .pass(packet.at, &datagram, segment, packet.comments);
-    Ok(Some(index))
 }

@@ -13,7 +13,7 @@ mod tcptrace;
 mod tshark;
 
 use lastmile_capture::{Analysis, Opening, TcpFlow, analyse};
-use scenario::{CapturePoint, Captured};
+use scenario::{CapturePoint, CapturedTraffic};
 use std::process::Command;
 
 /// A real program, how it prints its version, and the checks that need it.
@@ -21,7 +21,7 @@ struct Peer {
     program: &'static str,
     version: &'static str,
     checks: &'static str,
-    check: fn(&Captured, &Analysis, &std::path::Path),
+    check: fn(&CapturedTraffic, &Analysis, &std::path::Path),
 }
 
 const PEERS: [Peer; 2] = [
@@ -90,7 +90,7 @@ fn both(analysis: &Analysis, figure: fn(&lastmile_capture::SentStatistics) -> u6
 }
 
 /// Holds without another program: at the sender nothing is out of order, and all that was sent is accounted for.
-fn account(captured: &Captured, analysis: &Analysis) {
+fn account(captured: &CapturedTraffic, analysis: &Analysis) {
     let TcpFlow { up, down, .. } = &analysis.tcp[0];
     for (sent, at_sender) in [
         (up, captured.point == CapturePoint::Client),
@@ -105,7 +105,7 @@ fn account(captured: &Captured, analysis: &Analysis) {
     }
 }
 
-fn check_tshark(captured: &Captured, analysis: &Analysis, folder: &std::path::Path) {
+fn check_tshark(captured: &CapturedTraffic, analysis: &Analysis, folder: &std::path::Path) {
     let path = folder.join("capture.pcapng");
     std::fs::write(&path, &captured.pcapng).unwrap();
     let streams = tshark::streams(&path);
@@ -116,7 +116,7 @@ fn check_tshark(captured: &Captured, analysis: &Analysis, folder: &std::path::Pa
     }
 }
 
-fn check_tcptrace(captured: &Captured, analysis: &Analysis, folder: &std::path::Path) {
+fn check_tcptrace(captured: &CapturedTraffic, analysis: &Analysis, folder: &std::path::Path) {
     let path = folder.join("capture.pcap");
     std::fs::write(&path, conversion::ethernet_pcap(&captured.pcapng)).unwrap();
     let connections = tcptrace::connections(&path);

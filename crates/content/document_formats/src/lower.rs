@@ -19,7 +19,7 @@ pub(crate) struct LoweredSchema {
     schema: Schema,
     original: Schema,
     identical: bool,
-    /// Whether a list that is missing must be told from one that is empty by a message around it.
+    /// Whether a message around a list distinguishes a missing one from an empty one.
     wrap_optional_lists: bool,
 }
 

@@ -25,7 +25,7 @@ mod json_members;
 mod json_walker;
 pub mod jsonl;
 mod keys;
-pub mod length_prefixed;
+mod length_prefixed;
 mod lines;
 mod log_lines;
 mod log_mapping;

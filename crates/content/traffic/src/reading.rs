@@ -6,6 +6,7 @@ pub(crate) mod base64;
 mod error;
 pub(crate) mod excerpt;
 pub(crate) mod json_lines;
+pub(crate) mod json_value;
 pub(crate) mod lenient;
 pub(crate) mod note;
 pub(crate) mod sniff;

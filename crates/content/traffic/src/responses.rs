@@ -55,7 +55,7 @@ pub enum TrafficFormat {
 }
 
 /// One response, with what is known about its request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Response {
     /// Its index in the source, from 0; skipped entries count too, so that it is the index of the entry in a HAR.
     pub index: usize,
@@ -117,13 +117,14 @@ impl Response {
 }
 
 /// What is known about a response's content, without any content coding.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Body {
     /// The whole content. Text is in UTF-8, as in HAR and JSON, whatever its original character set.
     Present(Bytes),
     /// Only its size.
     SizeOnly(ByteCount),
     /// Nothing.
+    #[default]
     Missing,
 }
 

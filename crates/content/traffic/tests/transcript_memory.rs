@@ -9,7 +9,7 @@ use std::io::{self, Read};
 /// More bytes than any reader should allocate.
 const HUGE: u64 = 1_000_000_000;
 
-const LARGEST: u64 = 4_000_000;
+const MESSAGE_SIZE_MAX: u64 = 4_000_000;
 
 #[test]
 fn a_message_of_a_gigabyte_is_refused_in_the_memory_of_the_largest_that_is_read() {
@@ -26,7 +26,7 @@ fn a_message_of_a_gigabyte_is_refused_in_the_memory_of_the_largest_that_is_read(
     ] {
         let reading = Reading {
             format: Some(format),
-            largest_message: ByteCount::new(LARGEST),
+            largest_message: ByteCount::new(MESSAGE_SIZE_MAX),
             ..Reading::default()
         };
         let content = start.chain(io::repeat(b'x').take(HUGE)).chain(end);
@@ -39,7 +39,7 @@ fn a_message_of_a_gigabyte_is_refused_in_the_memory_of_the_largest_that_is_read(
     }
     // A line of JSON may be twice as large as its message; a growing vector allocates up to three times its content for a moment.
     let peak = resident("VmHWM:").saturating_sub(before);
-    assert!(peak < 8 * LARGEST, "{peak} B");
+    assert!(peak < 8 * MESSAGE_SIZE_MAX, "{peak} B");
 }
 
 /// A line of `/proc/self/status`, in bytes.

@@ -12,7 +12,6 @@ use lastmile_traffic::responses::{Body, HttpVersion, Origin, Response, Traffic, 
 use lastmile_units::suggest::nearest;
 use lastmile_units::{Rng, Seed};
 use rand_core::Rng as _;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -155,21 +154,13 @@ impl PageBuilder {
             method: "GET".to_owned(),
             status: 200,
             media_type: Some(media_type.to_owned()),
-            request_header_bytes: None,
-            response_header_bytes: None,
             body: Body::Present(body.into().into()),
             http_version: Some(HttpVersion::Http2),
-            started: Duration::ZERO,
             wait: Some(Duration::ZERO),
             total: Some(Duration::ZERO),
-            connection: None,
-            initiator: None,
-            from_cache: false,
             origin,
             origin_because: "its shape says so",
-            content_encoding: None,
-            transferred: None,
-            fields: BTreeMap::new(),
+            ..Response::default()
         });
         self.responses.last_mut().expect("one was added")
     }

@@ -90,8 +90,8 @@ struct Waiting {
     since: Instant,
 }
 
-/// Of so many back ends, the first forbidden call is told: our own choice.
-const BACK_ENDS_TOLD: usize = 100;
+/// How many back ends get a remark, on their first forbidden call: our own choice.
+const REMARKS_MAX: usize = 100;
 
 /// The router.
 pub struct Router {
@@ -103,28 +103,19 @@ pub struct Router {
     counters: Counters,
     /// The back ends of which a call was forbidden.
     forbidden: BTreeSet<String>,
-    /// What is to be told of the first forbidden call of each.
+    /// The remarks on the first forbidden call of each.
     remarks: Vec<String>,
 }
 
 impl Router {
     /// A router without sessions.
-    pub const fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings) -> Self {
         Self {
             settings,
             sessions: BTreeMap::new(),
             clients: BTreeMap::new(),
             next: 0,
-            counters: Counters {
-                offered: 0,
-                forbidden: 0,
-                without_session: 0,
-                queue_full: 0,
-                waiting: 0,
-                on_the_way: 0,
-                written: 0,
-                lost: 0,
-            },
+            counters: Counters::default(),
             forbidden: BTreeSet::new(),
             remarks: Vec::new(),
         }
@@ -160,7 +151,7 @@ impl Router {
         self.counters.lost += waiting + on_the_way;
     }
 
-    /// Takes what is to be told of forbidden calls: the first of each back end.
+    /// Takes the remarks on forbidden calls: one for the first of each back end.
     pub fn take_remarks(&mut self) -> Vec<String> {
         std::mem::take(&mut self.remarks)
     }
@@ -179,7 +170,7 @@ impl Router {
         let client = &call.identity.category;
         if !self.settings.allowed.allows(back_end, client, &call.operation) {
             self.counters.forbidden += 1;
-            if self.forbidden.len() < BACK_ENDS_TOLD && self.forbidden.insert(back_end.to_owned()) {
+            if self.forbidden.len() < REMARKS_MAX && self.forbidden.insert(back_end.to_owned()) {
                 self.remarks.push(format!(
                     "no rule lets the back end {back_end:?} call {} of the client {client:?}: its calls are dropped, and counted as forbidden",
                     call.operation

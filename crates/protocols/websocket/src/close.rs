@@ -17,16 +17,12 @@ impl CloseCode {
     pub const UNSUPPORTED: Self = Self(1003);
     /// Stands for a close frame without a code. Never sent.
     pub const NONE: Self = Self(1005);
-    /// Stands for an end without a close frame. Never sent.
-    pub const ABNORMAL: Self = Self(1006);
     /// Data that is invalid for its kind: text that is not UTF-8, compressed data that cannot be decompressed.
     pub const INVALID_DATA: Self = Self(1007);
     /// A message breaks the endpoint's rules.
     pub const POLICY: Self = Self(1008);
     /// A message is too large.
     pub const TOO_LARGE: Self = Self(1009);
-    /// The server did not negotiate an extension that the client needs.
-    pub const EXTENSION_NEEDED: Self = Self(1010);
     /// The endpoint met an unexpected condition of its own.
     pub const INTERNAL: Self = Self(1011);
 

@@ -117,31 +117,60 @@ impl Offer {
     /// # Errors
     /// When a server must decline it (RFC 7692 section 7.1): an unknown or repeated parameter, or a value out of range.
     pub fn read(extension: &Extension) -> Result<Self, NegotiationError> {
-        let parameters = Parameters::read(extension)?;
-        Ok(Self {
-            server_no_context_takeover: parameters.server_no_context_takeover,
-            client_no_context_takeover: parameters.client_no_context_takeover,
-            server_max_window_bits: parameters.server_max_window_bits,
-            client_max_window_bits: match parameters.client_max_window_bits {
-                None => ClientWindow::NotOffered,
-                Some(None) => ClientWindow::Any,
-                Some(Some(bits)) => ClientWindow::AtMost(bits),
-            },
-        })
+        let mut offer = Self::default();
+        for parameter in &extension.parameters {
+            let (name, is_repeated) = match parameter.name.as_str() {
+                SERVER_NO_CONTEXT_TAKEOVER => {
+                    has_no_value(SERVER_NO_CONTEXT_TAKEOVER, parameter)?;
+                    let before = std::mem::replace(&mut offer.server_no_context_takeover, true);
+                    (SERVER_NO_CONTEXT_TAKEOVER, before)
+                }
+                CLIENT_NO_CONTEXT_TAKEOVER => {
+                    has_no_value(CLIENT_NO_CONTEXT_TAKEOVER, parameter)?;
+                    let before = std::mem::replace(&mut offer.client_no_context_takeover, true);
+                    (CLIENT_NO_CONTEXT_TAKEOVER, before)
+                }
+                SERVER_MAX_WINDOW_BITS => {
+                    let bits = window_bits(SERVER_MAX_WINDOW_BITS, parameter)?;
+                    let bits = bits.ok_or_else(|| window_error(SERVER_MAX_WINDOW_BITS, None))?;
+                    let before = offer.server_max_window_bits.replace(bits);
+                    (SERVER_MAX_WINDOW_BITS, before.is_some())
+                }
+                CLIENT_MAX_WINDOW_BITS => {
+                    let bits = window_bits(CLIENT_MAX_WINDOW_BITS, parameter)?;
+                    let window = bits.map_or(ClientWindow::Any, ClientWindow::AtMost);
+                    let before = std::mem::replace(&mut offer.client_max_window_bits, window);
+                    (CLIENT_MAX_WINDOW_BITS, before != ClientWindow::NotOffered)
+                }
+                unknown => return Err(NegotiationError::UnknownParameter(unknown.to_owned())),
+            };
+            if is_repeated {
+                return Err(NegotiationError::DuplicateParameter(name));
+            }
+        }
+        Ok(offer)
     }
 
     /// The element of the list that expresses it.
     pub fn extension(&self) -> Extension {
-        element(
-            self.server_no_context_takeover,
-            self.client_no_context_takeover,
-            self.server_max_window_bits,
+        let flag = |name: &str, is_set: bool| is_set.then(|| (name.to_owned(), None));
+        let window = |name: &str, bits: Option<WindowBits>| (name.to_owned(), bits.map(|bits| bits.get().to_string()));
+        let parameters = [
+            flag(SERVER_NO_CONTEXT_TAKEOVER, self.server_no_context_takeover),
+            flag(CLIENT_NO_CONTEXT_TAKEOVER, self.client_no_context_takeover),
+            self.server_max_window_bits
+                .map(|bits| window(SERVER_MAX_WINDOW_BITS, Some(bits))),
             match self.client_max_window_bits {
                 ClientWindow::NotOffered => None,
-                ClientWindow::Any => Some(None),
-                ClientWindow::AtMost(bits) => Some(Some(bits)),
+                ClientWindow::Any => Some(window(CLIENT_MAX_WINDOW_BITS, None)),
+                ClientWindow::AtMost(bits) => Some(window(CLIENT_MAX_WINDOW_BITS, Some(bits))),
             },
-        )
+        ];
+        let parameters = parameters.into_iter().flatten();
+        Extension {
+            name: PERMESSAGE_DEFLATE.to_owned(),
+            parameters: parameters.map(|(name, value)| Parameter { name, value }).collect(),
+        }
     }
 
     /// The agreement if the server answers this offer with `response`; none if the response does not match the offer.
@@ -179,28 +208,29 @@ impl Response {
     /// # Errors
     /// When a client must fail the connection (RFC 7692 section 7.1): as for an offer, and if `client_max_window_bits` has no value.
     pub fn read(extension: &Extension) -> Result<Self, NegotiationError> {
-        let parameters = Parameters::read(extension)?;
-        let client_max_window_bits = match parameters.client_max_window_bits {
-            Some(None) => return Err(window_error(CLIENT_MAX_WINDOW_BITS, None)),
-            Some(Some(bits)) => Some(bits),
-            None => None,
-        };
+        let read = Offer::read(extension)?;
         Ok(Self {
-            server_no_context_takeover: parameters.server_no_context_takeover,
-            client_no_context_takeover: parameters.client_no_context_takeover,
-            server_max_window_bits: parameters.server_max_window_bits,
-            client_max_window_bits,
+            server_no_context_takeover: read.server_no_context_takeover,
+            client_no_context_takeover: read.client_no_context_takeover,
+            server_max_window_bits: read.server_max_window_bits,
+            client_max_window_bits: match read.client_max_window_bits {
+                ClientWindow::NotOffered => None,
+                ClientWindow::Any => return Err(window_error(CLIENT_MAX_WINDOW_BITS, None)),
+                ClientWindow::AtMost(bits) => Some(bits),
+            },
         })
     }
 
     /// The element of the list that expresses it.
     pub fn extension(&self) -> Extension {
-        element(
-            self.server_no_context_takeover,
-            self.client_no_context_takeover,
-            self.server_max_window_bits,
-            self.client_max_window_bits.map(Some),
-        )
+        let client_window = self.client_max_window_bits;
+        let written = Offer {
+            server_no_context_takeover: self.server_no_context_takeover,
+            client_no_context_takeover: self.client_no_context_takeover,
+            server_max_window_bits: self.server_max_window_bits,
+            client_max_window_bits: client_window.map_or(ClientWindow::NotOffered, ClientWindow::AtMost),
+        };
+        written.extension()
     }
 }
 
@@ -269,51 +299,6 @@ pub(super) fn offers_field(offers: &[Offer]) -> String {
     elements.join(", ")
 }
 
-/// The four parameters, as parsed.
-#[derive(Default)]
-struct Parameters {
-    server_no_context_takeover: bool,
-    client_no_context_takeover: bool,
-    server_max_window_bits: Option<WindowBits>,
-    client_max_window_bits: Option<Option<WindowBits>>,
-}
-
-impl Parameters {
-    fn read(extension: &Extension) -> Result<Self, NegotiationError> {
-        let mut parameters = Self::default();
-        for parameter in &extension.parameters {
-            let (name, is_repeated) = match parameter.name.as_str() {
-                SERVER_NO_CONTEXT_TAKEOVER => {
-                    has_no_value(SERVER_NO_CONTEXT_TAKEOVER, parameter)?;
-                    let before = std::mem::replace(&mut parameters.server_no_context_takeover, true);
-                    (SERVER_NO_CONTEXT_TAKEOVER, before)
-                }
-                CLIENT_NO_CONTEXT_TAKEOVER => {
-                    has_no_value(CLIENT_NO_CONTEXT_TAKEOVER, parameter)?;
-                    let before = std::mem::replace(&mut parameters.client_no_context_takeover, true);
-                    (CLIENT_NO_CONTEXT_TAKEOVER, before)
-                }
-                SERVER_MAX_WINDOW_BITS => {
-                    let bits = window_bits(SERVER_MAX_WINDOW_BITS, parameter)?;
-                    let bits = bits.ok_or_else(|| window_error(SERVER_MAX_WINDOW_BITS, None))?;
-                    let before = parameters.server_max_window_bits.replace(bits);
-                    (SERVER_MAX_WINDOW_BITS, before.is_some())
-                }
-                CLIENT_MAX_WINDOW_BITS => {
-                    let bits = window_bits(CLIENT_MAX_WINDOW_BITS, parameter)?;
-                    let before = parameters.client_max_window_bits.replace(bits);
-                    (CLIENT_MAX_WINDOW_BITS, before.is_some())
-                }
-                unknown => return Err(NegotiationError::UnknownParameter(unknown.to_owned())),
-            };
-            if is_repeated {
-                return Err(NegotiationError::DuplicateParameter(name));
-            }
-        }
-        Ok(parameters)
-    }
-}
-
 fn has_no_value(name: &'static str, parameter: &Parameter) -> Result<(), NegotiationError> {
     match &parameter.value {
         None => Ok(()),
@@ -340,30 +325,6 @@ fn window_error(name: &'static str, value: Option<&str>) -> NegotiationError {
         name,
         value: value.map_or("without a value".to_owned(), |value| format!("{value:?}")),
         expected: "it must be a number from 8 to 15 without leading zeros",
-    }
-}
-
-fn element(
-    server_no_context_takeover: bool,
-    client_no_context_takeover: bool,
-    server_max_window_bits: Option<WindowBits>,
-    client_max_window_bits: Option<Option<WindowBits>>,
-) -> Extension {
-    let flag = |name: &str, is_set: bool| is_set.then(|| (name.to_owned(), None));
-    let text = |bits: WindowBits| bits.get().to_string();
-    let parameters = [
-        flag(SERVER_NO_CONTEXT_TAKEOVER, server_no_context_takeover),
-        flag(CLIENT_NO_CONTEXT_TAKEOVER, client_no_context_takeover),
-        server_max_window_bits.map(|bits| (SERVER_MAX_WINDOW_BITS.to_owned(), Some(text(bits)))),
-        client_max_window_bits.map(|bits| (CLIENT_MAX_WINDOW_BITS.to_owned(), bits.map(text))),
-    ];
-    Extension {
-        name: PERMESSAGE_DEFLATE.to_owned(),
-        parameters: parameters
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| Parameter { name, value })
-            .collect(),
     }
 }
 

@@ -26,13 +26,13 @@ pub enum PacketType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SequenceFlags {
     /// A part from its middle.
-    Continuation,
+    Continuation = 0,
     /// Its first part.
-    First,
+    First = 1,
     /// Its last part.
-    Last,
+    Last = 2,
     /// All of it.
-    Unsegmented,
+    Unsegmented = 3,
 }
 
 /// A packet.
@@ -118,12 +118,7 @@ impl SpacePacket {
         };
         let packet_type = u16::from(self.packet_type == PacketType::Telecommand);
         let identification = packet_type << 12 | u16::from(self.has_secondary_header) << 11 | self.application_process;
-        let flags = match self.sequence_flags {
-            SequenceFlags::Continuation => 0,
-            SequenceFlags::First => 1,
-            SequenceFlags::Last => 2,
-            SequenceFlags::Unsegmented => 3,
-        };
+        let flags = self.sequence_flags as u16;
         let mut bytes = Vec::with_capacity(PRIMARY_HEADER + self.data.len());
         bytes.extend(identification.to_be_bytes());
         bytes.extend((flags << 14 | self.sequence_count).to_be_bytes());

@@ -4,8 +4,6 @@ use bytes::Bytes;
 use lastmile_traffic::responses::{Body, Origin, Response, Traffic, TrafficFormat};
 use lastmile_units::{ByteCount, Seed};
 use rand_core::Rng as _;
-use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// Text that compresses about as documents do: words drawn from a few hundred.
 pub fn text(bytes: usize) -> Bytes {
@@ -34,18 +32,9 @@ pub fn response(path: &str, media_type: &str, origin: Origin, body: Body) -> Res
         request_header_bytes: Some(ByteCount::new(400)),
         response_header_bytes: Some(ByteCount::new(300)),
         body,
-        http_version: None,
-        started: Duration::ZERO,
-        wait: None,
-        total: None,
-        connection: None,
-        initiator: None,
-        from_cache: false,
         origin,
         origin_because: "the test says so",
-        content_encoding: None,
-        transferred: None,
-        fields: BTreeMap::new(),
+        ..Response::default()
     }
 }
 

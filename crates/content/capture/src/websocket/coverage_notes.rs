@@ -54,11 +54,16 @@ impl<R: Read> Messages<R> {
             ));
         }
         said.extend(self.unread.sentences());
-        let silent = self.flows.iter().filter(|flow| flow.conversation.is_none()).count();
+        let silent = self
+            .flows
+            .connections
+            .iter()
+            .filter(|flow| flow.conversation.is_none())
+            .count();
         if silent > 0 {
             said.push(format!(
                 "{silent} of {} left out: no WebSocket handshake in the capture (begun before it, inside TLS, or another protocol)",
-                count_with_noun(self.flows.len() as u64, "TCP connection", "TCP connections")
+                count_with_noun(self.flows.connections.len() as u64, "TCP connection", "TCP connections")
             ));
         }
         let refused = self.conversations.iter().filter(|one| one.deflate.is_err()).count();

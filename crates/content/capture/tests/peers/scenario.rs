@@ -20,7 +20,7 @@ pub(crate) enum CapturePoint {
 }
 
 /// A capture, and the traffic that went into it.
-pub(crate) struct Captured {
+pub(crate) struct CapturedTraffic {
     pub(crate) name: String,
     pub(crate) point: CapturePoint,
     pub(crate) pcapng: Vec<u8>,
@@ -105,16 +105,18 @@ const SEEDS: [u64; 3] = [1, 2, 3];
 const CONNECTIONS: usize = 2;
 
 /// Every capture.
-pub(crate) fn all() -> impl Iterator<Item = Captured> {
+pub(crate) fn all() -> impl Iterator<Item = CapturedTraffic> {
     LINKS.iter().flat_map(|link| {
-        SEEDS
-            .iter()
-            .flat_map(move |seed| [false, true].into_iter().flat_map(move |up| made(link, *seed, up)))
+        SEEDS.iter().flat_map(move |seed| {
+            [false, true]
+                .into_iter()
+                .flat_map(move |up| capture_both_ends(link, *seed, up))
+        })
     })
 }
 
 /// One world, captured at both ends.
-fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
+fn capture_both_ends(link: &Link, seed: u64, up: bool) -> [CapturedTraffic; 2] {
     let bytes: u64 = if link.rate == "56 kbit/s" { 120_000 } else { 400_000 };
     let (up_bytes, down_bytes) = if up { (bytes, 20) } else { (300, bytes) };
     let world = World::new(Seed::new(seed));
@@ -134,7 +136,7 @@ fn made(link: &Link, seed: u64, up: bool) -> [Captured; 2] {
     });
     carry(&world, client, &server, [up_bytes, down_bytes], link.pause);
     let way = if up { "upload" } else { "download" };
-    let captured = |point, file: &Recording| Captured {
+    let captured = |point, file: &Recording| CapturedTraffic {
         name: format!("{way} over {}, seed {seed}, seen by the {point:?}", link.name),
         point,
         pcapng: file.0.lock().unwrap().clone(),

@@ -75,12 +75,12 @@ impl<R: BufRead> Scanner<R> {
     /// Reads a key and its colon; returns the key as written between its quotation marks. A key is cut at 64 bytes, longer than any
     /// that is searched for.
     pub(super) fn key(&mut self) -> Result<Vec<u8>, Fault> {
-        const LONGEST: usize = 64;
+        const KEY_LENGTH_MAX: usize = 64;
         if self.peek()? != b'"' {
             return Err(Fault::Unexpected(self.peek()?));
         }
         let mut key = Vec::new();
-        self.value(LONGEST, &mut key)?;
+        self.value(KEY_LENGTH_MAX, &mut key)?;
         self.consume(b':')?;
         Ok(key
             .split_off(1)

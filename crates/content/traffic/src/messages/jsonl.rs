@@ -16,9 +16,10 @@ use super::lines::Lines;
 use super::{Direction, Message, ReadError, Reader, Reading, TranscriptError};
 use crate::reading::base64::decode_in_place;
 use crate::reading::json_lines::{self, JsonLine};
+use crate::reading::json_value::JsonValue;
 use crate::reading::lenient::microseconds;
 use crate::reading::note::NoteCounter;
-use crate::reading::strict::{Value, explain_line, set_as};
+use crate::reading::strict::{explain_line, set_as};
 use base64::Engine;
 use lastmile_codec::message::Kind;
 use serde::de::MapAccess;
@@ -98,22 +99,22 @@ impl JsonLine for Line {
         match key {
             "direction" => set_as(&mut self.direction, key, map, "\"sent\" or \"received\"", |value| {
                 let text = value.text()?;
-                direction(&text).ok_or(Value::Text(text))
+                direction(&text).ok_or(JsonValue::Text(text))
             })?,
             "time_ms" => set_as(&mut self.at, key, map, TIME, |value| {
                 let time = value.number()?;
-                microseconds(time * 1e3).ok_or(Value::Number(time))
+                microseconds(time * 1e3).ok_or(JsonValue::Number(time))
             })?,
             "opcode" => set_as(&mut self.opcode, key, map, "\"text\", 1, \"binary\" or 2", opcode)?,
             "connection" => {
                 let wanted = "a whole number from 0 to 4294967295";
                 set_as(&mut self.connection, key, map, wanted, |value| match value {
-                    Value::Count(count) => u32::try_from(count).map_err(|_| value),
+                    JsonValue::Count(count) => u32::try_from(count).map_err(|_| value),
                     other => Err(other),
                 })?;
             }
-            "payload" => set_as(&mut self.payload, key, map, "a text", Value::text)?,
-            "payload_base64" => set_as(&mut self.payload_base64, key, map, "a text in base64", Value::text)?,
+            "payload" => set_as(&mut self.payload, key, map, "a text", JsonValue::text)?,
+            "payload_base64" => set_as(&mut self.payload_base64, key, map, "a text in base64", JsonValue::text)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -130,12 +131,12 @@ pub(super) fn direction(text: &str) -> Option<Direction> {
 }
 
 /// The type of an opcode, given as a number or a word.
-fn opcode(value: Value) -> Result<Kind, Value> {
+fn opcode(value: JsonValue) -> Result<Kind, JsonValue> {
     match &value {
-        Value::Count(1) => Ok(Kind::Text),
-        Value::Count(2) => Ok(Kind::Binary),
-        Value::Text(text) if text == "text" => Ok(Kind::Text),
-        Value::Text(text) if text == "binary" => Ok(Kind::Binary),
+        JsonValue::Count(1) => Ok(Kind::Text),
+        JsonValue::Count(2) => Ok(Kind::Binary),
+        JsonValue::Text(text) if text == "text" => Ok(Kind::Text),
+        JsonValue::Text(text) if text == "binary" => Ok(Kind::Binary),
         _ => Err(value),
     }
 }

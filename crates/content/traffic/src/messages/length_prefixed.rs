@@ -1,10 +1,10 @@
-//! Reads and writes length-prefixed messages: the length of each in 4 bytes, big endian, then its bytes. Nothing else is written.
+//! Reads length-prefixed messages: the length of each in 4 bytes, big endian, then its bytes, and nothing else.
 //!
-//! A message that is UTF-8 is read as text, since the file does not say. [`write()`] writes such a file.
+//! A message that is UTF-8 is read as text, since the file does not say.
 
 use super::{Message, ReadError, Reader, Reading, TranscriptError, kind_of};
 use crate::reading::note::NoteCounter;
-use std::io::{self, BufRead, Read as _, Write};
+use std::io::{self, BufRead, Read as _};
 
 /// The size of a length, in bytes.
 const PREFIX: usize = 4;
@@ -97,23 +97,4 @@ impl<R: BufRead> Reader for Frames<R> {
             payload: payload.into(),
         }))
     }
-}
-
-/// Writes the payloads of messages, each after its length.
-///
-/// # Errors
-/// When writing to `to` fails, or a message has 4 GiB or more.
-pub fn write<'a>(messages: impl IntoIterator<Item = &'a Message>, mut to: impl Write) -> io::Result<()> {
-    for message in messages {
-        let too_long = |_| {
-            io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "a message of 4 GiB or more does not fit a length of 4 bytes",
-            )
-        };
-        let length = u32::try_from(message.payload.len()).map_err(too_long)?;
-        to.write_all(&length.to_be_bytes())?;
-        to.write_all(&message.payload)?;
-    }
-    Ok(())
 }

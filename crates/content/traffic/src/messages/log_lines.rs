@@ -5,7 +5,7 @@
 
 use super::json_members::{Members, scalar_text};
 use super::lines::Lines;
-use super::log_mapping::{DIRECTIONS, FieldMapping, LogMapping, Pattern, direction, time};
+use super::log_mapping::{DIRECTIONS, FieldMapping, LineParts, LogMapping, Pattern, direction, time};
 use super::{Direction, Message, ReadError, Reader, Reading, TranscriptError};
 use crate::reading::excerpt::shortened;
 use crate::reading::note::{NoteCounter, Plural};
@@ -23,14 +23,6 @@ pub(super) struct LogLines<R> {
     connections: BTreeMap<String, u32>,
 }
 
-/// The parts of a message as a line writes them.
-struct Parts {
-    payload: String,
-    direction: Option<String>,
-    connection: Option<String>,
-    time: Option<String>,
-}
-
 impl<R: BufRead> LogLines<R> {
     pub(super) fn new(from: R, name: &str, reading: Reading, mapping: LogMapping, server_sends: Direction) -> Self {
         Self {
@@ -42,11 +34,11 @@ impl<R: BufRead> LogLines<R> {
     }
 
     /// The message of the line read last; or a note on why it is none.
-    fn message(&mut self, parts: Parts, notes: &mut NoteCounter) -> Result<Result<Message, Plural>, ReadError> {
+    fn message(&mut self, parts: LineParts, notes: &mut NoteCounter) -> Result<Result<Message, Plural>, ReadError> {
         let position = format!("line {}", self.lines.number);
         let names = self.mapping.names();
         let reading = self.lines.reading;
-        let direction = match (names.direction, parts.direction) {
+        let direction = match (&names.direction, parts.direction) {
             (None, _) => reading.direction,
             (Some(_), None) => return Ok(Err(NO_DIRECTION)),
             (Some(name), Some(text)) => direction(&text, self.server_sends).ok_or_else(|| {
@@ -61,7 +53,7 @@ impl<R: BufRead> LogLines<R> {
                 )
             })?,
         };
-        let connection = match (names.connection, parts.connection) {
+        let connection = match (&names.connection, parts.connection) {
             (None, _) => 0,
             (Some(_), None) => return Ok(Err(NO_CONNECTION)),
             (Some(_), Some(text)) => {
@@ -69,7 +61,7 @@ impl<R: BufRead> LogLines<R> {
                 *self.connections.entry(text).or_insert(next)
             }
         };
-        let at = names.time.and_then(|name| {
+        let at = names.time.as_ref().and_then(|name| {
             let at = parts.time.and_then(|text| time(name, &text));
             if at.is_none() {
                 notes.count(NO_TIME, &position);
@@ -114,43 +106,8 @@ impl<R: BufRead> Reader for LogLines<R> {
     }
 }
 
-/// The names under which a line has the parts besides the payload.
-struct Names<'a> {
-    direction: Option<&'a str>,
-    connection: Option<&'a str>,
-    time: Option<&'a str>,
-}
-
-impl LogMapping {
-    fn names(&self) -> Names<'_> {
-        match self {
-            Self::Fields(fields) => Names {
-                direction: fields.direction.as_deref(),
-                connection: fields.connection.as_deref(),
-                time: fields.time.as_deref(),
-            },
-            Self::Pattern(pattern) => {
-                let group = |name| pattern.has(name).then_some(name);
-                Names {
-                    direction: group("direction"),
-                    connection: group("connection"),
-                    time: group("time"),
-                }
-            }
-        }
-    }
-
-    /// The remedy where no line holds a message.
-    pub(super) const fn remedy(&self) -> &'static str {
-        match self {
-            Self::Fields(_) => "check the names of the fields against the first lines of the file",
-            Self::Pattern(_) => "check the regular expression against the first lines of the file",
-        }
-    }
-}
-
 impl FieldMapping {
-    fn parts(&self, line: &[u8]) -> Result<Parts, Plural> {
+    fn parts(&self, line: &[u8]) -> Result<LineParts, Plural> {
         let members: Members = serde_json::from_slice(line).map_err(|_| NO_OBJECT)?;
         let text = |path: &Option<String>| members.find(path.as_deref()?).and_then(scalar_text);
         let payload = members.find(&self.payload).ok_or(NO_PAYLOAD)?;
@@ -159,7 +116,7 @@ impl FieldMapping {
             text if text.starts_with('"') => serde_json::from_str(text).map_err(|_| NO_OBJECT)?,
             value => value.to_owned(),
         };
-        Ok(Parts {
+        Ok(LineParts {
             payload,
             direction: text(&self.direction),
             connection: text(&self.connection),
@@ -169,15 +126,9 @@ impl FieldMapping {
 }
 
 impl Pattern {
-    fn parts(&self, line: &[u8]) -> Result<Parts, Plural> {
+    fn parts(&self, line: &[u8]) -> Result<LineParts, Plural> {
         let captured = std::str::from_utf8(line).ok().and_then(|line| self.capture(line));
-        let captured = captured.ok_or(NO_MATCH)?;
-        Ok(Parts {
-            payload: captured.payload.to_owned(),
-            direction: captured.direction.map(str::to_owned),
-            connection: captured.connection.map(str::to_owned),
-            time: captured.time.map(str::to_owned),
-        })
+        captured.ok_or(NO_MATCH)
     }
 }
 

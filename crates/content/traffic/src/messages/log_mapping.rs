@@ -43,7 +43,10 @@ pub struct FieldMapping {
 #[derive(Debug, Clone)]
 pub struct Pattern {
     expression: Regex,
-    names: Vec<&'static str>,
+    /// The number of the group that is the payload.
+    payload: usize,
+    /// The names of the groups.
+    names: FieldMapping,
 }
 
 /// An expression that does not say where the payload is.
@@ -62,34 +65,60 @@ impl std::str::FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, ParsePatternError> {
         let fail = |problem: String| ParsePatternError { problem };
         let expression = Regex::new(text).map_err(|error| fail(format!("it is not a regular expression: {error}")))?;
-        let mut names = Vec::new();
-        for name in expression.capture_names().flatten() {
-            let known = GROUPS.iter().find(|group| **group == name);
-            names.push(*known.ok_or_else(|| {
-                fail(format!(
-                    "it has a group named {name:?}; the names are {}",
-                    GROUPS.join(", ")
-                ))
-            })?);
+        let names: Vec<Option<&str>> = expression.capture_names().collect();
+        if let Some(name) = names.iter().flatten().find(|name| !GROUPS.contains(name)) {
+            return Err(fail(format!(
+                "it has a group named {name:?}; the names are {}",
+                GROUPS.join(", ")
+            )));
         }
-        let groups = expression.captures_len() - 1;
-        if names.is_empty() && groups != 1 {
+        let is_unnamed = names.iter().all(Option::is_none);
+        if is_unnamed && names.len() != 2 {
+            let groups = names.len() - 1;
             return Err(fail(format!("it has {groups} groups in place of one, the payload")));
         }
-        if !names.is_empty() && !names.contains(&"payload") {
-            return Err(fail("none of its groups is named payload".to_owned()));
-        }
-        Ok(Self { expression, names })
+        let payload = names.iter().position(|name| *name == Some("payload"));
+        let payload = payload.or(is_unnamed.then_some(1));
+        let payload = payload.ok_or_else(|| fail("none of its groups is named payload".to_owned()))?;
+        let group = |name: &str| names.contains(&Some(name)).then(|| name.to_owned());
+        let names = FieldMapping {
+            payload: "payload".to_owned(),
+            direction: group("direction"),
+            connection: group("connection"),
+            time: group("time"),
+        };
+        Ok(Self {
+            expression,
+            payload,
+            names,
+        })
     }
 }
 
-/// What a pattern captured in a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Captured<'a> {
-    pub(super) payload: &'a str,
-    pub(super) direction: Option<&'a str>,
-    pub(super) connection: Option<&'a str>,
-    pub(super) time: Option<&'a str>,
+/// The parts of a message, as the line of a log has them.
+#[derive(Debug)]
+pub(super) struct LineParts {
+    pub(super) payload: String,
+    pub(super) direction: Option<String>,
+    pub(super) connection: Option<String>,
+    pub(super) time: Option<String>,
+}
+
+impl LogMapping {
+    /// The names of the parts, in fields or groups.
+    pub(super) fn names(&self) -> &FieldMapping {
+        match self {
+            Self::Fields(fields) => fields,
+            Self::Pattern(pattern) => &pattern.names,
+        }
+    }
+
+    pub(super) const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Fields(_) => "check the names of the fields against the first lines of the file",
+            Self::Pattern(_) => "check the regular expression against the first lines of the file",
+        }
+    }
 }
 
 impl Pattern {
@@ -98,22 +127,17 @@ impl Pattern {
         self.expression.as_str()
     }
 
-    /// Whether it captures this part.
-    pub(super) fn has(&self, group: &str) -> bool {
-        self.names.contains(&group)
+    /// The names of its groups.
+    pub(super) fn names(&self) -> &FieldMapping {
+        &self.names
     }
 
     /// The parts of a line; none where it does not match.
-    pub(super) fn capture<'a>(&self, line: &'a str) -> Option<Captured<'a>> {
+    pub(super) fn capture(&self, line: &str) -> Option<LineParts> {
         let found = self.expression.captures(line)?;
-        let part = |name| found.name(name).map(|part| part.as_str());
-        let payload = if self.names.is_empty() {
-            found.get(1).map(|part| part.as_str())
-        } else {
-            part("payload")
-        };
-        Some(Captured {
-            payload: payload?,
+        let part = |name| found.name(name).map(|part| part.as_str().to_owned());
+        Some(LineParts {
+            payload: found.get(self.payload)?.as_str().to_owned(),
             direction: part("direction"),
             connection: part("connection"),
             time: part("time"),
@@ -242,9 +266,7 @@ mod tests {
     fn a_pattern_captures_its_one_group_or_those_with_names() {
         let captured = |pattern: &str, line| {
             let pattern: Pattern = pattern.parse().unwrap();
-            pattern
-                .capture(line)
-                .map(|parts| (parts.payload.to_owned(), parts.direction.map(str::to_owned)))
+            pattern.capture(line).map(|parts| (parts.payload, parts.direction))
         };
         assert_eq!(captured("p=(.*)$", "x p={}"), Some(("{}".to_owned(), None)));
         assert_eq!(captured("p=(.*)$", "nothing"), None);

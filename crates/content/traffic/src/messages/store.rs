@@ -7,6 +7,7 @@ use super::{Direction, Message, Transcript, TranscriptError};
 use lastmile_codec::message::Kind;
 use lastmile_units::ByteCount;
 use sha1::{Digest, Sha1};
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -66,18 +67,10 @@ impl Directions {
     }
 }
 
-impl FromIterator<Message> for Directions {
-    fn from_iter<T: IntoIterator<Item = Message>>(messages: T) -> Self {
+impl<M: Borrow<Message>> FromIterator<M> for Directions {
+    fn from_iter<T: IntoIterator<Item = M>>(messages: T) -> Self {
         let mut gathered = GatheredMessages::default();
-        messages.into_iter().for_each(|message| gathered.push(&message));
-        gathered.finish()
-    }
-}
-
-impl<'a> FromIterator<&'a Message> for Directions {
-    fn from_iter<T: IntoIterator<Item = &'a Message>>(messages: T) -> Self {
-        let mut gathered = GatheredMessages::default();
-        messages.into_iter().for_each(|message| gathered.push(message));
+        messages.into_iter().for_each(|message| gathered.push(message.borrow()));
         gathered.finish()
     }
 }

@@ -3,13 +3,15 @@
 //! HAR files write `null`, `-1`, `"12"` and `12.0` for a count, leave out fields of objects, and write `[]` for an empty object.
 //! A value that cannot be converted counts as absent; broken JSON is still an error.
 
+use super::json_value::JsonValue;
 use lastmile_units::ByteCount;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::fmt;
 use std::time::Duration;
 
 /// A number, written as a number or as text; absent where it is neither.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, serde::Deserialize)]
+#[serde(from = "JsonValue")]
 pub(crate) struct Number(Option<f64>);
 
 impl Number {
@@ -53,7 +55,8 @@ pub(crate) fn microseconds(count: f64) -> Option<Duration> {
 }
 
 /// A time in seconds, to the microsecond.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(from = "JsonValue")]
 pub(crate) enum LenientTime {
     /// Missing or null.
     #[default]
@@ -70,7 +73,8 @@ impl LenientTime {
 }
 
 /// A text; a number or Boolean counts as its written form. Absent for any other value.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, serde::Deserialize)]
+#[serde(from = "JsonValue")]
 pub(crate) struct Text(pub(crate) Option<String>);
 
 impl Text {
@@ -86,98 +90,54 @@ impl Text {
 }
 
 /// Whether a field is present and is not null, false or empty.
-#[derive(Debug, Default, Clone, Copy, PartialEq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, serde::Deserialize)]
+#[serde(from = "JsonValue")]
 pub(crate) struct LenientBool(pub(crate) bool);
 
 /// The bytes of a text. An unpaired surrogate, which tools write in binary bodies, becomes three bytes (WTF-8).
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct TextBytes(pub(crate) Option<Vec<u8>>);
 
-/// Implements `Deserialize` with one visitor that accepts any JSON value.
-macro_rules! from_any_value {
-    ($type:ident, $what:literal, $number:expr, $truth:expr, $text:expr, $list:expr) => {
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                struct Any;
-                impl<'de> Visitor<'de> for Any {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($what)
-                    }
-                    fn visit_unit<E>(self) -> Result<$type, E> {
-                        Ok($type::default())
-                    }
-                    fn visit_bool<E>(self, value: bool) -> Result<$type, E> {
-                        Ok($truth(value))
-                    }
-                    fn visit_u64<E>(self, value: u64) -> Result<$type, E> {
-                        Ok($number(value as f64))
-                    }
-                    fn visit_i64<E>(self, value: i64) -> Result<$type, E> {
-                        Ok($number(value as f64))
-                    }
-                    fn visit_f64<E>(self, value: f64) -> Result<$type, E> {
-                        Ok($number(value))
-                    }
-                    fn visit_str<E>(self, value: &str) -> Result<$type, E> {
-                        Ok($text(value))
-                    }
-                    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<$type, A::Error> {
-                        let mut length = 0_usize;
-                        while list.next_element::<IgnoredAny>()?.is_some() {
-                            length += 1;
-                        }
-                        Ok($list(length))
-                    }
-                    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<$type, A::Error> {
-                        let mut length = 0_usize;
-                        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-                            length += 1;
-                        }
-                        Ok($list(length))
-                    }
-                }
-                from.deserialize_any(Any)
-            }
-        }
-    };
+impl From<JsonValue> for Number {
+    fn from(value: JsonValue) -> Self {
+        Self(match value {
+            JsonValue::Text(text) => text.trim().parse().ok(),
+            other => other.number().ok(),
+        })
+    }
 }
 
-from_any_value!(
-    Number,
-    "a number",
-    |value| Number(Some(value)),
-    |_| Number(None),
-    |text: &str| Number(text.trim().parse().ok()),
-    |_| Number(None)
-);
-from_any_value!(
-    LenientTime,
-    "a time",
-    LenientTime::seconds,
-    |_| LenientTime::Unreadable,
-    |text: &str| text
-        .trim()
-        .parse()
-        .map_or(LenientTime::Unreadable, LenientTime::seconds),
-    |_| LenientTime::Unreadable
-);
-from_any_value!(
-    Text,
-    "a text",
-    |value: f64| Text(Some(value.to_string())),
-    |value: bool| Text(Some(value.to_string())),
-    |text: &str| Text(Some(text.to_owned())),
-    |_| Text(None)
-);
-from_any_value!(
-    LenientBool,
-    "a value",
-    |value| LenientBool(value != 0.0),
-    LenientBool,
-    |text: &str| LenientBool(!text.is_empty()),
-    |length| LenientBool(length > 0)
-);
+impl From<JsonValue> for LenientTime {
+    fn from(value: JsonValue) -> Self {
+        let seconds = match value {
+            JsonValue::Null => return Self::Absent,
+            JsonValue::Text(text) => text.trim().parse().ok(),
+            other => other.number().ok(),
+        };
+        seconds.map_or(Self::Unreadable, Self::seconds)
+    }
+}
+
+impl From<JsonValue> for Text {
+    fn from(value: JsonValue) -> Self {
+        Self(match value {
+            JsonValue::Truth(truth) => Some(truth.to_string()),
+            JsonValue::Text(text) => Some(text),
+            other => other.number().ok().map(|number| number.to_string()),
+        })
+    }
+}
+
+impl From<JsonValue> for LenientBool {
+    fn from(value: JsonValue) -> Self {
+        Self(match value {
+            JsonValue::Truth(truth) => truth,
+            JsonValue::Text(text) => !text.is_empty(),
+            JsonValue::List(length) | JsonValue::Object(length) => length > 0,
+            other => other.number().is_ok_and(|number| number != 0.0),
+        })
+    }
+}
 
 impl<'de> Deserialize<'de> for TextBytes {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

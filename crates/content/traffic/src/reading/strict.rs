@@ -1,11 +1,8 @@
 //! Reads JSON that was written for lastmile strictly: unknown and repeated keys are errors.
 
-mod value;
-
-pub(crate) use value::Value;
-
 use super::SourceError;
 use super::excerpt::shortened;
+use super::json_value::JsonValue;
 use serde::de::{Deserialize, Error as _, MapAccess};
 use serde_json::error::Category;
 
@@ -28,10 +25,10 @@ pub(crate) fn set_as<'de, T, A: MapAccess<'de>>(
     key: &str,
     map: &mut A,
     wanted: &str,
-    read: impl FnOnce(Value) -> Result<T, Value>,
+    read: impl FnOnce(JsonValue) -> Result<T, JsonValue>,
 ) -> Result<(), A::Error> {
     let read = match map.next_value()? {
-        Value::Null => None,
+        JsonValue::Null => None,
         value => {
             Some(read(value).map_err(|found| A::Error::custom(format!("{key:?} is {found}, but must be {wanted}")))?)
         }
@@ -45,8 +42,8 @@ pub(crate) fn set_as<'de, T, A: MapAccess<'de>>(
 /// The error text for a key that is not in `keys`.
 pub(crate) fn unknown_key(keys: &[&str], key: &str) -> String {
     // A longer key resembles none of them, and comparing it would take time in proportion to its length.
-    const LONGEST: usize = 64;
-    let comparable = keys.iter().filter(|_| key.len() <= LONGEST);
+    const KEY_LENGTH_MAX: usize = 64;
+    let comparable = keys.iter().filter(|_| key.len() <= KEY_LENGTH_MAX);
     let nearest = comparable
         .min_by_key(|known| strsim::damerau_levenshtein(known, key))
         .filter(|known| strsim::damerau_levenshtein(known, key) <= 3);

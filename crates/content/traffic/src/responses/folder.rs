@@ -2,10 +2,8 @@
 
 use super::TrafficError;
 use super::{Body, NoteCounter, Origin, Response, Traffic, TrafficFormat, media_type, url};
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The host name given to files of a folder.
 const HOST: &str = "localhost";
@@ -81,21 +79,10 @@ fn response(index: usize, root: &Path, path: &Path) -> Result<Response, TrafficE
         method: "GET".to_owned(),
         status: 200,
         media_type: Some(media_type::from_extension(extension.as_deref().unwrap_or_default()).to_owned()),
-        request_header_bytes: None,
-        response_header_bytes: None,
         body: Body::Present(bytes.into()),
-        http_version: None,
-        started: Duration::ZERO,
-        wait: None,
-        total: None,
-        connection: None,
-        initiator: None,
-        from_cache: false,
         origin: Origin::Static,
         origin_because: "it is a file",
-        content_encoding: None,
-        transferred: None,
-        fields: BTreeMap::new(),
+        ..Response::default()
     })
 }
 

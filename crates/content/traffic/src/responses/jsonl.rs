@@ -22,7 +22,6 @@ use crate::reading::strict::{explain_line, set};
 use base64::Engine;
 use lastmile_units::ByteCount;
 use serde::de::MapAccess;
-use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::time::Duration;
 
@@ -175,21 +174,12 @@ impl Line {
                 .map_or_else(|| "GET".to_owned(), |method| method.to_ascii_uppercase()),
             status,
             media_type,
-            request_header_bytes: None,
-            response_header_bytes: None,
             body,
-            http_version: None,
             started: milliseconds("started_ms", self.started_ms)?.unwrap_or(started_before),
             wait: milliseconds("wait_ms", self.wait_ms)?,
-            total: None,
-            connection: None,
-            initiator: None,
-            from_cache: false,
             origin,
             origin_because,
-            content_encoding: None,
-            transferred: None,
-            fields: BTreeMap::new(),
+            ..Response::default()
         })
     }
 }

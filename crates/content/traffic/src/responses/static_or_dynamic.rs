@@ -16,11 +16,12 @@ use super::url;
 /// | anything else | dynamic |
 ///
 /// Extensions of programs (`.php`, `.jsp`, `.aspx`, `.cgi`, …) do not count. Files of a folder are static.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Origin {
     /// Compressed once, beforehand, so that compression time does not matter.
     Static,
     /// Compressed for each request, so that compression time counts.
+    #[default]
     Dynamic,
 }
 

@@ -7,7 +7,7 @@
 //! The library's own custom dictionaries make rust-brotli 9.1 panic at times. Without takeover, the time of each message thus
 //! includes that of compressing the dictionary.
 //!
-//! Memory is told as the reference encoder in C requests it, which servers link: rust-brotli has no hash table for windows up to 2^16, and
+//! Memory is counted as the reference encoder in C requests it, which servers link: rust-brotli has no hash table for windows up to 2^16, and
 //! takes one that is 64 times as large.
 
 use super::back_end::{Compress, Decompress, Fault};

@@ -191,7 +191,7 @@ impl Message {
 }
 
 fn write_contexts(contexts: &[ServiceContext], out: &mut Vec<u8>) {
-    write_u32(u32::try_from(contexts.len()).expect("there are few contexts"), out);
+    write_length(contexts.len(), out);
     for context in contexts {
         write_u32(context.id, out);
         write_bytes(&context.data, out);
@@ -223,19 +223,16 @@ fn write_u32(value: u32, out: &mut Vec<u8>) {
 /// # Panics
 /// Where there are 4 GiB or more.
 fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    write_u32(
-        u32::try_from(bytes.len()).expect("a sequence is shorter than 4 GiB"),
-        out,
-    );
+    write_length(bytes.len(), out);
     out.extend(bytes);
 }
 
-/// A string has a NUL at its end, which its length includes.
 fn write_string(text: &str, out: &mut Vec<u8>) {
-    write_u32(
-        u32::try_from(text.len() + 1).expect("a string is shorter than 4 GiB"),
-        out,
-    );
+    write_length(text.len() + 1, out);
     out.extend(text.as_bytes());
     out.push(0);
+}
+
+fn write_length(length: usize, out: &mut Vec<u8>) {
+    write_u32(u32::try_from(length).expect("a sequence is shorter than 4 GiB"), out);
 }

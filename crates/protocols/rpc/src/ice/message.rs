@@ -108,13 +108,7 @@ impl Invocation {
     pub(super) const LENGTH_MIN: usize = 6 + Encapsulation::HEAD;
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        write_string(&self.identity.name, out);
-        write_string(&self.identity.category, out);
-        write_size(usize::from(self.facet.is_some()), out);
-        if let Some(facet) = &self.facet {
-            write_string(facet, out);
-        }
-        write_string(&self.operation, out);
+        write_target(&self.identity, self.facet.as_deref(), &self.operation, out);
         out.push(self.mode as u8);
         write_size(self.context.len(), out);
         for (key, value) in &self.context {
@@ -210,6 +204,17 @@ impl Message {
     }
 }
 
+/// Appends what is called: an operation of an object, or of a facet of it.
+fn write_target(identity: &Identity, facet: Option<&str>, operation: &str, out: &mut Vec<u8>) {
+    write_string(&identity.name, out);
+    write_string(&identity.category, out);
+    write_size(usize::from(facet.is_some()), out);
+    if let Some(facet) = facet {
+        write_string(facet, out);
+    }
+    write_string(operation, out);
+}
+
 fn write_status(status: &ReplyStatus, out: &mut Vec<u8>) {
     match status {
         ReplyStatus::Success(results) => {
@@ -227,13 +232,7 @@ fn write_status(status: &ReplyStatus, out: &mut Vec<u8>) {
             operation,
         } => {
             out.push(*status);
-            write_string(&identity.name, out);
-            write_string(&identity.category, out);
-            write_size(usize::from(facet.is_some()), out);
-            if let Some(facet) = facet {
-                write_string(facet, out);
-            }
-            write_string(operation, out);
+            write_target(identity, facet.as_deref(), operation, out);
         }
         ReplyStatus::Unknown { status, reason } => {
             out.push(*status);

@@ -73,7 +73,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Takes what is to be told of forbidden calls: the first of each back end.
+    /// Takes the remarks on forbidden calls: one for the first of each back end.
     pub fn take_remarks(&self) -> Vec<String> {
         self.shared.router().take_remarks()
     }

@@ -31,6 +31,17 @@ pub enum FieldType {
 }
 
 impl FieldType {
+    const PRIMITIVES: [(u8, Self); 8] = [
+        (b'B', Self::Byte),
+        (b'C', Self::Char),
+        (b'D', Self::Double),
+        (b'F', Self::Float),
+        (b'I', Self::Int),
+        (b'J', Self::Long),
+        (b'S', Self::Short),
+        (b'Z', Self::Boolean),
+    ];
+
     /// A reference to a `java.lang.String`.
     pub fn string() -> Self {
         Self::Object("Ljava/lang/String;".to_owned())
@@ -39,32 +50,19 @@ impl FieldType {
     /// The first character of its signature (specification, `prim_typecode` and `obj_typecode`).
     pub(super) fn code(&self) -> u8 {
         match self {
-            Self::Byte => b'B',
-            Self::Char => b'C',
-            Self::Double => b'D',
-            Self::Float => b'F',
-            Self::Int => b'I',
-            Self::Long => b'J',
-            Self::Short => b'S',
-            Self::Boolean => b'Z',
             Self::Object(_) => b'L',
             Self::Array(_) => b'[',
+            primitive => {
+                let known = Self::PRIMITIVES.iter().find(|(_, known)| known == primitive);
+                known.expect("every primitive is listed").0
+            }
         }
     }
 
     /// The primitive type of that code.
     pub(super) fn primitive(code: u8) -> Option<Self> {
-        Some(match code {
-            b'B' => Self::Byte,
-            b'C' => Self::Char,
-            b'D' => Self::Double,
-            b'F' => Self::Float,
-            b'I' => Self::Int,
-            b'J' => Self::Long,
-            b'S' => Self::Short,
-            b'Z' => Self::Boolean,
-            _ => return None,
-        })
+        let known = Self::PRIMITIVES.into_iter().find(|(known, _)| *known == code);
+        known.map(|(_, primitive)| primitive)
     }
 
     /// The size of a primitive in a stream, in bytes; none for references.

@@ -8,28 +8,13 @@ mod error;
 mod input;
 mod parse_stack;
 
-use super::model::{ClassDescriptor, ClassKind, FieldType, Value};
+use super::model::{ClassKind, FieldType, Value};
 use super::tag;
 use super::writer::DEPTH_MAX;
 use bytes::Bytes;
 pub use error::{Limits, ReadError};
 use input::{Input, NeedMoreOrError};
 use parse_stack::{Expected, Frame, FrameKind, PartialClass, Piece, Task};
-use std::sync::Arc;
-
-/// The target of a handle.
-enum HandleTarget {
-    /// A value that is still being read.
-    Unfinished,
-    Class {
-        class: Arc<ClassDescriptor>,
-        depth: usize,
-    },
-    Value {
-        value: Value,
-        depth: usize,
-    },
-}
 
 /// Reads the values of a stream from bytes in any portions.
 #[derive(Default)]
@@ -40,7 +25,8 @@ pub struct ObjectStreamReader {
     /// The offset of the current top-level value, and the number of its parts so far.
     top_offset: u64,
     parts: usize,
-    handles: Vec<HandleTarget>,
+    /// What each handle stands for; none while it is still being read.
+    handles: Vec<Option<Piece>>,
     frames: Vec<Frame>,
     failed: Option<ReadError>,
 }
@@ -142,7 +128,7 @@ impl ObjectStreamReader {
                     }
                     if handle_due {
                         frame.handle = Some(self.handles.len());
-                        self.handles.push(HandleTarget::Unfinished);
+                        self.handles.push(None);
                     }
                 }
                 None => {
@@ -181,13 +167,7 @@ impl ObjectStreamReader {
         let there = self.input.len().min(HEADER.len());
         for (at, (&found, expected)) in self.input.slice(0, there)?.iter().zip(HEADER).enumerate() {
             if found != expected {
-                let expected = "the header ac ed 00 05 of an object stream";
-                return Err(ReadError::Byte {
-                    offset: at as u64,
-                    expected,
-                    found,
-                }
-                .into());
+                return Err(self.unexpected_byte(at, "the header ac ed 00 05 of an object stream", found));
             }
         }
         self.input.peek::<{ HEADER.len() }>(0)?;
@@ -201,6 +181,7 @@ impl ObjectStreamReader {
     fn element(&mut self, want: Expected) -> Result<Option<Piece>, NeedMoreOrError> {
         let [found] = self.input.peek(0)?;
         let offset = self.offset();
+        let unsupported = |what| Err(ReadError::Unsupported { offset, what, found }.into());
         let is_object = matches!(want, Expected::Top | Expected::Content | Expected::Reference);
         let frame = match found {
             tag::NULL if want == Expected::Class => {
@@ -236,22 +217,8 @@ impl ObjectStreamReader {
                 name: None,
             }),
             tag::CLASS if is_object => Frame::new(FrameKind::ClassItself { class: None }),
-            tag::EXCEPTION if is_object => {
-                return Err(ReadError::Unsupported {
-                    offset,
-                    what: "an exception in the stream",
-                    found,
-                }
-                .into());
-            }
-            tag::PROXY_CLASS_DESCRIPTOR if want == Expected::Class => {
-                return Err(ReadError::Unsupported {
-                    offset,
-                    what: "a dynamic proxy class",
-                    found,
-                }
-                .into());
-            }
+            tag::EXCEPTION if is_object => return unsupported("an exception in the stream"),
+            tag::PROXY_CLASS_DESCRIPTOR if want == Expected::Class => return unsupported("a dynamic proxy class"),
             _ => {
                 let expected = match want {
                     Expected::Top => "an object (0x70 to 0x7e)",
@@ -260,12 +227,7 @@ impl ObjectStreamReader {
                     Expected::Text => "a string (0x74) or a reference to one (0x71)",
                     Expected::Class => "a class descriptor (0x72), a reference to one (0x71) or null (0x70)",
                 };
-                return Err(ReadError::Byte {
-                    offset,
-                    expected,
-                    found,
-                }
-                .into());
+                return Err(self.unexpected_byte(0, expected, found));
             }
         };
         self.input.skip(1);
@@ -281,37 +243,25 @@ impl ObjectStreamReader {
         let known = handle
             .checked_sub(tag::BASE_HANDLE)
             .and_then(|index| self.handles.get(index as usize));
-        let (part, found) = match known {
-            None => (None, "nothing yet"),
-            Some(HandleTarget::Unfinished) => (None, "something still being read (a cycle, which is not supported)"),
-            Some(HandleTarget::Class { class, depth }) => {
-                let part = Piece::Class {
-                    class: Some(Arc::clone(class)),
-                    depth: *depth,
-                };
-                ((want == Expected::Class).then_some(part), "a class descriptor")
-            }
-            Some(HandleTarget::Value { value, depth }) => {
+        let (fits, found) = match known {
+            None => (false, "nothing yet"),
+            Some(None) => (false, "something still being read (a cycle, which is not supported)"),
+            Some(Some(Piece::Value { value, .. })) => {
                 let fits = match want {
                     Expected::Class => false,
                     Expected::Text => matches!(value, Value::String(_)),
                     Expected::Top | Expected::Content | Expected::Reference => true,
                 };
-                (
-                    fits.then(|| Piece::Value {
-                        value: value.clone(),
-                        depth: *depth,
-                    }),
-                    value.kind(),
-                )
+                (fits, value.kind())
             }
+            Some(Some(_)) => (want == Expected::Class, "a class descriptor"),
         };
         let expected = match want {
             Expected::Class => "the handle of a class descriptor",
             Expected::Text => "the handle of a string",
             Expected::Top | Expected::Content | Expected::Reference => "the handle of an object",
         };
-        let part = part.ok_or(ReadError::Handle {
+        let part = known.cloned().flatten().filter(|_| fits).ok_or(ReadError::Handle {
             offset,
             expected,
             handle,
@@ -331,11 +281,9 @@ impl ObjectStreamReader {
         let length = self.within_size(length)?;
         let value = Value::String(self.input.text(ahead, length)?.into());
         self.input.skip(ahead + length);
-        self.handles.push(HandleTarget::Value {
-            value: value.clone(),
-            depth: 1,
-        });
-        Ok(Piece::Value { value, depth: 1 })
+        let part = Piece::Value { value, depth: 1 };
+        self.handles.push(Some(part.clone()));
+        Ok(part)
     }
 
     /// blockdata: TC_BLOCKDATA (unsigned byte)size bytes | TC_BLOCKDATALONG (int)size bytes
@@ -357,10 +305,8 @@ impl ObjectStreamReader {
         let rest: [u8; 11] = self.input.peek(3 + length)?;
         let name = self.input.text(3, length)?;
         let flags = rest[8];
-        let class_kind = ClassKind::from_flags(flags).ok_or(ReadError::Byte {
-            offset: self.offset() + (3 + length + 8) as u64,
-            expected: "the flags of a class (00, 02, 03, 0c or 12)",
-            found: flags,
+        let class_kind = ClassKind::from_flags(flags).ok_or_else(|| {
+            self.unexpected_byte(3 + length + 8, "the flags of a class (00, 02, 03, 0c or 12)", flags)
         })?;
         self.input.skip(3 + length + rest.len());
         let mut frame = Frame::new(FrameKind::Class(PartialClass {
@@ -374,7 +320,7 @@ impl ObjectStreamReader {
             superclass: None,
         }));
         frame.handle = Some(self.handles.len());
-        self.handles.push(HandleTarget::Unfinished);
+        self.handles.push(None);
         self.frames.push(frame);
         Ok(())
     }
@@ -383,13 +329,7 @@ impl ObjectStreamReader {
     fn field_name(&mut self) -> Result<Piece, NeedMoreOrError> {
         let [code] = self.input.peek(0)?;
         if FieldType::primitive(code).is_none() && code != b'L' && code != b'[' {
-            let expected = "the type code of a field (one of BCDFIJSZL[)";
-            return Err(ReadError::Byte {
-                offset: self.offset(),
-                expected,
-                found: code,
-            }
-            .into());
+            return Err(self.unexpected_byte(0, "the type code of a field (one of BCDFIJSZL[)", code));
         }
         let length = usize::from(u16::from_be_bytes(self.input.peek(1)?));
         let name = self.input.text(3, length)?;
@@ -416,13 +356,7 @@ impl ObjectStreamReader {
     fn length(&mut self) -> Result<Piece, NeedMoreOrError> {
         let bytes = self.input.peek(0)?;
         let Ok(length) = u32::try_from(i32::from_be_bytes(bytes)) else {
-            let expected = "the length of an array, which is not negative";
-            return Err(ReadError::Byte {
-                offset: self.offset(),
-                expected,
-                found: bytes[0],
-            }
-            .into());
+            return Err(self.unexpected_byte(0, "the length of an array, which is not negative", bytes[0]));
         };
         // Every element has at least one byte.
         let length = self.within_size(u64::from(length))?;
@@ -439,21 +373,18 @@ impl ObjectStreamReader {
         let frame = self.frames.pop().expect("a task to finish comes from a frame");
         let handle = frame.handle.expect("every frame is given its handle before it ends");
         let part = frame.finish();
-        self.handles[handle] = match &part {
-            Piece::Value { value, depth } => HandleTarget::Value {
-                value: value.clone(),
-                depth: *depth,
-            },
-            Piece::Class {
-                class: Some(class),
-                depth,
-            } => HandleTarget::Class {
-                class: Arc::clone(class),
-                depth: *depth,
-            },
-            part => unreachable!("a frame does not become {part:?}"),
-        };
+        self.handles[handle] = Some(part.clone());
         part
+    }
+
+    /// The error of a byte that lies `ahead` of the next one.
+    fn unexpected_byte(&self, ahead: usize, expected: &'static str, found: u8) -> NeedMoreOrError {
+        let offset = self.offset() + ahead as u64;
+        NeedMoreOrError::Failed(ReadError::Byte {
+            offset,
+            expected,
+            found,
+        })
     }
 
     fn within_size(&self, length: u64) -> Result<usize, ReadError> {

@@ -51,19 +51,14 @@ pub enum WriteError {
     Depth,
 }
 
-/// The target of a handle; kept alive so that an address identifies one instance for as long as the writer lives.
-enum WrittenHandle {
-    Class { _held: Arc<ClassDescriptor> },
-    Value { _held: Value },
-    TypeSignature,
-}
-
 /// Writes values to a stream. Class descriptors and instances already written are referred to by handle, as Java does.
 #[derive(Default)]
 pub struct ObjectStreamWriter {
     out: Vec<u8>,
     started: bool,
-    handles: Vec<WrittenHandle>,
+    /// The target of each handle, kept alive so that an address identifies one instance for as long as the writer lives; null for
+    /// the signature of a type.
+    handles: Vec<Value>,
     by_address: BTreeMap<usize, u32>,
     classes_themselves: BTreeMap<usize, u32>,
     // Java interns the signatures of fields, so that equal signatures are one instance.
@@ -154,9 +149,8 @@ impl ObjectStreamWriter {
                 }
                 self.out.push(tag::CLASS);
                 self.class(Some(class))?;
-                self.classes_themselves
-                    .insert(address(class), next_handle(&self.handles));
-                self.handles.push(WrittenHandle::Value { _held: value.clone() });
+                self.classes_themselves.insert(address(class), self.next_handle());
+                self.handles.push(value.clone());
             }
             _ => {
                 let (location, expected) = (location.to_owned(), expected.to_owned());
@@ -272,10 +266,7 @@ impl ObjectStreamWriter {
         self.out.push(tag::CLASS_DESCRIPTOR);
         self.name("a class's name", &class.name)?;
         self.out.extend(class.serial_version_uid.to_be_bytes());
-        self.by_address.insert(address(class), next_handle(&self.handles));
-        self.handles.push(WrittenHandle::Class {
-            _held: Arc::clone(class),
-        });
+        self.remember(address(class), Value::Class(Arc::clone(class)));
         self.out.push(class.kind.flags());
         let count = class.fields.len();
         let count = u16::try_from(count).map_err(|_| too_long("a class's list of fields", count, 0xffff))?;
@@ -296,9 +287,8 @@ impl ObjectStreamWriter {
             self.handle(handle);
             return;
         }
-        self.by_signature
-            .insert(signature.to_owned(), next_handle(&self.handles));
-        self.handles.push(WrittenHandle::TypeSignature);
+        self.by_signature.insert(signature.to_owned(), self.next_handle());
+        self.handles.push(Value::Null);
         self.text(signature);
     }
 
@@ -348,13 +338,13 @@ impl ObjectStreamWriter {
     }
 
     fn remember(&mut self, address: usize, held: Value) {
-        self.by_address.insert(address, next_handle(&self.handles));
-        self.handles.push(WrittenHandle::Value { _held: held });
+        self.by_address.insert(address, self.next_handle());
+        self.handles.push(held);
     }
-}
 
-fn next_handle(sent: &[WrittenHandle]) -> u32 {
-    tag::BASE_HANDLE + sent.len() as u32
+    fn next_handle(&self) -> u32 {
+        tag::BASE_HANDLE + self.handles.len() as u32
+    }
 }
 
 fn address<T: ?Sized>(instance: &Arc<T>) -> usize {

@@ -101,8 +101,8 @@ pub(super) fn propose(line: &str) -> Option<Proposal> {
     let captured = pattern.capture(line)?;
     let direction = captured
         .direction
-        .and_then(|word| Some((word.to_owned(), direction(word, Direction::Sent)?)));
-    let is_right = captured.payload == &line[at..] && direction.is_some() == pattern.has("direction");
+        .and_then(|word| direction(&word, Direction::Sent).map(|sender| (word, sender)));
+    let is_right = captured.payload == line[at..] && direction.is_some() == pattern.names().direction.is_some();
     is_right.then_some(Proposal {
         mapping: LogMapping::Pattern(pattern),
         direction,

@@ -50,7 +50,10 @@ proptest! {
     #[test]
     fn lengths_give_back_what_was_written(messages in proptest::collection::vec(message(), 1..20)) {
         let mut written = Vec::new();
-        length_prefixed::write(&messages, &mut written).unwrap();
+        for message in &messages {
+            written.extend(u32::try_from(message.payload.len()).unwrap().to_be_bytes());
+            written.extend(&message.payload);
+        }
         let found = read(written.as_slice(), Format::LengthPrefixed).unwrap();
         let payloads = |messages: &[Message]| messages.iter().map(|message| message.payload.clone()).collect::<Vec<_>>();
         prop_assert_eq!(payloads(&found), payloads(&messages));

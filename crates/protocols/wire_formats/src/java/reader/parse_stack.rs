@@ -41,7 +41,7 @@ pub(super) enum Task {
 }
 
 /// What a frame is given.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Piece {
     Value {
         value: Value,
