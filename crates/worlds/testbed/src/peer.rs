@@ -42,7 +42,6 @@ mod spec;
 pub use client::{Conversation, RunningClient};
 pub use environment::Inputs;
 pub use error::{NotInstalled, PeerError};
-pub use installation::Version;
 pub use server::Server;
 pub use spec::{Install, PeerOption, PeerSpec, Program, folder};
 

@@ -83,7 +83,7 @@ fn what_a_peer_must_not_say_is_refused_with_its_line_and_the_remedy() {
 fn a_version_is_what_the_program_says_it_is() {
     let (_folder, peer) = folder_with(ECHO);
     let version = PeerSpec::load(&peer).unwrap().is_installed().unwrap();
-    assert_eq!(version.to_string(), "1.2 (ours)");
+    assert_eq!(version, "1.2 (ours)");
 }
 
 #[test]
