@@ -20,7 +20,7 @@ use lastmile_study::observation::Observation;
 use lastmile_study::settings::{Nagle, Settings};
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
-use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, Conversation, EndpointResult, Server};
+use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, Conversation, EndpointResult};
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
 use lastmile_units::{ByteCount, Instant, Seed};
 use lastmile_world::Host;
@@ -108,13 +108,12 @@ fn run<W: TestbedWorld>(
         cpu_cost: cpu_cost::pricing(asked.messages.codec, costs, compute.derive("coding"), &mut observation),
     };
     let (before, worked_before) = (testbed.counters(), served.cpu_time()?);
-    let server = served.port().map_or(Server::Ours, Server::At);
     let start = testbed.client.now();
     let connections = messaging::run_connections(
         testbed,
         conversation,
         &connection_options,
-        server,
+        served.port(),
         compute.derive("clients"),
     )?;
     let done = testbed.counters().since(before);

@@ -65,7 +65,7 @@ fn conversation(start: ClockOrigin, down: Vec<ScheduledMessage>, up: Vec<Schedul
 }
 
 fn seen(link: &str, conversation: &Rc<Conversation>, options: &ConnectionOptions) -> ConnectionResult {
-    let seen = run_connections(&testbed(link), conversation, options, Server::Ours, Seed::new(2));
+    let seen = run_connections(&testbed(link), conversation, options, None, Seed::new(2));
     seen.unwrap().remove(0)
 }
 
