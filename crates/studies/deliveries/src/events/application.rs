@@ -9,7 +9,6 @@ use lastmile_units::{Instant, Rng, Seed, random};
 use lastmile_world::Host;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::io;
 use std::net::SocketAddrV4;
 use std::ops::Range;
 use std::pin::pin;
@@ -40,8 +39,8 @@ pub(super) struct SubmissionFigures {
 impl<H: Host> Application<H> {
     /// Connects to the sensor.
     pub(super) async fn open(host: H, sensor: SocketAddrV4, name: String) -> Result<Self, Failure> {
-        let stream = host.connect(sensor).await.map_err(|error| broken(&error))?;
-        let source = Source::new(&name, 1).map_err(|error| Failure::new(error.to_string()))?;
+        let stream = host.connect(sensor).await.map_err(broken)?;
+        let source = Source::new(&name, 1).map_err(Failure::from_error)?;
         Ok(Self {
             host,
             stream,
@@ -82,12 +81,10 @@ impl<H: Host> Application<H> {
         for step in 0..plan.steps.count {
             if stepper.begin(step).await {
                 let begun = host.now();
-                host.compute(plan.create_cpu).await;
+                host.compute(plan.settings.create_cpu_time().0).await;
                 let mut builder = ChunkBuilder::new(self.source.clone(), self.next);
                 let event = stepper.create(step, begun);
-                event
-                    .push(&mut builder)
-                    .map_err(|error| Failure::new(error.to_string()))?;
+                event.push(&mut builder).map_err(Failure::from_error)?;
                 let chunk = builder.finish().expect("it has an event");
                 let created = host.now();
                 exchange(&mut self.stream, &chunk).await?;
@@ -116,7 +113,7 @@ impl<H: Host> Application<H> {
             for step in 0..plan.steps.count {
                 if stepper.begin(step).await {
                     let begun = host.now();
-                    host.compute(plan.create_cpu).await;
+                    host.compute(plan.settings.create_cpu_time().0).await;
                     let event = stepper.create(step, begun);
                     let created = host.now();
                     while buffer.held.get() >= gathering.buffer && !gathering.drops {
@@ -157,18 +154,17 @@ impl<H: Host> Application<H> {
             }
             let mut builder = ChunkBuilder::new(self.source.clone(), self.next);
             let mut count = 0;
-            let refused = |error: lastmile_events::chunk::EncodeError| Failure::new(error.to_string());
             while count < gathering.batch && builder.byte_count() < CHUNK_BYTES {
                 let Some(event) = buffer.waiting.borrow_mut().pop_front() else {
                     break;
                 };
-                event.push(&mut builder).map_err(refused)?;
+                event.push(&mut builder).map_err(Failure::from_error)?;
                 count += 1;
             }
             if buffer.waiting.borrow().is_empty() && buffer.dropped.get() > 0 {
                 let dropped = buffer.dropped.take();
                 let stated = builder.push_loss(timestamp(self.host.now()), dropped, "emitter", "ring full");
-                stated.map_err(refused)?;
+                stated.map_err(Failure::from_error)?;
             }
             let Some(chunk) = builder.finish() else { continue };
             exchange(&mut self.stream, &chunk).await?;
@@ -286,17 +282,17 @@ async fn exchange<S>(stream: &mut S, chunk: &Chunk) -> Result<(), Failure>
 where
     S: AsyncReadExt + AsyncWriteExt + Unpin,
 {
-    stream.write_all(chunk.bytes()).await.map_err(|error| broken(&error))?;
-    stream.flush().await.map_err(|error| broken(&error))?;
+    stream.write_all(chunk.bytes()).await.map_err(broken)?;
+    stream.flush().await.map_err(broken)?;
     let mut answer = [0; REPLY];
-    stream.read_exact(&mut answer).await.map_err(|error| broken(&error))?;
+    stream.read_exact(&mut answer).await.map_err(broken)?;
     match Reply::from_bytes(answer) {
         Some(Reply::Acknowledged { next, .. }) if next == chunk.end() => Ok(()),
         other => Err(Failure::new(format!("the sensor did not take a chunk: {other:?}"))),
     }
 }
 
-fn broken(error: &io::Error) -> Failure {
+fn broken(error: impl std::fmt::Display) -> Failure {
     Failure::new(format!(
         "the connection from an application to its sensor is broken: {error}"
     ))

@@ -25,8 +25,7 @@ pub(super) struct Schedule {
 impl Schedule {
     /// Schedules the messages of a workload, which `seed` generates unless they are recorded.
     pub(super) fn from_workload(asked: &Plan, seed: Seed) -> Result<Self, Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
-        let messages = asked.messages.workload.messages(seed).map_err(|error| failed(&error))?;
+        let messages = asked.messages.workload.messages(seed).map_err(Failure::from_error)?;
         let arranged = Self::arrange(asked, &messages);
         let count = arranged.conversation.connections.len();
         if count > CONNECTIONS_MAX {
