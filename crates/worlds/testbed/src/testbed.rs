@@ -22,7 +22,7 @@ use lastmile_report::record::Doubt;
 use lastmile_tcp::{self as tcp, CongestionControl};
 use lastmile_units::{Probability, Seed};
 use lastmile_world::sim::CpuSpec;
-use lastmile_world::topology::{AIR, Assembly, DROPS, HostName, MediumKind, MediumName, Topology, TopologyMedium};
+use lastmile_world::topology::{AIR, DROPS, HostName, MediumKind, MediumName, Topology, TopologyMedium};
 use lastmile_world::{Host, LinkId, RadioId};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -71,33 +71,23 @@ impl<W: TestbedWorld> Testbed<W> {
     /// # Errors
     /// Where this machine cannot make such a world.
     pub fn build(topology: &Topology, seed: Seed, setup: impl Fn(&HostName) -> HostSetup) -> Result<Self, Failure> {
-        let setups: Vec<HostSetup> = topology.hosts().iter().map(|host| setup(&host.name)).collect();
+        let hosts = topology.hosts().iter().map(|host| &host.name);
+        let setups: BTreeMap<HostName, HostSetup> = hosts.map(|name| (name.clone(), setup(name))).collect();
         let links = topology.media().iter().filter_map(|medium| match &medium.kind {
             MediumKind::Wire(wire) => Some(&wire.link),
             MediumKind::Radio(_) => None,
         });
-        let mut random_sources = random_sources(links, setups.iter().map(|setup| &setup.tcp));
+        let mut random_sources = random_sources(links, setups.values().map(|setup| &setup.tcp));
         let is_radio = |medium: &TopologyMedium| matches!(medium.kind, MediumKind::Radio(_));
         if topology.media().iter().any(is_radio) {
             random_sources.push("radio");
         }
-        let setups = topology
-            .hosts()
-            .iter()
-            .map(|host| host.name.clone())
-            .zip(setups)
-            .collect();
-        let Assembly {
-            world,
-            hosts,
-            links,
-            radios,
-        } = W::assemble(topology, setups, seed)?;
+        let assembly = W::assemble(topology, setups, seed)?;
         Ok(Self {
-            world,
-            hosts,
-            links,
-            radios,
+            world: assembly.world,
+            hosts: assembly.hosts,
+            links: assembly.links,
+            radios: assembly.radios,
             random_sources,
             captures: None,
             validity_mark: W::ValidityMark::default(),

@@ -49,10 +49,9 @@ impl PeerSpec {
         inputs: &Inputs,
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<RunningClient, PeerError> {
-        let program = self.program(self.client.as_ref(), "client", inputs)?;
-        self.is_present()?;
-        let command = inputs.command(self, program);
-        Process::start(self, command, &inputs.state, Stdio::null(), command_in).map(RunningClient)
+        let program = ("client", self.client.as_ref());
+        let process = self.start_program(program, inputs, Stdio::null(), command_in)?;
+        Ok(RunningClient(process))
     }
 
     /// Starts the peer as a client that reads commands, each a line of its standard input, up to its end. Dropping the result ends it.
@@ -64,10 +63,8 @@ impl PeerSpec {
         inputs: &Inputs,
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<Conversation, PeerError> {
-        let program = self.program(self.client.as_ref(), "client", inputs)?;
-        self.is_present()?;
-        let command = inputs.command(self, program);
-        let mut process = Process::start(self, command, &inputs.state, Stdio::piped(), command_in)?;
+        let program = ("client", self.client.as_ref());
+        let mut process = self.start_program(program, inputs, Stdio::piped(), command_in)?;
         let input = process.take_input();
         Ok(Conversation {
             process,
