@@ -66,7 +66,7 @@ impl LinkDelivery for Echo {
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         bytes: &'a ByteCount,
-        _site: &TwoHostTestbed<W>,
+        _testbed: &TwoHostTestbed<W>,
         _setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
         Ok(Box::new(|testbed, _| run(testbed, *bytes)))

@@ -65,6 +65,7 @@ impl<H: Host> Application<H> {
         })
     }
 
+    /// Takes the steps without their events.
     async fn take_steps(&self, plan: &Plan, seed: Seed) -> (Duration, Duration, u64) {
         let mut stepper = Stepper::new(&self.host, &plan.steps, seed);
         for step in 0..plan.steps.count {
@@ -75,27 +76,22 @@ impl<H: Host> Application<H> {
     }
 
     async fn submit_one_by_one(&mut self, plan: &Plan, seed: Seed) -> Result<(Duration, Duration, u64), Failure> {
-        let host = self.host.clone();
-        let mut stepper = Stepper::new(&host, &plan.steps, seed);
-        let (mut create, mut send, mut tried) = (Duration::ZERO, Duration::ZERO, 0);
-        for step in 0..plan.steps.count {
-            if stepper.begin(step).await {
-                let begun = host.now();
-                host.compute(plan.settings.create_cpu_time().0).await;
-                let mut builder = ChunkBuilder::new(self.source.clone(), self.next);
-                let event = stepper.create(step, begun);
-                event.push(&mut builder).map_err(Failure::from_error)?;
-                let chunk = builder.finish().expect("it has an event");
-                let created = host.now();
-                exchange(&mut self.stream, &chunk).await?;
-                self.next = chunk.end();
-                tried += 1;
-                create += created.saturating_since(begun);
-                send += host.now().saturating_since(created);
-            }
-            stepper.end(step).await;
-        }
-        Ok((create, send, tried))
+        let Self {
+            host,
+            stream,
+            source,
+            next,
+        } = self;
+        submit_events(host, plan, seed, async |event| {
+            let mut builder = ChunkBuilder::new(source.clone(), *next);
+            event.push(&mut builder).map_err(Failure::from_error)?;
+            let chunk = builder.finish().expect("it has an event");
+            let created = host.now();
+            exchange(stream, &chunk).await?;
+            *next = chunk.end();
+            Ok(created)
+        })
+        .await
     }
 
     /// Creates events, while another program of the application sends those that are gathered.
@@ -108,31 +104,23 @@ impl<H: Host> Application<H> {
         let host = self.host.clone();
         let buffer = Buffer::default();
         let creating = async {
-            let mut stepper = Stepper::new(&host, &plan.steps, seed);
-            let (mut create, mut waited, mut tried) = (Duration::ZERO, Duration::ZERO, 0);
-            for step in 0..plan.steps.count {
-                if stepper.begin(step).await {
-                    let begun = host.now();
-                    host.compute(plan.settings.create_cpu_time().0).await;
-                    let event = stepper.create(step, begun);
-                    let created = host.now();
-                    while buffer.held.get() >= gathering.buffer && !gathering.drops {
-                        buffer.freed.notified().await;
-                    }
-                    buffer.put(event, gathering);
-                    tried += 1;
-                    create += created.saturating_since(begun);
-                    waited += host.now().saturating_since(created);
+            let submitted = submit_events(&host, plan, seed, async |event| {
+                let created = host.now();
+                while buffer.held.get() >= gathering.buffer && !gathering.drops {
+                    buffer.freed.notified().await;
                 }
-                stepper.end(step).await;
-            }
+                buffer.put(event, gathering);
+                Ok(created)
+            });
+            let submitted = submitted.await;
             buffer.ended.set(true);
             buffer.filled.notify_one();
-            (create, waited, tried, host.now())
+            (submitted, host.now())
         };
         let sending = self.send_gathered(&buffer, gathering);
-        let ((create, waited, tried, created), sent) = future::join(creating, sending).await;
+        let ((submitted, created), sent) = future::join(creating, sending).await;
         sent?;
+        let (create, waited, tried) = submitted?;
         Ok((create, waited + host.now().saturating_since(created), tried))
     }
 
@@ -173,6 +161,30 @@ impl<H: Host> Application<H> {
             buffer.freed.notify_one();
         }
     }
+}
+
+/// Takes the steps of a repeat, and creates their events. `submit` tells when an event was created, after which it is sent. Returns the time of
+/// creating and of sending, and how many events there were.
+async fn submit_events<H: Host>(
+    host: &H,
+    plan: &Plan,
+    seed: Seed,
+    mut submit: impl AsyncFnMut(NewEvent) -> Result<Instant, Failure>,
+) -> Result<(Duration, Duration, u64), Failure> {
+    let mut stepper = Stepper::new(host, &plan.steps, seed);
+    let (mut create, mut send, mut tried) = (Duration::ZERO, Duration::ZERO, 0);
+    for step in 0..plan.steps.count {
+        if stepper.begin(step).await {
+            let begun = host.now();
+            host.compute(plan.settings.create_cpu_time().0).await;
+            let created = submit(stepper.create(step, begun)).await?;
+            tried += 1;
+            create += created.saturating_since(begun);
+            send += host.now().saturating_since(created);
+        }
+        stepper.end(step).await;
+    }
+    Ok((create, send, tried))
 }
 
 /// The pace of an application's steps, and its random choices.
