@@ -1,7 +1,7 @@
 //! The server under test: our own, or a real one.
 //!
 //! A real server is started inside the server's host with the one file that it serves, answers some warm-up requests, and ends with the
-//! site.
+//! testbed.
 
 use lastmile_study::cell::Expanded;
 use lastmile_study::settings::ServerName;
@@ -11,7 +11,7 @@ use std::future::Future;
 use std::net::SocketAddrV4;
 use std::time::Duration;
 
-/// The server of a site, for as long as the site exists.
+/// The server of a testbed, for as long as that exists.
 pub(super) enum ServerUnderTest {
     /// Our own server, a new one for each repeat.
     Ours,

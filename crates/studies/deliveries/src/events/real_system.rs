@@ -172,7 +172,7 @@ impl RealSystem {
         Ok(observation)
     }
 
-    /// Lets the programs do something, while the world goes on, and reads what they tell.
+    /// Sends the programs a command, runs the world until they answer, and parses the answer.
     fn run_programs<W: TestbedWorld, T: serde::de::DeserializeOwned>(
         &mut self,
         testbed: &Testbed<W>,
@@ -186,14 +186,13 @@ impl RealSystem {
         let acting = testbed
             .world
             .run_in_namespace_of(testbed.host(MONITOR), limit * 4, move || {
-                let run_programs = act(&mut programs, limit);
-                (programs, run_programs)
+                let answer = act(&mut programs, limit);
+                (programs, answer)
             });
-        let (programs, run_programs) = acting?;
-        let run_programs = run_programs.map_err(Failure::from_error)?;
+        let (programs, answer) = acting?;
+        let answer = answer.map_err(Failure::from_error)?;
         self.programs = Some(programs);
-        serde_json::from_value(run_programs)
-            .map_err(|error| Failure::new(format!("a program told of its run: {error}")))
+        serde_json::from_value(answer).map_err(|error| Failure::new(format!("a program told of its run: {error}")))
     }
 }
 

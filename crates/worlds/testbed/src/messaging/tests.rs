@@ -21,7 +21,7 @@ impl CpuCost for Fixed {
     }
 }
 
-/// A site whose client's CPU is four times slower than the server's.
+/// A testbed whose client's CPU is four times slower than the server's.
 fn testbed(link: &str) -> TwoHostTestbed<sim::World> {
     let spec = TwoHostSpec {
         client_cpu: CpuSpec {
