@@ -215,7 +215,7 @@ fn run(study: &Study, costs: &CostTable) -> Result<Run> {
     let folder = tempfile::tempdir()?;
     let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;
     let expanded = expand(study)?;
-    let execution = runner::Run {
+    let execution = runner::StudyRunner {
         expanded: &expanded,
         experiment: &DELIVERIES,
         costs,

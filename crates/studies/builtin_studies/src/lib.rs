@@ -87,7 +87,7 @@ pub(crate) mod tests {
         DELIVERIES.check(&expanded).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
-        let run = runner::Run {
+        let run = runner::StudyRunner {
             expanded: &expanded,
             experiment: &DELIVERIES,
             costs,

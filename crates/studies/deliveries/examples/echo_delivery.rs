@@ -13,7 +13,7 @@ use lastmile_study::figure;
 use lastmile_study::file::Study;
 use lastmile_study::journal::Journal;
 use lastmile_study::observation::{Observation, Outcome};
-use lastmile_study::runner::{self, Run};
+use lastmile_study::runner::{self, StudyRunner};
 use lastmile_study::settings::Settings;
 use lastmile_study::summary::{RunInfo, summarise};
 use lastmile_testbed::cpu_cost_model::CostTable;
@@ -127,7 +127,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;
     let costs = CostTable::free();
-    let run = Run {
+    let run = StudyRunner {
         expanded: &expanded,
         experiment: &DELIVERIES,
         costs: &costs,

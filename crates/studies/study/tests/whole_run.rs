@@ -6,7 +6,7 @@ use lastmile_study::file::Study;
 use lastmile_study::journal::Journal;
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::run_folder::{Meta, RunFolder, StoredRun};
-use lastmile_study::runner::{Run, RunContext, RunEnd};
+use lastmile_study::runner::{RunContext, RunEnd, StudyRunner};
 use lastmile_study::summary::{RunInfo, summarise};
 use lastmile_testbed::cpu_cost_model::CostTable;
 use std::num::NonZeroUsize;
@@ -55,7 +55,7 @@ fn go_on(kept: &mut StoredRun, journal: &mut Journal, worlds: usize) -> RunEnd {
         }
         transfer(cell, context)
     };
-    let run = Run {
+    let run = StudyRunner {
         expanded: &expand(&kept.study).unwrap(),
         experiment: &counted,
         costs: &kept.costs,
