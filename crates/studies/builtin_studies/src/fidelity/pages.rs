@@ -142,8 +142,8 @@ pub fn recorded() -> RecordedPages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lastmile_statistics::quantile;
     use crate::tests::{CATALOGUE, DELIVERIES};
+    use lastmile_statistics::quantile;
     use lastmile_study::cell::expand;
     use lastmile_study::runner::{Experiment, RunContext};
     use lastmile_testbed::cpu_cost_model::{Choice, CostTable};

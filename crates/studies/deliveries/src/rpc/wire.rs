@@ -2,7 +2,7 @@
 //!
 //! A [`Caller`] makes calls, a [`Callee`] receives them. Both are sans-IO; `connection` moves their bytes.
 
-use super::http_framing::{Event, HttpEnd, HttpVersion};
+use super::http_framing::{Event, HttpEnd};
 use super::plan::{Compression, Plan};
 use lastmile_codec::message::{CodecError, Dictionary};
 use lastmile_rpc::frame::{FrameCompression, FrameReader, FrameWriter, read_length, write_length};
@@ -10,6 +10,7 @@ use lastmile_rpc::giop::{self, OMNIORB_MESSAGE_MAX, Parameters, Reply, Request, 
 use lastmile_rpc::ice::{self, Encapsulation, Identity, Invocation};
 use lastmile_study::settings::Protocol;
 use lastmile_testbed::failure::Failure;
+use lastmile_testbed::http::Version;
 use lastmile_units::ByteCount;
 
 /// The longest message that is accepted: above every payload of a study.
@@ -122,8 +123,8 @@ impl End {
                 message: MESSAGE_LIMIT,
                 ..giop::Limits::default()
             })),
-            Protocol::Http1 => Reader::Http(HttpEnd::new(HttpVersion::Http1, is_callee)),
-            Protocol::Http2 => Reader::Http(HttpEnd::new(HttpVersion::Http2, is_callee)),
+            Protocol::Http1 => Reader::Http(HttpEnd::new(Version::Http11, is_callee)),
+            Protocol::Http2 => Reader::Http(HttpEnd::new(Version::H2, is_callee)),
             Protocol::Raw => Reader::Raw,
         };
         Ok(Self {
