@@ -1,5 +1,6 @@
 use super::*;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const ECHO: &str = r#"name = "echo"
 title = "a program that prints its environment"
@@ -224,7 +225,8 @@ fn client(script: &str) -> Result<Vec<serde_json::Value>, PeerError> {
         .replace("[server", "[client")
         .replace("env; echo READY; exec sleep 600", script);
     let (_folder, peer) = folder_with(&text);
-    PeerSpec::load(&peer).unwrap().run(&inputs(state.path()), &|_| Ok(()))
+    let peer = PeerSpec::load(&peer).unwrap();
+    peer.run_within(Duration::from_secs(600), &inputs(state.path()), &|_| Ok(()))
 }
 
 #[test]
