@@ -22,8 +22,9 @@ use lastmile_study::cell::expand;
 use lastmile_study::delivery::Deliveries;
 use lastmile_study::file::{Fresh, Study};
 use lastmile_study::journal::Journal;
+use lastmile_study::run_folder::Meta;
 use lastmile_study::runner;
-use lastmile_study::summary::{RunInfo, summarise};
+use lastmile_study::summary::summarise;
 use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
 use std::num::NonZeroU64;
 use std::sync::atomic::AtomicBool;
@@ -215,7 +216,7 @@ fn run(study: &Study, costs: &CostTable) -> Result<Run> {
     let folder = tempfile::tempdir()?;
     let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;
     let expanded = expand(study)?;
-    let execution = runner::Run {
+    let execution = runner::StudyRunner {
         expanded: &expanded,
         experiment: &DELIVERIES,
         costs,
@@ -225,13 +226,8 @@ fn run(study: &Study, costs: &CostTable) -> Result<Run> {
         observer: None,
     };
     execution.execute(&mut journal, &mut outcomes, &mut |_| ())?;
-    let about = RunInfo {
-        cpu: costs.name().to_owned(),
-        cpu_machine: String::new(),
-        version: String::new(),
-        run: String::new(),
-    };
-    Ok(summarise(&expanded, &outcomes, about))
+    let meta = Meta::new(study, costs, "");
+    Ok(summarise(&expanded, &outcomes, &meta, ""))
 }
 
 /// The studies by the names that are printed, with their main figures.

@@ -13,7 +13,7 @@ use lastmile_study::catalogue::Builtin;
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
 use lastmile_study::run_folder::{RunFolder, StoredRun};
-use lastmile_study::summary::{RunInfo, summarise};
+use lastmile_study::summary::summarise;
 use lastmile_study::{journal, runner};
 use std::fs;
 use std::io::ErrorKind;
@@ -112,14 +112,13 @@ pub(crate) fn open_run(path: &Path) -> anyhow::Result<RunFolder> {
 /// # Errors
 /// When the study's cells cannot be distinguished.
 pub(crate) fn record(folder: &RunFolder, kept: &StoredRun, study: &Study) -> anyhow::Result<Run> {
-    let about = RunInfo {
-        cpu: kept.meta.cpu.clone(),
-        cpu_machine: kept.meta.cpu_machine.clone(),
-        version: kept.meta.version.clone(),
-        run: folder.path().display().to_string(),
-    };
     let expanded = expand(study)?;
-    let mut run = summarise(&expanded, &kept.outcomes, about);
+    let mut run = summarise(
+        &expanded,
+        &kept.outcomes,
+        &kept.meta,
+        &folder.path().display().to_string(),
+    );
     CATALOGUE.annotate(study, &mut run);
     fidelity::annotate(&expanded, &mut run);
     Ok(run)

@@ -57,7 +57,7 @@ mod here {
 
     fn peer_check(peer: &PeerSpec) -> Check {
         let (standing, found, remedy) = match peer.is_installed() {
-            Ok(version) => (CheckStatus::Ready, version.to_string(), None),
+            Ok(version) => (CheckStatus::Ready, version, None),
             Err(missing) => (CheckStatus::Limited, missing.what, Some(missing.remedy)),
         };
         Check {

@@ -232,7 +232,7 @@ fn execute(args: &RunArgs, folder: &RunFolder, kept: &mut StoredRun, journal: &m
         .live
         .map(|address| Live::start(address, &args.token, folder, study))
         .transpose()?;
-    let run = runner::Run {
+    let run = runner::StudyRunner {
         expanded: &expanded,
         experiment: &DELIVERIES,
         costs,

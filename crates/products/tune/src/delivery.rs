@@ -23,7 +23,7 @@ use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::doubt::invalidates;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::link_description::description;
-use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, EndpointResult, Server};
+use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, EndpointResult};
 use lastmile_testbed::settings::World;
 use lastmile_testbed::testbed::{MeasuredTimes, TestbedWorld, TwoHostSpec, TwoHostTestbed};
 use lastmile_units::Seed;
@@ -326,7 +326,7 @@ impl LinkDeliveryRun<'_, '_> {
             &testbed,
             &conversation,
             &connection_options,
-            Server::Ours,
+            None,
             seed.derive("clients"),
         );
         let seen = seen.map_err(|failure| self.failed(&failure))?;

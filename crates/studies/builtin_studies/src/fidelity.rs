@@ -143,18 +143,24 @@ fn simulates_what_was_measured(expanded: &Expanded<'_>) -> bool {
     expanded.study.name != STUDY && expanded.cells.iter().any(is_measured)
 }
 
+/// The median difference of some comparisons, and the one with the largest. None where there are none.
+fn median_and_worst<'a, T>(all: &[&'a T], difference: fn(&T) -> f64) -> Option<(f64, &'a T)> {
+    let differences: Vec<f64> = all.iter().map(|one| difference(one)).collect();
+    let worst = all
+        .iter()
+        .max_by(|one, other| difference(one).total_cmp(&difference(other)))?;
+    Some((quantile(&differences, 0.5)?, worst))
+}
+
 /// The agreement of cells without random loss and of those with it.
 pub fn agreement_table(title: &str, note: String, cells: &[Agreement]) -> Table {
     let row = |what: &str, loses: bool| {
         let of_kind: Vec<&Agreement> = cells.iter().filter(|cell| cell.loses == loses).collect();
-        let differences: Vec<f64> = of_kind.iter().map(|cell| cell.difference()).collect();
-        let worst = of_kind
-            .iter()
-            .max_by(|one, other| one.difference().total_cmp(&other.difference()))?;
+        let (median, worst) = median_and_worst(&of_kind, Agreement::difference)?;
         Some(vec![
             what.to_owned(),
             of_kind.len().to_string(),
-            percent(quantile(&differences, 0.5)?),
+            percent(median),
             percent(worst.difference()),
             format!("{} over {}", worst.workload, worst.link),
         ])

@@ -72,8 +72,9 @@ pub(crate) mod tests {
     use lastmile_study::delivery::Deliveries;
     use lastmile_study::file::Study;
     use lastmile_study::journal::Journal;
+    use lastmile_study::run_folder::Meta;
     use lastmile_study::runner;
-    use lastmile_study::summary::{RunInfo, summarise};
+    use lastmile_study::summary::summarise;
     use lastmile_testbed::cpu_cost_model::CostTable;
     use std::num::NonZeroUsize;
     use std::sync::atomic::AtomicBool;
@@ -87,7 +88,7 @@ pub(crate) mod tests {
         DELIVERIES.check(&expanded).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl")).unwrap();
-        let run = runner::Run {
+        let run = runner::StudyRunner {
             expanded: &expanded,
             experiment: &DELIVERIES,
             costs,
@@ -97,13 +98,11 @@ pub(crate) mod tests {
             observer: None,
         };
         run.execute(&mut journal, &mut outcomes, &mut |_| ()).unwrap();
-        let about = RunInfo {
-            cpu: costs.name().to_owned(),
+        let meta = Meta {
             cpu_machine: "-".to_owned(),
-            version: "-".to_owned(),
-            run: "-".to_owned(),
+            ..Meta::new(study, costs, "-")
         };
-        summarise(&expanded, &outcomes, about)
+        summarise(&expanded, &outcomes, &meta, "-")
     }
 
     #[test]

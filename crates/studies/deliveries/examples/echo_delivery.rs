@@ -13,9 +13,10 @@ use lastmile_study::figure;
 use lastmile_study::file::Study;
 use lastmile_study::journal::Journal;
 use lastmile_study::observation::{Observation, Outcome};
-use lastmile_study::runner::{self, Run};
+use lastmile_study::run_folder::Meta;
+use lastmile_study::runner::{self, StudyRunner};
 use lastmile_study::settings::Settings;
-use lastmile_study::summary::{RunInfo, summarise};
+use lastmile_study::summary::summarise;
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
@@ -66,7 +67,7 @@ impl LinkDelivery for Echo {
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         bytes: &'a ByteCount,
-        _site: &TwoHostTestbed<W>,
+        _testbed: &TwoHostTestbed<W>,
         _setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
         Ok(Box::new(|testbed, _| run(testbed, *bytes)))
@@ -127,7 +128,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;
     let costs = CostTable::free();
-    let run = Run {
+    let run = StudyRunner {
         expanded: &expanded,
         experiment: &DELIVERIES,
         costs: &costs,
@@ -137,13 +138,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         interrupt: &AtomicBool::new(false),
     };
     run.execute(&mut journal, &mut outcomes, &mut |_| ())?;
-    let about = RunInfo {
-        cpu: costs.name().to_owned(),
-        cpu_machine: costs.machine().to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        run: "not kept".to_owned(),
-    };
-    let record = summarise(&expanded, &outcomes, about);
+    let meta = Meta::new(&study, &costs, env!("CARGO_PKG_VERSION"));
+    let record = summarise(&expanded, &outcomes, &meta, "not kept");
     let style = TerminalStyle {
         width: 120,
         colour: false,

@@ -93,7 +93,7 @@ impl Delivery for Browser {
     }
 
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
-        let plan = Plan::read(&cell.settings).map_err(|refusal| Failure::new(refusal.to_string()))?;
+        let plan = Plan::read(&cell.settings).map_err(Failure::from_error)?;
         match cell.world() {
             World::Simulated => self.simulated(&plan, cell, context),
             #[cfg(target_os = "linux")]
@@ -145,7 +145,7 @@ impl Browser {
         };
         let load = |repeat| {
             let seed = context.seeds(cell, repeat).link;
-            let load = replay(&scene, &plan.link, &plan.sent, seed).map_err(|error| Failure::new(error.to_string()))?;
+            let load = replay(&scene, &plan.link, &plan.sent, seed).map_err(Failure::from_error)?;
             let mut observation = Observation::default();
             observation.sample(figure::PAGE_TIME, load.page_time.as_secs_f64());
             observation.sample(figure::LINK_BYTES, load.bytes_down.as_f64());
@@ -175,8 +175,8 @@ impl Browser {
         let name = capture_name::name(cell, &context.repeats);
         let capture = context.captures.map(|folder| (folder, &*name));
         let seed = context.seeds(cell, context.repeats.start).link;
-        let loads = chromium::load_captured(&playback, &plan.link, &options, seed, capture)
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let loads =
+            chromium::load_captured(&playback, &plan.link, &options, seed, capture).map_err(Failure::from_error)?;
         let observe = |load: &chromium::BrowserLoad| {
             if let Some(missing) = load.not_requested.first() {
                 return Err(Failure::new(format!(

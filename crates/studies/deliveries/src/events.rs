@@ -22,11 +22,11 @@ mod tests;
 
 use crate::capture_name;
 use crate::over_link::{observer, run_repeats};
-use lastmile_link::{DirectionSpec, LinkSpec};
+use lastmile_link::LinkSpec;
 use lastmile_study::cell::Cell;
 use lastmile_study::delivery::{Delivery, Refusal};
 use lastmile_study::figure::{self, Figure};
-use lastmile_study::observation::Outcome;
+use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::runner::RunContext;
 use lastmile_study::settings::Settings;
 use lastmile_testbed::failure::Failure;
@@ -35,7 +35,6 @@ use lastmile_testbed::testbed::{Testbed, TestbedWorld};
 use lastmile_units::ByteCount;
 use plan::{Plan, Submission};
 use session::Session;
-use std::cell::RefCell;
 use std::time::Duration;
 
 /// The delivery `events`.
@@ -111,11 +110,11 @@ impl Delivery for Events {
 
     fn runs_alone(&self, settings: &Settings) -> bool {
         // Figures of real programs are mostly those of their computing.
-        Plan::read(settings).is_ok_and(|plan| plan.real.is_some())
+        Plan::read(settings).is_ok_and(|plan| plan.settings.real_server().is_some())
     }
 
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
-        let plan = Plan::read(&cell.settings).map_err(|refusal| Failure::new(refusal.to_string()))?;
+        let plan = Plan::read(&cell.settings).map_err(Failure::from_error)?;
         match cell.world() {
             World::Simulated => repeats::<lastmile_world::sim::World>(&plan, cell, context),
             #[cfg(target_os = "linux")]
@@ -129,7 +128,7 @@ impl Delivery for Events {
 /// Runs the repeats of a cell in one new world, up to the first that fails.
 fn repeats<W: TestbedWorld>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
     let seeds = context.seeds(cell, context.repeats.start);
-    let topology = plan.topology().map_err(|refusal| Failure::new(refusal.to_string()))?;
+    let topology = plan.topology().map_err(Failure::from_error)?;
     let mut testbed = Box::new(Testbed::<W>::build(&topology, seeds.link, |name| {
         plan.host_setup(name, seeds.link)
     })?);
@@ -140,17 +139,13 @@ fn repeats<W: TestbedWorld>(plan: &Plan, cell: &Cell, context: &RunContext<'_>) 
         testbed.observe(observer, None);
     }
     #[cfg(target_os = "linux")]
-    if let Some(real) = &plan.real {
-        let system = RefCell::new(real_system::RealSystem::start(&testbed, plan, real)?);
-        return Ok(run_repeats(&mut testbed, context, |testbed, _| {
-            system.borrow_mut().repeat(testbed)
-        }));
+    if let Some(real) = plan.settings.real_server() {
+        let mut system = real_system::RealSystem::start(&testbed, plan, real)?;
+        return Ok(run_repeats(&mut testbed, context, |testbed, _| system.repeat(testbed)));
     }
-    let session = RefCell::new(Session::open(&testbed, plan, seeds.workload)?);
+    let mut session = Session::open(&testbed, plan, seeds.workload)?;
     Ok(run_repeats(&mut testbed, context, |testbed, repeat| {
-        session
-            .borrow_mut()
-            .repeat(testbed, context.seeds(cell, repeat).workload)
+        session.repeat(testbed, context.seeds(cell, repeat).workload)
     }))
 }
 
@@ -162,13 +157,25 @@ fn link_bytes<W: TestbedWorld>(testbed: &Testbed<W>, plan: &Plan) -> (u64, u64) 
     })
 }
 
+/// Adds what the links of the plan have carried since they had carried `before`.
+fn observe_links<W: TestbedWorld>(
+    testbed: &Testbed<W>,
+    plan: &Plan,
+    before: (u64, u64),
+    observation: &mut Observation,
+) {
+    let after = link_bytes(testbed, plan);
+    observation.sample(figure::LINK_BYTES_DOWN, (after.0 - before.0) as f64);
+    observation.sample(figure::LINK_BYTES_UP, (after.1 - before.1) as f64);
+    observation.vary("content");
+}
+
 /// The timeout of a repeat.
 fn limit<W: TestbedWorld>(plan: &Plan) -> Duration {
-    let ideal = LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL).expect("it is a name");
     let events = plan.all_steps() * u64::from(plan.clients.max(1));
     let bytes = ByteCount::new(events * (EVENT_BYTES + plan.steps.text as u64));
     let messages = usize::try_from(events).unwrap_or(usize::MAX);
-    W::limit(plan.link().unwrap_or(&ideal), messages, bytes).saturating_add(plan.least_time())
+    W::limit(plan.link().unwrap_or(&plan::ideal()), messages, bytes).saturating_add(plan.least_time())
 }
 
 fn halted(halt: impl std::fmt::Display) -> Failure {

@@ -65,10 +65,7 @@ impl LinkDelivery for Http1 {
         testbed: &TwoHostTestbed<W>,
         setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
-        let stream = plan
-            .workload
-            .generate(setup.workload)
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let stream = plan.workload.generate(setup.workload).map_err(Failure::from_error)?;
         let served = serve(testbed, plan, &stream)?;
         let costs = Rc::clone(&setup.costs);
         Ok(Box::new(move |testbed, compute| {

@@ -81,12 +81,11 @@ const FIGURES: &[&Figure] = &[
 
 /// Runs the repeats of a cell: messages are made and compressed once, and their CPU times are drawn again for each repeat.
 fn run(messages: &Messages, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
-    let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
     let seeds = context.seeds(cell, context.repeats.start);
     let transcript = messages
         .workload
         .messages(seeds.workload)
-        .map_err(|error| failed(&error))?;
+        .map_err(Failure::from_error)?;
     let coded = CompressedTranscript::compress(messages, &transcript)?;
     let repeat = |repeat| {
         let mut observation = coded.observation();

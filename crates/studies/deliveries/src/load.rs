@@ -111,7 +111,7 @@ impl Delivery for Load {
     }
 
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
-        let plan = Plan::read(&cell.settings).map_err(|refusal| Failure::new(refusal.to_string()))?;
+        let plan = Plan::read(&cell.settings).map_err(Failure::from_error)?;
         match cell.world() {
             World::Simulated => repeats::<lastmile_world::sim::World>(&plan, cell, context),
             #[cfg(target_os = "linux")]
@@ -180,7 +180,7 @@ fn start_server<W: TestbedWorld>(testbed: &Testbed<W>, plan: &Plan, seed: Seed) 
             options: Vec::new(),
         })
     };
-    let server = ServerUnderTest::start(testbed, host, &plan.server, service, |_| async { Ok(()) })?;
+    let server = ServerUnderTest::start(testbed, host, &plan.settings.server(), service, |_| async { Ok(()) })?;
     if let ServerUnderTest::Ours = server {
         let started = plan.model.start(host, PORT, seed);
         started.map_err(|error| Failure::new(format!("the server cannot listen: {error}")))?;
@@ -199,7 +199,7 @@ fn run<W: TestbedWorld>(
     let server = testbed.host(SERVER);
     let address = server.address(served.port().unwrap_or(PORT));
     #[cfg(target_os = "linux")]
-    if !plan.generator.is_ours() {
+    if !plan.settings.generator().is_ours() {
         return run_real(testbed, plan, address, watched.with_timelines);
     }
     let begin = server.now() + LEAD_TIME;

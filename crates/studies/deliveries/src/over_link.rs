@@ -1,16 +1,14 @@
 //! The deliveries whose programs run on the two hosts of a cell's link, in either world.
 //!
 //! A [`LinkDelivery`] reads its plan from the settings and has a program for one repeat. [`OverLink`] makes a
-//! [`Delivery`] of it: it reads the site (`testbed`), builds it in the cell's world, and runs the repeats in it one after another, with
+//! [`Delivery`] of it: it reads the testbed's specification, builds it in the cell's world, and runs the repeats in it one after another, with
 //! captures and the world's doubts.
 
 #[cfg(target_os = "linux")]
 mod emulated;
 mod two_host_spec;
 
-#[cfg(target_os = "linux")]
-pub(crate) use emulated::kernel;
-pub(crate) use two_host_spec::{check_world, link, tcp_config};
+pub(crate) use two_host_spec::{check_world, host_setup, link};
 
 use crate::capture_name;
 use lastmile_study::cell::Cell;
@@ -41,7 +39,7 @@ pub trait LinkDelivery: Sync {
     /// What is delivered and how, as the settings say.
     type Plan;
 
-    /// Reads the settings of a cell, except those of its site.
+    /// Reads the settings of a cell, except those of its testbed.
     ///
     /// # Errors
     /// When a setting is missing or contradicts another.
@@ -74,8 +72,8 @@ pub trait LinkDelivery: Sync {
     ) -> Result<Program<'a, W>, Failure>;
 }
 
-/// Runs one repeat on a site; the seed is for CPU times.
-pub type Program<'a, W> = Box<dyn Fn(&TwoHostTestbed<W>, Seed) -> Outcome + 'a>;
+/// Runs one repeat on a testbed; the seed is for CPU times.
+pub type Program<'a, W> = Box<dyn FnMut(&TwoHostTestbed<W>, Seed) -> Outcome + 'a>;
 
 /// What the repeats in one world share.
 #[derive(Debug)]
@@ -113,9 +111,7 @@ impl<D: LinkDelivery> Delivery for OverLink<D> {
     }
 
     fn run(&self, cell: &Cell, context: &RunContext<'_>) -> Result<Vec<Outcome>, Failure> {
-        let (testbed, plan) = self
-            .read(&cell.settings)
-            .map_err(|refusal| Failure::new(refusal.to_string()))?;
+        let (testbed, plan) = self.read(&cell.settings).map_err(Failure::from_error)?;
         match cell.world() {
             World::Simulated => self.repeats::<lastmile_world::sim::World>(&testbed, &plan, cell, context),
             #[cfg(target_os = "linux")]
@@ -162,7 +158,7 @@ impl<D: LinkDelivery> OverLink<D> {
             costs,
         };
         // The content is made once, and delivered in every repeat.
-        let program = self.0.prepare(plan, &testbed, &setup)?;
+        let mut program = self.0.prepare(plan, &testbed, &setup)?;
         // With one repeat in a world, each repeat of the cell has content of its own.
         let content_varies = context.repeats.end - context.repeats.start == 1 && self.0.has_seeded_content(plan);
         Ok(run_repeats(&mut testbed, context, |testbed, repeat| {
@@ -184,7 +180,7 @@ pub(crate) fn observer(cell: &Cell, context: &RunContext<'_>) -> Option<Box<dyn 
 pub(crate) fn run_repeats<W: TestbedWorld, T: DerefMut<Target = Testbed<W>>>(
     testbed: &mut T,
     context: &RunContext<'_>,
-    program: impl Fn(&T, u64) -> Outcome,
+    mut program: impl FnMut(&T, u64) -> Outcome,
 ) -> Vec<Outcome> {
     let mut outcomes = Vec::new();
     for repeat in context.repeats.clone() {

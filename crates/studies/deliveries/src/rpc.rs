@@ -28,7 +28,6 @@ use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
 use lastmile_units::{ByteCount, Seed};
 use plan::{Compression, Plan};
-use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 use wire::{Caller, WireSpec};
@@ -70,16 +69,16 @@ impl LinkDelivery for Rpc {
     ) -> Result<Program<'a, W>, Failure> {
         #[cfg(target_os = "linux")]
         if let Some(real) = &plan.real {
-            let calls = real_peer::RealCalls::start(plan, real, testbed)?;
+            let mut calls = real_peer::RealCalls::start(plan, real, testbed)?;
             return Ok(Box::new(move |testbed, _| calls.repeat(testbed)));
         }
         let spec = WireSpec::new(plan, dictionary(plan)?);
-        let state = State {
+        let mut state = State {
             plan: Rc::new(plan.clone()),
             spec,
             seed: setup.workload,
-            transfers: Cell::new(0),
-            session: RefCell::new(None),
+            transfers: 0,
+            session: None,
         };
         Ok(Box::new(move |testbed, _| state.repeat(testbed)))
     }
@@ -115,22 +114,22 @@ struct State<W: TestbedWorld> {
     spec: WireSpec,
     seed: Seed,
     /// The transfers so far, which seed the values of the next.
-    transfers: Cell<u64>,
+    transfers: u64,
     /// The connections, once they are open.
-    session: RefCell<Option<Session<W::Host>>>,
+    session: Option<Session<W::Host>>,
 }
 
 impl<W: TestbedWorld> State<W> {
     /// Runs one repeat: a transfer.
-    fn repeat(&self, testbed: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
-        if self.session.borrow().is_none() {
+    fn repeat(&mut self, testbed: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
+        if self.session.is_none() {
             let (caller, callee) = (testbed.server.clone(), testbed.client.clone());
             let connections = match self.plan.route {
                 Route::Direct => self.plan.back_ends,
                 Route::Router => 1,
             };
             let opened = testbed.run(Session::open(caller, callee, self.spec.clone(), connections))??;
-            *self.session.borrow_mut() = Some(opened);
+            self.session = Some(opened);
             for _ in 0..self.plan.warm_up {
                 self.transfer(testbed)?;
             }
@@ -161,21 +160,17 @@ impl<W: TestbedWorld> State<W> {
     }
 
     /// Makes the calls of the next transfer.
-    fn transfer(&self, testbed: &TwoHostTestbed<W>) -> Result<Transfer, Failure> {
-        let number = self.transfers.get();
-        self.transfers.set(number + 1);
+    fn transfer(&mut self, testbed: &TwoHostTestbed<W>) -> Result<Transfer, Failure> {
         let plan = Rc::clone(&self.plan);
-        let calls = plan.values.calls(plan.calls, self.seed.derive_index(number))?;
-        let mut session = self
-            .session
-            .borrow_mut()
-            .take()
-            .ok_or_else(|| Failure::new("an earlier transfer failed"))?;
+        let calls = plan.values.calls(plan.calls, self.seed.derive_index(self.transfers))?;
+        self.transfers += 1;
+        let session = self.session.take();
+        let mut session = session.ok_or_else(|| Failure::new("an earlier transfer failed"))?;
         let (session, transfer) = testbed.run(async move {
             let transfer = session.transfer(&plan, &calls).await;
             (session, transfer)
         })?;
-        *self.session.borrow_mut() = Some(session);
+        self.session = Some(session);
         transfer
     }
 }

@@ -1,7 +1,7 @@
 //! The server under test: our own, or a real one.
 //!
 //! A real server is started inside the server's host with the one file that it serves, answers some warm-up requests, and ends with the
-//! site.
+//! testbed.
 
 use lastmile_study::cell::Expanded;
 use lastmile_study::settings::ServerName;
@@ -11,7 +11,7 @@ use std::future::Future;
 use std::net::SocketAddrV4;
 use std::time::Duration;
 
-/// The server of a site, for as long as the site exists.
+/// The server of a testbed, for as long as that exists.
 pub(super) enum ServerUnderTest {
     /// Our own server, a new one for each repeat.
     Ours,
@@ -144,15 +144,14 @@ mod running {
             service: ServerJob,
             warm_up: impl FnOnce(SocketAddrV4) -> F,
         ) -> Result<Self, Failure> {
-            let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
-            let folders = TempDir::with_prefix("lastmile-").map_err(|error| failed(&error))?;
+            let folders = TempDir::with_prefix("lastmile-").map_err(Failure::from_error)?;
             let (state, data) = (folders.path().join("state"), folders.path().join("data"));
             let (file, content) = service.file;
             fs::create_dir(&state)
                 .and_then(|()| fs::create_dir(&data))
                 .and_then(|()| fs::write(data.join(file), content))
-                .map_err(|error| failed(&error))?;
-            let peer = PeerSpec::named(server.as_str()).map_err(|error| failed(&error))?;
+                .map_err(Failure::from_error)?;
+            let peer = PeerSpec::named(server.as_str()).map_err(Failure::from_error)?;
             let address = host.address(PORT);
             let mut inputs = Inputs {
                 host: *address.ip(),
@@ -167,11 +166,11 @@ mod running {
                 .world
                 .in_namespace_of(host, || peer.start(&inputs, &|_command| Ok(())))?;
             let peer = Self {
-                server: started.map_err(|error| failed(&error))?,
+                server: started.map_err(Failure::from_error)?,
                 _folders: folders,
             };
             let warmed_up = testbed.world.run_for(WARM_UP_LIMIT, warm_up(address));
-            warmed_up.map_err(|halt| failed(&halt))??;
+            warmed_up.map_err(Failure::from_error)??;
             Ok(peer)
         }
 

@@ -8,9 +8,11 @@ use lastmile_study::delivery::Refusal;
 use lastmile_study::figure::Figure;
 use lastmile_study::settings::Settings;
 use lastmile_testbed::failure::Failure;
-use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
+use lastmile_testbed::testbed::{Counters, TestbedWorld, TwoHostTestbed};
 use lastmile_units::ByteCount;
 use lastmile_workload::{RequestResponse, WorkloadSpec};
+use lastmile_world::{Host, Listener};
+use std::io;
 use std::time::Duration;
 
 /// The delivery `tcp`.
@@ -55,7 +57,7 @@ impl LinkDelivery for Tcp {
     fn prepare<'a, W: TestbedWorld>(
         &'a self,
         plan: &'a Plan,
-        _site: &TwoHostTestbed<W>,
+        _testbed: &TwoHostTestbed<W>,
         _setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
         Ok(match plan {
@@ -63,4 +65,26 @@ impl LinkDelivery for Tcp {
             Plan::Exchanges(exchanges) => Box::new(|testbed, _| request_response::run(testbed, exchanges)),
         })
     }
+}
+
+const PORT: u16 = 80;
+
+/// Runs a client and the server of its only connection to the client's end. Returns what the client saw, and what was counted.
+fn run_pair<W: TestbedWorld, T: 'static, F: Future<Output = io::Result<()>> + 'static>(
+    testbed: &TwoHostTestbed<W>,
+    what: &str,
+    serve: impl FnOnce(<W::Host as Host>::Stream) -> F + 'static,
+    client: impl Future<Output = io::Result<T>> + 'static,
+) -> Result<(T, Counters), Failure> {
+    let failed = |error: io::Error| Failure::new(format!("the {what} failed: {error}"));
+    let before = testbed.counters();
+    let mut listener = testbed.server.listen(PORT).map_err(failed)?;
+    testbed.server.spawn(async move {
+        // The client sees an error here as a stream that ends too soon.
+        if let Ok(stream) = listener.accept().await {
+            let _ = serve(stream).await;
+        }
+    });
+    let seen = testbed.run(client)?.map_err(failed)?;
+    Ok((seen, testbed.counters().since(before)))
 }

@@ -20,7 +20,7 @@ use lastmile_study::observation::Observation;
 use lastmile_study::settings::{Nagle, Settings};
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
-use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, Conversation, EndpointResult, Server};
+use lastmile_testbed::messaging::{self, ConnectionOptions, ConnectionResult, Conversation, EndpointResult};
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
 use lastmile_units::{ByteCount, Instant, Seed};
 use lastmile_world::Host;
@@ -65,11 +65,11 @@ impl LinkDelivery for WebSocket {
         testbed: &TwoHostTestbed<W>,
         setup: &Setup,
     ) -> Result<Program<'a, W>, Failure> {
-        let arranged = Schedule::from_workload(plan, setup.workload)?;
-        let served = peer::serve(testbed, plan, &arranged)?;
+        let schedule = Schedule::from_workload(plan, setup.workload)?;
+        let served = peer::serve(testbed, plan, &schedule)?;
         let costs = Rc::clone(&setup.costs);
         Ok(Box::new(move |testbed, compute| {
-            run(testbed, plan, &arranged, &served, &costs, compute)
+            run(testbed, plan, &schedule, &served, &costs, compute)
         }))
     }
 }
@@ -95,26 +95,25 @@ const FIGURES: &[&Figure] = &[
 /// Runs one repeat; `compute` seeds the CPU times, and the nonces and masks of clients.
 fn run<W: TestbedWorld>(
     testbed: &TwoHostTestbed<W>,
-    asked: &Plan,
-    arranged: &Schedule,
+    plan: &Plan,
+    schedule: &Schedule,
     served: &ServerUnderTest,
     costs: &Rc<CostTable>,
     compute: Seed,
 ) -> Result<Observation, Failure> {
-    let conversation = &arranged.conversation;
+    let conversation = &schedule.conversation;
     let mut observation = Observation::default();
     let connection_options = ConnectionOptions {
-        compression: asked.compression.clone(),
-        cpu_cost: cpu_cost::pricing(asked.messages.codec, costs, compute.derive("coding"), &mut observation),
+        compression: plan.compression.clone(),
+        cpu_cost: cpu_cost::pricing(plan.messages.codec, costs, compute.derive("coding"), &mut observation),
     };
     let (before, worked_before) = (testbed.counters(), served.cpu_time()?);
-    let server = served.port().map_or(Server::Ours, Server::At);
     let start = testbed.client.now();
     let connections = messaging::run_connections(
         testbed,
         conversation,
         &connection_options,
-        server,
+        served.port(),
         compute.derive("clients"),
     )?;
     let done = testbed.counters().since(before);
@@ -125,7 +124,7 @@ fn run<W: TestbedWorld>(
     let server_cpu = served.cpu_time_since(worked_before, done.server_cpu)?;
     observation.sample(figure::SERVER_CPU_TIME, server_cpu.as_secs_f64());
     observation.sample(figure::CLIENT_CPU_TIME, done.client_cpu.as_secs_f64());
-    observation.doubts.extend(arranged.doubt(&asked.server));
+    observation.doubts.extend(schedule.doubt(&plan.server));
     if !costs.is_free() {
         observation.vary("calibration");
     }

@@ -104,7 +104,6 @@ impl Expanded<'_> {
 /// # Errors
 /// When one name stands for two different things, or a cell has both a workload and a case.
 pub fn expand(study: &Study) -> Result<Expanded<'_>, StudyError> {
-    let refused = |problem: String| StudyError::new(&format!("study {:?}", study.name), problem);
     let varied = study.varied_keys();
     let mut cells: Vec<Cell> = Vec::new();
     let mut known: BTreeMap<(String, String), Settings> = BTreeMap::new();
@@ -135,15 +134,15 @@ pub fn expand(study: &Study) -> Result<Expanded<'_>, StudyError> {
                     .entry((key.clone(), text.clone()))
                     .or_insert_with(|| settings.clone());
                 if first.contradiction(&settings) == Some(key.as_str()) {
-                    return Err(refused(format!(
+                    return Err(study.error(format!(
                         "two different levels of {key:?} are called {text:?}; rename one"
                     )));
                 }
             }
             if settings.case.is_some() && settings.workload.is_some() {
-                return Err(refused(
-                    "a cell has both a `workload` and a `case`, which are the same setting; keep one".into(),
-                ));
+                return Err(
+                    study.error("a cell has both a `workload` and a `case`, which are the same setting; keep one")
+                );
             }
             levels.retain(|key, _| varied.contains(&key.as_str()));
             let cell = Cell {

@@ -165,12 +165,7 @@ impl Deliveries {
     pub fn check(self, expanded: &Expanded<'_>) -> Result<(), StudyError> {
         let study = expanded.study;
         for cell in &expanded.cells {
-            let in_cell = |problem| {
-                StudyError::new(
-                    &format!("study {:?}", study.name),
-                    format!("{}: {problem}", cell.describe()),
-                )
-            };
+            let in_cell = |problem| study.error(format!("{}: {problem}", cell.describe()));
             self.checked(&cell.settings).map_err(in_cell)?;
             if let Some(WorkloadSpec::Transcript(recorded)) = cell.settings.delivered().map(Named::content)
                 && let Err(error) = File::open(&recorded.path)
@@ -212,7 +207,7 @@ impl Deliveries {
             list(lacking.into_iter(), "or"),
             known.collect::<Vec<_>>().join(", ")
         );
-        Err(StudyError::new(&format!("study {:?}", study.name), problem))
+        Err(study.error(problem))
     }
 
     /// Whether the study has cells in the emulated world that nothing else may run beside.

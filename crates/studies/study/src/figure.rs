@@ -37,30 +37,20 @@ pub enum Better {
     Higher,
 }
 
-/// A name that no figure has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown figure {name:?}; {remedy}")]
-pub struct UnknownFigure {
-    name: String,
-    remedy: String,
-}
-
 /// The figure of that name.
 ///
 /// # Errors
 /// When there is none; the message has the nearest, or else all of them.
-pub fn find(name: &str) -> Result<&'static Figure, UnknownFigure> {
+pub fn find(name: &str) -> Result<&'static Figure, String> {
     let names = || ALL.iter().map(|figure| figure.name);
-    ALL.iter()
-        .copied()
-        .find(|figure| figure.name == name)
-        .ok_or_else(|| UnknownFigure {
-            name: name.to_owned(),
-            remedy: match nearest(name, names()) {
-                Some(meant) => format!("did you mean {meant:?}?"),
-                None => format!("the figures are {}", names().collect::<Vec<_>>().join(", ")),
-            },
-        })
+    let found = ALL.iter().copied().find(|figure| figure.name == name);
+    found.ok_or_else(|| {
+        let remedy = match nearest(name, names()) {
+            Some(meant) => format!("did you mean {meant:?}?"),
+            None => format!("the figures are {}", names().collect::<Vec<_>>().join(", ")),
+        };
+        format!("unknown figure {name:?}; {remedy}")
+    })
 }
 
 /// A figure, as a study names it.

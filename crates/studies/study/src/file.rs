@@ -168,6 +168,11 @@ impl Study {
         Ok(study)
     }
 
+    /// An error of this study, with what is wrong and the remedy.
+    pub(crate) fn error(&self, problem: impl Into<String>) -> StudyError {
+        StudyError::new(&format!("study {:?}", self.name), problem)
+    }
+
     /// The study as it is run, with every default and override written out; run folders store it.
     pub fn expanded(&self) -> String {
         toml::to_string(self).expect("a study consists of what TOML can hold")

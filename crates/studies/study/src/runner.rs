@@ -99,7 +99,7 @@ struct WorldJob {
 }
 
 /// A study with everything that a run of it needs.
-pub struct Run<'a> {
+pub struct StudyRunner<'a> {
     pub expanded: &'a Expanded<'a>,
     /// What a cell does.
     pub experiment: &'a dyn Experiment,
@@ -115,7 +115,7 @@ pub struct Run<'a> {
     pub observer: Option<&'a dyn Observer>,
 }
 
-impl Run<'_> {
+impl StudyRunner<'_> {
     /// Runs what `outcomes` lacks, appending to `journal` and `outcomes`, and calling `progress` after each world.
     ///
     /// # Errors

@@ -12,27 +12,15 @@ use crate::cell::{Cell, Expanded};
 use crate::file::Study;
 use crate::journal::Outcomes;
 use crate::observation::Observation;
+use crate::run_folder::Meta;
 use lastmile_report::record::Run;
 use lastmile_statistics::{Distribution, mean};
 use lastmile_testbed::failure::Failure;
 use lastmile_units::Seed;
 use samples::Samples;
 
-/// The record's information on the run as a whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunInfo {
-    /// The cost table's name.
-    pub cpu: String,
-    /// Where it was measured.
-    pub cpu_machine: String,
-    /// The version of lastmile.
-    pub version: String,
-    /// The run folder.
-    pub run: String,
-}
-
-/// The record of a run, without findings and extra tables; repeats that `outcomes` lacks are left out.
-pub fn summarise(Expanded { study, cells }: &Expanded<'_>, outcomes: &Outcomes, about: RunInfo) -> Run {
+/// The record of a run, whose folder is `run`, without findings and extra tables; repeats that `outcomes` lacks are left out.
+pub fn summarise(Expanded { study, cells }: &Expanded<'_>, outcomes: &Outcomes, meta: &Meta, run: &str) -> Run {
     let measured: Vec<_> = cells.iter().map(|cell| MeasuredCell::new(cell, outcomes)).collect();
     let ratios = ratios::ratios(study, &measured);
     Run {
@@ -40,12 +28,12 @@ pub fn summarise(Expanded { study, cells }: &Expanded<'_>, outcomes: &Outcomes, 
         study: study.name.clone(),
         question: study.question.clone(),
         world: study.world.to_string(),
-        cpu: about.cpu,
-        cpu_machine: about.cpu_machine,
+        cpu: meta.cpu.clone(),
+        cpu_machine: meta.cpu_machine.clone(),
         seed: study.seed,
         fresh: study.fresh.name().to_owned(),
-        version: about.version,
-        run: about.run,
+        version: meta.version.clone(),
+        run: run.to_owned(),
         cells: measured.iter().map(|cell| cells::summary(study, cell)).collect(),
         charts: charts::charts(study, &measured, &ratios),
         ratios: ratios.into_iter().map(|ratio| ratio.record).collect(),

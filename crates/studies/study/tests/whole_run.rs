@@ -6,8 +6,8 @@ use lastmile_study::file::Study;
 use lastmile_study::journal::Journal;
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::run_folder::{Meta, RunFolder, StoredRun};
-use lastmile_study::runner::{Run, RunContext, RunEnd};
-use lastmile_study::summary::{RunInfo, summarise};
+use lastmile_study::runner::{RunContext, RunEnd, StudyRunner};
+use lastmile_study::summary::summarise;
 use lastmile_testbed::cpu_cost_model::CostTable;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn go_on(kept: &mut StoredRun, journal: &mut Journal, worlds: usize) -> RunEnd {
         }
         transfer(cell, context)
     };
-    let run = Run {
+    let run = StudyRunner {
         expanded: &expand(&kept.study).unwrap(),
         experiment: &counted,
         costs: &kept.costs,
@@ -78,13 +78,8 @@ fn record(path: &Path, worlds_a_piece: usize) -> lastmile_report::record::Run {
     loop {
         let (mut kept, mut journal) = folder.resume(&study, "free", VERSION).unwrap();
         if go_on(&mut kept, &mut journal, worlds_a_piece) == RunEnd::Complete {
-            let about = RunInfo {
-                cpu: kept.meta.cpu,
-                cpu_machine: kept.meta.cpu_machine,
-                version: kept.meta.version,
-                run: "runs/whole".to_owned(),
-            };
-            return summarise(&expand(&kept.study).unwrap(), &kept.outcomes, about);
+            let expanded = expand(&kept.study).unwrap();
+            return summarise(&expanded, &kept.outcomes, &kept.meta, "runs/whole");
         }
     }
 }

@@ -156,8 +156,7 @@ const PEER: &str = "chromium";
 /// # Errors
 /// What is missing, with the remedy.
 pub fn is_installed() -> Result<String, PeerError> {
-    let version = PeerSpec::named(PEER)?.is_installed()?;
-    Ok(version.to_string())
+    Ok(PeerSpec::named(PEER)?.is_installed()?)
 }
 
 /// Loads `playback` over `link`. The process must have acquired the right to make an emulated world, before it started any thread.

@@ -15,4 +15,9 @@ impl Failure {
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
+
+    /// A failure for the reason that an error states.
+    pub fn from_error(error: impl std::fmt::Display) -> Self {
+        Self::new(error.to_string())
+    }
 }

@@ -51,15 +51,6 @@ impl ConnectionOptions {
     }
 }
 
-/// The server of a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Server {
-    /// Our own.
-    Ours,
-    /// A real server on the server's host, which listens on this port.
-    At(u16),
-}
-
 /// The record of a connection.
 pub struct ConnectionResult {
     /// When the client started to open it.
@@ -70,25 +61,23 @@ pub struct ConnectionResult {
     pub server: Option<EndpointResult>,
 }
 
-/// Runs a conversation over a site's link, and returns the record of each connection; `seed` gives nonces and masks.
+/// Runs a conversation over a testbed's link, and returns the record of each connection; `seed` gives nonces and masks. The server is our own,
+/// or a real one on the server's host that listens on the port `real_server`.
 pub fn run_connections<W: TestbedWorld>(
     testbed: &TwoHostTestbed<W>,
     conversation: &Rc<Conversation>,
     options: &ConnectionOptions,
-    server: Server,
+    real_server: Option<u16>,
     seed: Seed,
 ) -> Result<Vec<ConnectionResult>, Failure> {
     let out_of_bands: Rc<[OutOfBand]> = OutOfBand::one_per_connection(conversation.connections.len()).into();
-    let (port, servers) = match server {
-        Server::Ours => (
-            PORT,
-            server::serve(&testbed.server, conversation, options, &out_of_bands)?,
-        ),
-        Server::At(port) => (port, Vec::new()),
+    let servers = match real_server {
+        None => server::serve(&testbed.server, conversation, options, &out_of_bands)?,
+        Some(_) => Vec::new(),
     };
     let clients = Clients {
         host: testbed.client.clone(),
-        address: testbed.server.address(port),
+        address: testbed.server.address(real_server.unwrap_or(PORT)),
         options: options.clone(),
         seed,
     };

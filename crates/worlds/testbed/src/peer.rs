@@ -3,7 +3,7 @@
 //! A peer is a folder in `peers/` with a `peer.toml` ([`PeerSpec`]): its description, its requirements, and the commands that build it,
 //! print its version, and run it as a server or a client. A peer that is not installed is reported with the remedy ([`NotInstalled`]);
 //! `make peers` installs what the machine can have. A [`Server`] is a peer that has printed `READY`; it reports its CPU time, and is
-//! stopped when dropped. A client is [`run`](PeerSpec::run) to its end. `peers/README.md` is the same contract for authors of peers.
+//! stopped when dropped. A client is [run](PeerSpec::run_within) to its end. `peers/README.md` is the same contract for authors of peers.
 //!
 //! The folder is the one that `LASTMILE_PEERS` names; otherwise `peers/` in the working directory; otherwise `peers/` of the source tree
 //! that this was built in ([`folder`]).
@@ -42,7 +42,6 @@ mod spec;
 pub use client::{Conversation, RunningClient};
 pub use environment::Inputs;
 pub use error::{NotInstalled, PeerError};
-pub use installation::Version;
 pub use server::Server;
 pub use spec::{Install, PeerOption, PeerSpec, Program, folder};
 

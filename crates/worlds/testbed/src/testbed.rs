@@ -16,13 +16,13 @@ pub use world_adapter::TestbedWorld;
 
 use crate::failure::Failure;
 use capture::Captures;
-use lastmile_link::radio::{RadioCounters, StationCounters};
-use lastmile_link::{Counters as LinkCounters, DirectionSpec, Jitter, LinkSpec, Reordering, Station};
+use lastmile_link::radio::RadioCounters;
+use lastmile_link::{DirectionSpec, Jitter, LinkSpec, Reordering};
 use lastmile_report::record::Doubt;
 use lastmile_tcp::{self as tcp, CongestionControl};
 use lastmile_units::{Probability, Seed};
 use lastmile_world::sim::CpuSpec;
-use lastmile_world::topology::{AIR, Assembly, DROPS, HostName, MediumKind, MediumName, Topology, TopologyMedium};
+use lastmile_world::topology::{AIR, DROPS, HostName, MediumKind, MediumName, Topology, TopologyMedium};
 use lastmile_world::{Host, LinkId, RadioId};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -44,6 +44,15 @@ pub struct HostSetup {
     pub cpu_of: Option<HostName>,
 }
 
+impl HostSetup {
+    /// The same, with TCP's random choices from `seed`.
+    #[must_use]
+    pub fn seeded(mut self, seed: Seed) -> Self {
+        self.tcp.seed = seed.derive("tcp");
+        self
+    }
+}
+
 /// A world that was made from a topology, with its hosts and links by name.
 pub struct Testbed<W: TestbedWorld> {
     /// The world.
@@ -51,8 +60,6 @@ pub struct Testbed<W: TestbedWorld> {
     hosts: BTreeMap<HostName, W::Host>,
     links: BTreeMap<MediumName, LinkId>,
     radios: BTreeMap<MediumName, RadioId>,
-    /// The station of each host on any radio.
-    stations: BTreeMap<HostName, Station>,
     random_sources: Vec<&'static str>,
     captures: Option<Captures>,
     validity_mark: W::ValidityMark,
@@ -64,36 +71,23 @@ impl<W: TestbedWorld> Testbed<W> {
     /// # Errors
     /// Where this machine cannot make such a world.
     pub fn build(topology: &Topology, seed: Seed, setup: impl Fn(&HostName) -> HostSetup) -> Result<Self, Failure> {
-        let setups: Vec<HostSetup> = topology.hosts().iter().map(|host| setup(&host.name)).collect();
+        let hosts = topology.hosts().iter().map(|host| &host.name);
+        let setups: BTreeMap<HostName, HostSetup> = hosts.map(|name| (name.clone(), setup(name))).collect();
         let links = topology.media().iter().filter_map(|medium| match &medium.kind {
             MediumKind::Wire(wire) => Some(&wire.link),
             MediumKind::Radio(_) => None,
         });
-        let mut random_sources = random_sources(links, setups.iter().map(|setup| &setup.tcp));
+        let mut random_sources = random_sources(links, setups.values().map(|setup| &setup.tcp));
         let is_radio = |medium: &TopologyMedium| matches!(medium.kind, MediumKind::Radio(_));
         if topology.media().iter().any(is_radio) {
             random_sources.push("radio");
         }
-        let names = topology.hosts().iter().map(|host| host.name.clone());
-        let stations = names.zip((0..).map(Station)).collect();
-        let setups = topology
-            .hosts()
-            .iter()
-            .map(|host| host.name.clone())
-            .zip(setups)
-            .collect();
-        let Assembly {
-            world,
-            hosts,
-            links,
-            radios,
-        } = W::assemble(topology, setups, seed)?;
+        let assembly = W::assemble(topology, setups, seed)?;
         Ok(Self {
-            world,
-            hosts,
-            links,
-            radios,
-            stations,
+            world: assembly.world,
+            hosts: assembly.hosts,
+            links: assembly.links,
+            radios: assembly.radios,
             random_sources,
             captures: None,
             validity_mark: W::ValidityMark::default(),
@@ -121,17 +115,6 @@ impl<W: TestbedWorld> Testbed<W> {
             .unwrap_or_else(|| panic!("the topology has a link {name:?}"))
     }
 
-    /// The hosts, by name.
-    pub fn hosts(&self) -> impl Iterator<Item = (&HostName, &W::Host)> {
-        self.hosts.iter()
-    }
-
-    /// The counters of each link, down and up.
-    pub fn link_counters(&self) -> impl Iterator<Item = (&MediumName, (LinkCounters, LinkCounters))> {
-        let counted = |(name, link): (_, &LinkId)| (name, self.world.link_counters(*link));
-        self.links.iter().map(counted)
-    }
-
     /// The radio of that name.
     ///
     /// # Panics
@@ -147,19 +130,6 @@ impl<W: TestbedWorld> Testbed<W> {
     pub fn radio_counters(&self) -> impl Iterator<Item = (&MediumName, RadioCounters)> {
         let counted = |(name, radio): (_, &RadioId)| (name, self.world.radio_counters(*radio));
         self.radios.iter().map(counted)
-    }
-
-    /// The counters of a host on a radio; none where it is not one of its stations.
-    ///
-    /// # Panics
-    /// Where the topology has no such radio.
-    pub fn station_counters(&self, radio: &str, host: &HostName) -> Option<StationCounters> {
-        let counters = self.world.radio_counters(self.radio(radio));
-        let station = self.stations.get(host)?;
-        counters
-            .stations
-            .into_iter()
-            .find(|counters| counters.station == *station)
     }
 
     /// Captures the packets at each host from now on, and those that each link or radio drops, into files of `folder`:
@@ -221,7 +191,7 @@ impl<W: TestbedWorld> Testbed<W> {
             let _ = sender.send(program.await);
         });
         let ended = self.world.run_for(limit, receiver);
-        let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
+        let ended = ended.map_err(Failure::from_error)?;
         ended.map_err(|_| Failure::new("the host's program was stopped"))
     }
 

@@ -10,7 +10,7 @@ use crate::{Options, TuneError};
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Doubt, DoubtKind};
 use lastmile_testbed::failure::Failure;
-use lastmile_testbed::messaging::{self, CompressionMode, ConnectionOptions, Server};
+use lastmile_testbed::messaging::{self, CompressionMode, ConnectionOptions};
 use lastmile_testbed::testbed::TwoHostTestbed;
 use lastmile_world::sim;
 use std::ops::Range;
@@ -43,8 +43,8 @@ impl LinkDeliveryRun<'_, '_> {
             among,
         ));
         let connection_options = ConnectionOptions::without_cpu_cost(CompressionMode::Identity);
-        let seen = messaging::run_connections(&testbed, &conversation, &connection_options, Server::Ours, seed)
-            .map_err(failed)?;
+        let seen =
+            messaging::run_connections(&testbed, &conversation, &connection_options, None, seed).map_err(failed)?;
         let (sender, receiver) = self.ends(&seen[0]);
         let start = sender.due.first().copied().unwrap_or_default();
         let in_time =

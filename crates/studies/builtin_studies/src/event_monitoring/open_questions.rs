@@ -25,14 +25,13 @@ pub(super) fn first_query(run: &Run) -> Option<String> {
     if parts.is_empty() {
         return None;
     }
-    let text = format!(
+    Some(format!(
         "Over a connection that stays open, the first query takes {}; later ones by their median. Opening a connection and TCP's slow start cost most over {}: {}, of the {} by which the printed first query took longer than the median of the others. What remains is of the programs: classes that are loaded, code that is compiled, and data that was pulled from the sensor for the first time.",
         parts.join(", "),
         costliest.1,
         quantity(costliest.0, "s"),
         quantity(PRINTED.0 - PRINTED.1, "s"),
-    );
-    Some(text)
+    ))
 }
 
 /// The first query's time, and the median of the later ones: their mean would be that of one which was slow.

@@ -19,7 +19,7 @@ pub(super) fn losses(run: &Run) -> Option<String> {
         .iter()
         .filter_map(|cell| Some(cell.figures.get("losses_unexplained")?.mean))
         .sum();
-    let text = format!(
+    Some(format!(
         "Where 1,000 events per second do not fit the link, a buffer of 100 that drops loses {} of 10,000 events and the application takes {}; one that blocks loses {} and makes it take {}. \
          In all {} cells together {} lost events have no loss event that says where and why.",
         quantity(of("drop", "events_lost")?, ""),
@@ -28,6 +28,5 @@ pub(super) fn losses(run: &Run) -> Option<String> {
         quantity(of("block", "application_time")?, "s"),
         run.cells.len(),
         unexplained,
-    );
-    Some(text)
+    ))
 }

@@ -1,134 +1,77 @@
 //! The tables of the slides, run by run, beside our runs.
 
+use super::systems;
 use crate::record_lookup::cell;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Figure, Run, Table};
+use serde::Deserialize;
 
-/// A column that is printed: its figure, and the printed value of each run in seconds.
+/// The printed tables.
+#[derive(Deserialize)]
+struct PrintedRows {
+    table: Vec<PrintedTable>,
+}
+
+#[derive(Deserialize)]
+struct PrintedTable {
+    /// Also the part that repeats it.
+    test: String,
+    title: String,
+    /// The peer that is the system of its channel.
+    original: Option<String>,
+    columns: Vec<Column>,
+}
+
+#[derive(Deserialize)]
 struct Column {
-    figure: &'static str,
-    title: &'static str,
-    printed: &'static [f64],
+    figure: String,
+    title: String,
+    /// The printed value of each run, in seconds.
+    printed: Vec<f64>,
 }
 
-/// A table that is printed: the test, the part that repeats it, the peer that is the system of its channel, and its columns.
-struct Printed {
-    test: &'static str,
-    part: &'static str,
-    original: Option<(&'static str, &'static str)>,
-    title: &'static str,
-    columns: &'static [Column],
+fn printed_tables() -> Vec<PrintedTable> {
+    let rows: PrintedRows =
+        toml::from_str(include_str!("printed_rows.toml")).expect("the rows are well-formed: a test reads them");
+    rows.table
 }
 
-const PRINTED: &[Printed] = &[
-    Printed {
-        test: "sustained",
-        part: "sustained",
-        original: Some(("java-events", "Java RMI")),
-        title: "Sustained submission, run by run",
-        columns: &[
-            Column {
-                figure: "send_time",
-                title: "send",
-                printed: &[
-                    22.496, 20.733, 21.826, 21.460, 19.208, 21.644, 23.525, 21.782, 20.814, 23.085,
-                ],
-            },
-            Column {
-                figure: "create_time",
-                title: "create",
-                printed: &[3.609, 2.180, 1.843, 1.777, 1.753, 1.811, 1.790, 1.769, 1.783, 1.781],
-            },
-            Column {
-                figure: "submission_time",
-                title: "total",
-                printed: &[
-                    26.105, 22.913, 23.669, 23.237, 20.961, 23.455, 25.315, 23.551, 22.597, 24.866,
-                ],
-            },
-        ],
-    },
-    Printed {
-        test: "delayed",
-        part: "delayed",
-        original: None,
-        title: "Delayed submission, run by run",
-        columns: &[
-            Column {
-                figure: "application_time",
-                title: "real run",
-                printed: &[78.934, 78.786, 78.680, 78.716, 78.776],
-            },
-            Column {
-                figure: "control_time",
-                title: "control run",
-                printed: &[75.150, 75.152, 75.152, 75.152, 75.149],
-            },
-            Column {
-                figure: "submission_time",
-                title: "difference",
-                printed: &[3.784, 3.634, 3.528, 3.564, 3.627],
-            },
-        ],
-    },
-    Printed {
-        test: "subscription",
-        part: "subscription",
-        original: Some(("ice-events", "Ice")),
-        title: "Subscription, run by run",
-        columns: &[
-            Column {
-                figure: "subscription_time",
-                title: "time",
-                printed: &[
-                    31.108, 30.114, 30.072, 27.904, 25.283, 23.762, 22.434, 23.184, 23.181, 21.529,
-                ],
-            },
-            Column {
-                figure: "timing_time",
-                title: "overhead",
-                printed: &[0.007, 0.008, 0.002, 0.006, 0.003, 0.003, 0.009, 0.004, 0.009, 0.008],
-            },
-        ],
-    },
-    Printed {
-        test: "query",
-        part: "query",
-        original: None,
-        title: "Query, query by query",
-        columns: &[Column {
-            figure: "query_time",
-            title: "time",
-            printed: &[4.549, 0.173, 0.223, 0.387, 0.203, 0.151, 0.219, 0.140, 0.155, 0.270],
-        }],
-    },
-];
+/// What the slides print of a figure in a test, run by run.
+pub(super) fn printed(test: &str, figure: &str) -> Option<Vec<f64>> {
+    let table = printed_tables().into_iter().find(|table| table.test == test)?;
+    let column = table.columns.into_iter().find(|column| column.figure == figure)?;
+    Some(column.printed)
+}
 
 /// The part with the same tests over real kernels, and the one with other systems.
 const KERNELS: &str = "kernels";
 const SYSTEMS: &str = "systems";
 
 pub(super) fn tables(run: &Run) -> Vec<Table> {
-    PRINTED.iter().filter_map(|printed| table(run, printed)).collect()
+    printed_tables()
+        .into_iter()
+        .filter_map(|printed| table(run, printed))
+        .collect()
 }
 
 /// Our cell of a printed table: in the simulated world or, where the run is of the emulated one, there.
-fn ours<'a>(run: &'a Run, printed: &Printed) -> Option<&'a Cell> {
-    let levels = [("test", printed.test)];
-    cell(run, printed.part, &levels).or_else(|| cell(run, KERNELS, &levels))
+fn ours<'a>(run: &'a Run, printed: &PrintedTable) -> Option<&'a Cell> {
+    let levels = [("test", printed.test.as_str())];
+    cell(run, &printed.test, &levels).or_else(|| cell(run, KERNELS, &levels))
 }
 
 /// The cell of the system that carried the events of a printed table, today.
-fn original<'a>(run: &'a Run, printed: &Printed) -> Option<(&'static str, &'a Cell)> {
-    let (server, name) = printed.original?;
-    Some((name, cell(run, SYSTEMS, &[("test", printed.test), ("server", server)])?))
+fn original<'a>(run: &'a Run, printed: &PrintedTable) -> Option<(&'static str, &'a Cell)> {
+    let server = printed.original.as_deref()?;
+    let levels = [("test", printed.test.as_str()), ("server", server)];
+    Some((systems::name(server)?, cell(run, SYSTEMS, &levels)?))
 }
 
-fn table(run: &Run, printed: &Printed) -> Option<Table> {
-    let mut measured = vec![("ours", ours(run, printed)?)];
-    measured.extend(original(run, printed));
+fn table(run: &Run, printed: PrintedTable) -> Option<Table> {
+    let mut measured = vec![("ours", ours(run, &printed)?)];
+    measured.extend(original(run, &printed));
     let mut columns = vec!["Run".to_owned()];
-    for column in printed.columns {
+    for column in &printed.columns {
         columns.push(format!("{}, printed", column.title));
         columns.extend(measured.iter().map(|(whose, _)| format!("{}, {whose}", column.title)));
     }
@@ -136,7 +79,7 @@ fn table(run: &Run, printed: &Printed) -> Option<Table> {
     let rows = printed.columns.first()?.printed.len();
     // A record has no means of runs that are all equal.
     let of_run = |cell: &Cell, column: &Column, row: usize| {
-        let figure = cell.figures.get(column.figure)?;
+        let figure = cell.figures.get(&column.figure)?;
         let constant = (figure.population_sd == 0.0 && (row as u64) < cell.repeats).then_some(figure.mean);
         figure.run_means.get(row).copied().or(constant).map(seconds)
     };
@@ -157,8 +100,8 @@ fn table(run: &Run, printed: &Printed) -> Option<Table> {
         let values = printed.columns.iter().flat_map(|column| {
             let measured = measured
                 .iter()
-                .map(|(_, cell)| cell.figures.get(column.figure).and_then(of_measured));
-            let all: Vec<Option<f64>> = std::iter::once(of_printed(column.printed)).chain(measured).collect();
+                .map(|(_, cell)| cell.figures.get(&column.figure).and_then(of_measured));
+            let all: Vec<Option<f64>> = std::iter::once(of_printed(&column.printed)).chain(measured).collect();
             all.into_iter().map(|value| value.map(seconds).unwrap_or_default())
         });
         table.push(std::iter::once(name.to_owned()).chain(values).collect());
@@ -170,7 +113,7 @@ fn table(run: &Run, printed: &Printed) -> Option<Table> {
         note += &format!(" {name}: the system of the printed channel, on this machine.");
     }
     Some(Table {
-        title: printed.title.to_owned(),
+        title: printed.title,
         note,
         columns,
         rows: table,

@@ -1,5 +1,6 @@
 //! Other systems beside ours: the original channels, and brokers.
 
+use super::printed_rows;
 use crate::record_lookup::{cell, levels_of, mean};
 use lastmile_report::number::quantity;
 use lastmile_report::record::Run;
@@ -13,6 +14,11 @@ const NAMES: [(&str, &str); 6] = [
     ("redis-events", "Redis"),
     ("mosquitto-events", "mosquitto"),
 ];
+
+/// What people call a peer.
+pub(super) fn name(peer: &str) -> Option<&'static str> {
+    NAMES.iter().find(|(known, _)| *known == peer).map(|(_, name)| *name)
+}
 
 /// A figure of each system in a part, divided by `events`: "ours 0.4 ms, Java RMI 0.2 ms". Those whose cells are invalid are named, and have no
 /// figure; none where fewer than two have one.
@@ -53,11 +59,10 @@ pub(super) fn submission(run: &Run) -> Option<String> {
             format!("Behind a link of 256 kbit/s and a round trip of 100 ms: {far}. Each waits for one round trip, so the link decides, and not the system.")
         }),
     ];
-    let text = sentences(
+    sentences(
         "Creating an event, sending it and waiting for its acknowledgement.",
         parts,
-    )?;
-    Some(text)
+    )
 }
 
 /// What it takes an event to its subscriber.
@@ -74,8 +79,7 @@ pub(super) fn delivery(run: &Run) -> Option<String> {
         }),
         bytes.map(|bytes| format!("An event takes on that link, with all headers and uncompressed: {bytes}.")),
     ];
-    let text = sentences("From the creation of an event to its subscriber.", parts)?;
-    Some(text)
+    sentences("From the creation of an event to its subscriber.", parts)
 }
 
 /// The sentences that there are, after an introduction; none where there are none.
@@ -86,20 +90,20 @@ fn sentences<const N: usize>(introduction: &str, parts: [Option<String>; N]) -> 
 
 /// Whether the printed trend within a test is that of a virtual machine which warms up.
 pub(super) fn warm_up(run: &Run) -> Option<String> {
-    const PRINTED: [f64; 10] = [3.609, 2.180, 1.843, 1.777, 1.753, 1.811, 1.790, 1.769, 1.783, 1.781];
+    let printed = printed_rows::printed("sustained", "create_time")?;
     let [first, rest] = first_against_rest(run, "java-events", "create_time")?;
     let others: Vec<String> = levels_of(run, "systems", "server")
         .into_iter()
         .filter(|server| *server != "java-events")
         .filter_map(|server| {
-            let name = NAMES.iter().find(|(known, _)| *known == server)?.1;
+            let name = name(server)?;
             let [first, rest] = first_against_rest(run, server, "create_time")?;
             Some(format!("{name} {:.1}", first / rest))
         })
         .collect();
     let mut text = format!(
         "The first printed run took {:.1} times as long to create its events as the mean of the others. In a new Java program of today the first run takes {} and the others {} ({:.1} times): code that is interpreted, then compiled.",
-        PRINTED[0] / lastmile_statistics::mean(&PRINTED[1..])?,
+        printed[0] / lastmile_statistics::mean(&printed[1..])?,
         quantity(first, "s"),
         quantity(rest, "s"),
         first / rest,

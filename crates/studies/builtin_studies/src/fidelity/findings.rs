@@ -1,10 +1,9 @@
 //! The findings and tables of the study `fidelity`.
 
-use crate::fidelity::{Agreement, agreement_table, agreements};
+use crate::fidelity::{Agreement, agreement_table, agreements, median_and_worst};
 use crate::record_lookup::table;
 use lastmile_report::number::{interval, percent, quantity};
 use lastmile_report::record::{Run, Table};
-use lastmile_statistics::quantile;
 use lastmile_study::catalogue::ComputedFinding;
 
 /// A cell whose ratio differs from 1 by more than this is named as an exception. Our own choice.
@@ -15,15 +14,14 @@ pub(crate) const FINDINGS: &[ComputedFinding] = &[("Without chance", without_cha
 fn without_chance(run: &Run) -> Option<String> {
     let cells = agreements(run);
     let cells: Vec<&Agreement> = cells.iter().filter(|cell| !cell.loses).collect();
-    let differences: Vec<f64> = cells.iter().map(|cell| cell.difference()).collect();
-    let text = format!(
+    let (median, _) = median_and_worst(&cells, Agreement::difference)?;
+    Some(format!(
         "Over {} cells whose links lose nothing at random, the median difference between simulated times and those of real kernels is \
          {}. {}",
         cells.len(),
-        percent(quantile(&differences, 0.5)?),
+        percent(median),
         exceptions(&cells, |cell| cell.difference() > EXCEPTION)
-    );
-    Some(text)
+    ))
 }
 
 fn with_chance(run: &Run) -> Option<String> {
@@ -36,15 +34,14 @@ fn with_chance(run: &Run) -> Option<String> {
         let [low, high] = cell.interval.unwrap_or([cell.ratio; 2]);
         low < 1.0 - EXCEPTION || high > 1.0 + EXCEPTION
     };
-    let text = format!(
+    Some(format!(
         "Over {} cells whose links lose frames at random (counted from the first, the same frames in both worlds), the 95 % interval of \
          the ratio lies within {} of 1 in {}. {}",
         cells.len(),
         percent(EXCEPTION),
         cells.iter().filter(|cell| !beyond(cell)).count(),
         exceptions(&cells, beyond)
-    );
-    Some(text)
+    ))
 }
 
 /// The sentence that names the cells that are too far off.

@@ -2,10 +2,10 @@
 //!
 //! `make fidelity-pages` records a new run.
 
+use super::median_and_worst;
 use lastmile_report::model_error::ModelError;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run};
-use lastmile_statistics::quantile;
 use serde::{Deserialize, Serialize};
 
 /// The study's name.
@@ -106,11 +106,7 @@ pub fn agreements(run: &Run) -> (Vec<PageAgreement>, u64) {
 
 /// The median difference of some page loads, and the load with the largest. None where there are no loads.
 pub fn summary<'a>(of: &[&'a PageAgreement]) -> Option<(f64, &'a PageAgreement)> {
-    let differences: Vec<f64> = of.iter().map(|load| load.difference()).collect();
-    let worst = of
-        .iter()
-        .max_by(|one, other| one.difference().total_cmp(&other.difference()))?;
-    Some((quantile(&differences, 0.5)?, worst))
+    median_and_worst(of, PageAgreement::difference)
 }
 
 impl RecordedPages {
@@ -147,6 +143,7 @@ pub fn recorded() -> RecordedPages {
 mod tests {
     use super::*;
     use crate::tests::{CATALOGUE, DELIVERIES};
+    use lastmile_statistics::quantile;
     use lastmile_study::cell::expand;
     use lastmile_study::runner::{Experiment, RunContext};
     use lastmile_testbed::cpu_cost_model::{Choice, CostTable};

@@ -108,11 +108,11 @@ pub(super) fn buffering(run: &Run) -> Option<String> {
             }
         }
     }
-    let (most, place) = largest?;
+    let (most, setting) = largest?;
     Some(format!(
         "The filter collects the response before it sends it, so buffering alone would give a part of the saving. The filter \
              saves, in case {}; the rest is compression. Over all settings tried, buffering explains at most {} of the saving \
-             ({place}). In the others the server makes objects faster than they are sent, and so fills whole segments without the \
+             ({setting}). In the others the server makes objects faster than they are sent, and so fills whole segments without the \
              filter; full segments do not wait.",
         listed(shown),
         percent(most)

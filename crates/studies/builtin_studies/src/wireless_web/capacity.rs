@@ -9,7 +9,7 @@ pub(super) fn knee(run: &Run) -> Option<String> {
     let curve = curve(run, "request-rate", &[]);
     let (rate, highest) = peak(&curve, "transaction_rate")?;
     let (last, cell) = curve.last()?;
-    let text = format!(
+    Some(format!(
         "{}. The most that are completed is {} (at {rate} per second). At {last} per second {} are completed, the mean response time is {}, and {} fail. The slides print a knee at 85 per second and response times of over 2 s beyond it.",
         curves::knee(&curve).map_or_else(
             || format!("There is no knee up to {last} per second"),
@@ -19,8 +19,7 @@ pub(super) fn knee(run: &Run) -> Option<String> {
         quantity(mean(cell, "transaction_rate"), "1/s"),
         quantity(mean(cell, "response_time"), "s"),
         percent(mean(cell, "error_rate")),
-    );
-    Some(text)
+    ))
 }
 
 /// Why two clients with persistent connections carry less than one.
@@ -95,12 +94,11 @@ pub(super) fn airtime_or_server(run: &Run) -> Option<String> {
             )
         },
     );
-    let text = format!(
+    Some(format!(
         "By the server's time per request (a rate is carried where {} of its requests are completed): {}. {limit}; up to there the plateau is airtime, of which {} is frames at the most, and the rest the back-off and the spaces that the medium access demands. The printed response time at low load is 9 ms: it leaves at most {} for a server, drivers and kernels of 2003.",
         percent(CARRIED_SHARE),
         each.join("; "),
         percent(*busy),
         quantity((0.009 - low).max(0.0), "s"),
-    );
-    Some(text)
+    ))
 }

@@ -1,7 +1,7 @@
 //! Curves over the rate of requests, and what is read from them.
 
 use crate::record_lookup::{cell, levels_of};
-use lastmile_report::record::{Cell, Figure, Run};
+use lastmile_report::record::{Cell, Run};
 use lastmile_statistics::LoadPoint;
 
 /// A rate counts as carried where at least this share of its requests is completed in time: our own choice.
@@ -17,13 +17,9 @@ pub(super) fn curve<'a>(run: &'a Run, part: &str, levels: &[(&str, &str)]) -> Ve
     rates.into_iter().filter_map(at).collect()
 }
 
-pub(super) fn figure<'a>(cell: &'a Cell, name: &str) -> Option<&'a Figure> {
-    cell.figures.get(name)
-}
-
 /// The mean of a figure; 0 where the cell has no sample of it.
 pub(super) fn mean(cell: &Cell, name: &str) -> f64 {
-    figure(cell, name).map_or(0.0, |figure| figure.mean)
+    cell.figures.get(name).map_or(0.0, |figure| figure.mean)
 }
 
 /// The rate with the greatest mean of a figure, and that mean.
@@ -36,7 +32,7 @@ pub(super) fn peak(curve: &[(f64, &Cell)], name: &str) -> Option<(f64, f64)> {
 pub(super) fn knee(curve: &[(f64, &Cell)]) -> Option<f64> {
     let point = |(_, cell): &(f64, &Cell)| LoadPoint {
         throughput: mean(cell, "transaction_rate"),
-        response_time: figure(cell, "response_time").map(|figure| figure.mean),
+        response_time: cell.figures.get("response_time").map(|figure| figure.mean),
         error_rate: mean(cell, "error_rate"),
     };
     let points: Vec<LoadPoint> = curve.iter().map(point).collect();
@@ -56,6 +52,6 @@ pub(super) fn clients(number: &str) -> String {
 
 /// The 99th percentile of connection durations in terms of the median; none where no connection was established.
 pub(super) fn tail(cell: &Cell) -> Option<f64> {
-    let quantiles = &figure(cell, "connection_duration")?.quantiles;
+    let quantiles = &cell.figures.get("connection_duration")?.quantiles;
     Some(quantiles.get("0.99")? / quantiles.get("0.5")?)
 }

@@ -1,6 +1,6 @@
 //! What the slides leave to future work: a classroom, pages, 802.11a.
 
-use super::curves::{CARRIED_SHARE, clients, curve, figure, mean, peak};
+use super::curves::{CARRIED_SHARE, clients, curve, mean, peak};
 use crate::record_lookup::{cell, levels_of};
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run};
@@ -43,7 +43,7 @@ fn pages(run: &Run) -> Option<String> {
     let of = |persistent: &str| {
         let curve = curve(run, "page", &[("persistent", persistent)]);
         // Response times count from the start of the page, and one in eleven is of the last request: its median is near the 95th percentile.
-        let page_time = |cell: &Cell| figure(cell, "response_time")?.quantiles.get("0.95").copied();
+        let page_time = |cell: &Cell| cell.figures.get("response_time")?.quantiles.get("0.95").copied();
         let time = page_time(curve.first()?.1)?;
         // A page that is carried takes less than a second more than an unloaded one: our own choice.
         let is_fast = |(_, cell): &&(f64, &Cell)| page_time(cell).is_some_and(|of| of < time + 1.0);

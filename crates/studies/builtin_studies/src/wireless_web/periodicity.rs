@@ -1,6 +1,5 @@
 //! What gives connection durations at 100 m a period: experiment 6's open question.
 
-use super::curves::figure;
 use super::listed;
 use crate::record_lookup;
 use lastmile_report::number::quantity;
@@ -97,7 +96,7 @@ impl Periodicity<'_> {
 
 /// The share of the repeats in which a figure is about `period`.
 fn agreement(cell: &Cell, name: &str, period: f64) -> f64 {
-    let repeats = figure(cell, name).map_or(&[][..], |figure| &figure.run_means);
+    let repeats = cell.figures.get(name).map_or(&[][..], |figure| &figure.run_means);
     let same = repeats.iter().filter(|other| (*other / period - 1.0).abs() < SAME);
     if repeats.is_empty() {
         1.0
@@ -112,13 +111,13 @@ fn beat(interval: f64, period: f64) -> f64 {
     interval * period / step
 }
 
-pub(super) fn all(run: &Run) -> Vec<Periodicity<'_>> {
+pub(super) fn all<'a>(run: &'a Run) -> Vec<Periodicity<'a>> {
     let is_it = |cell: &&Cell| {
         let part = cell.part.as_deref().unwrap_or_default();
         cell.valid && part.starts_with("periodicity")
     };
-    let of = |cell| {
-        let median = |name| figure(cell, name)?.quantiles.get("0.5").copied();
+    let of = |cell: &'a Cell| {
+        let median = |name: &str| cell.figures.get(name)?.quantiles.get("0.5").copied();
         let period = median("period")?;
         Some(Periodicity {
             cell,

@@ -1,6 +1,6 @@
 //! The table of the figures that the slides print, beside ours.
 
-use super::curves::{clients, curve, figure, knee, mean, peak};
+use super::curves::{clients, curve, knee, mean, peak};
 use crate::record_lookup;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Cell, Run, Table};
@@ -16,7 +16,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     let at = |(at, value): (f64, f64), unit| format!("{} at {at}/s", quantity(value, unit));
     let one = curve(run, "request-rate", &[]);
     add("1", "Knee", "85/s", knee(&one).map(rate));
-    let response = |(rate, cell): &(f64, &Cell)| Some(at((*rate, figure(cell, "response_time")?.mean), "s"));
+    let response = |(rate, cell): &(f64, &Cell)| Some(at((*rate, cell.figures.get("response_time")?.mean), "s"));
     let (low, high) = (one.first().and_then(response), one.last().and_then(response));
     add("1", "Response time at low load", "about 9 ms", low);
     add("1", "Response time in overload", "over 2 s", high);

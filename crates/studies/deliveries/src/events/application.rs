@@ -9,7 +9,6 @@ use lastmile_units::{Instant, Rng, Seed, random};
 use lastmile_world::Host;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::io;
 use std::net::SocketAddrV4;
 use std::ops::Range;
 use std::pin::pin;
@@ -40,8 +39,8 @@ pub(super) struct SubmissionFigures {
 impl<H: Host> Application<H> {
     /// Connects to the sensor.
     pub(super) async fn open(host: H, sensor: SocketAddrV4, name: String) -> Result<Self, Failure> {
-        let stream = host.connect(sensor).await.map_err(|error| broken(&error))?;
-        let source = Source::new(&name, 1).map_err(|error| Failure::new(error.to_string()))?;
+        let stream = host.connect(sensor).await.map_err(broken)?;
+        let source = Source::new(&name, 1).map_err(Failure::from_error)?;
         Ok(Self {
             host,
             stream,
@@ -66,6 +65,7 @@ impl<H: Host> Application<H> {
         })
     }
 
+    /// Takes the steps without their events.
     async fn take_steps(&self, plan: &Plan, seed: Seed) -> (Duration, Duration, u64) {
         let mut stepper = Stepper::new(&self.host, &plan.steps, seed);
         for step in 0..plan.steps.count {
@@ -76,29 +76,22 @@ impl<H: Host> Application<H> {
     }
 
     async fn submit_one_by_one(&mut self, plan: &Plan, seed: Seed) -> Result<(Duration, Duration, u64), Failure> {
-        let host = self.host.clone();
-        let mut stepper = Stepper::new(&host, &plan.steps, seed);
-        let (mut create, mut send, mut tried) = (Duration::ZERO, Duration::ZERO, 0);
-        for step in 0..plan.steps.count {
-            if stepper.begin(step).await {
-                let begun = host.now();
-                host.compute(plan.create_cpu).await;
-                let mut builder = ChunkBuilder::new(self.source.clone(), self.next);
-                let event = stepper.create(step, begun);
-                event
-                    .push(&mut builder)
-                    .map_err(|error| Failure::new(error.to_string()))?;
-                let chunk = builder.finish().expect("it has an event");
-                let created = host.now();
-                exchange(&mut self.stream, &chunk).await?;
-                self.next = chunk.end();
-                tried += 1;
-                create += created.saturating_since(begun);
-                send += host.now().saturating_since(created);
-            }
-            stepper.end(step).await;
-        }
-        Ok((create, send, tried))
+        let Self {
+            host,
+            stream,
+            source,
+            next,
+        } = self;
+        submit_events(host, plan, seed, async |event| {
+            let mut builder = ChunkBuilder::new(source.clone(), *next);
+            event.push(&mut builder).map_err(Failure::from_error)?;
+            let chunk = builder.finish().expect("it has an event");
+            let created = host.now();
+            exchange(stream, &chunk).await?;
+            *next = chunk.end();
+            Ok(created)
+        })
+        .await
     }
 
     /// Creates events, while another program of the application sends those that are gathered.
@@ -111,31 +104,23 @@ impl<H: Host> Application<H> {
         let host = self.host.clone();
         let buffer = Buffer::default();
         let creating = async {
-            let mut stepper = Stepper::new(&host, &plan.steps, seed);
-            let (mut create, mut waited, mut tried) = (Duration::ZERO, Duration::ZERO, 0);
-            for step in 0..plan.steps.count {
-                if stepper.begin(step).await {
-                    let begun = host.now();
-                    host.compute(plan.create_cpu).await;
-                    let event = stepper.create(step, begun);
-                    let created = host.now();
-                    while buffer.held.get() >= gathering.buffer && !gathering.drops {
-                        buffer.freed.notified().await;
-                    }
-                    buffer.put(event, gathering);
-                    tried += 1;
-                    create += created.saturating_since(begun);
-                    waited += host.now().saturating_since(created);
+            let submitted = submit_events(&host, plan, seed, async |event| {
+                let created = host.now();
+                while buffer.held.get() >= gathering.buffer && !gathering.drops {
+                    buffer.freed.notified().await;
                 }
-                stepper.end(step).await;
-            }
+                buffer.put(event, gathering);
+                Ok(created)
+            });
+            let submitted = submitted.await;
             buffer.ended.set(true);
             buffer.filled.notify_one();
-            (create, waited, tried, host.now())
+            (submitted, host.now())
         };
         let sending = self.send_gathered(&buffer, gathering);
-        let ((create, waited, tried, created), sent) = future::join(creating, sending).await;
+        let ((submitted, created), sent) = future::join(creating, sending).await;
         sent?;
+        let (create, waited, tried) = submitted?;
         Ok((create, waited + host.now().saturating_since(created), tried))
     }
 
@@ -157,18 +142,17 @@ impl<H: Host> Application<H> {
             }
             let mut builder = ChunkBuilder::new(self.source.clone(), self.next);
             let mut count = 0;
-            let refused = |error: lastmile_events::chunk::EncodeError| Failure::new(error.to_string());
             while count < gathering.batch && builder.byte_count() < CHUNK_BYTES {
                 let Some(event) = buffer.waiting.borrow_mut().pop_front() else {
                     break;
                 };
-                event.push(&mut builder).map_err(refused)?;
+                event.push(&mut builder).map_err(Failure::from_error)?;
                 count += 1;
             }
             if buffer.waiting.borrow().is_empty() && buffer.dropped.get() > 0 {
                 let dropped = buffer.dropped.take();
                 let stated = builder.push_loss(timestamp(self.host.now()), dropped, "emitter", "ring full");
-                stated.map_err(refused)?;
+                stated.map_err(Failure::from_error)?;
             }
             let Some(chunk) = builder.finish() else { continue };
             exchange(&mut self.stream, &chunk).await?;
@@ -177,6 +161,30 @@ impl<H: Host> Application<H> {
             buffer.freed.notify_one();
         }
     }
+}
+
+/// Takes the steps of a repeat, and creates their events. `submit` tells when an event was created, after which it is sent. Returns the time of
+/// creating and of sending, and how many events there were.
+async fn submit_events<H: Host>(
+    host: &H,
+    plan: &Plan,
+    seed: Seed,
+    mut submit: impl AsyncFnMut(NewEvent) -> Result<Instant, Failure>,
+) -> Result<(Duration, Duration, u64), Failure> {
+    let mut stepper = Stepper::new(host, &plan.steps, seed);
+    let (mut create, mut send, mut tried) = (Duration::ZERO, Duration::ZERO, 0);
+    for step in 0..plan.steps.count {
+        if stepper.begin(step).await {
+            let begun = host.now();
+            host.compute(plan.settings.create_cpu_time().0).await;
+            let created = submit(stepper.create(step, begun)).await?;
+            tried += 1;
+            create += created.saturating_since(begun);
+            send += host.now().saturating_since(created);
+        }
+        stepper.end(step).await;
+    }
+    Ok((create, send, tried))
 }
 
 /// The pace of an application's steps, and its random choices.
@@ -286,17 +294,17 @@ async fn exchange<S>(stream: &mut S, chunk: &Chunk) -> Result<(), Failure>
 where
     S: AsyncReadExt + AsyncWriteExt + Unpin,
 {
-    stream.write_all(chunk.bytes()).await.map_err(|error| broken(&error))?;
-    stream.flush().await.map_err(|error| broken(&error))?;
+    stream.write_all(chunk.bytes()).await.map_err(broken)?;
+    stream.flush().await.map_err(broken)?;
     let mut answer = [0; REPLY];
-    stream.read_exact(&mut answer).await.map_err(|error| broken(&error))?;
+    stream.read_exact(&mut answer).await.map_err(broken)?;
     match Reply::from_bytes(answer) {
         Some(Reply::Acknowledged { next, .. }) if next == chunk.end() => Ok(()),
         other => Err(Failure::new(format!("the sensor did not take a chunk: {other:?}"))),
     }
 }
 
-fn broken(error: &io::Error) -> Failure {
+fn broken(error: impl std::fmt::Display) -> Failure {
     Failure::new(format!(
         "the connection from an application to its sensor is broken: {error}"
     ))

@@ -5,6 +5,7 @@ use super::plan::Plan;
 use super::runtime::HostRuntime;
 use lastmile_monitor::client::{Client as MonitorClient, Lines, MonitorUrl};
 use lastmile_monitor::event_json::{AnswerEnd, EventLine};
+use lastmile_study::settings::Persistent;
 use lastmile_testbed::failure::Failure;
 use lastmile_units::Instant;
 use lastmile_world::Host;
@@ -57,7 +58,7 @@ impl<H: Host> Client<H> {
     /// Asks for `events` events, and reads them; the time that it took, and how many there were.
     pub(super) async fn query(&mut self, events: u64) -> Result<(Range<Instant>, u64), Failure> {
         let begun = self.host.now();
-        if !self.plan.persistent {
+        if self.plan.settings.persistent() == Persistent::Off {
             self.monitor = self.monitor.again();
         }
         let path = format!("/v1/events?limit={events}&client=client-{}", self.number);
@@ -68,7 +69,7 @@ impl<H: Host> Client<H> {
                 return Err(Failure::new("the answer to a query is not whole"));
             }
             if EventLine::parse(&line).map_err(failure)?.is_some() {
-                self.host.compute(self.plan.client_cpu).await;
+                self.host.compute(self.plan.settings.client_cpu_time().0).await;
                 received += 1;
             }
         }
@@ -81,7 +82,7 @@ impl<H: Host> Client<H> {
             let Some(event) = EventLine::parse(&line).map_err(failure)? else {
                 continue;
             };
-            self.host.compute(self.plan.client_cpu).await;
+            self.host.compute(self.plan.settings.client_cpu_time().0).await;
             let at = self.host.now();
             let mut arrival = Arrival {
                 client: self.number,

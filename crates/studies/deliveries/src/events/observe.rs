@@ -2,12 +2,22 @@
 
 use super::application::SubmissionFigures;
 use super::client::Arrival;
-use super::session::Activity;
 use lastmile_study::figure;
 use lastmile_study::observation::Observation;
 use lastmile_units::Instant;
 use std::ops::Range;
 use std::time::Duration;
+
+/// What a repeat of the applications was.
+pub(super) struct Activity {
+    pub(super) submitted: Vec<SubmissionFigures>,
+    pub(super) control: Vec<SubmissionFigures>,
+    /// When the last event was stored.
+    pub(super) stored_at: Instant,
+    pub(super) stored: u64,
+    /// The events that are stated as lost.
+    pub(super) stated: u64,
+}
 
 /// Adds the figures of applications; of several, their means.
 pub(super) fn observe_applications(activity: &Activity, observation: &mut Observation) {

@@ -1,20 +1,16 @@
 //! Reads the settings of event monitoring: its hosts, what applications do, and what clients ask for.
 
-#[cfg(target_os = "linux")]
-use crate::over_link::kernel;
-use crate::over_link::{check_world, tcp_config};
+use crate::over_link::{check_world, host_setup};
 use lastmile_codec::content::{CodecSpec, Coding};
 use lastmile_events::uplink;
 use lastmile_link::{DirectionSpec, LinkSpec};
 use lastmile_study::delivery::Refusal;
 use lastmile_study::settings::{
-    Call, Durability, EventChannel, EventTest, FullBuffer, Nagle, Persistent, ServerName, Settings, group,
+    Call, Durability, EventChannel, EventTest, FullBuffer, Link, Nagle, ServerName, Settings, group,
 };
-use lastmile_tcp as tcp;
 use lastmile_testbed::settings::{Hosts, World};
 use lastmile_testbed::testbed::HostSetup;
 use lastmile_units::{Probability, Seed};
-use lastmile_world::sim::CpuSpec;
 use lastmile_world::topology::{HostName, Topology};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
@@ -37,24 +33,23 @@ const SETTINGS: &[&[&str]] = &[
     &["message_interval", "call", "batch", "batch_time"],
 ];
 
-/// The names of the hosts: one monitor, and sensors, the hosts of their applications, and clients, which are numbered from 1.
+/// The name of the monitor's host. Sensors, the hosts of their applications, and clients are numbered from 1.
 pub(super) const MONITOR: &str = "monitor";
-const SENSOR: &str = "sensor";
-const APPLICATIONS: &str = "applications";
-const CLIENT: &str = "client";
 
 /// The linger of an emitter of ours.
 const LINGER: Duration = Duration::from_millis(5);
+
 /// The bytes of an emitter's chunk, after which it is sent.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
-/// About the events that an emitter's ring of 1 MiB holds.
-const BUFFER: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not 0");
+
 /// The most clients, sensors, and applications of a sensor: the 100 that were planned. Our own choice.
 const COUNT_MAX: u32 = 100;
 
 /// Applications, sensors, a monitor and clients, and what they do.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
+    /// What it was read from. Their server, where it is not ours, takes the place of our sensor, monitor and clients.
+    pub(super) settings: Settings,
     pub(super) test: EventTest,
     channel: EventChannel,
     pub(super) steps: Steps,
@@ -62,27 +57,10 @@ pub(super) struct Plan {
     pub(super) sensors: u32,
     pub(super) applications: u32,
     pub(super) clients: u32,
-    /// Whether a client's connection stays open for its next query.
-    pub(super) persistent: bool,
     /// How answers, and what sensors post, are compressed.
     pub(super) codec: CodecSpec,
     pub(super) durability: uplink::Durability,
-    pub(super) write_time: Duration,
-    pub(super) sync_time: Duration,
-    pub(super) create_cpu: Duration,
-    pub(super) sensor_cpu: Duration,
-    pub(super) monitor_cpu: Duration,
-    /// For each event, beside what its chunk or its piece of an answer takes.
-    pub(super) event_cpu: Duration,
-    pub(super) client_cpu: Duration,
-    /// The system that takes the place of our sensor, monitor and clients; none where they are ours.
-    pub(super) real: Option<ServerName>,
-    link: Option<LinkSpec>,
-    shares_cpu: bool,
-    tcp: tcp::Config,
-    cpu: CpuSpec,
-    #[cfg(target_os = "linux")]
-    kernel: lastmile_world::emu::HostSpec,
+    host: HostSetup,
 }
 
 /// What an application does in a repeat.
@@ -123,13 +101,16 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// As an emitter of ours does by default.
-    pub(super) const DEFAULT: Self = Self {
-        batch: usize::MAX,
-        linger: LINGER,
-        buffer: BUFFER.get(),
-        drops: false,
-    };
+    /// As the settings say, and by default as an emitter of ours does.
+    pub(super) fn read(settings: &Settings) -> Self {
+        let number = |number: NonZeroU32| NonZeroUsize::try_from(number).unwrap_or(NonZeroUsize::MAX);
+        Self {
+            batch: settings.batch.map_or(NonZeroUsize::MAX, number).get(),
+            linger: settings.batch_time.map_or(LINGER, |time| time.0),
+            buffer: number(settings.event_buffer()).get(),
+            drops: settings.full_buffer() == FullBuffer::Drop,
+        }
+    }
 }
 
 impl Plan {
@@ -142,40 +123,26 @@ impl Plan {
         let test = settings
             .test
             .ok_or("no test is set; add test = \"sustained\" to [fixed] or [factors]")?;
-        let count = |key: &str, number: NonZeroU32| match number.get() {
-            number if number <= COUNT_MAX => Ok(number),
-            number => Err(format!("{number} {key} are too many; use at most {COUNT_MAX}")),
-        };
-        let interval = settings.interval("events")?;
-        let is_delayed = test == EventTest::Delayed;
-        if is_delayed && interval.is_zero() {
-            return Err("delayed submission has no pauses; add message_interval = \"500 ms\"".into());
-        }
+        let steps = Steps::read(settings, test)?;
         let has_clients = matches!(test, EventTest::Subscription | EventTest::Query);
         if !has_clients && settings.clients().get() > 1 {
             return Err(format!("test {test} has no clients; remove clients from this part").into());
         }
-        let nagle = settings.nagle.unwrap_or(Nagle::Off);
-        let real = settings.real_server().cloned();
-        if let Some(server) = &real {
+        if let Some(server) = settings.real_server() {
             check_real(server, test, settings)?;
         }
+        let count = |key: &str, number: NonZeroU32| match number.get() {
+            number if number <= COUNT_MAX => Ok(number),
+            number => Err(format!("{number} {key} are too many; use at most {COUNT_MAX}")),
+        };
         Ok(Self {
-            real,
             test,
             channel: settings.channel.unwrap_or(match test {
                 EventTest::Sustained | EventTest::Delayed => EventChannel::ApplicationSensor,
                 EventTest::Subscription => EventChannel::SensorClient,
                 EventTest::Query => EventChannel::ClientMonitor,
             }),
-            steps: Steps {
-                count: settings.events().get(),
-                interval: if is_delayed { Duration::ZERO } else { interval },
-                pause: if is_delayed { interval } else { Duration::ZERO },
-                event_ratio: settings.event_ratio(),
-                work: settings.work_time().0,
-                text: settings.event_size().get() as usize,
-            },
+            steps,
             submission: submission(settings)?,
             sensors: count("sensors", settings.sensors())?,
             applications: count("applications", settings.applications())?,
@@ -184,54 +151,35 @@ impl Plan {
             } else {
                 0
             },
-            persistent: settings.persistent() == Persistent::On,
             codec: codec(settings)?,
             durability: match settings.durability() {
                 Durability::Memory => uplink::Durability::Memory,
                 Durability::Process => uplink::Durability::Process,
                 Durability::Power => uplink::Durability::Power,
             },
-            write_time: settings.write_time().0,
-            sync_time: settings.sync_time().0,
-            create_cpu: settings.create_cpu_time().0,
-            sensor_cpu: settings.sensor_cpu_time().0,
-            monitor_cpu: settings.monitor_cpu_time().0,
-            event_cpu: settings.event_cpu_time().0,
-            client_cpu: settings.client_cpu_time().0,
-            link: settings.link.as_ref().map(|link| link.0.clone()),
-            shares_cpu: settings.hosts() == Hosts::One,
-            tcp: tcp_config(settings, nagle),
-            cpu: CpuSpec {
-                slow_down: settings.cpu_slowdown().get(),
-                background_load: settings.background_load().get(),
-                ..CpuSpec::default()
-            },
-            #[cfg(target_os = "linux")]
-            kernel: kernel(settings, nagle),
+            host: host_setup(settings, Nagle::Off),
+            settings: settings.clone(),
         })
     }
 
     /// The hosts in a line: applications, their sensor, the monitor, clients. Each has a wire of its own to the next; those of the channel have
     /// the link. Another system is on the monitor's host, and has no sensor between.
     pub(super) fn topology(&self) -> Result<Topology, Refusal> {
-        let ideal = LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL);
-        let ideal = ideal.map_err(|error| Refusal::Settings(error.to_string()))?;
-        let link = |is_here: bool| self.link.clone().filter(|_| is_here).unwrap_or_else(|| ideal.clone());
+        let link = |is_here: bool| self.link().filter(|_| is_here).cloned().unwrap_or_else(ideal);
+        let near = self.channel == EventChannel::ApplicationSensor;
         let mut builder = Topology::builder().host(MONITOR);
-        if self.real.is_some() {
+        if self.settings.real_server().is_some() {
             let applications = applications(1);
-            let near = self.channel == EventChannel::ApplicationSensor;
             builder = builder.host(&applications);
             builder = builder.wire(format!("of-{applications}"), link(near), [&applications], [MONITOR]);
-        }
-        let sensors = if self.real.is_some() { 0 } else { self.sensors };
-        for number in 1..=sensors {
-            let (sensor, applications) = (sensor(number), applications(number));
-            builder = builder.host(&sensor).host(&applications);
-            let near = self.channel == EventChannel::ApplicationSensor;
-            builder = builder.wire(format!("of-{applications}"), link(near), [&applications], [&sensor]);
-            let far = self.channel == EventChannel::SensorMonitor;
-            builder = builder.wire(format!("of-{sensor}"), link(far), [&sensor], [MONITOR]);
+        } else {
+            for number in 1..=self.sensors {
+                let (sensor, applications) = (sensor(number), applications(number));
+                builder = builder.host(&sensor).host(&applications);
+                builder = builder.wire(format!("of-{applications}"), link(near), [&applications], [&sensor]);
+                let far = self.channel == EventChannel::SensorMonitor;
+                builder = builder.wire(format!("of-{sensor}"), link(far), [&sensor], [MONITOR]);
+            }
         }
         for number in 1..=self.clients {
             let client = client(number);
@@ -245,30 +193,19 @@ impl Plan {
 
     /// The names of the wires that have the link.
     pub(super) fn links(&self) -> Vec<String> {
-        match self.channel {
-            EventChannel::ApplicationSensor => (1..=self.sensors)
-                .map(|number| format!("of-{}", applications(number)))
-                .collect(),
-            EventChannel::SensorMonitor => (1..=self.sensors)
-                .map(|number| format!("of-{}", sensor(number)))
-                .collect(),
-            EventChannel::SensorClient | EventChannel::ClientMonitor => (1..=self.clients)
-                .map(|number| format!("of-{}", client(number)))
-                .collect(),
-        }
+        let (host, count): (fn(u32) -> String, u32) = match self.channel {
+            EventChannel::ApplicationSensor => (applications, self.sensors),
+            EventChannel::SensorMonitor => (sensor, self.sensors),
+            EventChannel::SensorClient | EventChannel::ClientMonitor => (client, self.clients),
+        };
+        (1..=count).map(|number| format!("of-{}", host(number))).collect()
     }
 
     pub(super) fn host_setup(&self, name: &HostName, seed: Seed) -> HostSetup {
-        let shares = self.shares_cpu && name.as_str() != MONITOR;
+        let shares_cpu = self.settings.hosts() == Hosts::One && name.as_str() != MONITOR;
         HostSetup {
-            tcp: tcp::Config {
-                seed: seed.derive("tcp"),
-                ..self.tcp.clone()
-            },
-            #[cfg(target_os = "linux")]
-            kernel: self.kernel.clone(),
-            cpu: self.cpu,
-            cpu_of: shares.then(|| HostName::new(MONITOR).expect("it is a name")),
+            cpu_of: shares_cpu.then(|| HostName::new(MONITOR).expect("it is a name")),
+            ..self.host.clone().seeded(seed)
         }
     }
 
@@ -291,9 +228,32 @@ impl Plan {
         once * if self.has_control_run() { 2 } else { 1 }
     }
 
-    pub(super) const fn link(&self) -> Option<&LinkSpec> {
-        self.link.as_ref()
+    pub(super) fn link(&self) -> Option<&LinkSpec> {
+        self.settings.link.as_ref().map(|Link(link)| link)
     }
+}
+
+impl Steps {
+    fn read(settings: &Settings, test: EventTest) -> Result<Self, Refusal> {
+        let interval = settings.interval("events")?;
+        let is_delayed = test == EventTest::Delayed;
+        if is_delayed && interval.is_zero() {
+            return Err("delayed submission has no pauses; add message_interval = \"500 ms\"".into());
+        }
+        Ok(Self {
+            count: settings.events().get(),
+            interval: if is_delayed { Duration::ZERO } else { interval },
+            pause: if is_delayed { interval } else { Duration::ZERO },
+            event_ratio: settings.event_ratio(),
+            work: settings.work_time().0,
+            text: settings.event_size().get() as usize,
+        })
+    }
+}
+
+/// The link of a wire that takes no time.
+pub(super) fn ideal() -> LinkSpec {
+    LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL).expect("it is a name")
 }
 
 /// The events of a group of delayed submission, as published.
@@ -301,17 +261,17 @@ pub(super) const GROUP: u32 = 4;
 
 /// The name of a sensor's host.
 pub(super) fn sensor(number: u32) -> String {
-    format!("{SENSOR}-{number}")
+    format!("sensor-{number}")
 }
 
 /// The name of the host of a sensor's applications.
 pub(super) fn applications(number: u32) -> String {
-    format!("{APPLICATIONS}-{number}")
+    format!("applications-{number}")
 }
 
 /// The name of a client's host.
 pub(super) fn client(number: u32) -> String {
-    format!("{CLIENT}-{number}")
+    format!("client-{number}")
 }
 
 /// Checks that no time is stated of what takes its own time where programs and disks are real.
@@ -377,15 +337,7 @@ fn submission(settings: &Settings) -> Result<Submission, Refusal> {
             .into()),
             None => Ok(Submission::OneByOne),
         },
-        Call::Pipelined => {
-            let number = |number: NonZeroU32| NonZeroUsize::try_from(number).unwrap_or(NonZeroUsize::MAX);
-            Ok(Submission::Gathered(Gathering {
-                batch: settings.batch.map_or(NonZeroUsize::MAX, number).get(),
-                linger: settings.batch_time.map_or(LINGER, |time| time.0),
-                buffer: number(settings.event_buffer()).get(),
-                drops: settings.full_buffer() == FullBuffer::Drop,
-            }))
-        }
+        Call::Pipelined => Ok(Submission::Gathered(Gathering::read(settings))),
         Call::OneWay => Err("every event is acknowledged; use call = \"two-way\" or \"pipelined\"".into()),
     }
 }

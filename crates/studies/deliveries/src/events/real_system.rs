@@ -5,8 +5,7 @@
 //! repeat has its own figures and doubts. All hosts have the clock of one machine, by which an event's time of creation and of arrival are compared.
 
 use super::plan::{self, MONITOR, Plan};
-use super::{limit, link_bytes};
-use lastmile_events::uplink::Durability;
+use super::{limit, link_bytes, observe_links};
 use lastmile_study::figure;
 use lastmile_study::observation::{Observation, Outcome};
 use lastmile_study::settings::{EventTest, ServerName};
@@ -66,11 +65,6 @@ struct QueryFigures {
     span_ns: f64,
 }
 
-/// Why a run has no figures.
-fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::new(error.to_string())
-}
-
 impl RealSystem {
     /// Starts the server, the application, and the client where the test has one. Where it asks, events are stored.
     pub(super) fn start<W: TestbedWorld>(
@@ -78,41 +72,41 @@ impl RealSystem {
         plan: &Plan,
         system: &ServerName,
     ) -> Result<Self, Failure> {
-        let folders = TempDir::with_prefix("lastmile-").map_err(failed)?;
-        let peer = PeerSpec::named(system.as_str()).map_err(failed)?;
+        let folders = TempDir::with_prefix("lastmile-").map_err(Failure::from_error)?;
+        let peer = PeerSpec::named(system.as_str()).map_err(Failure::from_error)?;
         let monitor = testbed.host(MONITOR);
         let address = monitor.address(PORT);
         let inputs = |program: &str, operation: &str| -> Result<Inputs, Failure> {
             let state = folders.path().join(program);
-            fs::create_dir(&state).map_err(failed)?;
+            fs::create_dir(&state).map_err(Failure::from_error)?;
             let mut inputs = Inputs::new(operation, folders.path(), state);
             (inputs.host, inputs.port) = (*address.ip(), PORT);
-            Ok(inputs.with("durability", name(plan.durability)))
+            Ok(inputs.with("durability", &plan.settings.durability()))
         };
         let of_client = |program: &str, operation: &str| -> Result<Inputs, Failure> {
             Ok(inputs(program, operation)?
                 .with("events", &plan.steps.count)
                 .with("text_bytes", &plan.steps.text)
                 .with("interval_us", &plan.steps.interval.as_micros())
-                .with("persistent", if plan.persistent { "on" } else { "off" }))
+                .with("persistent", &plan.settings.persistent()))
         };
         let of_server = inputs("server", "events")?;
         let server = testbed
             .world
             .in_namespace_of(monitor, || peer.start(&of_server, &|_command| Ok(())))?
-            .map_err(failed)?;
+            .map_err(Failure::from_error)?;
         let begin = |host: &W::Host, inputs: &Inputs| -> Result<Conversation, Failure> {
             // The program ends with the thread that starts it: this one.
             let begun = testbed
                 .world
                 .in_namespace_of(host, || peer.converse(inputs, &|_command| Ok(())))?;
-            let mut begun = begun.map_err(failed)?;
+            let mut begun = begun.map_err(Failure::from_error)?;
             testbed
                 .world
                 .run_in_namespace_of(host, START_LIMIT * 2, move || {
                     begun.await_event("ready", START_LIMIT).map(|_| begun)
                 })?
-                .map_err(failed)
+                .map_err(Failure::from_error)
         };
         let application = begin(
             testbed.host(&plan::applications(1)),
@@ -167,10 +161,7 @@ impl RealSystem {
         // Other systems state no losses.
         observation.sample(figure::EVENTS_LOST, lost as f64);
         observation.sample(figure::LOSSES_UNEXPLAINED, lost as f64);
-        let after = link_bytes(testbed, &self.plan);
-        observation.sample(figure::LINK_BYTES_DOWN, (after.0 - before.0) as f64);
-        observation.sample(figure::LINK_BYTES_UP, (after.1 - before.1) as f64);
-        observation.vary("content");
+        observe_links(testbed, &self.plan, before, &mut observation);
         // The programs told of no instants: waits for a CPU are judged by all of the run.
         let run = begun..testbed.host(MONITOR).now();
         for figure in [figure::SEND_TIME, figure::SUBSCRIPTION_TIME, figure::QUERY_TIME] {
@@ -181,7 +172,7 @@ impl RealSystem {
         Ok(observation)
     }
 
-    /// Lets the programs do something, while the world goes on, and reads what they tell.
+    /// Sends the programs a command, runs the world until they answer, and parses the answer.
     fn run_programs<W: TestbedWorld, T: serde::de::DeserializeOwned>(
         &mut self,
         testbed: &Testbed<W>,
@@ -195,14 +186,13 @@ impl RealSystem {
         let acting = testbed
             .world
             .run_in_namespace_of(testbed.host(MONITOR), limit * 4, move || {
-                let run_programs = act(&mut programs, limit);
-                (programs, run_programs)
+                let answer = act(&mut programs, limit);
+                (programs, answer)
             });
-        let (programs, run_programs) = acting?;
-        let run_programs = run_programs.map_err(failed)?;
+        let (programs, answer) = acting?;
+        let answer = answer.map_err(Failure::from_error)?;
         self.programs = Some(programs);
-        serde_json::from_value(run_programs)
-            .map_err(|error| Failure::new(format!("a program told of its run: {error}")))
+        serde_json::from_value(answer).map_err(|error| Failure::new(format!("a program told of its run: {error}")))
     }
 }
 
@@ -256,13 +246,4 @@ impl ReceiverFigures {
 
 fn seconds(nanoseconds: f64) -> f64 {
     nanoseconds / 1e9
-}
-
-/// The value of a peer's option `durability`.
-const fn name(durability: Durability) -> &'static str {
-    match durability {
-        Durability::Memory => "memory",
-        Durability::Process => "process",
-        Durability::Power => "power",
-    }
 }

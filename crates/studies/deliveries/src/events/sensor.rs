@@ -33,8 +33,8 @@ pub(super) const MONITOR_PORT: u16 = 7878;
 /// Starts the monitor, which answers until the world ends.
 pub(super) fn start_monitor<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan) -> io::Result<()> {
     let cpu = CpuTimes {
-        each: plan.monitor_cpu,
-        event: plan.event_cpu,
+        each: plan.settings.monitor_cpu_time().0,
+        event: plan.settings.event_cpu_time().0,
     };
     commit(host, log, plan, cpu);
     let monitor = Arc::new(Monitor::new(Arc::clone(log), None));
@@ -79,8 +79,8 @@ pub(super) fn start_sensor<H: Host>(
     let runtime = HostRuntime {
         host: host.clone(),
         sensor_cpu: CpuTimes {
-            each: plan.sensor_cpu,
-            event: plan.event_cpu,
+            each: plan.settings.sensor_cpu_time().0,
+            event: plan.settings.event_cpu_time().0,
         },
     };
     let url = MonitorUrl::from_str(&format!("http://{monitor}")).map_err(io::Error::other)?;
@@ -111,7 +111,7 @@ pub(super) fn start_sensor<H: Host>(
 /// Commits what a log in memory is given, after the CPU times of its chunks and the time of writing.
 fn commit<H: Host>(host: &H, log: &Arc<Log>, plan: &Plan, cpu: CpuTimes) {
     let (host_of_log, log) = (host.clone(), Arc::clone(log));
-    let (write, sync) = (plan.write_time, plan.sync_time);
+    let (write, sync) = (plan.settings.write_time().0, plan.settings.sync_time().0);
     host.spawn(async move {
         let Log::Memory(memory) = &*log else { return };
         let host = &host_of_log;

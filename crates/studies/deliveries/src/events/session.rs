@@ -2,22 +2,24 @@
 
 use super::application::{Application, SubmissionFigures};
 use super::client::{Arrival, Client};
-use super::observe::{observe_applications, observe_arrivals};
+use super::observe::{Activity, observe_applications, observe_arrivals};
 use super::plan::{self, Gathering, MONITOR, Plan, Submission};
 use super::sensor::{self, MONITOR_PORT, SENSOR_PORT};
-use super::{halted, limit, link_bytes};
+use super::{halted, limit, link_bytes, observe_links};
+use lastmile_events::uplink::Durability;
 use lastmile_monitor::log::{Log, LogSettings, MemoryLog};
 use lastmile_study::figure;
 use lastmile_study::observation::{Observation, Outcome};
-use lastmile_study::settings::EventTest;
+use lastmile_study::settings::{EventTest, Settings};
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{Testbed, TestbedWorld};
-use lastmile_units::{Instant, Seed};
+use lastmile_units::Seed;
 use lastmile_world::Host;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::oneshot;
 
@@ -52,18 +54,7 @@ pub(super) struct Session<H: Host> {
     /// The numbers that applications have given out.
     numbered: u64,
     /// The logs' folders, in the emulated world.
-    #[cfg(target_os = "linux")]
-    _folders: Vec<tempfile::TempDir>,
-}
-
-/// What a repeat of the applications was.
-pub(super) struct Activity {
-    pub(super) submitted: Vec<SubmissionFigures>,
-    pub(super) control: Vec<SubmissionFigures>,
-    /// When the last event was stored.
-    pub(super) stored_at: Instant,
-    pub(super) stored: u64,
-    stated: u64,
+    folders: Vec<TempDir>,
 }
 
 impl<H: Host> Session<H> {
@@ -74,10 +65,10 @@ impl<H: Host> Session<H> {
         seed: Seed,
     ) -> Result<Self, Failure> {
         let faults = Faults::default();
-        let mut logs = Logs::<W>::default();
+        let mut folders = Vec::new();
         let cannot_listen = |error: std::io::Error| Failure::new(format!("a program cannot listen: {error}"));
         let monitor = testbed.host(MONITOR);
-        let log = logs.open(plan.durability)?;
+        let log = open_log::<W>(1, plan.durability, &mut folders)?;
         sensor::start_monitor(monitor, &log, plan).map_err(cannot_listen)?;
         let at = monitor.address(MONITOR_PORT);
         let (sender, arrivals) = unbounded_channel();
@@ -90,12 +81,11 @@ impl<H: Host> Session<H> {
             faults: faults.clone(),
             limit: limit::<W>(plan),
             numbered: 0,
-            #[cfg(target_os = "linux")]
-            _folders: Vec::new(),
+            folders,
         };
         for number in 1..=plan.sensors {
             let host = testbed.host(&plan::sensor(number));
-            let log = logs.open(lastmile_events::uplink::Durability::Process)?;
+            let log = open_log::<W>(1 + u64::from(number), Durability::Process, &mut session.folders)?;
             sensor::start_sensor(host, &log, number, at, plan).map_err(cannot_listen)?;
             let to = host.address(SENSOR_PORT);
             let host = testbed.host(&plan::applications(number));
@@ -127,12 +117,8 @@ impl<H: Host> Session<H> {
                 }
             });
         }
-        #[cfg(target_os = "linux")]
-        {
-            session._folders = logs.folders;
-        }
         if plan.test == EventTest::Query {
-            session.plan.submission = Submission::Gathered(Gathering::DEFAULT);
+            session.plan.submission = Submission::Gathered(Gathering::read(&Settings::default()));
             session.submit(testbed, seed.derive("stored"))?;
         }
         Ok(session)
@@ -203,15 +189,10 @@ impl<H: Host> Session<H> {
         before: (u64, u64),
         mut observation: Observation,
     ) -> Outcome {
-        let after = link_bytes(testbed, &self.plan);
-        observation.sample(figure::LINK_BYTES_DOWN, (after.0 - before.0) as f64);
-        observation.sample(figure::LINK_BYTES_UP, (after.1 - before.1) as f64);
-        observation.vary("content");
+        observe_links(testbed, &self.plan, before, &mut observation);
         let log = Arc::clone(&self.log);
         let audit = testbed.world.run_for(self.limit, async move { log.audit().await });
-        let audit = audit
-            .map_err(halted)?
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let audit = audit.map_err(halted)?.map_err(Failure::from_error)?;
         let adds_up = audit.sources.iter().all(|source| source.account.adds_up());
         if !adds_up || !audit.problems.is_empty() {
             let problems = audit.problems.join("; ");
@@ -338,39 +319,22 @@ fn on_host<H: Host, T: 'static>(host: &H, program: impl Future<Output = T> + 'st
     receiver
 }
 
-/// The logs of a world: on a disk where its time is real, else in memory.
-struct Logs<W> {
-    #[cfg(target_os = "linux")]
-    folders: Vec<tempfile::TempDir>,
+/// A log: in a new folder on a disk where the world's time is real, else in memory, where `epoch` tells it from others.
+fn open_log<W: TestbedWorld>(
     epoch: u64,
-    world: std::marker::PhantomData<W>,
-}
-
-impl<W> Default for Logs<W> {
-    fn default() -> Self {
-        Self {
-            #[cfg(target_os = "linux")]
-            folders: Vec::new(),
-            epoch: 0,
-            world: std::marker::PhantomData,
-        }
+    durability: Durability,
+    folders: &mut Vec<TempDir>,
+) -> Result<Arc<Log>, Failure> {
+    if W::IS_EXACT {
+        return Ok(Arc::new(Log::Memory(MemoryLog::new(epoch))));
     }
-}
-
-impl<W: TestbedWorld> Logs<W> {
-    fn open(&mut self, durability: lastmile_events::uplink::Durability) -> Result<Arc<Log>, Failure> {
-        self.epoch += 1;
-        if W::IS_EXACT {
-            return Ok(Arc::new(Log::Memory(MemoryLog::new(self.epoch))));
-        }
-        let failure = |error: String| Failure::new(format!("a log on the disk: {error}"));
-        let folder = tempfile::tempdir().map_err(|error| failure(error.to_string()))?;
-        let settings = LogSettings {
-            durability,
-            ..LogSettings::default()
-        };
-        let log = Log::open(folder.path(), settings).map_err(|error| failure(error.to_string()))?;
-        self.folders.push(folder);
-        Ok(Arc::new(log))
-    }
+    let failure = |error: String| Failure::new(format!("a log on the disk: {error}"));
+    let folder = tempfile::tempdir().map_err(|error| failure(error.to_string()))?;
+    let settings = LogSettings {
+        durability,
+        ..LogSettings::default()
+    };
+    let log = Log::open(folder.path(), settings).map_err(|error| failure(error.to_string()))?;
+    folders.push(folder);
+    Ok(Arc::new(log))
 }

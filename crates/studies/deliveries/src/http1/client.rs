@@ -5,7 +5,6 @@ use crate::cpu_charge::CpuCharge;
 use bytes::Bytes;
 use http::Request;
 use http::header::{ACCEPT_ENCODING, HOST, USER_AGENT};
-use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::TokioIo;
 use lastmile_filter::decode;
@@ -15,9 +14,7 @@ use lastmile_world::Host;
 use std::cell::Cell;
 use std::error::Error;
 use std::net::SocketAddrV4;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
 /// Larger than any response of these workloads: a larger one is damaged.
 const RESPONSE_SIZE_MAX: ByteCount = ByteCount::new(1 << 30);
@@ -61,9 +58,12 @@ pub(super) async fn extract<H: Host>(
     let response = sender.send_request(request.body(Empty::<Bytes>::new())?).await?;
     let first_byte = host.now();
     let carried = Rc::new(Cell::new(0));
-    let counted = response.map(|body| CountingBody {
-        body,
-        carried: Rc::clone(&carried),
+    let counter = Rc::clone(&carried);
+    let counted = response.map(|body| {
+        body.map_frame(move |frame| {
+            counter.set(counter.get() + frame.data_ref().map_or(0, |data| data.len() as u64));
+            frame
+        })
     });
     let mut body = decode(counted, RESPONSE_SIZE_MAX, computing.clone())?.into_body();
     let decoder = objects.workload.decoder();
@@ -88,36 +88,4 @@ pub(super) async fn extract<H: Host>(
         response_bytes: carried.get(),
         objects: decoder.completed(),
     })
-}
-
-/// Counts the bytes of the content as transferred, before decompression.
-struct CountingBody {
-    body: hyper::body::Incoming,
-    carried: Rc<Cell<u64>>,
-}
-
-impl Body for CountingBody {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &polled
-            && let Some(data) = frame.data_ref()
-        {
-            self.carried.set(self.carried.get() + data.len() as u64);
-        }
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> http_body::SizeHint {
-        self.body.size_hint()
-    }
 }

@@ -4,9 +4,11 @@ use super::OBJECT_STREAM;
 use super::plan::Plan;
 use crate::cpu_charge::CpuCharge;
 use bytes::Bytes;
+use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{Request, Response};
 use http_body::{Body, Frame};
+use http_body_util::StreamBody;
 use hyper_util::rt::TokioIo;
 use lastmile_filter::{Buffering, CompressionLayer, Flush, MediaTypes, Policy};
 use lastmile_testbed::cpu_cost_model::Operation;
@@ -15,7 +17,7 @@ use lastmile_workload::ObjectStream;
 use lastmile_world::{Host, Listener};
 use std::convert::Infallible;
 use std::error::Error;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -67,22 +69,48 @@ struct Servlet<H> {
 
 impl<H: Host> Servlet<H> {
     /// Makes the object at `index`.
-    fn make(&self, index: usize) -> PendingObject {
+    fn make(&self, index: usize) -> impl Future<Output = ()> + 'static {
         let size = self.objects.get(index).map_or(0, Bytes::len);
         let writing = self.computing.charge_operation(Operation::WriteObject, size.into());
         let working = self.computing.charge_time(self.object_time);
-        Box::pin(async move {
+        async move {
             working.await;
             writing.await;
-        })
+        }
+    }
+
+    /// The objects, each made when it is polled for, and flushed before the next is begun. The first is made.
+    fn body(self) -> ObjectBody {
+        let objects = stream::unfold((self, 0), |(servlet, index)| async move {
+            let object = servlet.objects.get(index)?.clone();
+            if index > 0 {
+                let making = servlet.make(index);
+                flush().await;
+                making.await;
+            }
+            Some((Ok(Frame::data(object)), (servlet, index + 1)))
+        });
+        Box::pin(StreamBody::new(objects))
     }
 }
 
-/// An object being made.
-type PendingObject = Pin<Box<dyn Future<Output = ()>>>;
+/// A body that is not ready makes the server write out what it holds.
+async fn flush() {
+    let mut is_first_poll = true;
+    poll_fn(|context| {
+        if std::mem::take(&mut is_first_poll) {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(())
+    })
+    .await;
+}
+
+type ObjectBody = Pin<Box<dyn Body<Data = Bytes, Error = Infallible>>>;
 
 impl<H: Host> Service<Request<hyper::body::Incoming>> for Servlet<H> {
-    type Response = Response<ObjectBody<H>>;
+    type Response = Response<ObjectBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>>>>;
 
@@ -95,63 +123,11 @@ impl<H: Host> Service<Request<hyper::body::Incoming>> for Servlet<H> {
         let servlet = self.clone();
         Box::pin(async move {
             servlet.make(0).await;
-            let mut response = Response::new(ObjectBody {
-                servlet,
-                next: 0,
-                turn: BodyState::Made,
-            });
+            let mut response = Response::new(servlet.body());
             response
                 .headers_mut()
                 .insert(CONTENT_TYPE, http::HeaderValue::from_static(OBJECT_STREAM));
             Ok(response)
         })
-    }
-}
-
-/// The objects, each made when it is polled for, and flushed before the next is begun.
-struct ObjectBody<H> {
-    servlet: Servlet<H>,
-    next: usize,
-    turn: BodyState,
-}
-
-/// The state of the next object.
-enum BodyState {
-    /// The one before it is yet to be flushed.
-    Flush,
-    /// It is being made.
-    Make(PendingObject),
-    /// It is ready.
-    Made,
-}
-
-// The object that is being made is pinned in its box.
-impl<H> Unpin for ObjectBody<H> {}
-
-impl<H: Host> Body for ObjectBody<H> {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let this = &mut *self;
-        let Some(object) = this.servlet.objects.get(this.next) else {
-            return Poll::Ready(None);
-        };
-        if let BodyState::Flush = this.turn {
-            // A body that is not ready makes the server write out what it holds.
-            this.turn = BodyState::Make(this.servlet.make(this.next));
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if let BodyState::Make(making) = &mut this.turn {
-            std::task::ready!(making.as_mut().poll(context));
-        }
-        let object = object.clone();
-        this.turn = BodyState::Flush;
-        this.next += 1;
-        Poll::Ready(Some(Ok(Frame::data(object))))
     }
 }

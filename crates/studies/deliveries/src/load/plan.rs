@@ -1,8 +1,6 @@
 //! Reads the settings of a load: its stations, what the clients ask for, and the server.
 
-#[cfg(target_os = "linux")]
-use crate::over_link::kernel;
-use crate::over_link::{check_world, tcp_config};
+use crate::over_link::{check_world, host_setup};
 use lastmile_link::radio::Position;
 use lastmile_load::plan::{self, Demand};
 use lastmile_load::rate::RequestRate;
@@ -11,8 +9,7 @@ use lastmile_load::schedule::Arrivals;
 use lastmile_load::server_model::{ServerModel, ServiceTime};
 use lastmile_load::session::Session;
 use lastmile_study::delivery::Refusal;
-use lastmile_study::settings::{ArrivalPattern, Nagle, Persistent, Phases, RateOf, ServerName, Settings, group};
-use lastmile_tcp as tcp;
+use lastmile_study::settings::{ArrivalPattern, Nagle, Persistent, Phases, RateOf, Settings, group};
 use lastmile_testbed::settings::World;
 use lastmile_testbed::testbed::HostSetup;
 use lastmile_units::{Metres, Seed, random};
@@ -44,18 +41,10 @@ pub(super) struct Plan {
     pub(super) interval: Duration,
     /// The requests of a page, where there are pages.
     pub(super) requests_per_page: Option<NonZeroU32>,
-    /// The server program.
-    pub(super) server: ServerName,
-    /// The program that sends the requests.
-    pub(super) generator: ServerName,
     /// The server where it is ours.
     pub(super) model: ServerModel,
-    clients: NonZeroU32,
-    phases: Phases,
-    stagger: Duration,
-    tcp: tcp::Config,
-    #[cfg(target_os = "linux")]
-    kernel: lastmile_world::emu::HostSpec,
+    pub(super) settings: Settings,
+    host: HostSetup,
 }
 
 impl Plan {
@@ -76,109 +65,100 @@ impl Plan {
         let each = RequestRate::new(rate).ok_or("the rate is too low to be shared by the clients; use a higher one")?;
         let body = settings.transfer_size;
         let body = body.ok_or("no transfer_size is set; add transfer_size = \"1 KiB\" to [fixed] or [factors]")?;
-        let server = settings.server();
-        let service_time = settings.service_time().0;
+        let (server, service_time) = (settings.server(), settings.service_time().0);
         if !server.is_ours() && !service_time.is_zero() {
             return Err(format!("server {server} takes its own time; remove the service_time from this part").into());
         }
-        let generator = settings.generator();
-        if !generator.is_ours() {
-            check_generator(&generator, settings)?;
-        }
-        let is_persistent = settings.persistent() == Persistent::On;
-        let timeout = settings.timeout().0;
-        let arrivals = match settings.arrivals() {
-            ArrivalPattern::Constant => Arrivals::Constant(each),
-            ArrivalPattern::Poisson => Arrivals::Poisson(each),
-        };
+        check_generator(settings)?;
         let requests_per_page = settings.page_objects.map(|objects| objects.saturating_add(1));
-        // A page takes as long as it takes: all of its requests count from its start.
-        let session = Session {
-            requests: requests_per_page.unwrap_or(NonZeroU32::MIN),
-            ..Session::SINGLE
-        };
-        let load = plan::Plan {
-            keeps_times: true,
-            connections_per_client: settings.connections.unwrap_or(plan::CONNECTIONS),
-            requests_per_connection: (!is_persistent).then_some(NonZeroU32::MIN),
-            timeout,
-            connect_timeout: timeout,
-            ..plan::Plan::new(
-                Demand::Open { arrivals, session },
-                settings.load_time().0,
-                Request::get(SERVER, &format!("/{FILE}")),
-            )
-        };
-        // As Apache does.
-        let nagle = settings.nagle.unwrap_or(Nagle::Off);
         Ok(Self {
             topology: topology(settings, clients)?,
-            load: Arc::new(load),
+            load: Arc::new(load(settings, each, requests_per_page)),
             interval: Duration::from_secs_f64(1.0 / rate),
             requests_per_page,
-            server,
-            generator,
             model: ServerModel {
                 service_time: ServiceTime::Constant(service_time),
                 body,
-                keep_alive: is_persistent,
+                keep_alive: settings.persistent() == Persistent::On,
                 ..ServerModel::default()
             },
-            clients,
-            phases: settings.phases(),
-            stagger: settings.stagger().0,
-            tcp: tcp_config(settings, nagle),
-            #[cfg(target_os = "linux")]
-            kernel: kernel(settings, nagle),
+            // As Apache does.
+            host: host_setup(settings, Nagle::Off),
+            settings: settings.clone(),
         })
     }
 
     /// The names of the clients.
     pub(super) fn clients(&self) -> impl Iterator<Item = String> {
-        (1..=self.clients.get()).map(client)
+        (1..=self.settings.clients().get()).map(client)
     }
 
     /// How much later than the load a client begins.
     pub(super) fn start(&self, client: u64, seed: Seed) -> Duration {
-        let phase = match self.phases {
+        let phase = match self.settings.phases() {
             Phases::Random => {
                 let nanos = random::up_to(&mut seed.derive("start phase").rng(), self.interval.as_nanos() as u64);
                 Duration::from_nanos(nanos)
             }
             Phases::Equal => Duration::ZERO,
-            Phases::Even => self.interval.mul_f64(client as f64 / f64::from(self.clients.get())),
+            Phases::Even => self
+                .interval
+                .mul_f64(client as f64 / f64::from(self.settings.clients().get())),
         };
-        phase + self.stagger * client as u32
+        phase + self.settings.stagger().0 * client as u32
     }
 
     /// How long requests are sent: from the load's begin to the time at which the last client ends that has no phase.
     pub(super) fn sending_time(&self) -> Duration {
-        self.load.duration + self.stagger * (self.clients.get() - 1)
+        self.load.duration + self.settings.stagger().0 * (self.settings.clients().get() - 1)
     }
 
     /// The requests of all clients.
     pub(super) fn requests(&self) -> f64 {
-        f64::from(self.clients.get())
+        f64::from(self.settings.clients().get())
             * self.requests_per_page.map_or(1.0, |requests| f64::from(requests.get()))
             * self.load.duration.as_secs_f64()
             / self.interval.as_secs_f64()
     }
 
     pub(super) fn host_setup(&self, seed: Seed) -> HostSetup {
-        HostSetup {
-            tcp: tcp::Config {
-                seed: seed.derive("tcp"),
-                ..self.tcp.clone()
-            },
-            #[cfg(target_os = "linux")]
-            kernel: self.kernel.clone(),
-            ..HostSetup::default()
-        }
+        self.host.clone().seeded(seed)
+    }
+}
+
+/// What each client asks for.
+fn load(settings: &Settings, rate: RequestRate, requests_per_page: Option<NonZeroU32>) -> plan::Plan {
+    let arrivals = match settings.arrivals() {
+        ArrivalPattern::Constant => Arrivals::Constant(rate),
+        ArrivalPattern::Poisson => Arrivals::Poisson(rate),
+    };
+    // A page takes as long as it takes: all of its requests count from its start.
+    let session = Session {
+        requests: requests_per_page.unwrap_or(NonZeroU32::MIN),
+        ..Session::SINGLE
+    };
+    let is_persistent = settings.persistent() == Persistent::On;
+    let timeout = settings.timeout().0;
+    plan::Plan {
+        keeps_times: true,
+        connections_per_client: settings.connections.unwrap_or(plan::CONNECTIONS),
+        requests_per_connection: (!is_persistent).then_some(NonZeroU32::MIN),
+        timeout,
+        connect_timeout: timeout,
+        ..plan::Plan::new(
+            Demand::Open { arrivals, session },
+            settings.load_time().0,
+            Request::get(SERVER, &format!("/{FILE}")),
+        )
     }
 }
 
 /// A real generator asks at constant intervals, over a connection for each request, in the emulated world.
-fn check_generator(generator: &ServerName, settings: &Settings) -> Result<(), Refusal> {
+fn check_generator(settings: &Settings) -> Result<(), Refusal> {
+    let generator = settings.generator();
+    if generator.is_ours() {
+        return Ok(());
+    }
     if settings.world() != World::Emulated {
         return Err(
             format!("generator {generator} runs over real kernels only; set world = \"emu\" in this part").into(),

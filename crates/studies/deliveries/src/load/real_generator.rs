@@ -52,13 +52,13 @@ impl RealGenerators {
         plan: &Plan,
         server: SocketAddrV4,
     ) -> Result<Self, Failure> {
-        let peer = PeerSpec::named(plan.generator.as_str()).map_err(failed)?;
-        let folders = TempDir::with_prefix("lastmile-").map_err(failed)?;
+        let peer = PeerSpec::named(plan.settings.generator().as_str()).map_err(Failure::from_error)?;
+        let folders = TempDir::with_prefix("lastmile-").map_err(Failure::from_error)?;
         let (rate, duration) = (1.0 / plan.interval.as_secs_f64(), plan.load.duration);
         let requests = (duration.as_secs_f64() * rate).round().max(1.0);
         let begin = |name: String| {
             let state = folders.path().join(&name);
-            std::fs::create_dir(&state).map_err(failed)?;
+            std::fs::create_dir(&state).map_err(Failure::from_error)?;
             let inputs = Inputs {
                 host: *server.ip(),
                 port: server.port(),
@@ -73,7 +73,7 @@ impl RealGenerators {
             let begun = testbed
                 .world
                 .in_namespace_of(testbed.host(&name), || peer.begin(&inputs, &|_command| Ok(())))?;
-            begun.map_err(failed)
+            begun.map_err(Failure::from_error)
         };
         let running = plan.clients().map(begin).collect::<Result<_, Failure>>()?;
         Ok(Self {
@@ -95,13 +95,13 @@ impl RealGenerators {
             if server.now() > deadline {
                 return Err(Failure::new(format!(
                     "{} did not end within {GRACE:?} after its timeout",
-                    plan.generator
+                    plan.settings.generator()
                 )));
             }
             testbed.run_on(server, W::LIMIT, server.sleep_until(server.now() + POLL_INTERVAL))?;
         }
         let report = |client: RunningClient| {
-            let output = client.end_within(Duration::ZERO).map_err(failed)?;
+            let output = client.end_within(Duration::ZERO).map_err(Failure::from_error)?;
             read(output)
         };
         self.running.drain(..).map(report).collect()
@@ -151,10 +151,6 @@ impl Report {
             0.0
         }
     }
-}
-
-fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::new(error.to_string())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use lastmile_units::Probability;
 use lastmile_world::emu::HostSpec;
 
 /// The kernel settings that a cell's settings ask for, with Nagle's algorithm as given.
-pub(crate) fn kernel(settings: &Settings, nagle: Nagle) -> HostSpec {
+pub(super) fn kernel(settings: &Settings, nagle: Nagle) -> HostSpec {
     HostSpec {
         congestion_control: settings.congestion_control().to_string(),
         initial_window: settings.initial_window.map(std::num::NonZeroU32::get),

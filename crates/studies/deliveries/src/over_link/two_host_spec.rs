@@ -1,40 +1,55 @@
-//! Reads a cell's settings into the specification of its site, so that missing or contradictory settings are reported before
+//! Reads a cell's settings into the specification of its testbed, so that missing or contradictory settings are reported before
 //! anything runs.
 
 #[cfg(target_os = "linux")]
 use super::emulated;
 use lastmile_link::LinkSpec;
-use lastmile_study::settings::{CongestionControl, Nagle, RoundTrip, Settings, SlowDown};
+use lastmile_study::settings::{CongestionControl, Nagle, RoundTrip, Settings};
 use lastmile_tcp as tcp;
 use lastmile_testbed::settings::World;
-use lastmile_testbed::testbed::TwoHostSpec;
+use lastmile_testbed::testbed::{HostSetup, TwoHostSpec};
 use lastmile_world::sim::CpuSpec;
 
-/// The site that `settings` describe; the error is a message for the author of the study. `nagle` is how the delivery's programs set
+/// The testbed that `settings` describe; the error is a message for the author of the study. `nagle` is how the delivery's programs set
 /// Nagle's algorithm unless the settings say.
 pub(super) fn two_host_spec(settings: &Settings, nagle: Nagle) -> Result<TwoHostSpec, String> {
-    let nagle = settings.nagle.unwrap_or(nagle);
     let link = link(settings)?;
     let link = match settings.round_trip {
         Some(RoundTrip::Of(round_trip)) => link.with_round_trip(round_trip),
         Some(RoundTrip::OfLink) | None => link,
     };
     check_world(settings)?;
-    let slow_down = settings.cpu_slowdown();
-    let cpu = |slow_down: SlowDown| CpuSpec {
-        slow_down: slow_down.get(),
-        background_load: settings.background_load().get(),
-        ..CpuSpec::default()
-    };
+    let host = host_setup(settings, nagle);
+    let client_slow_down = settings.cpu_slowdown_client.unwrap_or(settings.cpu_slowdown());
     Ok(TwoHostSpec {
         link,
+        tcp: host.tcp,
+        #[cfg(target_os = "linux")]
+        kernel: host.kernel,
+        server_cpu: host.cpu,
+        client_cpu: CpuSpec {
+            slow_down: client_slow_down.get(),
+            ..host.cpu
+        },
+        hosts: settings.hosts(),
+    })
+}
+
+/// A host with the TCP, the kernel and the CPU that a cell's settings ask for. `nagle` is how the delivery's programs set Nagle's algorithm
+/// unless the settings say.
+pub(crate) fn host_setup(settings: &Settings, nagle: Nagle) -> HostSetup {
+    let nagle = settings.nagle.unwrap_or(nagle);
+    HostSetup {
         tcp: tcp_config(settings, nagle),
         #[cfg(target_os = "linux")]
         kernel: emulated::kernel(settings, nagle),
-        server_cpu: cpu(slow_down),
-        client_cpu: cpu(settings.cpu_slowdown_client.unwrap_or(slow_down)),
-        hosts: settings.hosts(),
-    })
+        cpu: CpuSpec {
+            slow_down: settings.cpu_slowdown().get(),
+            background_load: settings.background_load().get(),
+            ..CpuSpec::default()
+        },
+        cpu_of: None,
+    }
 }
 
 /// The link of a cell, which must have one.
@@ -61,7 +76,7 @@ pub(crate) fn check_world(settings: &Settings) -> Result<(), String> {
 }
 
 /// The settings of our TCP that a cell's settings ask for, with Nagle's algorithm as given.
-pub(crate) fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
+fn tcp_config(settings: &Settings, nagle: Nagle) -> tcp::Config {
     let mut config = tcp::Config::default();
     if let Some(segments) = settings.initial_window {
         config.initial_window = segments.get();

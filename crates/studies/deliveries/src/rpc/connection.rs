@@ -9,7 +9,6 @@ use lastmile_study::settings::{Call, Route};
 use lastmile_testbed::failure::Failure;
 use lastmile_units::{ByteCount, Instant};
 use lastmile_world::{Host, Listener};
-use std::io;
 use std::net::SocketAddrV4;
 use std::ops::Range;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -186,7 +185,7 @@ impl<H: Host> Session<H> {
             while let Some((index, (_, parameters))) = rest.next_if(|(_, (due, _))| **due <= now) {
                 let back_end = format!("back end {}", index % plan.back_ends);
                 let offered = router.offer(&back_end, self.spec.invocation(parameters), now);
-                offered.map_err(|refusal| Failure::new(refusal.to_string()))?;
+                offered.map_err(Failure::from_error)?;
             }
             // What no further call can complete is due.
             let is_last = rest.peek().is_none();
@@ -220,13 +219,13 @@ impl<H: Host> Session<H> {
         self.callers[0].sent += old.sent;
         self.callers[0].setup += old.setup;
         let close = old.wire.close();
-        old.stream.write_all(&close).await.map_err(|error| broken(&error))?;
-        old.stream.shutdown().await.map_err(|error| broken(&error))?;
+        old.stream.write_all(&close).await.map_err(broken)?;
+        old.stream.shutdown().await.map_err(broken)?;
         Ok(close.len() as u64)
     }
 }
 
-fn broken(error: &io::Error) -> Failure {
+fn broken(error: impl std::fmt::Display) -> Failure {
     Failure::new(format!("a connection of calls is broken: {error}"))
 }
 
@@ -243,7 +242,7 @@ struct CallerConnection<H: Host> {
 
 impl<H: Host> CallerConnection<H> {
     async fn open(host: &H, to: SocketAddrV4, spec: &WireSpec) -> Result<Self, Failure> {
-        let stream = host.connect(to).await.map_err(|error| broken(&error))?;
+        let stream = host.connect(to).await.map_err(broken)?;
         let mut wire = Caller::new(spec)?;
         let (opening, waits) = wire.open();
         let mut connection = Self {
@@ -254,11 +253,7 @@ impl<H: Host> CallerConnection<H> {
             sent: 0,
             setup: opening.len() as u64,
         };
-        connection
-            .stream
-            .write_all(&opening)
-            .await
-            .map_err(|error| broken(&error))?;
+        connection.stream.write_all(&opening).await.map_err(broken)?;
         if waits {
             connection.setup += connection.wait_for(Heard::Opened).await?;
         }
@@ -267,8 +262,8 @@ impl<H: Host> CallerConnection<H> {
 
     async fn write(&mut self, message: &[u8]) -> Result<(), Failure> {
         self.sent += message.len() as u64;
-        self.stream.write_all(message).await.map_err(|error| broken(&error))?;
-        self.stream.flush().await.map_err(|error| broken(&error))
+        self.stream.write_all(message).await.map_err(broken)?;
+        self.stream.flush().await.map_err(broken)
     }
 
     /// Reads until this is heard, and returns the bytes that were read for it.
@@ -280,11 +275,7 @@ impl<H: Host> CallerConnection<H> {
                 return Ok(length);
             }
             self.received.clear();
-            let read = self
-                .stream
-                .read_buf(&mut self.received)
-                .await
-                .map_err(|error| broken(&error))?;
+            let read = self.stream.read_buf(&mut self.received).await.map_err(broken)?;
             if read == 0 {
                 return Err(Failure::new("the callee closed a connection of calls"));
             }
@@ -348,7 +339,7 @@ async fn answer<H: Host>(
     tell: &UnboundedSender<Result<Arrival, Failure>>,
 ) -> Result<(), Failure> {
     let mut wire = Callee::new(spec)?;
-    stream.write_all(&wire.open()).await.map_err(|error| broken(&error))?;
+    stream.write_all(&wire.open()).await.map_err(broken)?;
     let mut received = Vec::new();
     loop {
         received.clear();
@@ -366,10 +357,7 @@ async fn answer<H: Host>(
                 }));
             }
             if !message.answer.is_empty() {
-                stream
-                    .write_all(&message.answer)
-                    .await
-                    .map_err(|error| broken(&error))?;
+                stream.write_all(&message.answer).await.map_err(broken)?;
             }
         }
     }

@@ -5,13 +5,7 @@
 //! windows, as gRPC's servers do for large messages.
 
 use lastmile_testbed::failure::Failure;
-
-/// The version of HTTP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HttpVersion {
-    Http1,
-    Http2,
-}
+use lastmile_testbed::http::Version;
 
 /// What an end read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +54,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>) {
 /// One end of a connection.
 #[derive(Debug)]
 pub(super) struct HttpEnd {
-    version: HttpVersion,
+    version: Version,
     is_callee: bool,
     /// What has arrived and is not complete yet.
     received: Vec<u8>,
@@ -72,7 +66,7 @@ pub(super) struct HttpEnd {
 }
 
 impl HttpEnd {
-    pub(super) fn new(version: HttpVersion, is_callee: bool) -> Self {
+    pub(super) fn new(version: Version, is_callee: bool) -> Self {
         Self {
             version,
             is_callee,
@@ -86,7 +80,7 @@ impl HttpEnd {
     /// What it sends first.
     pub(super) fn opening(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        if self.version == HttpVersion::Http2 {
+        if self.version == Version::H2 {
             if self.is_callee {
                 let mut settings = INITIAL_WINDOW_SIZE.to_be_bytes().to_vec();
                 settings.extend(WINDOW_MAX.to_be_bytes());
@@ -103,7 +97,7 @@ impl HttpEnd {
 
     /// The bytes of a request.
     pub(super) fn request(&mut self, body: &[u8]) -> Vec<u8> {
-        if self.version == HttpVersion::Http1 {
+        if self.version == Version::Http11 {
             let mut out = format!(
                 "POST {PATH} HTTP/1.1\r\nhost: {AUTHORITY}\r\ncontent-type: {MEDIA_TYPE}\r\ncontent-length: {}\r\n\r\n",
                 body.len()
@@ -132,9 +126,9 @@ impl HttpEnd {
         loop {
             let rest = &self.received[read..];
             let step = match self.version {
-                HttpVersion::Http1 if self.is_callee => read_request(rest)?,
-                HttpVersion::Http1 => read_response(rest)?,
-                HttpVersion::Http2 if !self.has_read_preface => {
+                Version::Http11 if self.is_callee => read_request(rest)?,
+                Version::Http11 => read_response(rest)?,
+                Version::H2 if !self.has_read_preface => {
                     if rest.len() < PREFACE.len() {
                         None
                     } else if rest.starts_with(PREFACE) {
@@ -144,7 +138,7 @@ impl HttpEnd {
                         return Err(Failure::new("the caller does not begin with HTTP/2's preface"));
                     }
                 }
-                HttpVersion::Http2 => read_frame(rest, self.is_callee, &mut self.open)?,
+                Version::H2 => read_frame(rest, self.is_callee, &mut self.open)?,
             };
             let Some((length, event)) = step else { break };
             read += length;
@@ -257,7 +251,7 @@ mod tests {
     /// Requests in pieces of any size come out whole, and cost what RFC 9113 and RFC 7541 say.
     #[test]
     fn requests_arrive_whole_in_any_pieces_and_later_ones_refer_to_known_fields() {
-        for version in [HttpVersion::Http1, HttpVersion::Http2] {
+        for version in [Version::Http11, Version::H2] {
             let (mut caller, callee) = (HttpEnd::new(version, false), HttpEnd::new(version, true));
             let opening = caller.opening();
             caller.read(&callee.opening()).unwrap();
@@ -279,7 +273,7 @@ mod tests {
                 }
                 assert_eq!(received, bodies);
             }
-            if version == HttpVersion::Http2 {
+            if version == Version::H2 {
                 // A frame of 5 bytes of fields, and one of data.
                 assert_eq!(requests[2].len(), 9 + 5 + 9 + 10);
                 assert_eq!(requests[1].len(), 9 + 5 + 3 * 9 + 40_000);

@@ -1,6 +1,6 @@
 //! The values of calls: prose, a bibliography or ticks, encoded and checked.
 
-use super::schema::{java_stream, read_java_stream, schema};
+use super::schema::{java_stream, not_encoded, not_read, read_java_stream, schema};
 use lastmile_document_formats::{Encoder, Encoding as DocumentEncoding};
 use lastmile_study::settings::{Encoding, Payload};
 use lastmile_testbed::failure::Failure;
@@ -74,18 +74,15 @@ impl Values {
     }
 
     fn encode<T: Serialize + ?Sized>(self, value: &T) -> Result<Vec<u8>, Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::new(format!("a value cannot be encoded: {error}"));
         match self.encoding {
-            Encoding::Ice => ice::to_vec(value).map_err(|error| failed(&error)),
-            Encoding::Cdr => cdr::to_vec(value).map_err(|error| failed(&error)),
-            Encoding::Json => serde_json::to_vec(value).map_err(|error| failed(&error)),
+            Encoding::Ice => ice::to_vec(value).map_err(not_encoded),
+            Encoding::Cdr => cdr::to_vec(value).map_err(not_encoded),
+            Encoding::Json => serde_json::to_vec(value).map_err(not_encoded),
             encoding => {
-                let value = serde_json::to_value(value).map_err(|error| failed(&error))?;
+                let value = serde_json::to_value(value).map_err(not_encoded)?;
                 let schema = schema(self.payload, self.is_single_tick());
                 match document_encoding(encoding) {
-                    Some(encoding) => Encoder::new(encoding, &schema)
-                        .encode(&value)
-                        .map_err(|error| failed(&error)),
+                    Some(encoding) => Encoder::new(encoding, &schema).encode(&value).map_err(not_encoded),
                     None => java_stream(&schema, &value),
                 }
             }
@@ -93,23 +90,15 @@ impl Values {
     }
 
     fn decode<T: DeserializeOwned>(self, parameters: &[u8]) -> Result<(), Failure> {
-        let failed =
-            |error: &dyn std::fmt::Display| Failure::new(format!("the parameters of a call cannot be read: {error}"));
         match self.encoding {
-            Encoding::Ice => ice::from_slice::<T>(parameters)
-                .map(drop)
-                .map_err(|error| failed(&error)),
-            Encoding::Cdr => cdr::from_slice::<T>(parameters)
-                .map(drop)
-                .map_err(|error| failed(&error)),
-            Encoding::Json => serde_json::from_slice::<T>(parameters)
-                .map(drop)
-                .map_err(|error| failed(&error)),
+            Encoding::Ice => ice::from_slice::<T>(parameters).map(drop).map_err(not_read),
+            Encoding::Cdr => cdr::from_slice::<T>(parameters).map(drop).map_err(not_read),
+            Encoding::Json => serde_json::from_slice::<T>(parameters).map(drop).map_err(not_read),
             encoding => match document_encoding(encoding) {
                 Some(encoding) => {
                     let decoder = Encoder::new(encoding, &schema(self.payload, self.is_single_tick()));
-                    let value = decoder.decode(parameters).map_err(|error| failed(&error))?;
-                    T::deserialize(value).map(drop).map_err(|error| failed(&error))
+                    let value = decoder.decode(parameters).map_err(not_read)?;
+                    T::deserialize(value).map(drop).map_err(not_read)
                 }
                 None => read_java_stream(parameters),
             },

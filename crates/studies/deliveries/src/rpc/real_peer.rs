@@ -16,7 +16,6 @@ use lastmile_units::Seed;
 use lastmile_workload::{bibliography, call_values, prose, ticks};
 use lastmile_world::Host as _;
 use serde_json::Value;
-use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{BufReader, Write as _};
@@ -42,15 +41,15 @@ pub(super) struct RealCalls {
     peer: PeerSpec,
     plan: Plan,
     real: RealPeer,
-    clients: Cell<u32>,
+    clients: u32,
     /// Of a run with few calls; none before it.
-    few: Cell<Option<LinkTotals>>,
-    measured: RefCell<VecDeque<f64>>,
-    per_transfer: Cell<LinkTotals>,
+    few: Option<LinkTotals>,
+    measured: VecDeque<f64>,
+    per_transfer: LinkTotals,
     /// The packets at the server's host.
     capture: CaptureFile,
     /// The payload of earlier clients in it.
-    captured: Cell<f64>,
+    captured: f64,
 }
 
 /// What the link carried.
@@ -71,10 +70,6 @@ impl LinkTotals {
     }
 }
 
-fn failed(error: &dyn std::fmt::Display) -> Failure {
-    Failure::new(error.to_string())
-}
-
 impl RealCalls {
     /// Starts the server on the callee's host.
     pub(super) fn start<W: TestbedWorld>(
@@ -82,31 +77,31 @@ impl RealCalls {
         real: &RealPeer,
         testbed: &TwoHostTestbed<W>,
     ) -> Result<Self, Failure> {
-        let folders = TempDir::with_prefix("lastmile-").map_err(|error| failed(&error))?;
+        let folders = TempDir::with_prefix("lastmile-").map_err(Failure::from_error)?;
         let entries = bibliography::entries(bibliography::ENTRIES, Seed::new(1));
         for (folder, count) in [(FEW, TICKS_FEW), (MANY, plan.calls)] {
             let folder = folders.path().join(folder);
-            fs::create_dir(&folder).map_err(|error| failed(&error))?;
+            fs::create_dir(&folder).map_err(Failure::from_error)?;
             let files = call_values::files(&prose::lines(), &entries, &ticks::ticks(count, Seed::new(1)));
-            for (name, content) in files.map_err(|error| failed(&error))? {
-                fs::write(folder.join(name), content).map_err(|error| failed(&error))?;
+            for (name, content) in files.map_err(Failure::from_error)? {
+                fs::write(folder.join(name), content).map_err(Failure::from_error)?;
             }
         }
-        let peer = PeerSpec::named(real.name.as_str()).map_err(|error| failed(&error))?;
+        let peer = PeerSpec::named(real.name.as_str()).map_err(Failure::from_error)?;
         let mut calls = Self::inputs(&folders, real, plan, "server", MANY)?;
         let address = testbed.client.address(PORT);
         (calls.host, calls.port) = (*address.ip(), PORT);
         let server = testbed
             .world
             .in_namespace_of(&testbed.client, || peer.start(&calls, &|_command| Ok(())))?
-            .map_err(|error| failed(&error))?;
+            .map_err(Failure::from_error)?;
         let capture = match testbed.capture_at(CLIENT) {
             Some(capture) => capture,
             None => {
                 let capture = CaptureFile::create(&folders.path().join("calls.pcapng"));
-                let capture = capture.map_err(|error| failed(&error))?;
+                let capture = capture.map_err(Failure::from_error)?;
                 let begun = testbed.world.capture(&testbed.client, Box::new(capture.clone()));
-                begun.map_err(|error| failed(&error))?;
+                begun.map_err(Failure::from_error)?;
                 capture
             }
         };
@@ -114,20 +109,20 @@ impl RealCalls {
             _server: server,
             folders,
             capture,
-            captured: Cell::new(0.0),
+            captured: 0.0,
             peer,
             plan: plan.clone(),
             real: real.clone(),
-            clients: Cell::new(0),
-            few: Cell::new(None),
-            measured: RefCell::default(),
-            per_transfer: Cell::default(),
+            clients: 0,
+            few: None,
+            measured: VecDeque::new(),
+            per_transfer: LinkTotals::default(),
         })
     }
 
     fn inputs(folders: &TempDir, real: &RealPeer, plan: &Plan, state: &str, data: &str) -> Result<Inputs, Failure> {
         let state: PathBuf = folders.path().join(state);
-        fs::create_dir(&state).map_err(|error| failed(&error))?;
+        fs::create_dir(&state).map_err(Failure::from_error)?;
         let operation = match plan.values.payload {
             Payload::Text => "text",
             Payload::Bibliography => "bibliography",
@@ -139,14 +134,13 @@ impl RealCalls {
 
     /// Runs a client to its end, and returns how long its calls took and what the link carried for it.
     fn client<W: TestbedWorld>(
-        &self,
+        &mut self,
         testbed: &TwoHostTestbed<W>,
         calls: u32,
         data: &str,
     ) -> Result<(Vec<f64>, LinkTotals), Failure> {
-        let number = self.clients.get();
-        self.clients.set(number + 1);
-        let state = format!("client-{number}");
+        let state = format!("client-{}", self.clients);
+        self.clients += 1;
         let mut inputs = Self::inputs(&self.folders, &self.real, &self.plan, &state, data)?.with("calls", &calls);
         let address = testbed.client.address(PORT);
         (inputs.host, inputs.port) = (*address.ip(), PORT);
@@ -155,11 +149,11 @@ impl RealCalls {
         let output = testbed.world.run_in_namespace_of(&testbed.server, LIMIT, move || {
             peer.run_within(LIMIT, &inputs, &|_command| Ok(()))
         })?;
-        let output = output.map_err(|error| failed(&error))?;
+        let output = output.map_err(Failure::from_error)?;
         let after = testbed.world.link_counters(testbed.link);
         let down = (after.0.bytes_delivered - before.0.bytes_delivered).as_f64();
         let captured = self.payload_captured()?;
-        let payload_down = captured - self.captured.replace(captured);
+        let payload_down = captured - std::mem::replace(&mut self.captured, captured);
         let times = output.iter().filter(|event| event["event"] == "call");
         let seconds = |event: &Value| {
             let nanoseconds = event["dur_ns"].as_f64().filter(|_| event["ok"] == true);
@@ -180,25 +174,22 @@ impl RealCalls {
     /// The payload that all clients so far have sent to the server, in bytes; what was sent again counts once.
     fn payload_captured(&self) -> Result<f64, Failure> {
         let mut capture = self.capture.clone();
-        capture.flush().map_err(|error| failed(&error))?;
-        let file = fs::File::open(self.capture.path()).map_err(|error| failed(&error))?;
+        capture.flush().map_err(Failure::from_error)?;
+        let file = fs::File::open(self.capture.path()).map_err(Failure::from_error)?;
         let read = analyse(BufReader::new(file), "the capture of a real program");
-        let flows = read.map_err(|error| failed(&error))?.tcp;
+        let flows = read.map_err(Failure::from_error)?.tcp;
         Ok(flows.iter().map(|flow| flow.up.payload_once.as_f64()).sum())
     }
 
     /// One transfer: a call of a document, or all ticks of a client.
-    pub(super) fn repeat<W: TestbedWorld>(&self, testbed: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
+    pub(super) fn repeat<W: TestbedWorld>(&mut self, testbed: &TwoHostTestbed<W>) -> Result<Observation, Failure> {
         let is_ticks = self.plan.values.payload == Payload::Ticks;
-        let few = match self.few.get() {
+        let few = match self.few {
             Some(few) => few,
-            None => {
-                let (_, few) = self.client(testbed, CALLS_FEW, FEW)?;
-                self.few.set(Some(few));
-                few
-            }
+            None => self.client(testbed, CALLS_FEW, FEW)?.1,
         };
-        if self.measured.borrow().is_empty() {
+        self.few = Some(few);
+        if self.measured.is_empty() {
             let warm_up = if is_ticks { 0 } else { self.plan.warm_up };
             let calls = if is_ticks { 1 } else { warm_up + CALLS_MEASURED };
             let (times, carried) = self.client(testbed, calls, MANY)?;
@@ -207,12 +198,12 @@ impl RealCalls {
             } else {
                 f64::from(calls - CALLS_FEW)
             };
-            self.per_transfer.set(carried.less(few, transfers));
-            self.measured.borrow_mut().extend(times.iter().skip(warm_up as usize));
+            self.per_transfer = carried.less(few, transfers);
+            self.measured.extend(times.iter().skip(warm_up as usize));
         }
-        let time = self.measured.borrow_mut().pop_front();
+        let time = self.measured.pop_front();
         let time = time.ok_or_else(|| Failure::new("the client reported no call"))?;
-        let carried = self.per_transfer.get();
+        let carried = self.per_transfer;
         let mut observation = Observation::default();
         if let Some(predicted) = self.plan.predicted_time(carried.payload_down.round() as u64) {
             observation.sample(figure::PREDICTED_TIME, predicted.as_secs_f64());

@@ -66,23 +66,28 @@ fn entry() -> Schema {
     ])
 }
 
+pub(super) fn not_encoded(error: impl std::fmt::Display) -> Failure {
+    Failure::new(format!("a value cannot be encoded: {error}"))
+}
+
+pub(super) fn not_read(error: impl std::fmt::Display) -> Failure {
+    Failure::new(format!("the parameters of a call cannot be read: {error}"))
+}
+
 /// A value as an object stream of its own, as each call of Java RMI is.
 pub(super) fn java_stream(schema: &Schema, value: &Value) -> Result<Vec<u8>, Failure> {
     let value = Classes::default().value(schema, value, ROOT)?;
     let written = ObjectStreamWriter::new().write(&value);
-    written
-        .map(|bytes| bytes.to_vec())
-        .map_err(|error| Failure::new(format!("a value cannot be encoded: {error}")))
+    written.map(|bytes| bytes.to_vec()).map_err(not_encoded)
 }
 
 /// Reads such a stream to its end.
 pub(super) fn read_java_stream(bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |problem: String| Failure::new(format!("the parameters of a call cannot be read: {problem}"));
     let mut reader = ObjectStreamReader::new();
     reader.feed(bytes);
-    let value = reader.next_value().map_err(|error| failed(error.to_string()))?;
-    reader.finish().map_err(|error| failed(error.to_string()))?;
-    value.map(drop).ok_or_else(|| failed("the stream is empty".to_owned()))
+    let value = reader.next_value().map_err(not_read)?;
+    reader.finish().map_err(not_read)?;
+    value.map(drop).ok_or_else(|| not_read("the stream is empty"))
 }
 
 /// The name of what a call carries, for the names of classes.

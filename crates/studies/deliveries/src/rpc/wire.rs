@@ -2,7 +2,7 @@
 //!
 //! A [`Caller`] makes calls, a [`Callee`] receives them. Both are sans-IO; `connection` moves their bytes.
 
-use super::http_framing::{Event, HttpEnd, HttpVersion};
+use super::http_framing::{Event, HttpEnd};
 use super::plan::{Compression, Plan};
 use lastmile_codec::message::{CodecError, Dictionary};
 use lastmile_rpc::frame::{FrameCompression, FrameReader, FrameWriter, read_length, write_length};
@@ -10,6 +10,7 @@ use lastmile_rpc::giop::{self, OMNIORB_MESSAGE_MAX, Parameters, Reply, Request, 
 use lastmile_rpc::ice::{self, Encapsulation, Identity, Invocation};
 use lastmile_study::settings::Protocol;
 use lastmile_testbed::failure::Failure;
+use lastmile_testbed::http::Version;
 use lastmile_units::ByteCount;
 
 /// The longest message that is accepted: above every payload of a study.
@@ -65,86 +66,135 @@ impl WireSpec {
             Encapsulation::new(parameters.to_vec()),
         )
     }
+
+    fn giop_request(&self, id: u32, response: ResponseFlags, parameters: &[u8]) -> Vec<u8> {
+        // omniORB names the code sets in the first request, whose id follows that of the LocateRequest.
+        let contexts = if id == 4 {
+            vec![ServiceContext::code_sets()]
+        } else {
+            Vec::new()
+        };
+        let request = giop::Message::Request(Request {
+            id,
+            response,
+            object_key: OBJECT_KEY.to_vec(),
+            operation: self.operation.to_owned(),
+            contexts,
+            parameters: Parameters::new(parameters.to_vec()),
+        });
+        giop::fragment(request.encode(), OMNIORB_MESSAGE_MAX)
+    }
 }
 
-/// Frames around the messages of a protocol, where there are any.
-struct Frames {
-    ends: Option<(FrameWriter, FrameReader)>,
-}
-
-impl Frames {
-    fn new(spec: &WireSpec) -> Result<Self, CodecError> {
-        let ends = match &spec.frames {
-            None => None,
-            Some(compression) => Some((
-                FrameWriter::new(compression)?,
-                FrameReader::new(compression, MESSAGE_LIMIT)?,
-            )),
-        };
-        Ok(Self { ends })
-    }
-
-    fn wrap(&mut self, message: Vec<u8>) -> Vec<u8> {
-        match &mut self.ends {
-            None => message,
-            Some((writer, _)) => {
-                let mut out = Vec::new();
-                writer.write(&message, &mut out);
-                out
-            }
-        }
-    }
-
-    /// The messages in what has arrived; without frames, it is one piece of them.
-    fn unwrap(&mut self, received: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
-        let Some((_, reader)) = &mut self.ends else {
-            return Ok(vec![received.to_vec()]);
-        };
-        reader.push(received);
-        let mut contents = Vec::new();
-        while let Some(content) = reader.next_frame().map_err(|error| Failure::new(error.to_string()))? {
-            contents.push(content);
-        }
-        Ok(contents)
-    }
+/// One end of a connection: what it makes its bytes with, and what it reads messages with.
+struct End {
+    spec: WireSpec,
+    /// Frames around the messages of a protocol, where there are any.
+    frames: Option<(FrameWriter, FrameReader)>,
+    reader: Reader,
 }
 
 /// The protocol's reader; raw frames need none.
 enum Reader {
     Ice(ice::Reader),
     Giop(giop::Reader),
+    Http(HttpEnd),
     Raw,
 }
 
-impl Reader {
-    fn new(protocol: Protocol) -> Self {
-        match protocol {
-            Protocol::Ice => Self::Ice(ice::Reader::new(MESSAGE_LIMIT)),
-            Protocol::Giop => Self::Giop(giop::Reader::new(giop::Limits {
+/// What an end has read.
+enum Message {
+    Ice(ice::Message),
+    Giop(giop::Message),
+    Http(Event),
+    Raw(Vec<u8>),
+}
+
+impl End {
+    fn new(spec: &WireSpec, is_callee: bool) -> Result<Self, Failure> {
+        let frames = |compression: &FrameCompression| {
+            let writer = FrameWriter::new(compression)?;
+            Ok::<_, CodecError>((writer, FrameReader::new(compression, MESSAGE_LIMIT)?))
+        };
+        let frames = spec.frames.as_ref().map(frames).transpose();
+        let reader = match spec.protocol {
+            Protocol::Ice => Reader::Ice(ice::Reader::new(MESSAGE_LIMIT)),
+            Protocol::Giop => Reader::Giop(giop::Reader::new(giop::Limits {
                 message: MESSAGE_LIMIT,
                 ..giop::Limits::default()
             })),
-            Protocol::Raw | Protocol::Http1 | Protocol::Http2 => Self::Raw,
+            Protocol::Http1 => Reader::Http(HttpEnd::new(Version::Http11, is_callee)),
+            Protocol::Http2 => Reader::Http(HttpEnd::new(Version::H2, is_callee)),
+            Protocol::Raw => Reader::Raw,
+        };
+        Ok(Self {
+            spec: spec.clone(),
+            frames: frames.map_err(Failure::from_error)?,
+            reader,
+        })
+    }
+
+    /// A message in the frames that the connection has.
+    fn wrap(&mut self, message: Vec<u8>) -> Vec<u8> {
+        let Some((writer, _)) = &mut self.frames else {
+            return message;
+        };
+        let mut out = Vec::new();
+        writer.write(&message, &mut out);
+        out
+    }
+
+    /// The contents of the frames that have arrived; without frames, all of it.
+    fn unwrap(&mut self, received: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
+        let Some((_, reader)) = &mut self.frames else {
+            return Ok(vec![received.to_vec()]);
+        };
+        reader.push(received);
+        let mut contents = Vec::new();
+        while let Some(content) = reader.next_frame().map_err(Failure::from_error)? {
+            contents.push(content);
+        }
+        Ok(contents)
+    }
+
+    /// What HTTP/2 sends first; nothing of other protocols.
+    fn http_opening(&self) -> Vec<u8> {
+        match &self.reader {
+            Reader::Http(http) => http.opening(),
+            _ => Vec::new(),
         }
     }
-}
 
-/// One end of HTTP, where the protocol is one of its versions.
-fn http_end(protocol: Protocol, is_callee: bool) -> Option<HttpEnd> {
-    let version = match protocol {
-        Protocol::Http1 => HttpVersion::Http1,
-        Protocol::Http2 => HttpVersion::Http2,
-        _ => return None,
-    };
-    Some(HttpEnd::new(version, is_callee))
+    /// The messages in what has arrived.
+    fn read(&mut self, received: &[u8]) -> Result<Vec<Message>, Failure> {
+        if let Reader::Http(http) = &mut self.reader {
+            return Ok(http.read(received)?.into_iter().map(Message::Http).collect());
+        }
+        let mut messages = Vec::new();
+        for piece in self.unwrap(received)? {
+            match &mut self.reader {
+                Reader::Ice(reader) => {
+                    reader.push(&piece);
+                    while let Some((message, _)) = reader.next_message().map_err(Failure::from_error)? {
+                        messages.push(Message::Ice(message));
+                    }
+                }
+                Reader::Giop(reader) => {
+                    reader.push(&piece);
+                    while let Some(message) = reader.next_message().map_err(Failure::from_error)? {
+                        messages.push(Message::Giop(message));
+                    }
+                }
+                Reader::Http(_) | Reader::Raw => messages.push(Message::Raw(piece)),
+            }
+        }
+        Ok(messages)
+    }
 }
 
 /// The end that makes calls.
 pub(super) struct Caller {
-    spec: WireSpec,
-    http: Option<HttpEnd>,
-    frames: Frames,
-    reader: Reader,
+    end: End,
     next_id: u32,
 }
 
@@ -160,10 +210,7 @@ pub(super) enum Heard {
 impl Caller {
     pub(super) fn new(spec: &WireSpec) -> Result<Self, Failure> {
         Ok(Self {
-            spec: spec.clone(),
-            http: http_end(spec.protocol, false),
-            frames: Frames::new(spec).map_err(|error| Failure::new(error.to_string()))?,
-            reader: Reader::new(spec.protocol),
+            end: End::new(spec, false)?,
             // omniORB counts by two, from 2.
             next_id: if spec.protocol == Protocol::Giop { 2 } else { 1 },
         })
@@ -171,31 +218,30 @@ impl Caller {
 
     /// What it sends before the first call, and whether it then waits for [`Heard::Opened`].
     pub(super) fn open(&mut self) -> (Vec<u8>, bool) {
-        match self.spec.protocol {
+        match self.end.spec.protocol {
             Protocol::Giop => {
                 let locate = giop::Message::LocateRequest {
                     id: self.take_id(),
                     object_key: OBJECT_KEY.to_vec(),
                 };
-                (self.frames.wrap(locate.encode()), true)
+                (self.end.wrap(locate.encode()), true)
             }
-            Protocol::Ice => (Vec::new(), true),
-            Protocol::Http2 => (self.http.as_ref().map_or_else(Vec::new, HttpEnd::opening), true),
+            Protocol::Ice | Protocol::Http2 => (self.end.http_opening(), true),
             Protocol::Raw | Protocol::Http1 => (Vec::new(), false),
         }
     }
 
     /// What it sends before it closes the connection.
     pub(super) fn close(&mut self) -> Vec<u8> {
-        match self.spec.protocol {
-            Protocol::Ice => self.frames.wrap(ice::Message::Close.encode()),
-            Protocol::Giop => self.frames.wrap(giop::Message::CloseConnection.encode()),
+        match self.end.spec.protocol {
+            Protocol::Ice => self.end.wrap(ice::Message::Close.encode()),
+            Protocol::Giop => self.end.wrap(giop::Message::CloseConnection.encode()),
             Protocol::Raw | Protocol::Http1 | Protocol::Http2 => Vec::new(),
         }
     }
 
     fn take_id(&mut self) -> u32 {
-        let step = if self.spec.protocol == Protocol::Giop { 2 } else { 1 };
+        let step = if self.end.spec.protocol == Protocol::Giop { 2 } else { 1 };
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(step);
         id
@@ -204,12 +250,13 @@ impl Caller {
     /// The bytes of a two-way call.
     pub(super) fn two_way(&mut self, parameters: &[u8]) -> Vec<u8> {
         let id = self.take_id();
-        let message = match self.spec.protocol {
-            Protocol::Ice => self.spec.ice(&ice::Message::Request {
+        let spec = &self.end.spec;
+        let message = match spec.protocol {
+            Protocol::Ice => spec.ice(&ice::Message::Request {
                 id,
-                invocation: self.spec.invocation(parameters),
+                invocation: spec.invocation(parameters),
             }),
-            Protocol::Giop => self.giop_request(id, ResponseFlags::Target, parameters),
+            Protocol::Giop => spec.giop_request(id, ResponseFlags::Target, parameters),
             Protocol::Raw | Protocol::Http1 | Protocol::Http2 => raw(id, &[parameters]),
         };
         self.framed(message)
@@ -217,104 +264,66 @@ impl Caller {
 
     /// A message in the frames that the connection has, and in a request where it is one of HTTP.
     fn framed(&mut self, message: Vec<u8>) -> Vec<u8> {
-        let framed = self.frames.wrap(message);
-        match &mut self.http {
-            Some(http) => http.request(&framed),
-            None => framed,
+        let framed = self.end.wrap(message);
+        match &mut self.end.reader {
+            Reader::Http(http) => http.request(&framed),
+            _ => framed,
         }
     }
 
     /// The bytes of one-way calls, which are sent together.
     pub(super) fn one_ways(&mut self, calls: &[Vec<u8>]) -> Vec<u8> {
-        match (self.spec.protocol, calls) {
+        let spec = &self.end.spec;
+        let message = match (spec.protocol, calls) {
             (Protocol::Ice, [call]) => {
-                let invocation = self.spec.invocation(call);
-                let message = self.spec.ice(&ice::Message::Request { id: 0, invocation });
-                self.frames.wrap(message)
+                let invocation = spec.invocation(call);
+                spec.ice(&ice::Message::Request { id: 0, invocation })
             }
             (Protocol::Ice, calls) => {
-                let calls = calls.iter().map(|call| self.spec.invocation(call)).collect();
-                let message = self.spec.ice(&ice::Message::Batch(calls));
-                self.frames.wrap(message)
+                let calls = calls.iter().map(|call| spec.invocation(call)).collect();
+                spec.ice(&ice::Message::Batch(calls))
             }
             (Protocol::Giop, calls) => {
                 // GIOP has no batches: its messages are written together.
                 let mut messages = Vec::new();
                 for call in calls {
                     let id = self.take_id();
-                    messages.extend(self.giop_request(id, ResponseFlags::None, call));
+                    messages.extend(self.end.spec.giop_request(id, ResponseFlags::None, call));
                 }
-                self.frames.wrap(messages)
+                messages
             }
             (Protocol::Raw | Protocol::Http1 | Protocol::Http2, calls) => {
                 let calls: Vec<&[u8]> = calls.iter().map(Vec::as_slice).collect();
-                self.framed(raw(0, &calls))
+                raw(0, &calls)
             }
-        }
-    }
-
-    fn giop_request(&self, id: u32, response: ResponseFlags, parameters: &[u8]) -> Vec<u8> {
-        // omniORB names the code sets in the first request, whose id follows that of the LocateRequest.
-        let contexts = if id == 4 {
-            vec![ServiceContext::code_sets()]
-        } else {
-            Vec::new()
         };
-        let request = giop::Message::Request(Request {
-            id,
-            response,
-            object_key: OBJECT_KEY.to_vec(),
-            operation: self.spec.operation.to_owned(),
-            contexts,
-            parameters: Parameters::new(parameters.to_vec()),
-        });
-        giop::fragment(request.encode(), OMNIORB_MESSAGE_MAX)
+        self.framed(message)
     }
 
     /// What has arrived from the callee.
     pub(super) fn read(&mut self, received: &[u8]) -> Result<Vec<Heard>, Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
         let mut heard = Vec::new();
-        if let Some(http) = &mut self.http {
-            heard.extend(http.read(received)?.into_iter().filter_map(|event| match event {
-                Event::Opened => Some(Heard::Opened),
-                Event::Response => Some(Heard::Reply),
-                Event::Request { .. } | Event::Send(_) => None,
-            }));
-            return Ok(heard);
-        }
-        for piece in self.frames.unwrap(received)? {
-            match &mut self.reader {
-                Reader::Ice(reader) => {
-                    reader.push(&piece);
-                    while let Some((message, _)) = reader.next_message().map_err(|error| failed(&error))? {
-                        heard.push(match message {
-                            ice::Message::Validate => Heard::Opened,
-                            ice::Message::Reply {
-                                status: ice::ReplyStatus::Success(_),
-                                ..
-                            } => Heard::Reply,
-                            other => return Err(Failure::new(format!("the callee sent {other:?}"))),
-                        });
-                    }
+        for message in self.end.read(received)? {
+            heard.push(match message {
+                Message::Ice(ice::Message::Validate)
+                | Message::Giop(giop::Message::LocateReply {
+                    status: giop::LocateStatus::Here,
+                    ..
+                })
+                | Message::Http(Event::Opened) => Heard::Opened,
+                Message::Ice(ice::Message::Reply {
+                    status: ice::ReplyStatus::Success(_),
+                    ..
+                })
+                | Message::Http(Event::Response)
+                | Message::Raw(_) => Heard::Reply,
+                Message::Giop(giop::Message::Reply(reply)) if reply.status == giop::ReplyStatus::NoException => {
+                    Heard::Reply
                 }
-                Reader::Giop(reader) => {
-                    reader.push(&piece);
-                    while let Some(message) = reader.next_message().map_err(|error| failed(&error))? {
-                        heard.push(match message {
-                            giop::Message::LocateReply {
-                                status: giop::LocateStatus::Here,
-                                ..
-                            } => Heard::Opened,
-                            giop::Message::Reply(reply) if reply.status == giop::ReplyStatus::NoException => {
-                                Heard::Reply
-                            }
-                            other => return Err(Failure::new(format!("the callee sent {other:?}"))),
-                        });
-                    }
-                }
-                Reader::Raw => heard.push(Heard::Reply),
-            }
+                Message::Http(Event::Request { .. } | Event::Send(_)) => continue,
+                Message::Ice(other) => return Err(Failure::new(format!("the callee sent {other:?}"))),
+                Message::Giop(other) => return Err(Failure::new(format!("the callee sent {other:?}"))),
+            });
         }
         Ok(heard)
     }
@@ -332,6 +341,7 @@ fn raw(id: u32, calls: &[&[u8]]) -> Vec<u8> {
 }
 
 /// A message of the caller: its calls, and what answers them.
+#[derive(Default)]
 pub(super) struct Received {
     pub(super) calls: Vec<Vec<u8>>,
     /// The bytes to send back; empty where the calls are one-way.
@@ -339,148 +349,111 @@ pub(super) struct Received {
 }
 
 /// The end that receives calls.
-pub(super) struct Callee {
-    spec: WireSpec,
-    http: Option<HttpEnd>,
-    frames: Frames,
-    reader: Reader,
-}
+pub(super) struct Callee(End);
 
 impl Callee {
     pub(super) fn new(spec: &WireSpec) -> Result<Self, Failure> {
-        Ok(Self {
-            spec: spec.clone(),
-            http: http_end(spec.protocol, true),
-            frames: Frames::new(spec).map_err(|error| Failure::new(error.to_string()))?,
-            reader: Reader::new(spec.protocol),
-        })
+        End::new(spec, true).map(Self)
     }
 
     /// What it sends first.
     pub(super) fn open(&mut self) -> Vec<u8> {
-        match self.spec.protocol {
-            Protocol::Ice => self.frames.wrap(ice::Message::Validate.encode()),
-            Protocol::Http2 => self.http.as_ref().map_or_else(Vec::new, HttpEnd::opening),
-            Protocol::Giop | Protocol::Raw | Protocol::Http1 => Vec::new(),
+        match self.0.spec.protocol {
+            Protocol::Ice => self.0.wrap(ice::Message::Validate.encode()),
+            _ => self.0.http_opening(),
         }
     }
 
     /// What has arrived from the caller.
     pub(super) fn read(&mut self, received: &[u8]) -> Result<Vec<Received>, Failure> {
         let mut all = Vec::new();
-        if self.http.is_some() {
-            self.read_requests(received, &mut all)?;
-            return Ok(all);
-        }
-        for piece in self.frames.unwrap(received)? {
-            self.read_piece(&piece, &mut all)?;
-        }
-        for received in &mut all {
+        for message in self.0.read(received)? {
+            let mut received = match message {
+                Message::Ice(message) => answer_ice(&self.0.spec, message)?,
+                Message::Giop(message) => answer_giop(message)?,
+                Message::Raw(content) => answer_raw(&content)?,
+                Message::Http(event) => {
+                    self.answer_http(event, &mut all)?;
+                    continue;
+                }
+            };
             if !received.answer.is_empty() {
-                let answer = std::mem::take(&mut received.answer);
-                received.answer = self.frames.wrap(answer);
+                received.answer = self.0.wrap(received.answer);
             }
+            all.push(received);
         }
         Ok(all)
     }
 
     /// Every request is answered, also where its calls are one-way: HTTP has nothing else.
-    fn read_requests(&mut self, received: &[u8], all: &mut Vec<Received>) -> Result<(), Failure> {
-        let Some(http) = &mut self.http else { return Ok(()) };
-        for event in http.read(received)? {
-            match event {
-                Event::Request { body, response } => {
-                    for content in self.frames.unwrap(&body)? {
-                        all.push(Received {
-                            answer: response.clone(),
-                            ..answer_raw(&content)?
-                        });
-                    }
-                }
-                Event::Send(answer) => all.push(Received {
-                    calls: Vec::new(),
-                    answer,
-                }),
-                Event::Opened | Event::Response => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn read_piece(&mut self, piece: &[u8], all: &mut Vec<Received>) -> Result<(), Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
-        match &mut self.reader {
-            Reader::Ice(reader) => {
-                reader.push(piece);
-                while let Some((message, _)) = reader.next_message().map_err(|error| failed(&error))? {
-                    all.extend(answer_ice(&self.spec, message)?);
+    fn answer_http(&mut self, event: Event, all: &mut Vec<Received>) -> Result<(), Failure> {
+        match event {
+            Event::Request { body, response } => {
+                for content in self.0.unwrap(&body)? {
+                    all.push(Received {
+                        answer: response.clone(),
+                        ..answer_raw(&content)?
+                    });
                 }
             }
-            Reader::Giop(reader) => {
-                reader.push(piece);
-                while let Some(message) = reader.next_message().map_err(|error| failed(&error))? {
-                    all.extend(answer_giop(message)?);
-                }
-            }
-            Reader::Raw => all.push(answer_raw(piece)?),
+            Event::Send(answer) => all.push(Received {
+                calls: Vec::new(),
+                answer,
+            }),
+            Event::Opened | Event::Response => {}
         }
         Ok(())
     }
 }
 
-fn answer_ice(spec: &WireSpec, message: ice::Message) -> Result<Option<Received>, Failure> {
+fn answer_ice(spec: &WireSpec, message: ice::Message) -> Result<Received, Failure> {
+    let mut received = Received::default();
     match message {
-        ice::Message::Request { id: 0, invocation } => Ok(Some(Received {
-            calls: vec![invocation.parameters.content],
-            answer: Vec::new(),
-        })),
         ice::Message::Request { id, invocation } => {
-            let status = ice::ReplyStatus::Success(Encapsulation::new(Vec::new()));
-            Ok(Some(Received {
-                calls: vec![invocation.parameters.content],
-                answer: spec.ice(&ice::Message::Reply { id, status }),
-            }))
+            received.calls.push(invocation.parameters.content);
+            if id != 0 {
+                let status = ice::ReplyStatus::Success(Encapsulation::new(Vec::new()));
+                received.answer = spec.ice(&ice::Message::Reply { id, status });
+            }
         }
-        ice::Message::Batch(calls) => Ok(Some(Received {
-            calls: calls.into_iter().map(|call| call.parameters.content).collect(),
-            answer: Vec::new(),
-        })),
-        ice::Message::Close => Ok(None),
-        other => Err(Failure::new(format!("the caller sent {other:?}"))),
+        ice::Message::Batch(calls) => received
+            .calls
+            .extend(calls.into_iter().map(|call| call.parameters.content)),
+        ice::Message::Close => {}
+        other => return Err(Failure::new(format!("the caller sent {other:?}"))),
     }
+    Ok(received)
 }
 
-fn answer_giop(message: giop::Message) -> Result<Option<Received>, Failure> {
+fn answer_giop(message: giop::Message) -> Result<Received, Failure> {
+    let mut received = Received::default();
     match message {
         giop::Message::LocateRequest { id, .. } => {
             let status = giop::LocateStatus::Here;
-            Ok(Some(Received {
-                calls: Vec::new(),
-                answer: giop::Message::LocateReply { id, status }.encode(),
-            }))
+            received.answer = giop::Message::LocateReply { id, status }.encode();
         }
         giop::Message::Request(request) => {
-            let reply = giop::Message::Reply(Reply {
-                id: request.id,
-                status: giop::ReplyStatus::NoException,
-                contexts: Vec::new(),
-                results: Parameters::new(Vec::new()),
-            });
-            let is_wanted = request.response != ResponseFlags::None;
-            Ok(Some(Received {
-                calls: vec![request.parameters.content],
-                answer: if is_wanted { reply.encode() } else { Vec::new() },
-            }))
+            received.calls.push(request.parameters.content);
+            if request.response != ResponseFlags::None {
+                let reply = giop::Message::Reply(Reply {
+                    id: request.id,
+                    status: giop::ReplyStatus::NoException,
+                    contexts: Vec::new(),
+                    results: Parameters::new(Vec::new()),
+                });
+                received.answer = reply.encode();
+            }
         }
-        giop::Message::CloseConnection => Ok(None),
-        other => Err(Failure::new(format!("the caller sent {other:?}"))),
+        giop::Message::CloseConnection => {}
+        other => return Err(Failure::new(format!("the caller sent {other:?}"))),
     }
+    Ok(received)
 }
 
 fn answer_raw(content: &[u8]) -> Result<Received, Failure> {
     let broken = || Failure::new("a frame is cut off");
     let length_at = |at: usize| {
-        let read = read_length(&content[at..]).map_err(|error| Failure::new(error.to_string()))?;
+        let read = read_length(&content[at..]).map_err(Failure::from_error)?;
         let (value, head) = read.ok_or_else(broken)?;
         Ok::<_, Failure>((value, at + head))
     };

@@ -2,13 +2,14 @@
 //!
 //! The client connects and sends one small request; the server sends the bytes. Times run from `connect`.
 
+use super::{PORT, run_pair};
 use crate::over_link::observe_link;
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::Observation;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
 use lastmile_units::{ByteCount, Instant};
-use lastmile_world::{Host, Listener};
+use lastmile_world::Host;
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -16,7 +17,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 const REQUEST: usize = 100;
 /// How much is written or read at once.
 const CHUNK: usize = 64 << 10;
-const PORT: u16 = 80;
 
 /// The figures of a transfer.
 pub(super) const FIGURES: &[&Figure] = &[
@@ -39,19 +39,8 @@ struct Times {
 }
 
 pub(super) fn run<W: TestbedWorld>(testbed: &TwoHostTestbed<W>, bytes: ByteCount) -> Result<Observation, Failure> {
-    let before = testbed.counters();
-    let failed = |error: io::Error| Failure::new(format!("the transfer failed: {error}"));
-    let mut listener = testbed.server.listen(PORT).map_err(failed)?;
-    testbed.server.spawn(async move {
-        // The client sees an error here as a stream that ends too soon.
-        if let Ok(mut stream) = listener.accept().await {
-            let _ = serve(&mut stream, bytes).await;
-        }
-    });
-    let times = testbed
-        .run(fetch(testbed.client.clone(), testbed.server.address(PORT), bytes))?
-        .map_err(failed)?;
-    let done = testbed.counters().since(before);
+    let client = fetch(testbed.client.clone(), testbed.server.address(PORT), bytes);
+    let (times, done) = run_pair(testbed, "transfer", move |stream| serve(stream, bytes), client)?;
     let mut observation = Observation::default();
     observation.sample_time(figure::HANDSHAKE_TIME, times.start..times.connected);
     observation.sample_time(figure::FIRST_BYTE_TIME, times.start..times.first_byte);
@@ -63,7 +52,7 @@ pub(super) fn run<W: TestbedWorld>(testbed: &TwoHostTestbed<W>, bytes: ByteCount
     Ok(observation)
 }
 
-async fn serve(stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin), bytes: ByteCount) -> io::Result<()> {
+async fn serve(mut stream: impl AsyncReadExt + AsyncWriteExt + Unpin, bytes: ByteCount) -> io::Result<()> {
     let mut request = [0; REQUEST];
     stream.read_exact(&mut request).await?;
     let chunk = vec![0; CHUNK];

@@ -2,6 +2,7 @@
 //!
 //! The client sends a request and waits for the whole response before it sends the next, after a pause if one is set.
 
+use super::{PORT, run_pair};
 use crate::over_link::observe_link;
 use lastmile_study::figure::{self, Figure};
 use lastmile_study::observation::Observation;
@@ -9,13 +10,11 @@ use lastmile_testbed::failure::Failure;
 use lastmile_testbed::testbed::{TestbedWorld, TwoHostTestbed};
 use lastmile_units::Instant;
 use lastmile_workload::RequestResponse;
-use lastmile_world::{Host, Listener};
+use lastmile_world::Host;
 use std::io;
 use std::net::SocketAddrV4;
 use std::ops::Range;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
-const PORT: u16 = 80;
 
 /// The figures of the exchanges.
 pub(super) const FIGURES: &[&Figure] = &[
@@ -41,19 +40,9 @@ pub(super) fn run<W: TestbedWorld>(
     testbed: &TwoHostTestbed<W>,
     exchanges: &RequestResponse,
 ) -> Result<Observation, Failure> {
-    let before = testbed.counters();
-    let failed = |error: io::Error| Failure::new(format!("the exchanges failed: {error}"));
-    let mut listener = testbed.server.listen(PORT).map_err(failed)?;
-    let asked = exchanges.clone();
-    testbed.server.spawn(async move {
-        // The client sees an error here as a stream that ends too soon.
-        if let Ok(mut stream) = listener.accept().await {
-            let _ = serve(&mut stream, &asked).await;
-        }
-    });
     let client = exchange(testbed.client.clone(), testbed.server.address(PORT), exchanges.clone());
-    let times = testbed.run(client)?.map_err(failed)?;
-    let done = testbed.counters().since(before);
+    let served = exchanges.clone();
+    let (times, done) = run_pair(testbed, "exchanges", move |stream| serve(stream, served), client)?;
     let mut observation = Observation::default();
     observation.sample_time(figure::HANDSHAKE_TIME, times.start..times.connected);
     for response in times.responses {
@@ -65,10 +54,7 @@ pub(super) fn run<W: TestbedWorld>(
     Ok(observation)
 }
 
-async fn serve(
-    stream: &mut (impl AsyncReadExt + AsyncWriteExt + Unpin),
-    exchanges: &RequestResponse,
-) -> io::Result<()> {
+async fn serve(mut stream: impl AsyncReadExt + AsyncWriteExt + Unpin, exchanges: RequestResponse) -> io::Result<()> {
     let mut request = vec![0; exchanges.request.get() as usize];
     let response = vec![0; exchanges.response.get() as usize];
     for _ in 0..exchanges.requests.get() {

@@ -18,14 +18,14 @@ const WARM_UP: usize = 20;
 /// The file whose messages peers deliver.
 const FILE: &str = "messages.jsonl";
 
-/// Starts the server that is `asked` for, with the messages to send. For a real server, connections are first opened over its own
+/// Starts the server of the plan, with the messages to send. For a real server, connections are first opened over its own
 /// loopback and dropped, since a just-in-time compiler needs some to settle.
 pub(super) fn serve<W: TestbedWorld>(
     testbed: &TwoHostTestbed<W>,
-    asked: &Plan,
-    arranged: &Schedule,
+    plan: &Plan,
+    schedule: &Schedule,
 ) -> Result<ServerUnderTest, Failure> {
-    let connections = &arranged.conversation.connections;
+    let connections = &schedule.conversation.connections;
     let messages = || connections.iter().flat_map(|connection| &connection.down);
     let service = || {
         let is_timed = messages().any(|message| message.due.fixed_delay() > Duration::ZERO);
@@ -35,14 +35,14 @@ pub(super) fn serve<W: TestbedWorld>(
         Ok(ServerJob {
             operation: "deliver",
             file: (FILE, lines.into_bytes()),
-            options: vec![("message_compression", asked.messages.codec.to_string())],
+            options: vec![("message_compression", plan.messages.codec.to_string())],
         })
     };
-    ServerUnderTest::start(testbed, &testbed.server, &asked.server, service, |address| {
+    ServerUnderTest::start(testbed, &testbed.server, &plan.server, service, |address| {
         let clients = Clients {
             host: testbed.server.clone(),
             address,
-            options: ConnectionOptions::without_cpu_cost(asked.compression.clone()),
+            options: ConnectionOptions::without_cpu_cost(plan.compression.clone()),
             seed: Seed::new(0),
         };
         async move { clients.open_sequentially(WARM_UP).await }

@@ -22,12 +22,12 @@ impl Plan {
         let messages = Messages::of(settings)?;
         let policy = &messages.policy;
         let coding = CompressionMode::from_codec(messages.codec);
-        let told_by_rsv1 = [
+        let signalled_by_rsv1 = [
             ("uncompressed", policy.skip.is_some()),
             ("compression_threshold", policy.threshold > ByteCount::ZERO),
             ("reset_after_idle", policy.reset_after_idle.is_some()),
         ];
-        if let Some((key, _)) = told_by_rsv1.iter().find(|(_, is_set)| *is_set)
+        if let Some((key, _)) = signalled_by_rsv1.iter().find(|(_, is_set)| *is_set)
             && coding.is_application_layer()
         {
             return Err(format!(

@@ -24,38 +24,37 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// Schedules the messages of a workload, which `seed` generates unless they are recorded.
-    pub(super) fn from_workload(asked: &Plan, seed: Seed) -> Result<Self, Failure> {
-        let failed = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
-        let messages = asked.messages.workload.messages(seed).map_err(|error| failed(&error))?;
-        let arranged = Self::arrange(asked, &messages);
-        let count = arranged.conversation.connections.len();
+    pub(super) fn from_workload(plan: &Plan, seed: Seed) -> Result<Self, Failure> {
+        let messages = plan.messages.workload.messages(seed).map_err(Failure::from_error)?;
+        let schedule = Self::arrange(plan, &messages);
+        let count = schedule.conversation.connections.len();
         if count > CONNECTIONS_MAX {
             return Err(Failure::new(format!(
                 "the messages use {count} connections, but at most {CONNECTIONS_MAX} are opened; remove some from the transcript"
             )));
         }
-        if !asked.server.is_ours() && count > 1 {
+        if !plan.server.is_ours() && count > 1 {
             return Err(Failure::new(format!(
                 "the messages use {count} connections, but {} delivers the same messages over each; use a workload with one, or server = \"lastmile\"",
-                asked.server
+                plan.server
             )));
         }
-        if arranged.conversation.messages() == 0 {
+        if schedule.conversation.messages() == 0 {
             return Err(Failure::new(format!(
                 "there is no message for {} to send: the server sends the messages that a transcript marks as sent",
-                asked.server
+                plan.server
             )));
         }
-        Ok(arranged)
+        Ok(schedule)
     }
 
-    fn arrange(asked: &Plan, messages: &[Message]) -> Self {
+    fn arrange(plan: &Plan, messages: &[Message]) -> Self {
         let mut firsts: BTreeMap<u32, Option<Duration>> = BTreeMap::new();
         for message in messages {
             firsts.entry(message.connection).or_insert(message.at);
         }
         let start = firsts.values().flatten().min().copied().unwrap_or_default();
-        let is_recorded = asked.pace == Pace::Recorded;
+        let is_recorded = plan.pace == Pace::Recorded;
         let mut connections: BTreeMap<u32, Connection> = firsts
             .iter()
             .map(|(number, first)| {
@@ -77,13 +76,13 @@ impl Schedule {
             };
             let side = match message.direction {
                 Direction::Sent => &mut connection.down,
-                Direction::Received if asked.server.is_ours() => &mut connection.up,
+                Direction::Received if plan.server.is_ours() => &mut connection.up,
                 Direction::Received => {
                     left_out += 1;
                     continue;
                 }
             };
-            let due = match asked.pace {
+            let due = match plan.pace {
                 Pace::Recorded => {
                     let first = firsts.get(&message.connection).copied().flatten();
                     SendTime::After(message.at.unwrap_or_default().saturating_sub(first.unwrap_or_default()))
@@ -93,10 +92,10 @@ impl Schedule {
                 }
                 Pace::OneByOne => SendTime::OneByOne,
             };
-            side.push(outgoing(asked, message, due));
+            side.push(outgoing(plan, message, due));
         }
         for connection in connections.values_mut() {
-            connection.schedule_resets(&asked.messages.policy);
+            connection.schedule_resets(&plan.messages.policy);
         }
         Self {
             conversation: Rc::new(Conversation {
@@ -121,9 +120,9 @@ impl Schedule {
     }
 }
 
-fn outgoing(asked: &Plan, message: &Message, due: SendTime) -> ScheduledMessage {
-    let (policy, size) = (&asked.messages.policy, ByteCount::from(message.payload.len()));
-    let pieces = match &asked.compression {
+fn outgoing(plan: &Plan, message: &Message, due: SendTime) -> ScheduledMessage {
+    let (policy, size) = (&plan.messages.policy, ByteCount::from(message.payload.len()));
+    let pieces = match &plan.compression {
         CompressionMode::PermessageDeflate { .. } if policy.compresses(message.kind, size) => policy.pieces(size),
         // An application compresses a whole message, however it is fragmented.
         CompressionMode::ApplicationLayer { .. } => vec![size],

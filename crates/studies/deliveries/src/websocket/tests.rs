@@ -240,9 +240,9 @@ fn what_cannot_be_had_is_refused_with_the_remedy() {
 
 /// The messages that a real server delivers of a chat in which the client speaks, too, and the doubt that the client's are left out.
 pub(crate) fn one_way() -> (usize, Doubt) {
-    let said = asked("workload = { kind = 'chat', messages = 60, speakers = 1 }\nworld = 'emu'\nserver = 'node-ws'");
-    let arranged = Schedule::from_workload(&said, Seed::new(1)).unwrap();
-    (arranged.conversation.messages(), arranged.doubt(&said.server).unwrap())
+    let plan = asked("workload = { kind = 'chat', messages = 60, speakers = 1 }\nworld = 'emu'\nserver = 'node-ws'");
+    let schedule = Schedule::from_workload(&plan, Seed::new(1)).unwrap();
+    (schedule.conversation.messages(), schedule.doubt(&plan.server).unwrap())
 }
 
 #[test]

@@ -4,6 +4,7 @@ use lastmile_testbed::peer::{Inputs, PeerSpec, Program};
 use lastmile_units::Seed;
 use lastmile_workload::{bibliography, call_values, prose, ticks};
 use std::net::{Ipv4Addr, TcpListener};
+use std::time::Duration;
 
 /// In every operation and compression, the digests of both ends are equal, and every call is reported.
 pub(crate) fn arrive_as_they_were_sent(peer: &PeerSpec, server: &Program) -> String {
@@ -33,7 +34,11 @@ pub(crate) fn arrive_as_they_were_sent(peer: &PeerSpec, server: &Program) -> Str
                 .start(&inputs(&at_server), &|_| Ok(()))
                 .unwrap_or_else(|error| failed(&error));
             let result = peer
-                .run(&inputs(&at_client).with("calls", "3"), &|_| Ok(()))
+                .run_within(
+                    Duration::from_secs(600),
+                    &inputs(&at_client).with("calls", "3"),
+                    &|_| Ok(()),
+                )
                 .unwrap_or_else(|error| failed(&error));
             running.stop().unwrap_or_else(|error| failed(&error));
             let output = std::fs::read_to_string(at_server.path().join("stdout.log")).unwrap();

@@ -8,6 +8,7 @@ use lastmile_wire_formats::java::{ObjectStreamReader, ObjectStreamWriter};
 use lastmile_workload::WorkloadSpec;
 use lastmile_workload::test_executions::{Case, TestExecutions};
 use lastmile_workload::tm_packets::TmPackets;
+use std::time::Duration;
 
 /// The cases of the report of 2005 whose objects differ; case I is case H over other links.
 fn cases() -> Vec<(&'static str, WorkloadSpec)> {
@@ -34,7 +35,11 @@ pub(crate) fn streams_are_the_same_both_ways(jdk: &PeerSpec) {
         written.push((name, stream));
     }
     let output = jdk
-        .run(&Inputs::new("rewrite", data.path(), state.path()), &|_| Ok(()))
+        .run_within(
+            Duration::from_secs(600),
+            &Inputs::new("rewrite", data.path(), state.path()),
+            &|_| Ok(()),
+        )
         .unwrap_or_else(|error| panic!("{error}"));
     for (name, stream) in written {
         let about = output.iter().find(|line| line["stream"] == name);

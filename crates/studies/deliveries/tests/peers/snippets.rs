@@ -15,6 +15,7 @@ use lastmile_workload::WorkloadSpec;
 use lastmile_workload::messages::{Chat, Documents};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// The settings: the default, then settings that each differ from it in another way.
 const SETTINGS: [&str; 6] = [
@@ -199,7 +200,7 @@ fn made_by_its_own_zlib(peer: &PeerSpec, deflate: Deflate, messages: &[String]) 
     let inputs = peer_testbed
         .inputs_of("compress")
         .with("message_compression", &MessageCodec::Deflate(runs_as));
-    let output = peer.run(&inputs, &|_| Ok(())).unwrap();
+    let output = peer.run_within(Duration::from_secs(600), &inputs, &|_| Ok(())).unwrap();
     let sizes = output.iter().filter_map(|event| event["bytes"].as_u64());
     sizes.map(|bytes| usize::try_from(bytes).unwrap()).collect()
 }

@@ -119,8 +119,8 @@ impl ChartSpec {
     pub(super) fn check(&self, study: &Study) -> Result<(), String> {
         study.check_parts(&self.parts)?;
         let x = match &self.x {
-            Horizontal::Factor(key, _) => Some(key),
-            Horizontal::Figure(..) | Horizontal::Time => None,
+            Horizontal::Factor { factor, .. } => Some(factor),
+            Horizontal::Figure { .. } | Horizontal::Time { .. } => None,
         };
         self.check_axes()?;
         let named = x.into_iter().chain(&self.series).chain(&self.label).map(|key| key.0);
@@ -162,18 +162,19 @@ impl ChartSpec {
 
     /// Checks that the axes go together.
     fn check_axes(&self) -> Result<(), String> {
-        let is_curve = matches!(self.y, Vertical::Figure { .. }) && matches!(self.x, Horizontal::Factor(..));
+        let is_curve = matches!(self.y, Vertical::Figure { .. }) && matches!(self.x, Horizontal::Factor { .. });
         if self.mark.is_some() && !is_curve {
             return Err("a mark belongs to a curve: a figure over a factor".to_owned());
         }
         match (&self.x, &self.y) {
-            (Horizontal::Time, Vertical::Timelines { .. }) | (Horizontal::Figure(..), Vertical::Share { .. }) => Ok(()),
+            (Horizontal::Time { .. }, Vertical::Timelines { .. })
+            | (Horizontal::Figure { .. }, Vertical::Share { .. }) => Ok(()),
             (_, Vertical::Timelines { .. }) => Err("timelines need x = { time = true }".to_owned()),
-            (Horizontal::Time, _) => Err("x = { time = true } needs y = { timelines = [...] }".to_owned()),
+            (Horizontal::Time { .. }, _) => Err("x = { time = true } needs y = { timelines = [...] }".to_owned()),
             (_, Vertical::Share { .. }) => {
                 Err("a share needs the figure that it is of: x = { figure = ... }".to_owned())
             }
-            (Horizontal::Figure(..), Vertical::Stack { .. }) => {
+            (Horizontal::Figure { .. }, Vertical::Stack { .. }) => {
                 Err("stacked figures need a factor: x = { factor = ... }".to_owned())
             }
             _ => Ok(()),

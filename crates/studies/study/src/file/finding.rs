@@ -389,7 +389,7 @@ impl<'a> Scope<'a> {
         if let (Err(error), false) = (&statistic, ["first", "rest"].contains(&name)) {
             return mistake(error.to_string());
         }
-        let found = figure::find(figure).map_err(|error| Problem::Mistake(error.to_string()))?;
+        let found = figure::find(figure).map_err(Problem::Mistake)?;
         let run = match self.source {
             Source::Run(run) => run,
             Source::Study(study) => return self.check_one_cell(study).map(|()| 1.0),

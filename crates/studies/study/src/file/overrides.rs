@@ -104,7 +104,6 @@ impl Study {
     /// When no cell would change, or when a level that the study compares or publishes would no longer occur.
     pub fn set(&mut self, overriding: &SettingOverride) -> Result<Vec<String>, StudyError> {
         let SettingOverride { key, settings, .. } = overriding;
-        let refused = |problem: String| Err(StudyError::new(&format!("study {:?}", self.name), problem));
         let has_own = |varied: &[&str], fixed: &Settings| varied.contains(key) || fixed.levels().contains_key(*key);
         let own: Vec<(Option<String>, bool)> = self
             .layers()
@@ -117,9 +116,9 @@ impl Study {
             })
             .collect();
         if own.iter().all(|(_, has_own)| *has_own) {
-            return refused(format!(
+            return Err(self.error(format!(
                 "{overriding} would change nothing: every cell has its own {key}; change {key} in the study's file"
-            ));
+            )));
         }
         self.fixed = self.fixed.overlaid(settings);
         if let Err(problem) = self.check() {

@@ -37,7 +37,7 @@ impl Rule {
             ));
         };
         let statistic = Statistic::parse(statistic).map_err(|error| error.to_string())?;
-        let figure = figure::find(figure).map_err(|error| error.to_string())?;
+        let figure = figure::find(figure)?;
         let (comparison, bound) = Comparison::strip_from(bound_written).ok_or_else(|| {
             format!("bound {bound_written:?} starts with none of <, <=, >, >=; write it like \"< 20 s\"")
         })?;

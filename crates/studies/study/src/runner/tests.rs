@@ -50,7 +50,7 @@ fn observed_run(
     let (mut journal, mut outcomes) = Journal::open(&path).unwrap();
     let costs = CostTable::free();
     let threads = NonZeroUsize::new(threads).unwrap();
-    let run = Run {
+    let run = StudyRunner {
         expanded: &expand(study).unwrap(),
         experiment,
         costs: &costs,

@@ -28,4 +28,15 @@ macro_rules! serialize_as_text {
     };
 }
 
-pub(super) use {choice, serialize_as_text};
+/// Prints settings as what they wrap.
+macro_rules! display_as_content {
+    ($($type:ty),+) => {
+        $(impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.0, f)
+            }
+        })+
+    };
+}
+
+pub(super) use {choice, display_as_content, serialize_as_text};

@@ -1,6 +1,6 @@
 //! The settings of a load and of its radio, one by one, so that each can be a factor.
 
-use super::choice::{choice, serialize_as_text};
+use super::choice::{choice, display_as_content, serialize_as_text};
 use lastmile_units::Dbm;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
@@ -17,12 +17,6 @@ impl Rate {
     /// Requests per second.
     pub const fn per_second(self) -> f64 {
         self.0
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 
@@ -105,12 +99,7 @@ impl<'de> Deserialize<'de> for TransmitPower {
 #[serde(transparent)]
 pub struct Label(String);
 
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
+display_as_content!(Rate, Label);
 serialize_as_text!(TransmitPower);
 
 #[cfg(test)]

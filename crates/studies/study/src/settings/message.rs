@@ -3,7 +3,7 @@
 //! They apply to every delivery that carries messages.
 
 use super::Settings;
-use super::choice::{choice, serialize_as_text};
+use super::choice::{choice, display_as_content, serialize_as_text};
 use lastmile_codec::message::Kind;
 use lastmile_codec::message::{self, Deflate, MessageCodec, Policy};
 use lastmile_units::{ByteCount, duration};
@@ -49,11 +49,7 @@ macro_rules! number {
             }
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
-            }
-        }
+        display_as_content!($type);
 
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -90,12 +86,6 @@ number! {
 /// The kind of data that deflate expects: `"default"`, `"filtered"`, `"huffman-only"`, `"rle"`, `"fixed"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strategy(pub message::Strategy);
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 impl<'de> Deserialize<'de> for Strategy {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -237,6 +227,7 @@ impl Settings {
     }
 }
 
+display_as_content!(Strategy);
 serialize_as_text!(Takeover, Strategy, Fragment, ResetAfterIdle);
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The small types of single settings; each is read from the text that it prints as.
 
-use super::choice::{choice, serialize_as_text};
+use super::choice::{choice, display_as_content, serialize_as_text};
 use lastmile_units::duration;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
@@ -99,12 +99,6 @@ impl Default for ServerName {
     }
 }
 
-impl fmt::Display for ServerName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 impl<'de> Deserialize<'de> for ServerName {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
@@ -136,12 +130,6 @@ impl Default for DeliveryName {
     /// The delivery of cells that do not name one.
     fn default() -> Self {
         Self("http/1.1".to_owned())
-    }
-}
-
-impl fmt::Display for DeliveryName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -223,12 +211,6 @@ impl SlowDown {
     }
 }
 
-impl fmt::Display for SlowDown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 impl<'de> Deserialize<'de> for SlowDown {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let factor = f64::deserialize(from)?;
@@ -240,6 +222,7 @@ impl<'de> Deserialize<'de> for SlowDown {
     }
 }
 
+display_as_content!(ServerName, DeliveryName, SlowDown);
 serialize_as_text!(Nagle, RoundTrip);
 
 #[cfg(test)]

@@ -51,12 +51,11 @@ label = "link"
 "max(transfer_time)" = "< 8 s"
 "#;
 
-const ABOUT: fn() -> RunInfo = || RunInfo {
-    cpu: "free".into(),
-    cpu_machine: "none".into(),
-    version: "0".into(),
-    run: "runs/test-1".into(),
-};
+const RUN: &str = "runs/test-1";
+
+fn meta(study: &Study) -> Meta {
+    Meta::new(study, &lastmile_testbed::cpu_cost_model::CostTable::free(), "0")
+}
 
 fn study(toml: &str) -> Study {
     Study::parse("test.toml", toml).unwrap()
@@ -81,7 +80,7 @@ fn outcomes(study: &Study) -> Outcomes {
 
 fn run(toml: &str) -> Run {
     let study = study(toml);
-    summarise(&expand(&study).unwrap(), &outcomes(&study), ABOUT())
+    summarise(&expand(&study).unwrap(), &outcomes(&study), &meta(&study), RUN)
 }
 
 #[test]
@@ -117,7 +116,7 @@ fn a_spread_that_no_chance_made_has_no_interval() {
     for outcome in outcomes.values_mut().flat_map(|repeats| repeats.values_mut()) {
         outcome.as_mut().unwrap().varied.clear();
     }
-    let run = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
+    let run = summarise(&expand(&study).unwrap(), &outcomes, &meta(&study), RUN);
     let time = &run.cells[0].figures["transfer_time"];
     assert_eq!(time.ci95, None);
     assert!(time.population_sd > 0.0);
@@ -132,7 +131,7 @@ fn the_interval_is_that_of_runs_and_not_of_the_requests_in_them() {
             *requests = vec![requests[0]; 100];
         }
     }
-    let run_of_requests = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
+    let run_of_requests = summarise(&expand(&study).unwrap(), &outcomes, &meta(&study), RUN);
     let time = &run_of_requests.cells[0].figures["transfer_time"];
     assert_eq!(time.n, 500);
     assert_eq!(time.ci95, run(STUDY).cells[0].figures["transfer_time"].ci95);
@@ -174,7 +173,7 @@ fn a_failed_repeat_is_left_out_of_pairs_and_doubted() {
         .get_mut(&plain)
         .unwrap()
         .insert(1, Err(Failure::new("it was reset")));
-    let run = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
+    let run = summarise(&expand(&study).unwrap(), &outcomes, &meta(&study), RUN);
     let cell = &run.cells[0];
     assert_eq!(
         (
@@ -197,7 +196,7 @@ fn a_cell_without_a_single_success_is_invalid_and_its_ratio_is_left_out() {
     for outcome in outcomes.get_mut(&plain).unwrap().values_mut() {
         *outcome = Err(Failure::new("it was reset"));
     }
-    let run = summarise(&expand(&study).unwrap(), &outcomes, ABOUT());
+    let run = summarise(&expand(&study).unwrap(), &outcomes, &meta(&study), RUN);
     assert!(!run.cells[0].valid && run.cells[0].figures.is_empty());
     assert_eq!(run.ratios.iter().filter(|ratio| ratio.name == "etdr").count(), 1);
 }
@@ -213,7 +212,7 @@ fn a_doubt_of_the_experiment_is_shown_once_and_a_figure_that_is_missing_is_doubt
         let doubt = Doubt::new(DoubtKind::NoCost, "none");
         outcome.as_mut().unwrap().doubts.push(doubt);
     }
-    let cell = &summarise(&expand(&study).unwrap(), &outcomes, ABOUT()).cells[0];
+    let cell = &summarise(&expand(&study).unwrap(), &outcomes, &meta(&study), RUN).cells[0];
     let kinds: Vec<_> = cell.doubts.iter().map(|doubt| doubt.kind.name()).collect();
     assert_eq!(kinds, ["no-cost", "missing-figure"]);
     assert_eq!(cell.figures.keys().collect::<Vec<_>>(), ["transfer_time"]);
@@ -284,7 +283,10 @@ fn the_record_does_not_depend_on_the_order_in_which_repeats_came() {
             backwards.entry(key.clone()).or_default().insert(repeat, outcome);
         }
     }
-    assert_eq!(summarise(&expand(&study).unwrap(), &backwards, ABOUT()), run(STUDY));
+    assert_eq!(
+        summarise(&expand(&study).unwrap(), &backwards, &meta(&study), RUN),
+        run(STUDY)
+    );
 }
 
 #[test]
@@ -332,7 +334,7 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
             other => panic!("{other} has no row"),
         }
     }
-    summarise(&expand(&study).unwrap(), &outcomes, ABOUT())
+    summarise(&expand(&study).unwrap(), &outcomes, &meta(&study), RUN)
         .cells
         .remove(0)
         .doubts
@@ -404,7 +406,7 @@ fn load_outcomes(study: &Study) -> Outcomes {
 
 fn load_run() -> Run {
     let study = study(LOAD);
-    summarise(&expand(&study).unwrap(), &load_outcomes(&study), ABOUT())
+    summarise(&expand(&study).unwrap(), &load_outcomes(&study), &meta(&study), RUN)
 }
 
 #[test]
@@ -441,7 +443,7 @@ fn a_cell_with_raw_and_with_compressed_repeats_has_both() {
         .for_each(|time| raw.sample(figure::RESPONSE_TIME, *time));
     let key = expand(&study).unwrap().cells.remove(0).key();
     outcomes.entry(key).or_default().insert(1, Ok(raw));
-    let time = &summarise(&expand(&study).unwrap(), &outcomes, ABOUT()).cells[0].figures["response_time"];
+    let time = &summarise(&expand(&study).unwrap(), &outcomes, &meta(&study), RUN).cells[0].figures["response_time"];
     assert_eq!(time.n, 10_000);
     assert!((time.quantiles["0.5"] / 2.5005 - 1.0).abs() < 0.001);
 }

@@ -52,10 +52,7 @@ pub fn calibrate() -> Costs {
                 drop(black_box(decode(codec.coding(), black_box(&coded), limit)));
             })
         };
-        let both = |measure: &dyn Fn(&[u8]) -> SamplesAtSize| Samples {
-            small: measure(&small),
-            large: Some(measure(&large)),
-        };
+        let both = |measure: &dyn Fn(&[u8]) -> SamplesAtSize| Samples::of_sizes(measure(&small), measure(&large));
         operations.insert(Operation::Encode(codec).to_string(), both(&encoding));
         operations.insert(Operation::Decode(codec).to_string(), both(&decoding));
     }
@@ -80,10 +77,7 @@ pub fn calibrate() -> Costs {
     let peers = tls::TlsPair::new();
     operations.insert(Operation::AcceptTls.to_string(), peers.accept());
     operations.insert(Operation::ConnectTls.to_string(), peers.connect());
-    let records = Samples {
-        small: peers.seal(&small),
-        large: Some(peers.seal(&large)),
-    };
+    let records = Samples::of_sizes(peers.seal(&small), peers.seal(&large));
     operations.insert(Operation::ProtectRecords.to_string(), records);
     let on_messages = messages::samples().into_iter();
     operations.extend(on_messages.map(|(operation, samples)| (operation.to_string(), samples)));
@@ -102,10 +96,7 @@ fn object_samples(call: impl Fn(&TestExecution, &[u8])) -> Samples {
         let written = test_executions::stream(&executions[..1]).concat();
         at_size(written.len(), || call(&executions[0], &written))
     };
-    Samples {
-        small: at(Case::F),
-        large: Some(at(Case::E)),
-    }
+    Samples::of_sizes(at(Case::F), at(Case::E))
 }
 
 /// Times `call`, which works on `bytes` bytes.

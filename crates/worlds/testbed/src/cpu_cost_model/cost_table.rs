@@ -107,6 +107,22 @@ impl Costs {
 }
 
 impl Samples {
+    /// Samples of an operation whose time does not depend on a size.
+    pub(super) const fn of_any_size(seconds: Vec<f64>) -> Self {
+        let bytes = ByteCount::ZERO;
+        Self {
+            small: SamplesAtSize { bytes, seconds },
+            large: None,
+        }
+    }
+
+    pub(super) const fn of_sizes(small: SamplesAtSize, large: SamplesAtSize) -> Self {
+        Self {
+            small,
+            large: Some(large),
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
         for SamplesAtSize { seconds, bytes } in [Some(&self.small), self.large.as_ref()].into_iter().flatten() {
             // At most a day: no operation comes near it, and the virtual clock cannot represent infinity.

@@ -14,7 +14,7 @@
 use super::Version;
 use lastmile_units::ByteCount;
 use rcgen::{
-    BasicConstraints, Certificate, CertificateParams, CustomExtension, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, CustomExtension, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose,
     PKCS_ECDSA_P256_SHA256, PKCS_ED25519, SerialNumber, date_time_ymd,
 };
 use rustls::client::Resumption;
@@ -85,18 +85,18 @@ impl<C> Tls<C> {
 impl ClientTls {
     /// A client that trusts the servers of [`ServerTls`], and no other.
     pub fn new(version: Version) -> Self {
-        Self::trusting(version, CHAIN.root.clone())
+        Self::trusting(version, &CHAIN)
     }
 
     /// A client that trusts the servers of [`ServerTls::for_browsers`], and no other: what stands for a browser in a simulated world.
     pub fn like_browsers(version: Version) -> Self {
-        Self::trusting(version, BROWSER_CHAIN.root.clone())
+        Self::trusting(version, &BROWSER_CHAIN)
     }
 
-    fn trusting(version: Version, root: CertificateDer<'static>) -> Self {
+    fn trusting(version: Version, chain: &Chain) -> Self {
         let mut roots = RootCertStore::empty();
         roots
-            .add(root)
+            .add(chain.root.clone())
             .expect("a certificate of our own making is a trust anchor");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = ClientConfig::builder_with_details(provider, Arc::new(FixedTime))
@@ -135,22 +135,22 @@ fn unknown_protocols(size: usize) -> impl Iterator<Item = Vec<u8>> {
 impl ServerTls {
     /// A server with the chain that [`ClientTls`] trusts.
     pub fn new(version: Version) -> Self {
-        Self::showing(version, CHAIN.shown.clone(), PrivateKeyDer::from(key_document(LEAF)))
+        Self::showing(version, &CHAIN)
     }
 
     /// A server with a chain that browsers can verify, whose leaf is [`browser_certificate`]. A browser has to be told to accept it.
     pub fn for_browsers(version: Version) -> Self {
-        let key = PrivatePkcs8KeyDer::from(BROWSER_CHAIN.key.serialize_der());
-        Self::showing(version, BROWSER_CHAIN.shown.clone(), PrivateKeyDer::from(key))
+        Self::showing(version, &BROWSER_CHAIN)
     }
 
-    fn showing(version: Version, chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Self {
+    fn showing(version: Version, chain: &Chain) -> Self {
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(chain.key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = ServerConfig::builder_with_details(provider, Arc::new(FixedTime))
             .with_protocol_versions(&[&rustls::version::TLS13])
             .expect("ring has cipher suites of TLS 1.3")
             .with_no_client_auth()
-            .with_single_cert(chain, key)
+            .with_single_cert(chain.shown.clone(), key)
             .expect("the key is that of the leaf");
         config.alpn_protocols = vec![version.protocol_name().to_vec()];
         // Tickets are sent nevertheless, as servers do: two, rustls' default.
@@ -180,22 +180,22 @@ impl TimeProvider for FixedTime {
     }
 }
 
+/// Certificates that a root signed, and the key of the last.
 struct Chain {
     root: CertificateDer<'static>,
     /// The leaf, then the intermediate.
     shown: Vec<CertificateDer<'static>>,
-}
-
-static CHAIN: LazyLock<Chain> = LazyLock::new(Chain::make);
-
-/// The chain for browsers, and the key of its leaf.
-struct BrowserChain {
-    root: CertificateDer<'static>,
-    shown: Vec<CertificateDer<'static>>,
+    /// The leaf's.
     key: KeyPair,
 }
 
-static BROWSER_CHAIN: LazyLock<BrowserChain> = LazyLock::new(BrowserChain::make);
+static CHAIN: LazyLock<Chain> = LazyLock::new(|| Chain::make(key, 0));
+
+/// The chain for browsers. No figure depends on its keys; signatures differ in size by a few bytes (they are two integers in DER).
+static BROWSER_CHAIN: LazyLock<Chain> = LazyLock::new(|| {
+    let key = |_| KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("ring makes such keys");
+    Chain::make(key, ECDSA_EXTRA)
+});
 
 /// The leaf of the chain of [`ServerTls::for_browsers`], in DER.
 pub fn browser_certificate() -> &'static [u8] {
@@ -212,47 +212,24 @@ const SIGNED: &str = "a certificate of fixed contents is signed as it was when i
 /// What a key and a signature of ECDSA add to a certificate, in DER: the padding is shorter by as much.
 const ECDSA_EXTRA: usize = 64;
 
-impl BrowserChain {
-    /// No figure depends on the keys; signatures differ in size by a few bytes (they are two integers in DER).
-    fn make() -> Self {
-        let key = || KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("ring makes such keys");
-        let (root_key, intermediate_key, leaf_key) = (key(), key(), key());
+impl Chain {
+    /// A chain with the keys of [`ROOT`], [`INTERMEDIATE`] and [`LEAF`], which add `extra` bytes to a certificate.
+    fn make(key: impl Fn(u8) -> KeyPair, extra: usize) -> Self {
+        let (root_key, intermediate_key, leaf_key) = (key(ROOT), key(INTERMEDIATE), key(LEAF));
         let root = authority("lastmile root", ROOT);
         let root_certificate = root.self_signed(&root_key).expect(SIGNED);
-        let root = Issuer::new(root, root_key);
         let mut intermediate = authority("lastmile intermediate", INTERMEDIATE);
-        intermediate.custom_extensions = vec![padding(INTERMEDIATE_PADDING - ECDSA_EXTRA)];
-        let signed_intermediate = intermediate.signed_by(&intermediate_key, &root).expect(SIGNED);
+        intermediate.custom_extensions = vec![padding(INTERMEDIATE_PADDING - extra)];
+        let root = Issuer::new(root, root_key);
+        let intermediate_certificate = intermediate.signed_by(&intermediate_key, &root).expect(SIGNED);
         let mut leaf = params(SERVER_NAME, LEAF, vec![SERVER_NAME.to_owned()]);
-        leaf.custom_extensions = vec![padding(LEAF_PADDING - ECDSA_EXTRA)];
+        leaf.custom_extensions = vec![padding(LEAF_PADDING - extra)];
         let issuer = Issuer::new(intermediate, intermediate_key);
         let leaf = leaf.signed_by(&leaf_key, &issuer).expect(SIGNED);
         Self {
             root: root_certificate.der().clone(),
-            shown: vec![leaf.der().clone(), signed_intermediate.der().clone()],
+            shown: vec![leaf.der().clone(), intermediate_certificate.der().clone()],
             key: leaf_key,
-        }
-    }
-}
-
-impl Chain {
-    fn make() -> Self {
-        let root = authority("lastmile root", ROOT);
-        let root_certificate = root.self_signed(&key(ROOT)).expect(SIGNED);
-        let mut intermediate = authority("lastmile intermediate", INTERMEDIATE);
-        intermediate.custom_extensions = vec![padding(INTERMEDIATE_PADDING)];
-        let intermediate_certificate: Certificate = intermediate
-            .signed_by(&key(INTERMEDIATE), &Issuer::from_params(&root, key(ROOT)))
-            .expect(SIGNED);
-        let mut leaf = params(SERVER_NAME, LEAF, vec![SERVER_NAME.to_owned()]);
-        leaf.custom_extensions = vec![padding(LEAF_PADDING)];
-        let leaf = leaf
-            .signed_by(&key(LEAF), &Issuer::from_params(&intermediate, key(INTERMEDIATE)))
-            .expect(SIGNED);
-        let shown = vec![leaf.der().clone(), intermediate_certificate.der().clone()];
-        Self {
-            root: root_certificate.der().clone(),
-            shown,
         }
     }
 }
@@ -277,16 +254,11 @@ fn params(name: &str, number: u8, names: Vec<String>) -> CertificateParams {
     params
 }
 
-fn key(seed: u8) -> KeyPair {
-    KeyPair::from_pkcs8_der_and_sign_algo(&key_document(seed), &PKCS_ED25519)
-        .expect("the document holds an Ed25519 key")
-}
-
 /// An Ed25519 private key in PKCS #8: the fixed bytes of RFC 8410 section 7, then the key, which is `seed` 32 times.
-fn key_document(seed: u8) -> PrivatePkcs8KeyDer<'static> {
+fn key(seed: u8) -> KeyPair {
     let mut document = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20".to_vec();
     document.extend([seed; 32]);
-    PrivatePkcs8KeyDer::from(document)
+    KeyPair::from_pkcs8_der_and_sign_algo(&document.into(), &PKCS_ED25519).expect("the document holds an Ed25519 key")
 }
 
 #[cfg(test)]
@@ -309,7 +281,7 @@ mod tests {
         let sizes: Vec<usize> = CHAIN.shown.iter().map(|certificate| certificate.len()).collect();
         assert_eq!(ByteCount::from(sizes.iter().sum::<usize>()), CHAIN_SIZE, "{sizes:?}");
         assert_eq!(
-            Chain::make().shown,
+            Chain::make(key, 0).shown,
             CHAIN.shown,
             "Ed25519 signatures are deterministic (RFC 8032 section 5.1.6)"
         );

@@ -72,23 +72,23 @@ impl CompressionMode {
 
     /// A new encoder of the application; none where it does not compress.
     pub(super) fn encoder(&self) -> Result<Option<MessageEncoder>, Failure> {
-        let Self::ApplicationLayer { codec, dictionary } = self else {
-            return Ok(None);
-        };
-        let encoder = MessageEncoder::new(codec, dictionary.as_deref());
-        encoder
-            .map(Some)
-            .map_err(|error| Failure::new(format!("{codec}: {error}")))
+        self.of_application(MessageEncoder::new)
     }
 
     /// A new decoder of the application; none where it does not compress.
     pub(super) fn decoder(&self) -> Result<Option<MessageDecoder>, Failure> {
+        self.of_application(MessageDecoder::new)
+    }
+
+    fn of_application<T, E: std::fmt::Display>(
+        &self,
+        new: impl Fn(&MessageCodec, Option<&Dictionary>) -> Result<T, E>,
+    ) -> Result<Option<T>, Failure> {
         let Self::ApplicationLayer { codec, dictionary } = self else {
             return Ok(None);
         };
-        let decoder = MessageDecoder::new(codec, dictionary.as_deref());
-        decoder
-            .map(Some)
+        let made = new(codec, dictionary.as_deref());
+        made.map(Some)
             .map_err(|error| Failure::new(format!("{codec}: {error}")))
     }
 }

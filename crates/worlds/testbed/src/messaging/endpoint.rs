@@ -16,7 +16,6 @@ use lastmile_websocket::{
 use lastmile_world::Host;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
@@ -80,7 +79,7 @@ impl<H: Host> Endpoint<H> {
         let mut buffer = vec![0; CHUNK];
         loop {
             let output = self.session.take_output();
-            self.stream.write_all(&output).await.map_err(failed)?;
+            self.stream.write_all(&output).await.map_err(Failure::from_error)?;
             match self.session.next_event() {
                 Some(Event::Opened(agreed)) => {
                     return Ok(HandshakeResult {
@@ -91,7 +90,7 @@ impl<H: Host> Endpoint<H> {
                 }
                 Some(Event::Failed(failure)) => return Err(Failure::new(failure.to_string())),
                 Some(_) => {}
-                None => match self.stream.read(&mut buffer).await.map_err(failed)? {
+                None => match self.stream.read(&mut buffer).await.map_err(Failure::from_error)? {
                     0 => self.session.transport_ended(),
                     read => {
                         received.extend_from_slice(&buffer[..read]);
@@ -186,13 +185,13 @@ impl<H: Host> OpenConnection<'_, H> {
                 self.session.borrow_mut().reset_compressor();
             }
             let sent = self.session.borrow_mut().send(kind, &bytes, form);
-            sent.map_err(|error| Failure::new(error.to_string()))?;
+            sent.map_err(Failure::from_error)?;
             self.flush(&mut stream).await?;
         }
         if self.role == Role::Server {
             wait_for_state(&mut receiver, ReceiverState::AllReceived).await;
             let closing = self.session.borrow_mut().close(CloseCode::NORMAL, "");
-            closing.map_err(|error| Failure::new(error.to_string()))?;
+            closing.map_err(Failure::from_error)?;
             self.flush(&mut stream).await?;
             wait_for_state(&mut receiver, ReceiverState::Closed).await;
         } else {
@@ -201,13 +200,13 @@ impl<H: Host> OpenConnection<'_, H> {
             // The server ends the transport (RFC 6455 section 7.1.1).
             wait_for_state(&mut receiver, ReceiverState::Finished).await;
         }
-        stream.shutdown().await.map_err(failed)?;
+        stream.shutdown().await.map_err(Failure::from_error)?;
         Ok(due)
     }
 
     async fn flush(&self, stream: &mut (impl AsyncWrite + Unpin)) -> Result<(), Failure> {
         let output = self.session.borrow_mut().take_output();
-        stream.write_all(&output).await.map_err(failed)
+        stream.write_all(&output).await.map_err(Failure::from_error)
     }
 
     async fn receive(
@@ -257,7 +256,7 @@ impl<H: Host> OpenConnection<'_, H> {
                 sender(ReceiverState::Finished);
                 return Ok(ended);
             }
-            let read = stream.read(&mut buffer).await.map_err(failed)?;
+            let read = stream.read(&mut buffer).await.map_err(Failure::from_error)?;
             is_finished = read == 0;
             if is_finished {
                 self.session.borrow_mut().transport_ended();
@@ -341,9 +340,4 @@ async fn wait_for_state(receiver: &mut mpsc::UnboundedReceiver<ReceiverState>, w
         }
     }
     future::pending::<()>().await;
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-fn failed(error: io::Error) -> Failure {
-    Failure::new(error.to_string())
 }

@@ -21,7 +21,7 @@ impl CpuCost for Fixed {
     }
 }
 
-/// A site whose client's CPU is four times slower than the server's.
+/// A testbed whose client's CPU is four times slower than the server's.
 fn testbed(link: &str) -> TwoHostTestbed<sim::World> {
     let spec = TwoHostSpec {
         client_cpu: CpuSpec {
@@ -65,7 +65,7 @@ fn conversation(start: ClockOrigin, down: Vec<ScheduledMessage>, up: Vec<Schedul
 }
 
 fn seen(link: &str, conversation: &Rc<Conversation>, options: &ConnectionOptions) -> ConnectionResult {
-    let seen = run_connections(&testbed(link), conversation, options, Server::Ours, Seed::new(2));
+    let seen = run_connections(&testbed(link), conversation, options, None, Seed::new(2));
     seen.unwrap().remove(0)
 }
 

@@ -9,28 +9,13 @@ use std::io::{self, Write as _};
 use std::process::{ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-/// The timeout of a client. Our own choice.
-const RUN_TIMEOUT: Duration = Duration::from_secs(600);
-
 impl PeerSpec {
     /// Runs the peer as a client to its end, and returns its output: one JSON object per line, each with its `event`. For `command_in`
     /// see [`start`](Self::start).
     ///
     /// # Errors
     /// When the peer is not a client, does not support `inputs`, is not installed, fails, prints a line that is not JSON, does not print
-    /// the event `end`, or does not end within ten minutes.
-    pub fn run(
-        &self,
-        inputs: &Inputs,
-        command_in: &dyn Fn(&mut Command) -> io::Result<()>,
-    ) -> Result<Vec<Value>, PeerError> {
-        self.run_within(RUN_TIMEOUT, inputs, command_in)
-    }
-
-    /// The same with a timeout of one's own, for a client that waits for a slow link.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
+    /// the event `end`, or does not end within `timeout`.
     pub fn run_within(
         &self,
         timeout: Duration,
@@ -49,10 +34,9 @@ impl PeerSpec {
         inputs: &Inputs,
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<RunningClient, PeerError> {
-        let program = self.program(self.client.as_ref(), "client", inputs)?;
-        self.is_present()?;
-        let command = inputs.command(self, program);
-        Process::start(self, command, &inputs.state, Stdio::null(), command_in).map(RunningClient)
+        let program = ("client", self.client.as_ref());
+        let process = self.start_program(program, inputs, Stdio::null(), command_in)?;
+        Ok(RunningClient(process))
     }
 
     /// Starts the peer as a client that reads commands, each a line of its standard input, up to its end. Dropping the result ends it.
@@ -64,10 +48,8 @@ impl PeerSpec {
         inputs: &Inputs,
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<Conversation, PeerError> {
-        let program = self.program(self.client.as_ref(), "client", inputs)?;
-        self.is_present()?;
-        let command = inputs.command(self, program);
-        let mut process = Process::start(self, command, &inputs.state, Stdio::piped(), command_in)?;
+        let program = ("client", self.client.as_ref());
+        let mut process = self.start_program(program, inputs, Stdio::piped(), command_in)?;
         let input = process.take_input();
         Ok(Conversation {
             process,

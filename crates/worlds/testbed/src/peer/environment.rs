@@ -4,13 +4,15 @@
 //! (`LASTMILE_COMPRESSION`). Its `peer.toml` declares the options that a peer has.
 
 use super::error::PeerError;
+use super::process::Process;
 use super::spec::{PeerSpec, Program};
 use lastmile_units::suggest::suggestion;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The inputs of a peer, each an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +58,7 @@ impl Inputs {
     }
 
     /// A command with these inputs as its environment, in the peer's folder. Every option that `program` declares has a value.
-    pub(super) fn command(&self, peer: &PeerSpec, program: &Program) -> Command {
+    fn command(&self, peer: &PeerSpec, program: &Program) -> Command {
         let mut command = peer.command(&program.command);
         let own: [(&str, OsString); 5] = [
             ("LASTMILE_HOST", self.host.to_string().into()),
@@ -79,20 +81,22 @@ impl Inputs {
 }
 
 impl PeerSpec {
-    /// The program for a role, if it supports `inputs`.
-    pub(super) fn program<'a>(
+    /// Starts the program of a role, if the peer supports `inputs` and is installed.
+    pub(super) fn start_program(
         &self,
-        program: Option<&'a Program>,
-        role: &str,
+        (role, program): (&str, Option<&Program>),
         inputs: &Inputs,
-    ) -> Result<&'a Program, PeerError> {
+        input: Stdio,
+        command_in: &dyn Fn(&mut Command) -> io::Result<()>,
+    ) -> Result<Process, PeerError> {
         let refused = |problem| PeerError::Refused {
             name: self.name.clone(),
             problem,
         };
         let program = program.ok_or_else(|| refused(format!("it is not a {role}")))?;
         program.check(inputs).map_err(refused)?;
-        Ok(program)
+        self.is_present()?;
+        Process::start(self, inputs.command(self, program), &inputs.state, input, command_in)
     }
 }
 

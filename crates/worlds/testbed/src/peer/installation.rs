@@ -2,25 +2,14 @@
 
 use super::error::NotInstalled;
 use super::spec::{PeerSpec, path};
-use std::fmt;
 use std::path::Path;
-
-/// A peer's version as its program prints it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version(String);
-
-impl fmt::Display for Version {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
 
 impl PeerSpec {
     /// The version of an installed peer, as its program prints it.
     ///
     /// # Errors
     /// What is missing, and how to install it.
-    pub fn is_installed(&self) -> Result<Version, NotInstalled> {
+    pub fn is_installed(&self) -> Result<String, NotInstalled> {
         self.is_present()?;
         let output = self.command(&self.version.command).output();
         let output = output
@@ -34,7 +23,7 @@ impl PeerSpec {
                 output.status
             )));
         }
-        Ok(Version(first.rsplit(": ").next().unwrap_or_default().trim().to_owned()))
+        Ok(first.rsplit(": ").next().unwrap_or_default().trim().to_owned())
     }
 
     /// Whether its programs and files are there; cheaper than reading its version.

@@ -34,10 +34,8 @@ impl PeerSpec {
         inputs: &Inputs,
         command_in: &dyn Fn(&mut Command) -> io::Result<()>,
     ) -> Result<Server, PeerError> {
-        let program = self.program(self.server.as_ref(), "server", inputs)?;
-        self.is_present()?;
-        let command = inputs.command(self, program);
-        let mut process = Process::start(self, command, &inputs.state, Stdio::null(), command_in)?;
+        let program = ("server", self.server.as_ref());
+        let mut process = self.start_program(program, inputs, Stdio::null(), command_in)?;
         let mut ended = None;
         let in_time = process.poll_until(START_TIMEOUT, |process, status| {
             // Read its output after its exit status, so that lines printed just before it exited are seen.

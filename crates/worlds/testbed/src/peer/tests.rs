@@ -1,5 +1,6 @@
 use super::*;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const ECHO: &str = r#"name = "echo"
 title = "a program that prints its environment"
@@ -83,7 +84,7 @@ fn what_a_peer_must_not_say_is_refused_with_its_line_and_the_remedy() {
 fn a_version_is_what_the_program_says_it_is() {
     let (_folder, peer) = folder_with(ECHO);
     let version = PeerSpec::load(&peer).unwrap().is_installed().unwrap();
-    assert_eq!(version.to_string(), "1.2 (ours)");
+    assert_eq!(version, "1.2 (ours)");
 }
 
 #[test]
@@ -224,7 +225,8 @@ fn client(script: &str) -> Result<Vec<serde_json::Value>, PeerError> {
         .replace("[server", "[client")
         .replace("env; echo READY; exec sleep 600", script);
     let (_folder, peer) = folder_with(&text);
-    PeerSpec::load(&peer).unwrap().run(&inputs(state.path()), &|_| Ok(()))
+    let peer = PeerSpec::load(&peer).unwrap();
+    peer.run_within(Duration::from_secs(600), &inputs(state.path()), &|_| Ok(()))
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use super::*;
-use lastmile_link::radio::RadioSpec;
+use lastmile_link::radio::{RadioSpec, StationCounters};
 use lastmile_link::resolve;
 use lastmile_world::sim::World;
 use lastmile_world::{Listener, World as _};
@@ -52,16 +52,12 @@ fn hosts_and_links_are_found_by_name_and_each_link_counts_its_own() {
     let testbed = two_clients();
     fetch(&testbed, 50_000);
     testbed.idle(Duration::from_secs(10));
-    let counters: BTreeMap<&str, _> = testbed
-        .link_counters()
-        .map(|(name, counters)| (name.as_str(), counters))
-        .collect();
-    let ((access_down, access_up), (backbone_down, backbone_up)) = (counters["access"], counters["backbone"]);
+    let counters = |name| testbed.world.link_counters(testbed.link(name));
+    let ((access_down, access_up), (backbone_down, backbone_up)) = (counters("access"), counters("backbone"));
     assert_eq!(backbone_down.delivered, access_down.offered);
     assert_eq!(access_up.delivered, backbone_up.offered);
-    assert_eq!(testbed.world.link_counters(testbed.link("access")), counters["access"]);
     assert!(access_down.dropped_by_random_loss > 0);
-    assert_eq!(testbed.hosts().count(), 4);
+    assert_eq!(testbed.hosts.len(), 4);
 }
 
 #[test]
@@ -106,7 +102,7 @@ fn there_is_a_capture_of_each_host_and_of_what_each_link_drops() {
 }
 
 #[test]
-fn the_counters_of_a_radio_are_found_by_its_name_and_those_of_a_station_by_its_hosts() {
+fn the_counters_of_a_radio_are_found_by_its_name_and_its_stations_are_in_the_order_of_hosts() {
     let topology = Topology::builder()
         .hosts(["client-1", "server", "client-2"])
         .radio("wlan", RadioSpec::dot11b(), ["server", "client-1", "client-2"])
@@ -118,19 +114,17 @@ fn the_counters_of_a_radio_are_found_by_its_name_and_those_of_a_station_by_its_h
     fetch(&testbed, 50_000);
     testbed.idle(Duration::from_secs(1));
     testbed.flush_captures().expect("all was written");
-    let of = |name: &str| {
-        let host = HostName::new(name).expect("a name");
-        testbed
-            .station_counters("wlan", &host)
-            .expect("it is a station")
-            .frames
-            .packets_offered
+    assert_eq!(testbed.radio_counters().count(), 1);
+    let counters = testbed.world.radio_counters(testbed.radio("wlan"));
+    let mut stations: Vec<_> = counters.stations.iter().collect();
+    stations.sort_by_key(|counters| counters.station);
+    let [first, server, second] = stations[..] else {
+        panic!("three stations: {stations:?}")
     };
-    let counters: Vec<_> = testbed.radio_counters().collect();
-    assert_eq!(counters.len(), 1);
+    let of = |station: &StationCounters| station.frames.packets_offered;
     let offered = testbed.world.counters(testbed.radio("wlan").medium()).offered;
-    assert_eq!(of("server") + of("client-1") + of("client-2"), offered);
-    assert!(of("server") > of("client-1"));
+    assert_eq!(of(server) + of(first) + of(second), offered);
+    assert!(of(server) > of(first));
     assert_eq!(testbed.random_sources().collect::<Vec<_>>(), ["radio"]);
     for name in ["air-wlan", "drops", "server"] {
         assert!(folder.path().join(format!("cell-{name}.pcapng")).exists(), "{name}");

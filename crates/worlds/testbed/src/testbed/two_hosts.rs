@@ -71,15 +71,13 @@ impl TwoHostSpec {
         let is_server = name.as_str() == SERVER;
         let shares_cpu = self.hosts == Hosts::One && !is_server;
         HostSetup {
-            tcp: tcp::Config {
-                seed: seed.derive("tcp"),
-                ..self.tcp.clone()
-            },
+            tcp: self.tcp.clone(),
             #[cfg(target_os = "linux")]
             kernel: self.kernel.clone(),
             cpu: if is_server { self.server_cpu } else { self.client_cpu },
             cpu_of: shares_cpu.then(|| HostName::new(SERVER).expect("it is a name")),
         }
+        .seeded(seed)
     }
 }
 

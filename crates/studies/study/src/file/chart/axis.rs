@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// The quantity on a horizontal axis: `{ figure = "response_bytes", scale = "log" }`, `{ factor = "link" }` or `{ time = true }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "RawAxis", into = "RawAxis")]
+#[serde(try_from = "RawAxis", untagged)]
 pub enum Horizontal {
     /// A figure's mean: of the cell itself, or, where a ratio is drawn, of the ratio's base cell. Where shares are drawn, its samples.
-    Figure(FigureName, AxisScale),
+    Figure { figure: FigureName, scale: AxisScale },
     /// A factor's levels: side by side on the scale `named`, otherwise read as quantities.
-    Factor(Key, AxisScale),
+    Factor { factor: Key, scale: AxisScale },
     /// The time since the beginning of a repeat.
-    Time,
+    Time { time: bool },
 }
 
 /// The quantity on a vertical axis: `{ figure = "transfer_rate" }`, `{ ratios = ["rssdr", "etdr"] }`, `{ share = "at-most" }`,
@@ -59,26 +59,17 @@ pub enum AxisScale {
 }
 
 /// An axis as it is written.
-#[derive(Clone, Default, Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawAxis {
-    #[serde(skip_serializing_if = "Option::is_none")]
     figure: Option<FigureName>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     factor: Option<Key>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     ratios: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<Side>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     timelines: Option<Vec<FigureName>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     stack: Option<Vec<FigureName>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     scale: Option<AxisScale>,
 }
 
@@ -116,39 +107,24 @@ impl TryFrom<RawAxis> for Horizontal {
                 figure: Some(figure),
                 scale,
                 ..
-            } => Ok(Self::Figure(figure, scale.unwrap_or(AxisScale::Linear))),
+            } => Ok(Self::Figure {
+                figure,
+                scale: scale.unwrap_or(AxisScale::Linear),
+            }),
             RawAxis {
                 factor: Some(factor),
                 scale,
                 ..
-            } => Ok(Self::Factor(factor, scale.unwrap_or(AxisScale::Named))),
+            } => Ok(Self::Factor {
+                factor,
+                scale: scale.unwrap_or(AxisScale::Named),
+            }),
             RawAxis {
-                time: Some(true),
+                time: Some(time @ true),
                 scale: None,
                 ..
-            } => Ok(Self::Time),
+            } => Ok(Self::Time { time }),
             _ => Err(NEEDS),
-        }
-    }
-}
-
-impl From<Horizontal> for RawAxis {
-    fn from(axis: Horizontal) -> Self {
-        match axis {
-            Horizontal::Figure(figure, scale) => Self {
-                figure: Some(figure),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Horizontal::Factor(factor, scale) => Self {
-                factor: Some(factor),
-                scale: Some(scale),
-                ..Self::default()
-            },
-            Horizontal::Time => Self {
-                time: Some(true),
-                ..Self::default()
-            },
         }
     }
 }

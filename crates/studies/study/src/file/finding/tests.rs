@@ -1,5 +1,8 @@
 use super::*;
+use crate::journal::Outcomes;
+use crate::run_folder::Meta;
 use lastmile_report::record::Figure;
+use lastmile_testbed::cpu_cost_model::CostTable;
 
 const STUDY: &str =
     "name = 't'\nquestion = ''\n[[part]]\nname = 'cases'\n[part.factors]\ncodec = ['identity', 'gzip:6', 'gzip:9']\n";
@@ -20,15 +23,10 @@ fn run(means: &[(&str, f64)]) -> Run {
         valid: true,
         doubts: Vec::new(),
     };
-    let info = crate::summary::RunInfo {
-        cpu: String::new(),
-        cpu_machine: String::new(),
-        version: String::new(),
-        run: String::new(),
-    };
     let study = Study::parse("t.toml", STUDY).unwrap();
     let expanded = crate::cell::expand(&study).unwrap();
-    let mut run = crate::summary::summarise(&expanded, &crate::journal::Outcomes::default(), info);
+    let meta = Meta::new(&study, &CostTable::free(), "");
+    let mut run = crate::summary::summarise(&expanded, &Outcomes::default(), &meta, "");
     run.cells = means.iter().map(cell).collect();
     run
 }

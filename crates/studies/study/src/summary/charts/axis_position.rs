@@ -20,14 +20,14 @@ impl AxisScaleMap {
     /// The axis for `cells`. Levels that are not all quantities of one unit are put side by side, whatever the requested scale.
     pub(super) fn new<'a>(axis: &Horizontal, cells: impl Iterator<Item = &'a MeasuredCell<'a>>) -> Self {
         let (key, scale) = match axis {
-            Horizontal::Figure(figure, scale) => {
+            Horizontal::Figure { figure, scale } => {
                 return Self::Figure {
                     figure: figure.0,
                     log: *scale == AxisScale::Log,
                 };
             }
-            Horizontal::Factor(key, scale) => (*key, *scale),
-            Horizontal::Time => panic!("timelines have an axis of their own"),
+            Horizontal::Factor { factor, scale } => (*factor, *scale),
+            Horizontal::Time { .. } => panic!("timelines have an axis of their own"),
         };
         let mut levels: Vec<String> = Vec::new();
         for level in cells.filter_map(|cell| cell.cell.levels.get(key.0)) {

@@ -11,7 +11,7 @@ const STEPS_PER_DECADE: f64 = 20.0;
 
 /// The distributions of the cells, a series each, over the samples of all repeats.
 pub(super) fn chart(spec: &ChartSpec, side: Side, scale: AxisScale, cells: &[&MeasuredCell<'_>]) -> Option<Chart> {
-    let Horizontal::Figure(figure, x_scale) = spec.x else {
+    let Horizontal::Figure { figure, scale: x_scale } = spec.x else {
         return None;
     };
     let mut series: Vec<Series> = Vec::new();

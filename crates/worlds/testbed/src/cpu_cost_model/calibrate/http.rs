@@ -1,7 +1,7 @@
 //! Measures the CPU time of HTTP without bodies: hyper's server and client over a pipe in memory, each side timed separately.
 
 use super::seconds_of;
-use crate::cpu_cost_model::cost_table::{Samples, SamplesAtSize};
+use crate::cpu_cost_model::cost_table::Samples;
 use bytes::Bytes;
 use futures_util::future::join;
 use futures_util::task::noop_waker_ref;
@@ -45,14 +45,7 @@ pub(super) fn fetch() -> Samples {
 }
 
 fn part(side: impl Fn([Duration; 2]) -> Duration) -> Samples {
-    let seconds = seconds_of(|| side(exchange()).as_secs_f64() / f64::from(REQUESTS));
-    Samples {
-        small: SamplesAtSize {
-            bytes: lastmile_units::ByteCount::ZERO,
-            seconds,
-        },
-        large: None,
-    }
+    Samples::of_any_size(seconds_of(|| side(exchange()).as_secs_f64() / f64::from(REQUESTS)))
 }
 
 /// The time that the client and the server spend on the requests of a connection.

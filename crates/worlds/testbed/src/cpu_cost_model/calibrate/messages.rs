@@ -51,27 +51,11 @@ pub(super) fn samples() -> Vec<(Operation, Samples)> {
     }
     let mut samples = Vec::new();
     for (codec, short, long) in measured {
-        let sizes = [
-            (short.mean_size(), short.messages.len()),
-            (long.mean_size(), long.messages.len()),
-        ];
-        let of = |short, long| {
-            let [small, large] = [(sizes[0], short), (sizes[1], long)].map(|((bytes, count), times)| SamplesAtSize {
-                bytes,
-                seconds: without_interrupted(
-                    by_percentile(times)
-                        .into_iter()
-                        .map(|pass| pass / count as f64)
-                        .collect(),
-                ),
-            });
-            Samples {
-                small,
-                large: Some(large),
-            }
+        let of = |short_times, long_times| {
+            Samples::of_sizes(short.samples_of_pass(short_times), long.samples_of_pass(long_times))
         };
-        samples.push((Operation::EncodeMessage(codec), of(short.encoding, long.encoding)));
-        samples.push((Operation::DecodeMessage(codec), of(short.decoding, long.decoding)));
+        samples.push((Operation::EncodeMessage(codec), of(&short.encoding, &long.encoding)));
+        samples.push((Operation::DecodeMessage(codec), of(&short.decoding, &long.decoding)));
     }
     samples
 }
@@ -133,9 +117,15 @@ impl<'a> TranscriptPasses<'a> {
         }
     }
 
-    fn mean_size(&self) -> ByteCount {
+    /// The samples of a message of mean size, from the times of each group.
+    fn samples_of_pass(&self, groups: &[Vec<f64>]) -> SamplesAtSize {
+        let count = self.messages.len();
         let all: usize = self.messages.iter().map(|message| message.len()).sum();
-        ByteCount::from(all / self.messages.len())
+        let of_message = by_percentile(groups).into_iter().map(|pass| pass / count as f64);
+        SamplesAtSize {
+            bytes: ByteCount::from(all / count),
+            seconds: without_interrupted(of_message.collect()),
+        }
     }
 }
 
@@ -147,8 +137,8 @@ fn seconds(call: impl FnOnce()) -> f64 {
 
 /// Seconds per pass: first the sum of every group's shortest time, then of every group's second shortest, and so on, without
 /// interrupted times.
-fn by_percentile(groups: Vec<Vec<f64>>) -> Vec<f64> {
-    let groups: Vec<Vec<f64>> = groups.into_iter().map(without_interrupted).collect();
+fn by_percentile(groups: &[Vec<f64>]) -> Vec<f64> {
+    let groups: Vec<Vec<f64>> = groups.iter().cloned().map(without_interrupted).collect();
     let ranks = groups.iter().map(Vec::len).min().unwrap_or(0);
     (0..ranks)
         .map(|rank| groups.iter().map(|times| times[rank]).sum())
@@ -162,6 +152,6 @@ mod tests {
     #[test]
     fn a_pass_that_was_interrupted_in_one_group_spoils_no_other_group() {
         let interrupted = vec![vec![1.0, 90.0, 2.0], vec![30.0, 20.0, 21.0]];
-        assert_eq!(by_percentile(interrupted), [21.0, 23.0]);
+        assert_eq!(by_percentile(&interrupted), [21.0, 23.0]);
     }
 }

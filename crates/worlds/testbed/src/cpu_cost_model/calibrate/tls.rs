@@ -2,7 +2,6 @@
 
 use super::{at_size, seconds_of};
 use crate::cpu_cost_model::cost_table::{Samples, SamplesAtSize};
-use lastmile_units::ByteCount;
 use rcgen::{CertificateParams, Issuer, KeyPair, PKCS_ED25519};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, Connection, RootCertStore, ServerConfig, ServerConnection};
@@ -59,14 +58,7 @@ impl TlsPair {
     }
 
     fn part(&self, side: impl Fn([Duration; 2]) -> Duration) -> Samples {
-        let seconds = seconds_of(|| side(self.handshake().1).as_secs_f64());
-        Samples {
-            small: SamplesAtSize {
-                bytes: ByteCount::ZERO,
-                seconds,
-            },
-            large: None,
-        }
+        Samples::of_any_size(seconds_of(|| side(self.handshake().1).as_secs_f64()))
     }
 
     /// Encrypting `plain` into records, or decrypting them: the mean of both.
@@ -146,6 +138,7 @@ fn timed<T>(spent: &mut Duration, work: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lastmile_units::ByteCount;
 
     #[test]
     fn both_sides_work_for_a_handshake_and_records_cost_by_their_size() {

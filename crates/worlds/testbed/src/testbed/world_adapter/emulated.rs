@@ -48,7 +48,7 @@ impl TestbedWorld for World {
         seed: Seed,
     ) -> Result<Assembly<Self>, Failure> {
         let kernel = |name: &HostName| setups.remove(name).unwrap_or_default().kernel;
-        Self::from_topology(topology, seed, kernel).map_err(|error| Failure::new(error.to_string()))
+        Self::from_topology(topology, seed, kernel).map_err(Failure::from_error)
     }
 
     fn doubts_since(&self, mark: &mut Disturbance) -> Vec<Doubt> {
@@ -79,7 +79,7 @@ impl TestbedWorld for World {
         });
         let ended = lastmile_world::World::run_for(self, limit, receiver);
         let joined = thread.join();
-        let ended = ended.map_err(|halt| Failure::new(halt.to_string()))?;
+        let ended = ended.map_err(Failure::from_error)?;
         joined.map_err(|_| Failure::new("a thread on a host panicked"))?;
         ended
             .map_err(|_| Failure::new("a thread on a host gave no result"))?
