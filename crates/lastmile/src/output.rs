@@ -3,9 +3,10 @@
 use crate::exit::UnavailableError;
 use clap::ValueEnum;
 use lastmile_report::csv::{self, Rows};
+use lastmile_report::document::Block;
 use lastmile_report::record::Table;
 use lastmile_report::terminal::{self, TerminalStyle};
-use lastmile_report::{Detail, Document, Record, markdown};
+use lastmile_report::{Detail, Record, markdown};
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 
@@ -41,8 +42,8 @@ impl From<Table> for TableRecord {
 }
 
 impl Record for TableRecord {
-    fn document(&self, detail: Detail) -> Document {
-        self.table.document(detail)
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
+        self.table.blocks(detail)
     }
 
     fn rows(&self) -> Rows {

@@ -5,7 +5,7 @@
 
 use crate::compare::Comparison;
 use crate::document::Record;
-use crate::record::{Doubt, Figure, Levels, Published, Run, Table};
+use crate::record::{Doubt, Figure, Levels, Published, Run};
 use std::collections::BTreeSet;
 
 /// The columns of a figure's statistics.
@@ -94,14 +94,6 @@ pub(crate) fn comparison(comparison: &Comparison) -> Rows {
             rows.row(row);
         }
     }
-    rows
-}
-
-/// Any table, as it is.
-pub(crate) fn table(table: &Table) -> Rows {
-    let mut rows = Rows::default();
-    rows.row(&table.columns);
-    table.rows.iter().for_each(|row| rows.row(row));
     rows
 }
 

@@ -3,39 +3,35 @@
 use crate::csv;
 use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{mean_and_spread, mean_bytes, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 
 impl Record for EncodingComparison {
-    fn document(&self, detail: Detail) -> Document {
-        blocks(self, detail).into()
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
+        let mut blocks = answer(self);
+        blocks.extend(self.findings.iter().cloned().map(Block::Finding));
+        blocks.extend(charts(self));
+        blocks.push(Block::Grid(sizes(self, detail)));
+        for link in &self.links {
+            blocks.push(Block::Heading(format!("On {}", link.name)));
+            blocks.extend(link_blocks(link, detail));
+        }
+        if detail != Detail::Short {
+            blocks.push(schema(self));
+        }
+        blocks.push(Block::Text(provenance_text(self)));
+        if detail == Detail::Short {
+            let everything = "The formats md, json and csv, and --all, show the schema and every setting.";
+            blocks.push(Block::Text(everything.to_owned()));
+        }
+        blocks.extend(doubts(self));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::encoding(self)
     }
-}
-
-fn blocks(comparison: &EncodingComparison, detail: Detail) -> Vec<Block> {
-    let mut blocks = answer(comparison);
-    blocks.extend(comparison.findings.iter().cloned().map(Block::Finding));
-    blocks.extend(charts(comparison));
-    blocks.push(Block::Grid(sizes(comparison, detail)));
-    for link in &comparison.links {
-        blocks.push(Block::Heading(format!("On {}", link.name)));
-        blocks.extend(link_blocks(link, detail));
-    }
-    if detail != Detail::Short {
-        blocks.push(schema(comparison));
-    }
-    blocks.push(Block::Text(provenance_text(comparison)));
-    if detail == Detail::Short {
-        let everything = "The formats md, json and csv, and --all, show the schema and every setting.";
-        blocks.push(Block::Text(everything.to_owned()));
-    }
-    blocks.extend(doubts(comparison));
-    blocks
 }
 
 /// The answer, and what to do on each link.
@@ -107,19 +103,18 @@ fn sizes(comparison: &EncodingComparison, detail: Detail) -> Grid {
 fn computing(comparison: &EncodingComparison) -> Option<Grid> {
     let note = "CPU time to encode and compress one message, mean ± population deviation over rounds. Documents are encoded by a schema that is known \
                 only when the program runs: generated code takes less.";
-    let mut grid = Grid::new("Computing", note)
-        .word_columns(["encoding", "codec"])
-        .figure_columns(["batch", "CPU time a message"]);
-    for setting in &comparison.settings {
-        let Some(cpu) = &setting.cpu else { continue };
-        let cells = vec![
+    let row = |setting: &EncodingSetting| {
+        Some(vec![
             setting.encoding.clone(),
             setting.codec.clone(),
             setting.batch.to_string(),
-            mean_and_spread(cpu),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
+            mean_and_spread(setting.cpu.as_ref()?),
+        ])
+    };
+    let grid = Grid::new("Computing", note)
+        .word_columns(["encoding", "codec"])
+        .figure_columns(["batch", "CPU time a message"])
+        .plain_rows(comparison.settings.iter().filter_map(row));
     (!grid.rows.is_empty()).then_some(grid)
 }
 

@@ -2,30 +2,27 @@
 
 use crate::csv;
 use crate::record::{
-    Comment, Connection, FrameCounts, Handshake, Http, Inspection, Opening, Sent, Transaction, Wireless,
+    Comment, Connection, FrameCounts, FramesOfKind, FramesOfStation, Handshake, Http, Inspection, Opening, Sent,
+    Transaction, UdpFlow, Wireless,
 };
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
 
 impl Record for Inspection {
-    fn document(&self, _: Detail) -> Document {
-        blocks(self).into()
+    /// The capture in the order of a terminal: a summary, then the tables, as far as they fit on a few screens.
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        let mut blocks = vec![Block::Answer(answer(self))];
+        blocks.extend(tables(self, ROWS_SHORT));
+        blocks.extend(doubts(self));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::inspection(self)
     }
-}
-
-/// The capture in the order of a terminal: a summary, then the tables, as far as they fit on a few screens.
-fn blocks(inspection: &Inspection) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(answer(inspection))];
-    blocks.extend(tables(inspection, ROWS_SHORT));
-    blocks.extend(doubts(inspection));
-    blocks
 }
 
 /// How many flows or transactions a terminal and a page show: our own choice. The other formats have all.
@@ -176,21 +173,8 @@ fn sent(shown: &[Connection], left_out: &str) -> Grid {
     let note = format!(
         "Up is from the client to the server. Headers are those of IP and TCP, as a share of all bytes sent.{left_out}"
     );
-    let mut grid = Grid::new("What each side sent", note)
-        .figure_columns(["no."])
-        .word_columns(["way"])
-        .figure_columns([
-            "packets",
-            "payload",
-            "headers",
-            "retransmitted",
-            "spurious",
-            "out of order",
-            "duplicate ACKs",
-            "zero windows",
-        ]);
-    for (at, way, sent) in directions(shown) {
-        let cells = vec![
+    let row = |(at, way, sent): (usize, &str, &Sent)| {
+        vec![
             (at + 1).to_string(),
             way.to_owned(),
             count_text(sent.packets),
@@ -207,10 +191,22 @@ fn sent(shown: &[Connection], left_out: &str) -> Grid {
                     quantity(sent.zero_window_time_s, "s")
                 )
             }),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        ]
+    };
+    Grid::new("What each side sent", note)
+        .figure_columns(["no."])
+        .word_columns(["way"])
+        .figure_columns([
+            "packets",
+            "payload",
+            "headers",
+            "retransmitted",
+            "spurious",
+            "out of order",
+            "duplicate ACKs",
+            "zero windows",
+        ])
+        .plain_rows(directions(shown).map(row))
 }
 
 /// One row per direction that carried acknowledged data.
@@ -219,28 +215,15 @@ fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
         "From a side's segments to their acknowledgements, at the capture point: under Karn's rule, and with every acknowledgement. In \
          flight: sent and not yet acknowledged.{left_out}"
     );
-    let mut grid = Grid::new("Round trips", note)
-        .figure_columns(["no."])
-        .word_columns(["way"])
-        .figure_columns([
-            "samples",
-            "median",
-            "p95",
-            "all samples",
-            "all median",
-            "all p95",
-            "in flight",
-            "most in flight",
-        ]);
     let quantile = |figure: Option<&Figure>, p: &str| {
         let found = figure.and_then(|figure| Some((figure.quantiles.get(p)?, &figure.unit)));
         found.map_or_else(String::new, |(value, unit)| quantity(*value, unit))
     };
     let count = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| count_text(figure.n));
-    for (at, way, sent) in directions(shown).filter(|(.., sent)| sent.round_trip.is_some()) {
+    let row = |(at, way, sent): (usize, &str, &Sent)| {
         let (karn, all) = (sent.round_trip_karn.as_ref(), sent.round_trip.as_ref());
         let in_flight = sent.in_flight.as_ref();
-        let cells = vec![
+        vec![
             (at + 1).to_string(),
             way.to_owned(),
             count(karn),
@@ -252,10 +235,26 @@ fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
             in_flight.map_or_else(String::new, |figure| quantity(figure.mean, &figure.unit)),
             sent.in_flight_max_bytes
                 .map_or_else(String::new, |most| quantity(most as f64, "B")),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        ]
+    };
+    Grid::new("Round trips", note)
+        .figure_columns(["no."])
+        .word_columns(["way"])
+        .figure_columns([
+            "samples",
+            "median",
+            "p95",
+            "all samples",
+            "all median",
+            "all p95",
+            "in flight",
+            "most in flight",
+        ])
+        .plain_rows(
+            directions(shown)
+                .filter(|(.., sent)| sent.round_trip.is_some())
+                .map(row),
+        )
 }
 
 fn directions(shown: &[Connection]) -> impl Iterator<Item = (usize, &'static str, &Sent)> {
@@ -265,19 +264,8 @@ fn directions(shown: &[Connection]) -> impl Iterator<Item = (usize, &'static str
 
 fn udp(inspection: &Inspection, rows: usize) -> Grid {
     let note = format!("Bytes are those of IP packets.{}", left_out(inspection.udp.len(), rows));
-    let mut grid = Grid::new("UDP flows", note)
-        .figure_columns(["no."])
-        .word_columns(["client", "server"])
-        .figure_columns([
-            "first packet",
-            "duration",
-            "packets up",
-            "bytes up",
-            "packets down",
-            "bytes down",
-        ]);
-    for (at, flow) in inspection.udp.iter().take(rows).enumerate() {
-        let cells = vec![
+    let row = |(at, flow): (usize, &UdpFlow)| {
+        vec![
             (at + 1).to_string(),
             flow.client.clone(),
             flow.server.clone(),
@@ -287,10 +275,20 @@ fn udp(inspection: &Inspection, rows: usize) -> Grid {
             quantity(flow.up.bytes as f64, "B"),
             count_text(flow.down.packets),
             quantity(flow.down.bytes as f64, "B"),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        ]
+    };
+    Grid::new("UDP flows", note)
+        .figure_columns(["no."])
+        .word_columns(["client", "server"])
+        .figure_columns([
+            "first packet",
+            "duration",
+            "packets up",
+            "bytes up",
+            "packets down",
+            "bytes down",
+        ])
+        .plain_rows(inspection.udp.iter().take(rows).enumerate().map(row))
 }
 
 /// Frames of 802.11 by kind and rate.
@@ -303,18 +301,18 @@ fn wireless_kinds(wireless: &Wireless) -> Grid {
         note += &format!(", on the air for {} of the time", percent(share));
     }
     note += ".";
-    let mut grid = Grid::new("Frames on the air", note)
-        .word_columns(["kind"])
-        .figure_columns(["rate", "frames", "retries", "bytes", "airtime"]);
-    for of in &wireless.kinds {
+    let row = |of: &FramesOfKind| {
         let rate = of
             .rate_bit_per_second
             .map_or_else(String::new, |rate| quantity(rate as f64, "bit/s"));
         let mut cells = vec![of.kind.clone(), rate];
         cells.extend(frame_counts(&of.counts));
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        cells
+    };
+    Grid::new("Frames on the air", note)
+        .word_columns(["kind"])
+        .figure_columns(["rate", "frames", "retries", "bytes", "airtime"])
+        .plain_rows(wireless.kinds.iter().map(row))
 }
 
 /// Frames of 802.11 by their sender.
@@ -324,19 +322,19 @@ fn wireless_stations(wireless: &Wireless, rows: usize) -> Grid {
         "802.11 frames by their sender, where it is stated: ACKs and CTSs state none.{}",
         left_out(stations.len(), rows)
     );
-    let mut grid = Grid::new("Stations on the air", note)
-        .word_columns(["station"])
-        .figure_columns(["frames", "retries", "bytes", "airtime", "signal"]);
-    for of in stations.iter().take(rows) {
+    let row = |of: &FramesOfStation| {
         let mut cells = vec![of.address.clone()];
         cells.extend(frame_counts(&of.counts));
         cells.push(
             of.signal_mean_dbm
                 .map_or_else(String::new, |signal| format!("{} dBm", with_decimals(signal, 1))),
         );
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        cells
+    };
+    Grid::new("Stations on the air", note)
+        .word_columns(["station"])
+        .figure_columns(["frames", "retries", "bytes", "airtime", "signal"])
+        .plain_rows(stations.iter().take(rows).map(row))
 }
 
 fn frame_counts(counts: &FrameCounts) -> [String; 4] {
@@ -366,14 +364,11 @@ fn http(http: &Http, rows: usize) -> Grid {
         }
     }
     note += &left_out(http.transactions as usize, rows);
-    let mut grid = Grid::new("HTTP transactions", note)
+    Grid::new("HTTP transactions", note)
         .figure_columns(["TCP no."])
         .word_columns(["method", "target", "status"])
-        .figure_columns(["request", "response", "first byte", "last byte"]);
-    for transaction in http.listed.iter().take(rows) {
-        grid.row(transaction_cells(transaction), RowEmphasis::Plain, &[]);
-    }
-    grid
+        .figure_columns(["request", "response", "first byte", "last byte"])
+        .plain_rows(http.listed.iter().take(rows).map(transaction_cells))
 }
 
 fn transaction_cells(transaction: &Transaction) -> Vec<String> {
@@ -400,23 +395,19 @@ fn shortened(target: &str) -> String {
 }
 
 fn comments(all: &[Comment]) -> Grid {
-    let mut grid = Grid::new("Comments", "Comments that the capture's writer attached to packets.")
+    let row = |Comment { text, packets }: &Comment| vec![text.clone(), count_text(*packets)];
+    Grid::new("Comments", "Comments that the capture's writer attached to packets.")
         .word_columns(["comment"])
-        .figure_columns(["packets"]);
-    for Comment { text, packets } in all {
-        grid.row(vec![text.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
-    }
-    grid
+        .figure_columns(["packets"])
+        .plain_rows(all.iter().map(row))
 }
 
 fn set_aside(inspection: &Inspection) -> Grid {
-    let mut grid = Grid::new("Packets in no flow", "")
+    let row = |(why, packets): (&String, &u64)| vec![why.clone(), count_text(*packets)];
+    Grid::new("Packets in no flow", "")
         .word_columns(["reason"])
-        .figure_columns(["packets"]);
-    for (why, packets) in &inspection.capture.set_aside {
-        grid.row(vec![why.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
-    }
-    grid
+        .figure_columns(["packets"])
+        .plain_rows(inspection.capture.set_aside.iter().map(row))
 }
 
 fn left_out(there: usize, rows: usize) -> String {

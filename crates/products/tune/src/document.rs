@@ -12,44 +12,40 @@ pub(crate) use settings::{beyond, settings};
 use crate::csv;
 use crate::record::{Choice, Direction, LinkDelivery, Options, Sampling, Scope, Stream, Tuning};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{mean_and_spread, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
 
 impl Record for Tuning {
-    fn document(&self, detail: Detail) -> Document {
-        blocks(self, detail).into()
+    /// The tuning in the order of a terminal: the answer first, then what it was chosen from.
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
+        let mut blocks = answer(self);
+        blocks.extend(thresholds(self));
+        for stream in &self.directions {
+            blocks.push(Block::Heading(heading(stream)));
+            blocks.extend(settings(self, stream, detail));
+            blocks.extend(maps::ratio_table(self, stream.direction, detail));
+            blocks.extend(beyond(self, stream.direction, detail));
+        }
+        for link in &self.links {
+            blocks.push(Block::Heading(format!("On {}", self.link_label(link))));
+            blocks.extend(link_blocks(link));
+        }
+        blocks.extend(self.findings.iter().cloned().map(Block::Finding));
+        blocks.extend(snippets(self));
+        blocks.push(Block::Text(provenance_text(self)));
+        if detail != Detail::All {
+            let everything = "The report, --all, and the formats json and csv show every point.";
+            blocks.push(Block::Text(everything.to_owned()));
+        }
+        blocks.extend(doubts(self));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::tuning(self)
     }
-}
-
-/// The tuning in the order of a terminal: the answer first, then what it was chosen from.
-fn blocks(tuning: &Tuning, detail: Detail) -> Vec<Block> {
-    let mut blocks = answer(tuning);
-    blocks.extend(thresholds(tuning));
-    for stream in &tuning.directions {
-        blocks.push(Block::Heading(heading(stream)));
-        blocks.extend(settings(tuning, stream, detail));
-        blocks.extend(maps::ratio_table(tuning, stream.direction, detail));
-        blocks.extend(beyond(tuning, stream.direction, detail));
-    }
-    for link in &tuning.links {
-        blocks.push(Block::Heading(format!("On {}", tuning.link_label(link))));
-        blocks.extend(link_blocks(link));
-    }
-    blocks.extend(tuning.findings.iter().cloned().map(Block::Finding));
-    blocks.extend(snippets(tuning));
-    blocks.push(Block::Text(provenance_text(tuning)));
-    if detail != Detail::All {
-        let everything = "The report, --all, and the formats json and csv show every point.";
-        blocks.push(Block::Text(everything.to_owned()));
-    }
-    blocks.extend(doubts(tuning));
-    blocks
 }
 
 /// The answer, and the settings that it names.

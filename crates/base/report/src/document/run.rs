@@ -1,51 +1,47 @@
 //! The tables and sentences of a run.
 
-use super::{Block, Detail, Document, Grid, Record, RowEmphasis, factors, levels_text, readable, with_shared};
+use super::{Block, Detail, Grid, Record, RowEmphasis, factors, levels_text, readable, with_shared};
 use crate::csv::{self, Rows};
 use crate::number::{interval, mean_and_spread, percent, quantity, with_decimals};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Record for Run {
-    fn document(&self, detail: Detail) -> Document {
+    /// The run in the order of a terminal: the findings, then the tables that they are made from.
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
         let cells_at_most = match detail {
             Detail::Short => CELLS_IN_A_TERMINAL,
             Detail::Long | Detail::All => usize::MAX,
         };
-        blocks(self, cells_at_most).into()
+        let mut blocks = vec![Block::Heading(self.study.clone()), Block::Text(self.question.clone())];
+        blocks.extend(findings(self));
+        blocks.extend(thresholds(self));
+        if self.cells.len() <= cells_at_most {
+            blocks.extend(cells(self));
+        } else {
+            let all = self.cells.len();
+            blocks.push(Block::Text(format!(
+                "The run has {all} cells, too many to show here (more than {cells_at_most}): their figures are in the report, and in the formats json, \
+                 csv and md."
+            )));
+        }
+        for block in ratios(self).into_iter().chain(exhibits(self)) {
+            match block {
+                Block::Grid(grid) if grid.rows.len() > cells_at_most => blocks.push(Block::Text(format!(
+                    "The table {:?} has {} rows: it is in the report, and in the format md.",
+                    grid.title,
+                    grid.rows.len()
+                ))),
+                shown => blocks.push(shown),
+            }
+        }
+        blocks.push(Block::Text(provenance_text(self)));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::run(self)
     }
-}
-
-/// The run in the order of a terminal: the findings, then the tables that they are made from.
-fn blocks(run: &Run, cells_at_most: usize) -> Vec<Block> {
-    let mut blocks = vec![Block::Heading(run.study.clone()), Block::Text(run.question.clone())];
-    blocks.extend(findings(run));
-    blocks.extend(thresholds(run));
-    if run.cells.len() <= cells_at_most {
-        blocks.extend(cells(run));
-    } else {
-        let all = run.cells.len();
-        blocks.push(Block::Text(format!(
-            "The run has {all} cells, too many to show here (more than {cells_at_most}): their figures are in the report, and in the formats json, \
-             csv and md."
-        )));
-    }
-    for block in ratios(run).into_iter().chain(exhibits(run)) {
-        match block {
-            Block::Grid(grid) if grid.rows.len() > cells_at_most => blocks.push(Block::Text(format!(
-                "The table {:?} has {} rows: it is in the report, and in the format md.",
-                grid.title,
-                grid.rows.len()
-            ))),
-            shown => blocks.push(shown),
-        }
-    }
-    blocks.push(Block::Text(provenance_text(run)));
-    blocks
 }
 
 /// A terminal shows no more cells than this: more would push everything else out of sight. Our own choice.

@@ -197,12 +197,8 @@ fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
         "all" => "Other codecs and policies".to_owned(),
         part => format!("Other codecs and dictionaries, on {part}"),
     };
-    let mut grid = Grid::new(title, note)
-        .word_columns(["codec", "dictionary", "policy"])
-        .figure_columns(["compressed", "ratio", "memory", "CPU time"])
-        .word_columns(["frontier"]);
-    for point in points {
-        let cells = vec![
+    let row = |point: &&CodecPoint| {
+        vec![
             point.codec.clone(),
             point.dictionary.clone().unwrap_or_default(),
             point.policy.clone().unwrap_or_default(),
@@ -211,10 +207,14 @@ fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
             memory(point.memory_bytes),
             computing(point.cpu_seconds.as_ref()),
             if point.frontier { "yes" } else { "" }.to_owned(),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid.without_empty_columns()
+        ]
+    };
+    Grid::new(title, note)
+        .word_columns(["codec", "dictionary", "policy"])
+        .figure_columns(["compressed", "ratio", "memory", "CPU time"])
+        .word_columns(["frontier"])
+        .plain_rows(points.iter().map(row))
+        .without_empty_columns()
 }
 
 /// How much larger the ratio is than with zlib's default; empty if that is not known or the same.
