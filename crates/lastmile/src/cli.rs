@@ -154,6 +154,17 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     })
 }
 
+/// The values without duplicates, in the order given.
+pub(crate) fn without_duplicates<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+    let is_first = |(index, value): &(usize, &T)| !values[..*index].contains(value);
+    values
+        .iter()
+        .enumerate()
+        .filter(is_first)
+        .map(|(_, value)| *value)
+        .collect()
+}
+
 /// The worlds.
 pub(crate) const WORLDS: &[(&str, &str, World)] = &[
     ("sim", "In virtual time", World::Simulated),

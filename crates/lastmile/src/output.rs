@@ -56,18 +56,19 @@ impl Record for TableRecord {
 /// # Errors
 /// When stdout cannot be written.
 pub(crate) fn print_record(record: &impl Record, format: Format) -> Result<(), UnavailableError> {
-    print_detail(record, format, [Detail::Short, Detail::Long])
+    print_record_in(record, format, false)
 }
 
-/// Prints a record on stdout, with every row also in tables.
+/// Prints a record on stdout, its tables with all rows or as many as a reader wants.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub(crate) fn print_whole_record(record: &impl Record, format: Format) -> Result<(), UnavailableError> {
-    print_detail(record, format, [Detail::All; 2])
-}
-
-fn print_detail(record: &impl Record, format: Format, [table, md]: [Detail; 2]) -> Result<(), UnavailableError> {
+pub(crate) fn print_record_in(record: &impl Record, format: Format, all: bool) -> Result<(), UnavailableError> {
+    let [table, md] = if all {
+        [Detail::All; 2]
+    } else {
+        [Detail::Short, Detail::Long]
+    };
     print_data(&match format {
         Format::Table => terminal::render(record, table, terminal_style()),
         Format::Json => {

@@ -226,30 +226,6 @@ fn command(kept: &StoredRun) -> String {
     format!("lastmile run {study} --cpu {}", shell_word(cpu))
 }
 
-/// The folder and the name of a file, from the path that `flag` was given; the folder is made where it does not exist.
-///
-/// # Errors
-/// When it names no file, or its folder cannot be made.
-pub(crate) fn output_file(path: &Path, flag: &str) -> anyhow::Result<(RunFolder, String)> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.filter(|_| !path.is_dir()).with_context(|| {
-        format!(
-            "{flag} {}: it names no file; write it like {flag} report.html",
-            path.display()
-        )
-    })?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = RunFolder::at(parent.unwrap_or(Path::new(".")))
-        .with_context(|| format!("{flag} {} cannot be written", path.display()))?;
-    Ok((folder, name.to_owned()))
-}
-
-/// Where a file of a folder is, as a person would write it.
-pub(crate) fn path_in(folder: &RunFolder, name: &str) -> PathBuf {
-    let path = folder.path().join(name);
-    path.strip_prefix(".").map(ToOwned::to_owned).unwrap_or(path)
-}
-
 /// The command line as typed, quoted for a shell.
 pub(crate) fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| shell_word(&word));

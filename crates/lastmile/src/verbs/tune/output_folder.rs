@@ -1,14 +1,15 @@
 //! The output folder of a tuning under `runs/`: its journal and its report, or neither.
 
 use crate::cli::tune::TuneArgs;
+use crate::report_file::ReportFile;
 use crate::run_store;
 use anyhow::{Context as _, bail};
 use lastmile_study::run_folder::RunFolder;
+use lastmile_tune::record::Tuning;
 use lastmile_tune::{JOURNAL, ResultCache};
 use std::path::Path;
 
-/// The name of the report in the output folder, and the folder's name before its date.
-const PAGE: &str = "report.html";
+/// The folder's name before its date.
 const NAME: &str = "tune";
 
 const UNWRITABLE: &str =
@@ -18,8 +19,8 @@ const UNWRITABLE: &str =
 pub(super) struct TuneOutput {
     /// Holds the journal; none where nothing is to be stored.
     folder: Option<RunFolder>,
-    /// Where the report was asked for, if not in the output folder.
-    page: Option<(RunFolder, String)>,
+    /// Where the report was asked for, or else in the output folder.
+    report: Option<ReportFile>,
     is_new: bool,
 }
 
@@ -29,11 +30,8 @@ impl TuneOutput {
     /// # Errors
     /// When there is no tuning to resume, or a folder cannot be made.
     pub(super) fn open(args: &TuneArgs) -> anyhow::Result<Self> {
-        let page = args
-            .report
-            .as_deref()
-            .map(|path| run_store::output_file(path, "--report"))
-            .transpose()?;
+        let named = args.report.as_deref();
+        let named = named.map(|path| ReportFile::at(path, "--report")).transpose()?;
         let folder = match &args.resume {
             _ if args.no_report => None,
             Some(Some(run)) => Some(resumed_folder(run)?),
@@ -41,8 +39,8 @@ impl TuneOutput {
             None => Some(run_store::create_dated(NAME, UNWRITABLE)?),
         };
         Ok(Self {
+            report: named.or_else(|| folder.clone().map(ReportFile::in_folder)),
             folder,
-            page,
             is_new: args.resume.is_none(),
         })
     }
@@ -58,13 +56,12 @@ impl TuneOutput {
         }
     }
 
-    /// The folder and the name of the report, if there is to be one.
-    pub(super) fn page(&self) -> Option<(&RunFolder, &str)> {
-        match (&self.page, &self.folder) {
-            (Some((folder, name)), _) => Some((folder, name)),
-            (None, Some(folder)) => Some((folder, PAGE)),
-            (None, None) => None,
-        }
+    /// Writes the report, if there is to be one.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn write_report(&self, tuning: &Tuning) -> anyhow::Result<()> {
+        self.report.as_ref().map_or(Ok(()), |report| report.write(tuning))
     }
 
     /// How to resume a tuning that was stopped.
