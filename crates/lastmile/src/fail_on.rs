@@ -64,23 +64,17 @@ pub(crate) fn run_exit(study: &Study, run: &Run) -> Exit {
 
 /// The exit of a tuning: whether the rules held. Reports broken rules on stderr.
 pub(crate) fn tuning_exit(rules: &[TuningRule], tuning: &Tuning) -> Exit {
-    let mut exit = Exit::Done;
+    let mut holds = true;
     for rule in rules {
-        let value_text = |found| rule.value_text(found);
-        if !report_rule(
-            &rule.to_string(),
-            &tuning.thresholds,
-            value_text,
-            if tuning.links.is_empty() && rule.to_string().contains("delivery_time") {
-                "nothing here has that figure: no message was delivered over a link; give --link"
-            } else {
-                "nothing here has that figure"
-            },
-        ) {
-            exit = Exit::Broken;
-        }
+        let text = rule.to_string();
+        let nothing = if tuning.links.is_empty() && text.contains("delivery_time") {
+            "nothing here has that figure: no message was delivered over a link; give --link"
+        } else {
+            "nothing here has that figure"
+        };
+        holds &= report_rule(&text, &tuning.thresholds, |found| rule.value_text(found), nothing);
     }
-    exit
+    Exit::of_check(holds)
 }
 
 /// Whether a rule held everywhere. Reports on stderr where it did not.

@@ -192,13 +192,8 @@ impl<'a> Campaign<'a> {
     }
 
     fn search(&mut self, stage: &LoadTarget, limit: &Limit) -> anyhow::Result<()> {
-        let start = self
-            .args
-            .rate
-            .or(RequestRate::new(RATE))
-            .context("the default is a rate")?;
         let options = SearchOptions {
-            start,
+            start: rate(self.args)?,
             highest: self.args.highest,
             resolution: self.args.resolution,
             votes: self.args.runs_per_rate,
@@ -360,7 +355,6 @@ enum EarlyEnd {
 
 /// The plan of the command line; a sweep or a search changes its rate.
 fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
-    let rate = args.rate.or(RequestRate::new(RATE)).context("the default is a rate")?;
     let http = args.http_version();
     let demand = if let Some(users) = args.closed {
         Demand::Closed {
@@ -371,7 +365,7 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         Demand::Open {
             arrivals: match &args.schedule {
                 Some(path) => Arrivals::Recorded(read_schedule(path)?),
-                None => arrivals(args, rate),
+                None => arrivals(args, rate(args)?),
             },
             session: args.session.map_or(Session::SINGLE, |requests| Session {
                 requests,
@@ -393,6 +387,10 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         connect_timeout: args.connect_timeout,
         ..Plan::new(demand, args.duration, request)
     })
+}
+
+fn rate(args: &LoadArgs) -> anyhow::Result<RequestRate> {
+    args.rate.or(RequestRate::new(RATE)).context("the default is a rate")
 }
 
 /// The clients that users of a closed loop make up: those who share a connection.

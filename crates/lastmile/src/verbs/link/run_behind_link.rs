@@ -11,7 +11,7 @@ use lastmile_report::link_summary::{CpuWait, Direction, Lateness, LinkRunSummary
 use lastmile_units::Seed;
 use lastmile_world::emu::{
     DescriptorLimit, Disturbance, EmuHost, Gateway, GatewayReach, HostSpec, HostsFiles, LatenessBound, MOVED_SHARE,
-    ProcessTree, Signals, Unavailable, WakeReason, World, acquire,
+    ProcessTree, Signals, WakeReason, World, acquire,
 };
 use lastmile_world::{Host as _, LinkId, World as _};
 use std::fs::{self, File};
@@ -107,29 +107,26 @@ fn bind_listener(at: SocketAddr, to: &Remote) -> anyhow::Result<TcpListener> {
     TcpListener::bind(at).with_context(|| format!("--listen {at}: the address cannot be bound; name a free port"))
 }
 
-fn unable(error: &Unavailable) -> UnavailableError {
-    UnavailableError(error.to_string())
-}
-
 impl LinkedHosts {
     fn new(args: &LinkArgs, link: &LinkSpec) -> anyhow::Result<Self> {
-        let world = World::new(Seed::new(args.seed)).map_err(|error| unable(&error))?;
+        let world = World::new(Seed::new(args.seed))?;
         let host = || {
             let spec = HostSpec {
                 congestion_control: args.congestion_control.clone(),
                 ..HostSpec::default()
             };
-            world.host(spec).map_err(|error| {
+            world.host(spec).map_err(|error| -> anyhow::Error {
                 let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
                 let known = known.unwrap_or_default();
                 if known.is_empty() || known.split_whitespace().any(|name| name == args.congestion_control) {
-                    return unable(&error);
+                    return error.into();
                 }
+                let known = known.split_whitespace().collect::<Vec<_>>().join(", ");
                 UnavailableError(format!(
-                    "--congestion-control {}: this kernel has {} (as root, `modprobe tcp_{0}` may add it)",
+                    "--congestion-control {}: this kernel has {known} (as root, `modprobe tcp_{0}` may add it)",
                     args.congestion_control,
-                    known.split_whitespace().collect::<Vec<_>>().join(", "),
                 ))
+                .into()
             })
         };
         let (near, far) = (host()?, host()?);
@@ -165,16 +162,13 @@ impl LinkedHosts {
         } else {
             GatewayReach::Loopback
         };
-        gateway
-            .serve(&self.world, &self.near, &self.far, reach)
-            .map_err(|error| unable(&error))?;
+        gateway.serve(&self.world, &self.near, &self.far, reach)?;
         let address = *self.far.address(0).ip();
         let names = HostsFiles {
             hosts: vec![(address, HOST_NAME.to_owned())],
             resolver: args.allow_net.then_some(address),
         };
-        let (tree, unnamed) =
-            ProcessTree::start(&self.near, names, limit, &args.command).map_err(|error| unable(&error))?;
+        let (tree, unnamed) = ProcessTree::start(&self.near, names, limit, &args.command)?;
         if let Some(why) = unnamed {
             output::note(&format!(
                 "the name {HOST_NAME} is not available, use {address} instead: {why}"
