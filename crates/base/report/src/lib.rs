@@ -9,7 +9,6 @@ pub mod connections;
 pub mod csv;
 pub mod document;
 pub mod doubt;
-mod escape;
 pub mod figure;
 pub mod link_description;
 pub mod link_summary;

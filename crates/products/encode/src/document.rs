@@ -131,7 +131,7 @@ fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
     for outcome in &link.outcomes {
         let is_shown =
             detail == Detail::All || outcome.frontier || outcome.to_use || outcome.framing != "length-prefix";
-        if is_shown || is_plain_json(outcome) {
+        if is_shown || outcome.is_plain_json() {
             let tone = if outcome.to_use {
                 RowEmphasis::Good
             } else {
@@ -145,10 +145,6 @@ fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
         Block::Text(link.summary.clone()),
         Block::Grid(grid),
     ]
-}
-
-fn is_plain_json(outcome: &EncodingOutcome) -> bool {
-    outcome.encoding == "json" && outcome.codec == "none" && outcome.batch == 1
 }
 
 fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
@@ -195,20 +191,14 @@ fn doubts(comparison: &EncodingComparison) -> Option<Block> {
 
 /// What was encoded, and where CPU time was measured.
 fn provenance_text(comparison: &EncodingComparison) -> String {
-    let EncodingComparison {
-        documents,
-        source,
-        seed,
-        version,
-        ..
-    } = comparison;
+    let (source, seed, version) = (&comparison.source, comparison.seed, &comparison.version);
     let timed = match &comparison.cpu_machine {
         Some(machine) => format!(" CPU time was measured on {machine}."),
         None => String::new(),
     };
-    let count = match documents {
+    let count = match comparison.documents {
         1 => "1 document".to_owned(),
-        count => format!("{} documents", with_decimals(*count as f64, 0)),
+        count => format!("{} documents", with_decimals(count as f64, 0)),
     };
     format!(
         "Encoded {count}, {} of JSON, from {source}; each was decoded again and is equal to the original. Messages arise at {} a second.{timed} \
@@ -233,23 +223,18 @@ impl PageRecord for EncodingComparison {
         for link in &comparison.links {
             sections.push((format!("On {}", link.name), link_blocks(link, Detail::Long)));
         }
-        sections.push((
-            "Computing".to_owned(),
-            computing(comparison).map(Block::Grid).into_iter().collect(),
-        ));
+        let computing = computing(comparison).map(Block::Grid);
+        sections.push(("Computing".to_owned(), computing.into_iter().collect()));
         sections.push(("Schema".to_owned(), vec![schema(comparison)]));
-        let EncodingComparison {
-            source, seed, version, ..
-        } = comparison;
         Page {
-            title: source,
+            title: &comparison.source,
             kind: "encodings",
             question: "Which encoding, compression and batch size suit these messages?",
             facts: vec![
-                source.clone(),
+                comparison.source.clone(),
                 "simulated".to_owned(),
-                format!("seed {seed}"),
-                format!("lastmile {version}"),
+                format!("seed {}", comparison.seed),
+                format!("lastmile {}", comparison.version),
             ],
             sections,
             how: provenance_text(comparison),

@@ -35,7 +35,7 @@ fn finding(title: &str, text: String) -> Finding {
     }
 }
 
-fn encodings(settings: &[Sized]) -> Vec<Encoding> {
+pub(crate) fn encodings(settings: &[Sized]) -> Vec<Encoding> {
     let mut encodings: Vec<Encoding> = settings.iter().map(|setting| setting.encoding).collect();
     encodings.dedup();
     encodings

@@ -1,6 +1,6 @@
 //! The tables and sentences of a run.
 
-use super::{Block, Detail, Grid, Record, RowEmphasis, factors, levels_text, readable, with_shared};
+use super::{Block, Detail, Grid, Record, RowEmphasis, factors, levels_text, readable, row_head, with_shared};
 use crate::csv::{self, Rows};
 use crate::number::{interval, mean_and_spread, percent, quantity, with_decimals};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
@@ -121,10 +121,7 @@ fn ratios_grid(name: &str, ratios: &[&Ratio]) -> Grid {
         grid = grid.figure_columns(["published", "measured - published"]);
     }
     for ratio in ratios {
-        let mut cells: Vec<String> = differ
-            .iter()
-            .map(|name| ratio.levels.get(name).cloned().unwrap_or_default())
-            .collect();
+        let mut cells = row_head(None, &ratio.levels, &differ);
         cells.push(if ratio.n < 2 {
             quantity(ratio.mean, "1")
         } else {
@@ -204,14 +201,7 @@ fn published(published: Published) -> String {
 fn difference(ratio: &Ratio) -> String {
     match ratio.published {
         None => String::new(),
-        Some(Published::Value(value)) => {
-            let difference = ratio.mean - value;
-            format!(
-                "{}{}",
-                if difference > 0.0 { "+" } else { "" },
-                with_decimals(difference, 3)
-            )
-        }
+        Some(Published::Value(value)) => signed(ratio.mean - value),
         Some(Published::Range([low, high])) if (low..=high).contains(&ratio.mean) => "inside".to_owned(),
         Some(Published::Range([low, high])) => {
             let distance = if ratio.mean < low {
@@ -219,13 +209,14 @@ fn difference(ratio: &Ratio) -> String {
             } else {
                 ratio.mean - high
             };
-            format!(
-                "{}{} outside",
-                if distance > 0.0 { "+" } else { "" },
-                with_decimals(distance, 3)
-            )
+            format!("{} outside", signed(distance))
         }
     }
+}
+
+fn signed(value: f64) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", with_decimals(value, 3))
 }
 
 /// Cells by part, parts in the order in which they first occur.
@@ -253,10 +244,7 @@ fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
                 .map(|name| format!("{} / {}", readable(name), per[*name].per)),
         );
     for cell in cells {
-        let mut row: Vec<String> = differ
-            .iter()
-            .map(|name| cell.levels.get(name).cloned().unwrap_or_default())
-            .collect();
+        let mut row = row_head(None, &cell.levels, &differ);
         row.push(if cell.failed == 0 {
             cell.repeats.to_string()
         } else {
@@ -274,17 +262,17 @@ fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
             };
             shown + &published_of(figure)
         }));
-        grid.row(
-            row,
-            if cell.valid {
-                RowEmphasis::Plain
-            } else {
-                RowEmphasis::Invalid
-            },
-            &cell.doubts,
-        );
+        grid.row(row, emphasis(cell), &cell.doubts);
     }
     grid
+}
+
+fn emphasis(cell: &Cell) -> RowEmphasis {
+    if cell.valid {
+        RowEmphasis::Plain
+    } else {
+        RowEmphasis::Invalid
+    }
 }
 
 fn statistics_of(run: &Run, name: &str) -> Grid {
@@ -316,7 +304,7 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
     ])
     .word_columns(["varied"]);
     for (cell, figure) in having {
-        let mut row = super::row_head(parts.then_some(&cell.part), &cell.levels, &differ);
+        let mut row = row_head(parts.then_some(&cell.part), &cell.levels, &differ);
         let show = |value: Option<f64>| value.map_or_else(String::new, |value| quantity(value, &figure.unit));
         let quantile = |p: &str| show(figure.quantiles.get(p).copied());
         row.push(figure.n.to_string());
@@ -334,15 +322,7 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
         } else {
             figure.varied.join(", ")
         });
-        grid.row(
-            row,
-            if cell.valid {
-                RowEmphasis::Plain
-            } else {
-                RowEmphasis::Invalid
-            },
-            &cell.doubts,
-        );
+        grid.row(row, emphasis(cell), &cell.doubts);
     }
     grid
 }
