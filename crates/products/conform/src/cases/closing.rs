@@ -2,7 +2,7 @@
 
 use super::frames::frame;
 use super::rules::expect_failure_after;
-use crate::case_error::{CaseError, closing};
+use crate::case_error::{CaseError, broken, closing};
 use crate::connection::Connection;
 use crate::{Case, Prober};
 use lastmile_websocket::{Close, CloseCode, Opcode};
@@ -106,9 +106,7 @@ pub(super) const CASES: &[Case] = &[
             connection.wait_for_end()?;
             match connection.bytes_after_close().get() {
                 0 => Ok("it sends nothing".to_owned()),
-                bytes => Err(CaseError::broken(format!(
-                    "it sends {bytes} bytes after its close frame"
-                ))),
+                bytes => broken(format!("it sends {bytes} bytes after its close frame")),
             }
         },
     },

@@ -49,9 +49,8 @@ pub(super) const CASES: &[Case] = &[
         asks: "RSV2, which no negotiated extension uses, fails the connection",
         source: "RFC 6455 section 5.2",
         run: |probe| {
-            let (mut header, payload) = frame(Opcode::Text, b"Hello");
-            header.rsv2 = true;
-            expect_protocol_error(probe, DEFLATE, &[(header, payload)])
+            let (header, payload) = frame(Opcode::Text, b"Hello");
+            expect_protocol_error(probe, DEFLATE, &[(FrameHeader { rsv2: true, ..header }, payload)])
         },
     },
     Case {
@@ -59,9 +58,8 @@ pub(super) const CASES: &[Case] = &[
         asks: "RSV3, which no negotiated extension uses, fails the connection",
         source: "RFC 6455 section 5.2",
         run: |probe| {
-            let (mut header, payload) = frame(Opcode::Text, b"Hello");
-            header.rsv3 = true;
-            expect_protocol_error(probe, DEFLATE, &[(header, payload)])
+            let (header, payload) = frame(Opcode::Text, b"Hello");
+            expect_protocol_error(probe, DEFLATE, &[(FrameHeader { rsv3: true, ..header }, payload)])
         },
     },
     Case {
@@ -69,28 +67,14 @@ pub(super) const CASES: &[Case] = &[
         asks: "a compressed message that is not a DEFLATE stream fails the connection",
         source: "RFC 7692 section 7.2.2",
         // The first block has type 3, which is reserved (RFC 1951 section 3.2.3).
-        run: |probe| {
-            expect_failure_after(
-                probe,
-                DEFLATE,
-                &[rsv1(frame(Opcode::Text, &[0x06, 0x01, 0x02, 0x03, 0x04]))],
-                UNREADABLE,
-            )
-        },
+        run: |probe| unreadable(probe, &[0x06, 0x01, 0x02, 0x03, 0x04]),
     },
     Case {
         name: "reference-before-the-start",
         asks: "a back-reference to before the first message fails the connection",
         source: "RFC 7692 section 7.2.2",
         // This message follows a "Hello", which is not sent here (RFC 7692 section 7.2.3.2).
-        run: |probe| {
-            expect_failure_after(
-                probe,
-                DEFLATE,
-                &[rsv1(frame(Opcode::Text, &[0xf2, 0x00, 0x11, 0x00, 0x00]))],
-                UNREADABLE,
-            )
-        },
+        run: |probe| unreadable(probe, &[0xf2, 0x00, 0x11, 0x00, 0x00]),
     },
     Case {
         name: "unmasked-frame",
@@ -198,6 +182,10 @@ const UNREADABLE: &[CloseCode] = &[
 ];
 
 /// Sends a frame with a reserved opcode.
+fn unreadable(probe: &Prober<'_>, payload: &[u8]) -> Result<String, CaseError> {
+    expect_failure_after(probe, DEFLATE, &[rsv1(frame(Opcode::Text, payload))], UNREADABLE)
+}
+
 fn reserved<const OPCODE: u8>(probe: &Prober<'_>) -> Result<String, CaseError> {
     expect_protocol_error(probe, &[], &[frame(Opcode::Reserved(OPCODE), b"")])
 }
