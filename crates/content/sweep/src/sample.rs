@@ -32,7 +32,7 @@ use self::auxiliary_sizes::{AuxiliarySizes, draw_weights};
 use self::unequal_probability::ShardSampler;
 use super::checkpoint::Streams;
 use super::distinct_outputs::representative;
-use super::estimate::{Estimate, Interval, WeightedShard, difference, is_no_smaller};
+use super::estimate::{Estimate, WeightedShard, difference, is_no_smaller};
 use super::grid::{Grid, Memory, Point, SweepResult, encoder};
 use super::shard::Shard;
 use super::workers::{Pool, ProgressShare};
@@ -150,12 +150,7 @@ pub fn sampled(
             Some(counted) => (*counted as f64, None),
             None => {
                 let estimate = found.estimate(same);
-                let Interval { low, high } = estimate.interval(UNSEEN);
-                let ends = Interval {
-                    low: low / raw,
-                    high: high / raw,
-                };
-                (estimate.bytes, Some(ends))
+                (estimate.bytes, Some(estimate.interval(UNSEEN).map(|end| end / raw)))
             }
         };
         Point {

@@ -10,7 +10,7 @@ use crate::{fail_on, interrupt, links, output, privileges, progress};
 use lastmile_sweep::Grid;
 use lastmile_testbed::settings::World;
 use lastmile_traffic::messages::{Direction, LogMapping};
-use lastmile_tune::{self as tune, End, Options, Phase, Progress, Recording, ServerProfile, TuneError, rules};
+use lastmile_tune::{self as tune, End, Options, Progress, Recording, ServerProfile, TuneError, rules};
 use output_folder::TuneOutput;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -45,7 +45,7 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
     bar.set_length(STEPS as u64);
     let mut on_progress = |progress: Progress| {
         bar.set_position((progress.done * STEPS) as u64);
-        bar.set_message(phase_label(progress.phase));
+        bar.set_message(progress.phase);
     };
     let tuned = tune::tune(&recording, &options, &mut kept, &mut on_progress);
     bar.finish_and_clear();
@@ -132,15 +132,5 @@ fn options_from(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
         threads: args.threads.unwrap_or(defaults.threads),
         interrupt,
         ..defaults
-    }
-}
-
-const fn phase_label(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Sweeping => "compressing at every setting of permessage-deflate",
-        Phase::Beyond => "compressing with other codecs and dictionaries",
-        Phase::Timing => "measuring the CPU time of candidates",
-        Phase::Policies => "trying sender policies",
-        Phase::Delivering => "delivering over the links",
     }
 }

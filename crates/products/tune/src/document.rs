@@ -10,7 +10,7 @@ mod settings;
 pub(crate) use settings::{beyond, settings};
 
 use crate::csv;
-use crate::record::{Choice, Direction, LinkDelivery, Options, Sampling, Scope, Stream, Tuning};
+use crate::record::{Choice, Direction, LinkDelivery, Sampling, Scope, Stream, Tuning};
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{mean_and_spread, percent, quantity, with_decimals};
@@ -51,7 +51,7 @@ impl Record for Tuning {
 /// The answer, and the settings that it names.
 fn answer(tuning: &Tuning) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(tuning.answer.text.clone())];
-    let Options { connections, .. } = tuning.options;
+    let connections = tuning.options.connections;
     let note = format!(
         "The ratio is compressed over raw payload; memory is that of one compressing context; CPU time is that of compressing one message: here its \
          mean ± population deviation, in sentences its median. \"Of {}\" is the memory of that many connections in both directions: one pair of \
@@ -68,20 +68,13 @@ fn answer(tuning: &Tuning) -> Vec<Block> {
     if !grid.rows.is_empty() {
         blocks.push(Block::Grid(grid.without_empty_columns()));
     }
-    let why = |choice: &Choice| {
-        Block::Text(format!(
-            "{}, {}: {}",
-            choice.direction.name(),
-            choice.setting,
-            choice.why
-        ))
-    };
     let choices = &tuning.answer.choices;
     for (at, choice) in choices.iter().enumerate() {
         let is_same = |earlier: &&Choice| (earlier.direction, &earlier.setting) == (choice.direction, &choice.setting);
         // If nothing beats the best setting of permessage-deflate, that setting is chosen in both scopes, for the same reason.
         if !choice.why.is_empty() && !choices[..at].iter().any(|earlier| is_same(&earlier)) {
-            blocks.push(why(choice));
+            let Choice { setting, why, .. } = choice;
+            blocks.push(Block::Text(format!("{}, {setting}: {why}", choice.direction.name())));
         }
     }
     blocks
@@ -121,19 +114,12 @@ fn heading(stream: &Stream) -> String {
         Direction::Sent => "Sent",
         Direction::Received => "Received",
     };
-    let Stream {
-        messages,
-        bytes,
-        length_median_bytes,
-        length_max_bytes,
-        ..
-    } = stream;
     format!(
         "{name}: {}, {}; the median is {}, the longest {}",
-        counted(*messages, "message"),
-        quantity(*bytes as f64, "B"),
-        quantity(*length_median_bytes as f64, "B"),
-        quantity(*length_max_bytes as f64, "B"),
+        counted(stream.messages, "message"),
+        memory(stream.bytes),
+        memory(stream.length_median_bytes),
+        memory(stream.length_max_bytes),
     )
 }
 
@@ -232,13 +218,9 @@ fn doubts(tuning: &Tuning) -> Option<Block> {
 
 /// What was compressed, with which libraries, and where CPU time was measured.
 fn provenance_text(tuning: &Tuning) -> String {
-    let Tuning {
-        transcript,
-        options,
-        libraries,
-        ..
-    } = tuning;
-    let others: Vec<String> = libraries
+    let (transcript, options) = (&tuning.transcript, &tuning.options);
+    let others: Vec<String> = tuning
+        .libraries
         .iter()
         .map(|(name, version)| format!("{name} {version}"))
         .collect();
@@ -341,21 +323,16 @@ impl PageRecord for Tuning {
         for link in &tuning.links {
             sections.push((format!("On {}", tuning.link_label(link)), link_blocks(link)));
         }
-        let Tuning {
-            transcript,
-            seed,
-            version,
-            ..
-        } = tuning;
+        let source = &tuning.transcript.source;
         Page {
-            title: &transcript.source,
+            title: source,
             kind: "tuning",
             question: "Which compression suits these messages, and what does it cost?",
             facts: vec![
-                transcript.source.clone(),
+                source.clone(),
                 format!("zlib {}", tuning.zlib),
-                format!("seed {seed}"),
-                format!("lastmile {version}"),
+                format!("seed {}", tuning.seed),
+                format!("lastmile {}", tuning.version),
             ],
             sections,
             how: provenance_text(tuning),

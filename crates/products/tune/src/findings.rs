@@ -35,14 +35,6 @@ fn finding(report: &DirectionReport<'_>, title: &str, text: String) -> Finding {
     }
 }
 
-/// The chosen setting of permessage-deflate.
-fn chosen_deflate(report: &DirectionReport<'_>) -> Option<Deflate> {
-    match report.chosen().codec {
-        MessageCodec::Deflate(deflate) => Some(deflate),
-        _ => None,
-    }
-}
-
 fn takeover(report: &DirectionReport<'_>) -> Option<Finding> {
     let with = report.ratio(ZLIB_DEFAULT)?;
     let without = report.ratio(Deflate {
@@ -61,7 +53,7 @@ fn takeover(report: &DirectionReport<'_>) -> Option<Finding> {
 }
 
 fn window(report: &DirectionReport<'_>) -> Option<Finding> {
-    let chosen = chosen_deflate(report)?;
+    let chosen = report.chosen_deflate()?;
     let bits = chosen.window_bits.get();
     let at = |bits: u8| {
         let setting = Deflate {
@@ -91,7 +83,7 @@ fn window(report: &DirectionReport<'_>) -> Option<Finding> {
 }
 
 fn level(report: &DirectionReport<'_>) -> Option<Finding> {
-    let chosen = chosen_deflate(report)?;
+    let chosen = report.chosen_deflate()?;
     let at = |level| report.ratio(Deflate { level, ..chosen });
     let (fastest, best) = (at(1)?, at(9)?);
     Some(finding(

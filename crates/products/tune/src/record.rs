@@ -84,6 +84,28 @@ impl Tuning {
         self.directions.iter().find(|stream| stream.direction == direction)
     }
 
+    /// A point, described as settings beyond the grid are: by its text.
+    pub(crate) fn as_codec_point(&self, point: &Point) -> CodecPoint {
+        let stream = self.stream(point.direction);
+        CodecPoint {
+            direction: point.direction,
+            codec: point.deflate().setting(),
+            dictionary: None,
+            policy: None,
+            measured_on: "all".to_owned(),
+            messages: stream.map_or(0, |stream| stream.messages),
+            bytes: stream.map_or(0, |stream| stream.bytes),
+            compressed_bytes: point.compressed_bytes,
+            ratio: point.ratio,
+            ratio_ci95: point.ratio_ci95,
+            exact: point.exact,
+            memory_bytes: point.memory_bytes,
+            decompressor_memory_bytes: point.decompressor_memory_bytes,
+            cpu_seconds: point.cpu_seconds.clone(),
+            frontier: point.frontier,
+        }
+    }
+
     /// The point of `direction` with these parameters, if it is in the grid; `window_bits` as requested.
     pub fn point(&self, direction: Direction, deflate: &Deflate) -> Option<&Point> {
         self.points
