@@ -46,9 +46,8 @@ impl All {
             shards: &shards,
             connections,
         };
-        let share = ProgressShare { from: 0.0, to: 1.0 };
-        let coded = drawn.compress(settings, &pool, share, None);
-        let known = AuxiliarySizes::measure_all(&shards, connections, &pool, share);
+        let coded = drawn.compress(settings, &pool, 0.0..1.0, None);
+        let known = AuxiliarySizes::measure_all(&shards, connections, &pool, 0.0..1.0);
         Self {
             coded: coded.unwrap(),
             known: known.unwrap(),
