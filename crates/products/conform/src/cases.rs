@@ -20,7 +20,10 @@ pub(super) fn all() -> impl Iterator<Item = &'static Case> {
         negotiation::CASES,
         messages::CASES,
         rules::CASES,
+        rules::CONTROL_OPCODES,
+        rules::LENGTHS,
         text::CASES,
+        closing::CLOSE_CODES,
         closing::CASES,
     ]
     .into_iter()

@@ -117,38 +117,25 @@ pub(super) const CASES: &[Case] = &[
         name: "reserved-opcode",
         asks: "a frame with a reserved opcode fails the connection",
         source: "RFC 6455 section 5.2",
-        run: reserved::<3>,
+        run: |probe| reserved(probe, 3),
     },
-    Case {
-        name: "reserved-control-opcode-11",
-        asks: "a control frame with the reserved opcode 11 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<11>,
-    },
-    Case {
-        name: "reserved-control-opcode-12",
-        asks: "a control frame with the reserved opcode 12 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<12>,
-    },
-    Case {
-        name: "reserved-control-opcode-13",
-        asks: "a control frame with the reserved opcode 13 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<13>,
-    },
-    Case {
-        name: "reserved-control-opcode-14",
-        asks: "a control frame with the reserved opcode 14 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<14>,
-    },
-    Case {
-        name: "reserved-control-opcode-15",
-        asks: "a control frame with the reserved opcode 15 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<15>,
-    },
+];
+
+/// A case for each reserved opcode of a control frame.
+macro_rules! control_opcodes {
+    ($($opcode:literal)+) => {
+        pub(super) const CONTROL_OPCODES: &[Case] = &[$(Case {
+            name: concat!("reserved-control-opcode-", $opcode),
+            asks: concat!("a control frame with the reserved opcode ", $opcode, " fails the connection"),
+            source: "RFC 6455 section 5.2",
+            run: |probe| reserved(probe, $opcode),
+        }),+];
+    };
+}
+
+control_opcodes! { 11 12 13 14 15 }
+
+pub(super) const LENGTHS: &[Case] = &[
     Case {
         name: "length-too-large",
         asks: "a 64-bit length with its highest bit set fails the connection",
@@ -186,8 +173,8 @@ fn unreadable(probe: &Prober<'_>, payload: &[u8]) -> Result<String, CaseError> {
     expect_failure_after(probe, DEFLATE, &[rsv1(frame(Opcode::Text, payload))], UNREADABLE)
 }
 
-fn reserved<const OPCODE: u8>(probe: &Prober<'_>) -> Result<String, CaseError> {
-    expect_protocol_error(probe, &[], &[frame(Opcode::Reserved(OPCODE), b"")])
+fn reserved(probe: &Prober<'_>, opcode: u8) -> Result<String, CaseError> {
+    expect_protocol_error(probe, &[], &[frame(Opcode::Reserved(opcode), b"")])
 }
 
 /// A length that is not in its shortest form: sending it breaks the rule, but a receiver may accept it or not.
