@@ -6,7 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod run;
 
 use crate::csv::Rows;
-use crate::record::{Chart, Doubt, Finding, Levels, Table};
+use crate::record::{Chart, Doubt, Finding, Levels, Table, Threshold};
 use lastmile_chart::heatmap::HeatMap;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -75,12 +75,33 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    pub fn new(name: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { name, text }
+    }
+}
+
 impl From<&Doubt> for Note {
     fn from(doubt: &Doubt) -> Self {
-        Self {
-            name: doubt.kind.name(),
-            text: doubt.text.clone(),
-        }
+        Self::new(doubt.kind.name(), &doubt.text)
+    }
+}
+
+impl Block {
+    /// Doubts about the whole document, and notes; none where there are none.
+    pub fn notes(doubts: &[Doubt], notes: impl Iterator<Item = Note>) -> Option<Self> {
+        let all: Vec<Note> = doubts.iter().map(Note::from).chain(notes).collect();
+        (!all.is_empty()).then_some(Self::Doubts(all))
+    }
+}
+
+/// Whether a threshold held, in words, and the emphasis of its row.
+pub fn standing(threshold: &Threshold) -> (&'static str, RowEmphasis) {
+    if threshold.held {
+        ("yes", RowEmphasis::Plain)
+    } else {
+        ("no", RowEmphasis::Bad)
     }
 }
 

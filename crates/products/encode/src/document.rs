@@ -168,25 +168,15 @@ fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
 
 /// Doubts, what encodings cannot hold, and remarks on reading.
 fn doubts(comparison: &EncodingComparison) -> Option<Block> {
-    let notes = comparison.notes.iter().map(|text| Note {
-        name: "documents",
-        text: text.clone(),
-    });
-    let refusals = comparison.refusals.iter().map(|refusal| Note {
-        name: "left out",
-        text: format!(
+    let notes = comparison.notes.iter().map(|text| Note::new("documents", text));
+    let refusals = comparison.refusals.iter().map(|refusal| {
+        let text = format!(
             "{} cannot hold {} of the documents, and is left out; the first is {}: {}",
             refusal.encoding, refusal.documents, refusal.location, refusal.problem
-        ),
+        );
+        Note::new("left out", text)
     });
-    let all: Vec<Note> = comparison
-        .doubts
-        .iter()
-        .map(Note::from)
-        .chain(refusals)
-        .chain(notes)
-        .collect();
-    (!all.is_empty()).then_some(Block::Doubts(all))
+    Block::notes(&comparison.doubts, refusals.chain(notes))
 }
 
 /// What was encoded, and where CPU time was measured.

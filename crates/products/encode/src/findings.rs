@@ -27,14 +27,6 @@ fn bytes(settings: &[Sized], encoding: Encoding, compression: Compression, batch
     settings.iter().find(is_it).map(Sized::bytes_per_message)
 }
 
-fn finding(title: &str, text: String) -> Finding {
-    Finding {
-        title: title.to_owned(),
-        text,
-        inferred: false,
-    }
-}
-
 pub(crate) fn encodings(settings: &[Sized]) -> Vec<Encoding> {
     let mut encodings: Vec<Encoding> = settings.iter().map(|setting| setting.encoding).collect();
     encodings.dedup();
@@ -66,7 +58,7 @@ fn order_after_zstd(settings: &[Sized]) -> Option<Finding> {
         }
     }
     let text = format!("In batches of {batch}, {}.", turned.join("; "));
-    (!turned.is_empty()).then(|| finding("Compression turns the order round", text))
+    (!turned.is_empty()).then(|| Finding::new("Compression turns the order round", text))
 }
 
 /// Codecs that make single messages larger.
@@ -92,7 +84,7 @@ fn growth(settings: &[Sized]) -> Option<Finding> {
         with_decimals(*raw, 1),
         with_decimals(worst.bytes_per_message(), 1),
     );
-    Some(finding("Short messages grow when each is compressed alone", text))
+    Some(Finding::new("Short messages grow when each is compressed alone", text))
 }
 
 /// What one compressor for the connection saves against one for each message.
@@ -111,7 +103,7 @@ fn stream(settings: &[Sized]) -> Option<Finding> {
         smallest.encoding.label(),
         with_decimals(smallest.bytes_per_message(), 1),
     );
-    (stream < alone).then(|| finding("A compressor that remembers", text))
+    (stream < alone).then(|| Finding::new("A compressor that remembers", text))
 }
 
 /// Ice's threshold, which is too low for bzip2.
@@ -123,5 +115,5 @@ fn ice_bzip2(settings: &[Sized]) -> Option<Finding> {
         with_decimals(raw, 1),
         with_decimals(own, 1),
     );
-    (own > raw).then(|| finding("Ice's compression makes single messages larger", text))
+    (own > raw).then(|| Finding::new("Ice's compression makes single messages larger", text))
 }

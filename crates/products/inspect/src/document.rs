@@ -6,7 +6,7 @@ use crate::record::{
     Transaction, UdpFlow, Wireless,
 };
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
 use lastmile_report::number::{percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
@@ -96,7 +96,7 @@ fn tables(inspection: &Inspection, rows: usize) -> Vec<Block> {
 
 /// Doubts about the whole capture; none where there are none.
 fn doubts(inspection: &Inspection) -> Option<Block> {
-    (!inspection.doubts.is_empty()).then(|| Block::Doubts(inspection.doubts.iter().map(Note::from).collect()))
+    Block::notes(&inspection.doubts, std::iter::empty())
 }
 
 /// The file, and where it was captured.

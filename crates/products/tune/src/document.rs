@@ -12,7 +12,7 @@ pub(crate) use settings::{beyond, settings};
 use crate::csv;
 use crate::record::{Choice, Direction, LinkDelivery, Sampling, Scope, Stream, Tuning};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis, levels_text, standing};
 use lastmile_report::number::{mean_and_spread, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
@@ -154,7 +154,7 @@ fn link_blocks(link: &LinkDelivery) -> Vec<Block> {
         grid.row(cells, RowEmphasis::Plain, &link.doubts);
     }
     if grid.rows.is_empty() {
-        blocks.extend((!link.doubts.is_empty()).then(|| Block::Doubts(link.doubts.iter().map(Note::from).collect())));
+        blocks.extend(Block::notes(&link.doubts, std::iter::empty()));
     } else {
         blocks.push(Block::Grid(grid));
     }
@@ -168,18 +168,13 @@ fn thresholds(tuning: &Tuning) -> Option<Block> {
         .figure_columns(["found"])
         .word_columns(["held"]);
     for threshold in &tuning.thresholds {
-        let found = found(&threshold.rule, threshold.found);
+        let (held, tone) = standing(threshold);
         let cells = vec![
             threshold.rule.clone(),
-            lastmile_report::document::levels_text(&threshold.levels),
-            found,
-            if threshold.held { "yes" } else { "no" }.to_owned(),
+            levels_text(&threshold.levels),
+            found(&threshold.rule, threshold.found),
+            held.to_owned(),
         ];
-        let tone = if threshold.held {
-            RowEmphasis::Plain
-        } else {
-            RowEmphasis::Bad
-        };
         grid.row(cells, tone, &[]);
     }
     (!grid.rows.is_empty()).then_some(Block::Grid(grid))
@@ -208,12 +203,8 @@ fn snippets(tuning: &Tuning) -> Vec<Block> {
 
 /// Doubts about the tuning as a whole, and assumptions made in reading the transcript; none if there are none.
 fn doubts(tuning: &Tuning) -> Option<Block> {
-    let notes = tuning.transcript.notes.iter().map(|text| Note {
-        name: "transcript",
-        text: text.clone(),
-    });
-    let all: Vec<Note> = tuning.doubts.iter().map(Note::from).chain(notes).collect();
-    (!all.is_empty()).then_some(Block::Doubts(all))
+    let notes = tuning.transcript.notes.iter();
+    Block::notes(&tuning.doubts, notes.map(|text| Note::new("transcript", text)))
 }
 
 /// What was compressed, with which libraries, and where CPU time was measured.

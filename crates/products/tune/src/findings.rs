@@ -28,11 +28,7 @@ pub(super) fn findings(report: &DirectionReport<'_>) -> Vec<Finding> {
 }
 
 fn finding(report: &DirectionReport<'_>, title: &str, text: String) -> Finding {
-    Finding {
-        title: format!("{title}, {}", report.name()),
-        text,
-        inferred: false,
-    }
+    Finding::new(format!("{title}, {}", report.name()), text)
 }
 
 fn takeover(report: &DirectionReport<'_>) -> Option<Finding> {

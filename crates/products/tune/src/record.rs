@@ -18,6 +18,7 @@ use lastmile_report::saving::Saving;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What `lastmile tune` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -279,15 +280,15 @@ pub struct Choice {
 impl Choice {
     /// The setting with its dictionary and policy: `zstd:3/w17 with the first message, text only`.
     pub fn name(&self) -> String {
-        let known = self.dictionary.as_ref().map(|known| format!(" with {known}"));
-        let policy = self.policy.as_ref().map(|policy| format!(", {policy}"));
-        format!(
-            "{}{}{}",
-            self.setting,
-            known.unwrap_or_default(),
-            policy.unwrap_or_default()
-        )
+        setting_name(&self.setting, self.dictionary.as_ref(), self.policy.as_ref())
     }
+}
+
+/// A setting as text, with its dictionary and policy.
+pub(crate) fn setting_name(setting: &dyn fmt::Display, dictionary: Option<&String>, policy: Option<&String>) -> String {
+    let known = dictionary.map_or_else(String::new, |known| format!(" with {known}"));
+    let policy = policy.map_or_else(String::new, |policy| format!(", {policy}"));
+    format!("{setting}{known}{policy}")
 }
 
 /// The candidates that a setting was chosen from.

@@ -13,14 +13,9 @@ impl Record for Comparison {
         let mut blocks = vec![Block::Answer(answer(self))];
         blocks.extend(rules(self));
         blocks.push(Block::Grid(changes(self)));
-        let unmatched = self.unmatched.iter().map(|cell| Note {
-            name: "unmatched-cell",
-            text: unmatched_text(cell),
-        });
-        let doubts: Vec<Note> = self.doubts.iter().map(Note::from).chain(unmatched).collect();
-        if !doubts.is_empty() {
-            blocks.push(Block::Doubts(doubts));
-        }
+        let unmatched = self.unmatched.iter();
+        let unmatched = unmatched.map(|cell| Note::new("unmatched-cell", unmatched_text(cell)));
+        blocks.extend(Block::notes(&self.doubts, unmatched));
         blocks
     }
 

@@ -1,6 +1,8 @@
 //! The tables and sentences of a run.
 
-use super::{Block, Detail, Grid, Record, RowEmphasis, factors, levels_text, readable, row_head, with_shared};
+use super::{
+    Block, Detail, Grid, Record, RowEmphasis, factors, levels_text, readable, row_head, standing, with_shared,
+};
 use crate::csv::{self, Rows};
 use crate::number::{interval, mean_and_spread, percent, quantity, with_decimals};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
@@ -153,11 +155,7 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
         .figure_columns(["found"])
         .word_columns(["held"]);
     for threshold in &run.thresholds {
-        let (held, tone) = if threshold.held {
-            ("yes", RowEmphasis::Plain)
-        } else {
-            ("no", RowEmphasis::Bad)
-        };
+        let (held, tone) = standing(threshold);
         // A threshold is on one figure: the rule names it, and the cells give its unit.
         let figure = threshold.rule.split(['(', ')']).nth(1).unwrap_or_default();
         let unit = run.cells.iter().find_map(|cell| Some(&cell.figures.get(figure)?.unit));

@@ -19,31 +19,19 @@ const NAMED: [(&str, Deflate); 5] = [
             ..Deflate::DEFAULT
         },
     ),
-    (
-        "balanced (2013)",
-        Deflate {
-            window_bits: 11,
-            mem_level: 4,
-            ..Deflate::DEFAULT
-        },
-    ),
-    (
-        "small (2013)",
-        Deflate {
-            window_bits: 11,
-            mem_level: 1,
-            ..Deflate::DEFAULT
-        },
-    ),
-    (
-        "Python websockets",
-        Deflate {
-            window_bits: 12,
-            mem_level: 5,
-            ..Deflate::DEFAULT
-        },
-    ),
+    ("balanced (2013)", sized(11, 4)),
+    ("small (2013)", sized(11, 1)),
+    ("Python websockets", sized(12, 5)),
 ];
+
+/// zlib's default with another memory.
+const fn sized(window_bits: u8, mem_level: u8) -> Deflate {
+    Deflate {
+        window_bits,
+        mem_level,
+        ..Deflate::DEFAULT
+    }
+}
 
 /// The remarks on a point: whether it is the one to use, its name, whether it is on the frontier.
 pub(super) fn remarks(tuning: &Tuning, point: &Point) -> Vec<&'static str> {
