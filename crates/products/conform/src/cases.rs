@@ -18,6 +18,8 @@ pub(super) fn all() -> impl Iterator<Item = &'static Case> {
     [
         requests::CASES,
         negotiation::CASES,
+        negotiation::DECLINED,
+        negotiation::SEVERAL_OFFERS,
         messages::CASES,
         rules::CASES,
         rules::CONTROL_OPCODES,

@@ -117,51 +117,31 @@ pub(super) const CASES: &[Case] = &[
         source: "RFC 7692 section 7.1.1.2",
         run: |probe| agreed(probe, "permessage-deflate; client_no_context_takeover"),
     },
-    Case {
-        name: "unknown-parameter",
-        asks: "an offer with an unknown parameter is declined",
-        source: "RFC 7692 section 7.1",
-        run: |probe| declined(probe, "permessage-deflate; client_max_window_bytes=512"),
-    },
-    Case {
-        name: "parameter-twice",
-        asks: "an offer that repeats a parameter is declined",
-        source: "RFC 7692 section 7.1",
-        run: |probe| {
-            let offer = "permessage-deflate; server_max_window_bits=12; server_max_window_bits=12";
-            declined(probe, offer)
-        },
-    },
-    Case {
-        name: "window-7",
-        asks: "an offer with server_max_window_bits=7 is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits=7"),
-    },
-    Case {
-        name: "window-16",
-        asks: "an offer with server_max_window_bits=16 is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits=16"),
-    },
-    Case {
-        name: "window-with-leading-zero",
-        asks: "an offer with server_max_window_bits=010 is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits=010"),
-    },
-    Case {
-        name: "server-window-without-value",
-        asks: "an offer with server_max_window_bits without a value is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits"),
-    },
-    Case {
-        name: "value-where-none-is",
-        asks: "an offer with server_no_context_takeover=true is declined",
-        source: "RFC 7692 section 7.1.1.1",
-        run: |probe| declined(probe, "permessage-deflate; server_no_context_takeover=true"),
-    },
+];
+
+/// A case for each offer that must be declined: what it has, its section of RFC 7692, its parameters.
+macro_rules! declined_offers {
+    ($($name:literal $offer:literal $section:literal $parameters:literal;)+) => {
+        pub(super) const DECLINED: &[Case] = &[$(Case {
+            name: $name,
+            asks: concat!($offer, " is declined"),
+            source: concat!("RFC 7692 section ", $section),
+            run: |probe| declined(probe, concat!("permessage-deflate; ", $parameters)),
+        }),+];
+    };
+}
+
+declined_offers! {
+    "unknown-parameter" "an offer with an unknown parameter" "7.1" "client_max_window_bytes=512";
+    "parameter-twice" "an offer that repeats a parameter" "7.1" "server_max_window_bits=12; server_max_window_bits=12";
+    "window-7" "an offer with server_max_window_bits=7" "7.1.2.1" "server_max_window_bits=7";
+    "window-16" "an offer with server_max_window_bits=16" "7.1.2.1" "server_max_window_bits=16";
+    "window-with-leading-zero" "an offer with server_max_window_bits=010" "7.1.2.1" "server_max_window_bits=010";
+    "server-window-without-value" "an offer with server_max_window_bits without a value" "7.1.2.1" "server_max_window_bits";
+    "value-where-none-is" "an offer with server_no_context_takeover=true" "7.1.1.1" "server_no_context_takeover=true";
+}
+
+pub(super) const SEVERAL_OFFERS: &[Case] = &[
     Case {
         name: "fallback",
         asks: "the second of two offers is accepted where the first must be declined",
