@@ -5,6 +5,7 @@
 
 use crate::exit::Exit;
 use crate::output;
+use anyhow::anyhow;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Run, Threshold};
 use lastmile_report::rules::RuleText;
@@ -12,23 +13,12 @@ use lastmile_study::file::{Rule, Study};
 use lastmile_tune::record::Tuning;
 use lastmile_tune::rules::Rule as TuningRule;
 
-/// A rule that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("--fail-on {found:?}: {problem}")]
-pub(crate) struct RuleError {
-    found: String,
-    problem: String,
-}
-
 /// Reads what must not happen as the rule that must hold: `p95(transfer_time)>20s` as `p95(transfer_time) <= 20s`.
 ///
 /// # Errors
 /// When the statistic, the figure, the comparison or the bound is not understood; the message says how to write it.
-pub(crate) fn parse_rule(text: &str) -> Result<Rule, RuleError> {
-    let refused = |problem: String| RuleError {
-        found: text.to_owned(),
-        problem,
-    };
+pub(crate) fn parse_rule(text: &str) -> anyhow::Result<Rule> {
+    let refused = |problem: String| anyhow!("--fail-on {text:?}: {problem}");
     let rule =
         RuleText::parse(text).map_err(|error| refused(format!("{error}; write it like 'p95(transfer_time)>20s'")))?;
     if rule.bound.ends_with('%') {

@@ -92,16 +92,25 @@ pub(crate) fn latest_holding(name: &str, file: &str) -> Option<PathBuf> {
 /// # Errors
 /// When it does not.
 pub(crate) fn open_run(path: &Path) -> anyhow::Result<RunFolder> {
-    if !path.join("meta.json").is_file() {
-        let what = if path.exists() {
-            "holds no run (it has no meta.json)"
-        } else {
-            "does not exist"
-        };
-        bail!(
-            "{} {what}; give the folder that `lastmile run` printed, like runs/bulk-20260131-142359",
-            path.display()
-        );
+    open_holding(
+        path,
+        "meta.json",
+        "run (it has no meta.json)",
+        "give the folder that `lastmile run` printed, like runs/bulk-20260131-142359",
+    )
+}
+
+/// The folder at `path`, which must hold this file.
+///
+/// # Errors
+/// When it does not: it then lacks `what`, and the error names `remedy`.
+pub(crate) fn open_holding(path: &Path, file: &str, what: &str, remedy: &str) -> anyhow::Result<RunFolder> {
+    let name = path.display();
+    if !path.exists() {
+        bail!("{name} does not exist; {remedy}");
+    }
+    if !path.join(file).is_file() {
+        bail!("{name} holds no {what}; {remedy}");
     }
     Ok(RunFolder::at(path)?)
 }

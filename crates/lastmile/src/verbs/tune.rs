@@ -5,7 +5,7 @@ mod output_folder;
 use crate::cli::tune::TuneArgs;
 use crate::cli::without_duplicates;
 use crate::exit::Exit;
-use crate::transcript::{self, Content, Purpose, Request};
+use crate::transcript::{self, Purpose, Request};
 use crate::{fail_on, interrupt, links, output, privileges, progress};
 use lastmile_sweep::Grid;
 use lastmile_testbed::settings::World;
@@ -85,19 +85,13 @@ fn recording(args: &TuneArgs) -> anyhow::Result<Recording> {
         },
         purpose: Purpose::Message,
     };
-    let Content {
-        source,
-        format,
-        notes,
-        recorded_at,
-        messages,
-    } = transcript::read(request, |_, messages| messages.map(|located| Ok(located?.1)).collect())?;
+    let content = transcript::read(request, |_, messages| messages.map(|located| Ok(located?.1)).collect())?;
     Ok(Recording {
-        source,
-        format,
-        notes,
-        recorded_at: args.recorded_at.unwrap_or(recorded_at),
-        messages,
+        source: content.source,
+        format: content.format,
+        notes: content.notes,
+        recorded_at: args.recorded_at.unwrap_or(content.recorded_at),
+        messages: content.messages,
     })
 }
 

@@ -1,7 +1,6 @@
 //! Runs a command behind a link. The order matters: rights and signals before any thread, the gateway before this thread
 //! leaves for the emulated world, and the command last.
 
-use super::Traffic;
 use crate::cli::link::{LinkArgs, Remote, SummaryFormat};
 use crate::exit::{Exit, UnavailableError};
 use crate::output;
@@ -47,27 +46,24 @@ struct LinkedHosts {
     before: Disturbance,
 }
 
-/// Lets `traffic` cross the link, and prints a summary on stderr.
+/// Lets a command's traffic, or connections to a port, cross the link, and prints a summary on stderr.
 ///
 /// # Errors
 /// When this machine does not allow it, a port is taken, or a capture cannot be written.
-pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec, traffic: &Traffic<'_>) -> anyhow::Result<Exit> {
+pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec) -> anyhow::Result<Exit> {
     acquire().map_err(|error| {
         UnavailableError(format!(
             "{} behind a link needs network namespaces, which this machine does not allow: {error}",
-            match traffic {
-                Traffic::Command => "a command",
-                Traffic::Connections { .. } => "a port",
-            }
+            if args.listen.is_some() { "a port" } else { "a command" }
         ))
     })?;
     let signals = Signals::hold().context("signals cannot be blocked")?;
     let limit = DescriptorLimit::raise().context("the limit of file descriptors cannot be raised")?;
     let gateway = Gateway::start().context("the link's gateway cannot be started")?;
-    let listener = match traffic {
-        Traffic::Connections { listen, to } => Some((bind_listener(*listen, to)?, *to)),
-        Traffic::Command => None,
-    };
+    let relay = args.listen.zip(args.to.as_ref());
+    let listener = relay
+        .map(|(listen, to)| anyhow::Ok((bind_listener(listen.0, to)?, to)))
+        .transpose()?;
     let wire = LinkedHosts::new(args, link)?;
     if let Some(folder) = &args.capture {
         wire.capture(folder)?;

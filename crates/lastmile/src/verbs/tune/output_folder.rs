@@ -3,7 +3,7 @@
 use crate::cli::tune::TuneArgs;
 use crate::report_file::ReportFile;
 use crate::run_store;
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use lastmile_study::run_folder::RunFolder;
 use lastmile_tune::record::Tuning;
 use lastmile_tune::{JOURNAL, ResultCache};
@@ -97,18 +97,8 @@ impl TuneOutput {
 }
 
 fn resumed_folder(run: &Path) -> anyhow::Result<RunFolder> {
-    if !run.join(JOURNAL).is_file() {
-        let what = if run.exists() {
-            "holds no tuning (it has no journal)"
-        } else {
-            "does not exist"
-        };
-        bail!(
-            "{} {what}; name the folder of one that was stopped, like runs/tune-20260131-142359",
-            run.display()
-        );
-    }
-    Ok(RunFolder::at(run)?)
+    let remedy = "name the folder of one that was stopped, like runs/tune-20260131-142359";
+    run_store::open_holding(run, JOURNAL, "tuning (it has no journal)", remedy)
 }
 
 fn latest() -> anyhow::Result<RunFolder> {
