@@ -3,7 +3,7 @@
 use crate::codecs::Compression;
 use crate::findings::encodings;
 use crate::record::{EncodingDelivery, EncodingOutcome};
-use crate::sizes::Sized;
+use crate::sizes::SettingSize;
 use lastmile_document_formats::Encoding;
 use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source};
 
@@ -15,20 +15,20 @@ const DRAWN: [(Compression, bool); 4] = [
     (Compression::Alone("zstd:3"), true),
 ];
 
-pub(crate) fn charts(settings: &[Sized], links: &[EncodingDelivery]) -> Vec<Chart> {
+pub(crate) fn charts(settings: &[SettingSize], links: &[EncodingDelivery]) -> Vec<Chart> {
     let mut charts: Vec<Chart> = sizes(settings).into_iter().collect();
     charts.extend(links.iter().map(trade));
     charts
 }
 
-fn sizes(settings: &[Sized]) -> Option<Chart> {
+fn sizes(settings: &[SettingSize]) -> Option<Chart> {
     let encodings = encodings(settings);
     let largest = settings.iter().map(|setting| setting.batch).max()?;
     let smallest = settings.iter().map(|setting| setting.batch).min()?;
     let series = DRAWN.iter().map(|(compression, batched)| {
         let batch = if *batched { largest } else { smallest };
         let point = |(at, encoding): (usize, &Encoding)| {
-            let is_it = |setting: &&Sized| {
+            let is_it = |setting: &&SettingSize| {
                 setting.encoding == *encoding && setting.compression == *compression && setting.batch == batch
             };
             let setting = settings.iter().find(is_it)?;

@@ -4,7 +4,7 @@ use crate::csv;
 use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
-use lastmile_report::number::{mean_and_spread, mean_bytes, percent, quantity, with_decimals};
+use lastmile_report::number::{counted, mean_and_spread, mean_bytes, percent, quantity};
 use lastmile_report::page::{Page, PageRecord};
 
 impl Record for EncodingComparison {
@@ -186,10 +186,7 @@ fn provenance_text(comparison: &EncodingComparison) -> String {
         Some(machine) => format!(" CPU time was measured on {machine}."),
         None => String::new(),
     };
-    let count = match comparison.documents {
-        1 => "1 document".to_owned(),
-        count => format!("{} documents", with_decimals(count as f64, 0)),
-    };
+    let count = counted(comparison.documents, "document");
     format!(
         "Encoded {count}, {} of JSON, from {source}; each was decoded again and is equal to the original. Messages arise at {} a second.{timed} \
          Simulated. Seed {seed}, lastmile {version}.",

@@ -1,7 +1,7 @@
 //! Findings that surprise: where compression turns the order of encodings round, or makes messages larger.
 
 use crate::codecs::Compression;
-use crate::sizes::Sized;
+use crate::sizes::SettingSize;
 use lastmile_document_formats::Encoding;
 use lastmile_report::number::with_decimals;
 use lastmile_report::record::Finding;
@@ -9,7 +9,7 @@ use lastmile_report::record::Finding;
 /// The codec that findings about an order are made with: the default of zstd.
 const ZSTD: Compression = Compression::Alone("zstd:3");
 
-pub(crate) fn findings(settings: &[Sized]) -> Vec<Finding> {
+pub(crate) fn findings(settings: &[SettingSize]) -> Vec<Finding> {
     [
         order_after_zstd(settings),
         growth(settings),
@@ -21,20 +21,21 @@ pub(crate) fn findings(settings: &[Sized]) -> Vec<Finding> {
     .collect()
 }
 
-fn bytes(settings: &[Sized], encoding: Encoding, compression: Compression, batch: usize) -> Option<f64> {
-    let is_it =
-        |setting: &&Sized| setting.encoding == encoding && setting.compression == compression && setting.batch == batch;
-    settings.iter().find(is_it).map(Sized::bytes_per_message)
+fn bytes(settings: &[SettingSize], encoding: Encoding, compression: Compression, batch: usize) -> Option<f64> {
+    let is_it = |setting: &&SettingSize| {
+        setting.encoding == encoding && setting.compression == compression && setting.batch == batch
+    };
+    settings.iter().find(is_it).map(SettingSize::bytes_per_message)
 }
 
-pub(crate) fn encodings(settings: &[Sized]) -> Vec<Encoding> {
+pub(crate) fn encodings(settings: &[SettingSize]) -> Vec<Encoding> {
     let mut encodings: Vec<Encoding> = settings.iter().map(|setting| setting.encoding).collect();
     encodings.dedup();
     encodings
 }
 
 /// Encodings that are smaller than JSON before zstd, and larger after it.
-fn order_after_zstd(settings: &[Sized]) -> Option<Finding> {
+fn order_after_zstd(settings: &[SettingSize]) -> Option<Finding> {
     let batch = settings.iter().map(|setting| setting.batch).max()?;
     let json = [Compression::None, ZSTD].map(|compression| bytes(settings, Encoding::Json, compression, batch));
     let [Some(json_raw), Some(json_zstd)] = json else {
@@ -62,7 +63,7 @@ fn order_after_zstd(settings: &[Sized]) -> Option<Finding> {
 }
 
 /// Codecs that make single messages larger.
-fn growth(settings: &[Sized]) -> Option<Finding> {
+fn growth(settings: &[SettingSize]) -> Option<Finding> {
     let mut larger = Vec::new();
     for setting in settings
         .iter()
@@ -88,7 +89,7 @@ fn growth(settings: &[Sized]) -> Option<Finding> {
 }
 
 /// What one compressor for the connection saves against one for each message.
-fn stream(settings: &[Sized]) -> Option<Finding> {
+fn stream(settings: &[SettingSize]) -> Option<Finding> {
     let alone = bytes(settings, Encoding::Json, ZSTD, 1)?;
     let stream = bytes(settings, Encoding::Json, Compression::Stream("zstd:3"), 1)?;
     let smallest = settings
@@ -107,7 +108,7 @@ fn stream(settings: &[Sized]) -> Option<Finding> {
 }
 
 /// Ice's threshold, which is too low for bzip2.
-fn ice_bzip2(settings: &[Sized]) -> Option<Finding> {
+fn ice_bzip2(settings: &[SettingSize]) -> Option<Finding> {
     let raw = bytes(settings, Encoding::Ice, Compression::None, 1)?;
     let own = bytes(settings, Encoding::Ice, Compression::IceBzip2, 1)?;
     let text = format!(

@@ -7,7 +7,7 @@ use crate::record::{
 };
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
-use lastmile_report::number::{percent, quantity, with_decimals};
+use lastmile_report::number::{count, counted, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
 
@@ -48,24 +48,24 @@ fn answer(inspection: &Inspection) -> String {
     let mut text = format!(
         "{}: {} in {}, on {} and {}.",
         capture.source,
-        with_plural(capture.packets, "packet"),
+        counted(capture.packets, "packet"),
         quantity(capture.duration_s, "s"),
-        with_plural(connections.len() as u64, "TCP connection"),
-        with_plural(udp.len() as u64, "UDP flow"),
+        counted(connections.len() as u64, "TCP connection"),
+        counted(udp.len() as u64, "UDP flow"),
     );
     if payload > 0 {
         text += &format!(
             " TCP carried {}, with {} ({} of the payload retransmitted) and {} out of order.",
             quantity(once as f64, "B"),
-            with_plural(sum(|sent| sent.retransmissions), "retransmission"),
+            counted(sum(|sent| sent.retransmissions), "retransmission"),
             percent((payload - once.min(payload)) as f64 / payload as f64),
-            with_plural(sum(|sent| sent.out_of_order), "segment"),
+            counted(sum(|sent| sent.out_of_order), "segment"),
         );
     }
     if let Some(time) = &http.time_to_last_byte {
         text += &format!(
             " HTTP: {}, complete after {} on average.",
-            with_plural(http.transactions, "transaction"),
+            counted(http.transactions, "transaction"),
             quantity(time.mean, &time.unit)
         );
     }
@@ -113,7 +113,7 @@ fn provenance_text(inspection: &Inspection) -> String {
         capture.source,
         quantity(capture.file_bytes as f64, "B"),
         capture.format,
-        with_plural(capture.packets, "packet"),
+        counted(capture.packets, "packet"),
         interfaces.join(", "),
         inspection.version,
     )
@@ -177,17 +177,17 @@ fn sent(shown: &[Connection], left_out: &str) -> Grid {
         vec![
             (at + 1).to_string(),
             way.to_owned(),
-            count_text(sent.packets),
+            count(sent.packets),
             quantity(sent.payload_once_bytes as f64, "B"),
             sent.header_share.map_or_else(String::new, percent),
-            count_text(sent.retransmissions),
-            count_text(sent.spurious_retransmissions),
-            count_text(sent.out_of_order),
-            count_text(sent.duplicate_acknowledgements),
+            count(sent.retransmissions),
+            count(sent.spurious_retransmissions),
+            count(sent.out_of_order),
+            count(sent.duplicate_acknowledgements),
             unless_zero(sent.zero_windows, || {
                 format!(
                     "{}, {}",
-                    count_text(sent.zero_windows),
+                    count(sent.zero_windows),
                     quantity(sent.zero_window_time_s, "s")
                 )
             }),
@@ -219,17 +219,17 @@ fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
         let found = figure.and_then(|figure| Some((figure.quantiles.get(p)?, &figure.unit)));
         found.map_or_else(String::new, |(value, unit)| quantity(*value, unit))
     };
-    let count = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| count_text(figure.n));
+    let samples = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| count(figure.n));
     let row = |(at, way, sent): (usize, &str, &Sent)| {
         let (karn, all) = (sent.round_trip_karn.as_ref(), sent.round_trip.as_ref());
         let in_flight = sent.in_flight.as_ref();
         vec![
             (at + 1).to_string(),
             way.to_owned(),
-            count(karn),
+            samples(karn),
             quantile(karn, "0.5"),
             quantile(karn, "0.95"),
-            count(all),
+            samples(all),
             quantile(all, "0.5"),
             quantile(all, "0.95"),
             in_flight.map_or_else(String::new, |figure| quantity(figure.mean, &figure.unit)),
@@ -271,9 +271,9 @@ fn udp(inspection: &Inspection, rows: usize) -> Grid {
             flow.server.clone(),
             quantity(flow.began_s, "s"),
             quantity(flow.duration_s, "s"),
-            count_text(flow.up.packets),
+            count(flow.up.packets),
             quantity(flow.up.bytes as f64, "B"),
-            count_text(flow.down.packets),
+            count(flow.down.packets),
             quantity(flow.down.bytes as f64, "B"),
         ]
     };
@@ -296,7 +296,7 @@ fn wireless_kinds(wireless: &Wireless) -> Grid {
     let mut note =
         "802.11 frames by kind and rate. Airtime includes preambles. A retry is a frame that the MAC sends again."
             .to_owned();
-    note += &format!(" In all: {}", with_plural(wireless.total.frames, "frame"));
+    note += &format!(" In all: {}", counted(wireless.total.frames, "frame"));
     if let Some(share) = wireless.airtime_share {
         note += &format!(", on the air for {} of the time", percent(share));
     }
@@ -339,8 +339,8 @@ fn wireless_stations(wireless: &Wireless, rows: usize) -> Grid {
 
 fn frame_counts(counts: &FrameCounts) -> [String; 4] {
     [
-        count_text(counts.frames),
-        count_text(counts.retries),
+        count(counts.frames),
+        count(counts.retries),
         quantity(counts.bytes as f64, "B"),
         quantity(counts.airtime_s, "s"),
     ]
@@ -395,7 +395,7 @@ fn shortened(target: &str) -> String {
 }
 
 fn comments(all: &[Comment]) -> Grid {
-    let row = |Comment { text, packets }: &Comment| vec![text.clone(), count_text(*packets)];
+    let row = |Comment { text, packets }: &Comment| vec![text.clone(), count(*packets)];
     Grid::new("Comments", "Comments that the capture's writer attached to packets.")
         .word_columns(["comment"])
         .figure_columns(["packets"])
@@ -403,7 +403,7 @@ fn comments(all: &[Comment]) -> Grid {
 }
 
 fn set_aside(inspection: &Inspection) -> Grid {
-    let row = |(why, packets): (&String, &u64)| vec![why.clone(), count_text(*packets)];
+    let row = |(why, packets): (&String, &u64)| vec![why.clone(), count(*packets)];
     Grid::new("Packets in no flow", "")
         .word_columns(["reason"])
         .figure_columns(["packets"])
@@ -413,16 +413,8 @@ fn set_aside(inspection: &Inspection) -> Grid {
 fn left_out(there: usize, rows: usize) -> String {
     match there.saturating_sub(rows) {
         0 => String::new(),
-        more => format!(" {} more are in the formats json and csv.", count_text(more as u64)),
+        more => format!(" {} more are in the formats json and csv.", count(more as u64)),
     }
-}
-
-fn count_text(count: u64) -> String {
-    with_decimals(count as f64, 0)
-}
-
-fn with_plural(count: u64, what: &str) -> String {
-    format!("{} {what}{}", count_text(count), if count == 1 { "" } else { "s" })
 }
 
 /// The text where the count is not 0, or else nothing.

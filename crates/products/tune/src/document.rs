@@ -13,7 +13,7 @@ use crate::csv;
 use crate::record::{Choice, Direction, LinkDelivery, Sampling, Scope, Stream, Tuning};
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis, levels_text, standing};
-use lastmile_report::number::{mean_and_spread, percent, quantity, with_decimals};
+use lastmile_report::number::{count, counted, mean_and_spread, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
 
@@ -56,7 +56,7 @@ fn answer(tuning: &Tuning) -> Vec<Block> {
         "The ratio is compressed over raw payload; memory is that of one compressing context; CPU time is that of compressing one message: here its \
          mean ± population deviation, in sentences its median. \"Of {}\" is the memory of that many connections in both directions: one pair of \
          contexts each, or one pair per core where nothing is kept between messages.",
-        with_decimals(connections as f64, 0)
+        count(connections)
     );
     let mut grid = Grid::new("What to use", note)
         .word_columns(["direction", "scope", "setting", "with"])
@@ -284,15 +284,7 @@ fn computing(figure: Option<&Figure>) -> String {
 }
 
 fn connections_label(connections: u64) -> String {
-    format!("of {}", with_decimals(connections as f64, 0))
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!(
-        "{} {what}{}",
-        with_decimals(count as f64, 0),
-        if count == 1 { "" } else { "s" }
-    )
+    format!("of {}", count(connections))
 }
 
 impl PageRecord for Tuning {

@@ -1,9 +1,9 @@
 //! The tables of settings: the answer, the settings with a name and the frontier of the grid; then codecs and policies beyond the grid.
 
-use super::{Detail, computing, counted, memory, ratio};
+use super::{Detail, computing, memory, ratio};
 use crate::record::{CodecPoint, Deflate, Direction, Point, Stream, Tuning};
 use lastmile_report::document::{Block, Grid, RowEmphasis};
-use lastmile_report::number::{quantity, signed_percent, with_decimals};
+use lastmile_report::number::{count, counted, quantity, signed_percent};
 use std::collections::BTreeSet;
 
 /// How many rows of a table of settings a short answer has: our own choice.
@@ -77,8 +77,8 @@ pub(crate) fn settings(tuning: &Tuning, stream: &Stream, detail: Detail) -> Opti
         0 => String::new(),
         more => format!(
             " {} of the {} points are left out here.",
-            with_decimals(more as f64, 0),
-            with_decimals(there as f64, 0)
+            count(more as u64),
+            count(there as u64)
         ),
     };
     let exact = tuning
@@ -161,7 +161,7 @@ pub(crate) fn beyond(tuning: &Tuning, direction: Direction, detail: Detail) -> V
             0 => String::new(),
             more => format!(
                 " Rows with larger ratios that are left out here: {}.",
-                with_decimals(more as f64, 0)
+                count(more as u64)
             ),
         };
         Block::Grid(beyond_grid(part, &points, &left_out))
