@@ -83,10 +83,8 @@ fn report_rule(rule: &str, thresholds: &[Threshold], value_text: impl Fn(f64) ->
             .iter()
             .map(|(key, level)| format!("{key} {level}"))
             .collect();
-        let part = broken
-            .part
-            .as_ref()
-            .map_or_else(String::new, |part| format!("{part}: "));
+        let part = broken.part.iter().map(|part| format!("{part}: "));
+        let part: String = part.collect();
         let found = value_text(broken.found);
         output::note(&format!("broken: {rule}: {found} in {part}{}", levels.join(", ")));
         holds = false;

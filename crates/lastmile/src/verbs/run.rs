@@ -3,7 +3,7 @@
 use crate::cli::run::RunArgs;
 use crate::exit::Exit;
 use crate::live::{self, Live};
-use crate::registry::{CATALOGUE, DELIVERIES};
+use crate::registry::{CATALOGUE, DELIVERIES, did_you_mean};
 use crate::{cost_table, fail_on, interrupt, output, privileges, progress, run_store};
 use anyhow::{Context as _, anyhow, bail};
 use lastmile_deliveries::missing_servers;
@@ -157,9 +157,7 @@ fn read(name: &str) -> anyhow::Result<Study> {
     let path = Path::new(name);
     let is_path = path.extension().is_some() || path.components().count() > 1 || path.exists();
     if !is_path {
-        let meant = CATALOGUE
-            .nearest(name)
-            .map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        let meant = did_you_mean(name);
         bail!("{name:?} is neither a built-in study nor a file{meant} (`lastmile studies` lists them)");
     }
     let text = match std::fs::read(path) {
