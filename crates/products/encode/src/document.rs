@@ -197,34 +197,33 @@ fn provenance_text(comparison: &EncodingComparison) -> String {
 
 impl PageRecord for EncodingComparison {
     fn page(&self) -> Page<'_> {
-        let comparison = self;
-        let mut first = answer(comparison);
-        first.extend(doubts(comparison));
-        let findings = comparison.findings.iter().cloned().map(Block::Finding).collect();
+        let mut first = answer(self);
+        first.extend(doubts(self));
+        let findings = self.findings.iter().cloned().map(Block::Finding).collect();
         let mut sections = vec![
             ("Answer".to_owned(), first),
             ("Findings".to_owned(), findings),
-            ("Charts".to_owned(), charts(comparison).collect()),
-            ("Sizes".to_owned(), vec![Block::Grid(sizes(comparison, Detail::All))]),
+            ("Charts".to_owned(), charts(self).collect()),
+            ("Sizes".to_owned(), vec![Block::Grid(sizes(self, Detail::All))]),
         ];
-        for link in &comparison.links {
+        for link in &self.links {
             sections.push((format!("On {}", link.name), link_blocks(link, Detail::Long)));
         }
-        let computing = computing(comparison).map(Block::Grid);
+        let computing = computing(self).map(Block::Grid);
         sections.push(("Computing".to_owned(), computing.into_iter().collect()));
-        sections.push(("Schema".to_owned(), vec![schema(comparison)]));
+        sections.push(("Schema".to_owned(), vec![schema(self)]));
         Page {
-            title: &comparison.source,
+            title: &self.source,
             kind: "encodings",
             question: "Which encoding, compression and batch size suit these messages?",
             facts: vec![
-                comparison.source.clone(),
+                self.source.clone(),
                 "simulated".to_owned(),
-                format!("seed {}", comparison.seed),
-                format!("lastmile {}", comparison.version),
+                format!("seed {}", self.seed),
+                format!("lastmile {}", self.version),
             ],
             sections,
-            how: provenance_text(comparison),
+            how: provenance_text(self),
         }
     }
 }

@@ -424,10 +424,9 @@ fn unless_zero(count: u64, text: impl FnOnce() -> String) -> String {
 
 impl PageRecord for Inspection {
     fn page(&self) -> Page<'_> {
-        let inspection = self;
-        let Inspection { capture, charts, .. } = inspection;
-        let mut summary = vec![Block::Answer(answer(inspection))];
-        summary.extend(doubts(inspection));
+        let Inspection { capture, charts, .. } = self;
+        let mut summary = vec![Block::Answer(answer(self))];
+        summary.extend(doubts(self));
         Page {
             title: &capture.source,
             kind: "capture",
@@ -435,7 +434,7 @@ impl PageRecord for Inspection {
             facts: vec![
                 capture.source.clone(),
                 capture.format.clone(),
-                format!("lastmile {}", inspection.version),
+                format!("lastmile {}", self.version),
             ],
             sections: vec![
                 ("In short".to_owned(), summary),
@@ -443,9 +442,9 @@ impl PageRecord for Inspection {
                     "Time and sequence".to_owned(),
                     charts.iter().cloned().map(Block::Chart).collect(),
                 ),
-                ("Figures".to_owned(), tables(inspection, ROWS_LONG)),
+                ("Figures".to_owned(), tables(self, ROWS_LONG)),
             ],
-            how: provenance_text(inspection),
+            how: provenance_text(self),
         }
     }
 }

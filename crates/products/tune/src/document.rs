@@ -289,36 +289,35 @@ fn connections_label(connections: u64) -> String {
 
 impl PageRecord for Tuning {
     fn page(&self) -> Page<'_> {
-        let tuning = self;
-        let mut first = answer(tuning);
-        first.extend(doubts(tuning));
-        let findings = tuning.findings.iter().cloned().map(Block::Finding).collect();
+        let mut first = answer(self);
+        first.extend(doubts(self));
+        let findings = self.findings.iter().cloned().map(Block::Finding).collect();
         let mut sections = vec![
             ("Answer".to_owned(), first),
-            ("Thresholds".to_owned(), thresholds(tuning).into_iter().collect()),
+            ("Thresholds".to_owned(), thresholds(self).into_iter().collect()),
             ("Findings".to_owned(), findings),
-            ("To paste".to_owned(), snippets(tuning)),
+            ("To paste".to_owned(), snippets(self)),
         ];
-        for stream in &tuning.directions {
+        for stream in &self.directions {
             let head = format!("What was {}", stream.direction.name());
-            sections.push((head, direction_blocks(tuning, stream)));
+            sections.push((head, direction_blocks(self, stream)));
         }
-        for link in &tuning.links {
-            sections.push((format!("On {}", tuning.link_label(link)), link_blocks(link)));
+        for link in &self.links {
+            sections.push((format!("On {}", self.link_label(link)), link_blocks(link)));
         }
-        let source = &tuning.transcript.source;
+        let source = &self.transcript.source;
         Page {
             title: source,
-            kind: "tuning",
+            kind: "self",
             question: "Which compression suits these messages, and what does it cost?",
             facts: vec![
                 source.clone(),
-                format!("zlib {}", tuning.zlib),
-                format!("seed {}", tuning.seed),
-                format!("lastmile {}", tuning.version),
+                format!("zlib {}", self.zlib),
+                format!("seed {}", self.seed),
+                format!("lastmile {}", self.version),
             ],
             sections,
-            how: provenance_text(tuning),
+            how: provenance_text(self),
         }
     }
 }
