@@ -22,7 +22,7 @@ use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder};
 use lastmile_sweep::{Connection, Grid, exact};
 use lastmile_traffic::messages::{Format, Message, Messages, Reading, Transcript};
 use lastmile_tune::record::{Point, TranscriptFormat};
-use lastmile_tune::{End, Options, Phase, Recording, ResultCache, tune};
+use lastmile_tune::{End, Options, Recording, ResultCache, tune};
 use lastmile_units::Seed;
 use lastmile_workload::WorkloadSpec;
 use lastmile_workload::messages::Chat;
@@ -227,7 +227,7 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
         ..Options::default()
     };
     // When each phase last reported progress.
-    let mut phases: Vec<(Phase, Duration)> = Vec::new();
+    let mut phases: Vec<(&str, Duration)> = Vec::new();
     let tuning = tune(&recording, &options, &mut ResultCache::in_memory(), &mut |progress| {
         phases.retain(|(phase, _)| *phase != progress.phase);
         phases.push((progress.phase, begun.elapsed()));
@@ -244,7 +244,7 @@ fn long(arguments: &Arguments, threads: NonZeroUsize, path: &Path) -> Result<()>
     );
     println!("  reading until {:.1} s", read.as_secs_f64());
     for (phase, end) in &phases {
-        println!("  {phase:?} until {:.1} s", end.as_secs_f64());
+        println!("  {phase} until {:.1} s", end.as_secs_f64());
     }
     let points = &tuning.points;
     if let Some(Spread { min, median, max, .. }) = Spread::of(points.iter().filter_map(width).collect()) {

@@ -20,30 +20,13 @@ pub(crate) mod transcript;
 pub(crate) mod tune;
 
 use crate::output::Format;
-use advise::AdviseArgs;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
-use compare::CompareArgs;
-use completions::CompletionsArgs;
-use conform::ConformArgs;
-use doctor::DoctorArgs;
-use encode::EncodeArgs;
-use inspect::InspectArgs;
 use lastmile_report::screen::shell_word;
 use lastmile_testbed::cpu_cost_model::Choice;
 use lastmile_testbed::settings::World;
-use link::LinkArgs;
-use load::LoadArgs;
-use monitor::{AuditArgs, EmitArgs, MonitorArgs, QueryArgs, SalvageArgs, SensorArgs, SubscribeArgs};
-use perturb::PerturbArgs;
-use profiles::ProfilesArgs;
-use report::ReportArgs;
-use route::RouteArgs;
-use run::RunArgs;
 use std::num::NonZeroU64;
-use studies::StudiesArgs;
-use tune::TuneArgs;
 
 /// What a delivery choice costs on the link your users really have
 ///
@@ -71,29 +54,29 @@ NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    Advise(AdviseArgs),
-    Tune(Box<TuneArgs>),
-    Encode(EncodeArgs),
-    Run(Box<RunArgs>),
-    Report(ReportArgs),
-    Compare(CompareArgs),
-    Inspect(InspectArgs),
-    Studies(StudiesArgs),
-    Link(LinkArgs),
-    Load(Box<LoadArgs>),
-    Route(RouteArgs),
-    Monitor(MonitorArgs),
-    Sensor(SensorArgs),
-    Emit(EmitArgs),
-    Query(QueryArgs),
-    Subscribe(SubscribeArgs),
-    Audit(AuditArgs),
-    Salvage(SalvageArgs),
-    Perturb(PerturbArgs),
-    Profiles(ProfilesArgs),
-    Conform(ConformArgs),
-    Doctor(DoctorArgs),
-    Completions(CompletionsArgs),
+    Advise(advise::AdviseArgs),
+    Tune(Box<tune::TuneArgs>),
+    Encode(encode::EncodeArgs),
+    Run(Box<run::RunArgs>),
+    Report(report::ReportArgs),
+    Compare(compare::CompareArgs),
+    Inspect(inspect::InspectArgs),
+    Studies(studies::StudiesArgs),
+    Link(link::LinkArgs),
+    Load(Box<load::LoadArgs>),
+    Route(route::RouteArgs),
+    Monitor(monitor::MonitorArgs),
+    Sensor(monitor::SensorArgs),
+    Emit(monitor::EmitArgs),
+    Query(monitor::QueryArgs),
+    Subscribe(monitor::SubscribeArgs),
+    Audit(monitor::AuditArgs),
+    Salvage(monitor::SalvageArgs),
+    Perturb(perturb::PerturbArgs),
+    Profiles(profiles::ProfilesArgs),
+    Conform(conform::ConformArgs),
+    Doctor(doctor::DoctorArgs),
+    Completions(completions::CompletionsArgs),
     /// Print the manual page of the whole tool
     #[command(after_help = "Examples:
   lastmile man | man -l -                              read it
@@ -152,6 +135,17 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
         let known = values.iter().find(|(name, _, _)| *name == text);
         known.expect("clap accepts these names alone").2
     })
+}
+
+/// The values without duplicates, in the order given.
+pub(crate) fn without_duplicates<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
+    let is_first = |(index, value): &(usize, &T)| !values[..*index].contains(value);
+    values
+        .iter()
+        .enumerate()
+        .filter(is_first)
+        .map(|(_, value)| *value)
+        .collect()
 }
 
 /// The worlds.

@@ -23,6 +23,11 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// The exit of a check.
+    pub(crate) const fn of_check(holds: bool) -> Self {
+        if holds { Self::Done } else { Self::Broken }
+    }
+
     /// The code for the shell.
     pub(crate) const fn code(self) -> u8 {
         match self {
@@ -59,6 +64,10 @@ pub(crate) fn report_result(ended: anyhow::Result<Exit>) -> ExitCode {
 
 fn code_of(error: &anyhow::Error) -> u8 {
     let unable = error.chain().any(|cause| {
+        #[cfg(target_os = "linux")]
+        if cause.is::<lastmile_world::emu::Unavailable>() {
+            return true;
+        }
         let has_no_answer = cause.downcast_ref().is_some_and(ClientError::has_no_answer);
         cause.is::<UnavailableError>() || has_no_answer || cause.is::<RunError>()
     });

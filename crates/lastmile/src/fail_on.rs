@@ -5,6 +5,7 @@
 
 use crate::exit::Exit;
 use crate::output;
+use anyhow::anyhow;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Run, Threshold};
 use lastmile_report::rules::RuleText;
@@ -12,23 +13,12 @@ use lastmile_study::file::{Rule, Study};
 use lastmile_tune::record::Tuning;
 use lastmile_tune::rules::Rule as TuningRule;
 
-/// A rule that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("--fail-on {found:?}: {problem}")]
-pub(crate) struct RuleError {
-    found: String,
-    problem: String,
-}
-
 /// Reads what must not happen as the rule that must hold: `p95(transfer_time)>20s` as `p95(transfer_time) <= 20s`.
 ///
 /// # Errors
 /// When the statistic, the figure, the comparison or the bound is not understood; the message says how to write it.
-pub(crate) fn parse_rule(text: &str) -> Result<Rule, RuleError> {
-    let refused = |problem: String| RuleError {
-        found: text.to_owned(),
-        problem,
-    };
+pub(crate) fn parse_rule(text: &str) -> anyhow::Result<Rule> {
+    let refused = |problem: String| anyhow!("--fail-on {text:?}: {problem}");
     let rule =
         RuleText::parse(text).map_err(|error| refused(format!("{error}; write it like 'p95(transfer_time)>20s'")))?;
     if rule.bound.ends_with('%') {
@@ -64,23 +54,17 @@ pub(crate) fn run_exit(study: &Study, run: &Run) -> Exit {
 
 /// The exit of a tuning: whether the rules held. Reports broken rules on stderr.
 pub(crate) fn tuning_exit(rules: &[TuningRule], tuning: &Tuning) -> Exit {
-    let mut exit = Exit::Done;
+    let mut holds = true;
     for rule in rules {
-        let value_text = |found| rule.value_text(found);
-        if !report_rule(
-            &rule.to_string(),
-            &tuning.thresholds,
-            value_text,
-            if tuning.links.is_empty() && rule.to_string().contains("delivery_time") {
-                "nothing here has that figure: no message was delivered over a link; give --link"
-            } else {
-                "nothing here has that figure"
-            },
-        ) {
-            exit = Exit::Broken;
-        }
+        let text = rule.to_string();
+        let nothing = if tuning.links.is_empty() && text.contains("delivery_time") {
+            "nothing here has that figure: no message was delivered over a link; give --link"
+        } else {
+            "nothing here has that figure"
+        };
+        holds &= report_rule(&text, &tuning.thresholds, |found| rule.value_text(found), nothing);
     }
-    exit
+    Exit::of_check(holds)
 }
 
 /// Whether a rule held everywhere. Reports on stderr where it did not.
@@ -99,10 +83,8 @@ fn report_rule(rule: &str, thresholds: &[Threshold], value_text: impl Fn(f64) ->
             .iter()
             .map(|(key, level)| format!("{key} {level}"))
             .collect();
-        let part = broken
-            .part
-            .as_ref()
-            .map_or_else(String::new, |part| format!("{part}: "));
+        let part = broken.part.iter().map(|part| format!("{part}: "));
+        let part: String = part.collect();
         let found = value_text(broken.found);
         output::note(&format!("broken: {rule}: {found} in {part}{}", levels.join(", ")));
         holds = false;

@@ -117,7 +117,6 @@ impl Live {
     /// Shows how far the run is.
     pub(crate) fn show_progress(&self, progress: Progress<'_>) {
         let cell = progress.finished.describe();
-        let whole = |number: u64| Value::Integer(i64::try_from(number).unwrap_or(i64::MAX));
         let fields = [
             ("done", whole(progress.done)),
             ("total", whole(progress.total)),
@@ -168,13 +167,9 @@ impl Live {
     }
 
     fn emit_repeat(&self, cell: &Cell, repeat: u64, outcome: &Outcome) {
-        let described = cell.describe();
         let mut fields = vec![
-            ("cell".to_owned(), Value::Text(described)),
-            (
-                "repeat".to_owned(),
-                Value::Integer(i64::try_from(repeat).unwrap_or(i64::MAX)),
-            ),
+            ("cell".to_owned(), Value::Text(cell.describe())),
+            ("repeat".to_owned(), whole(repeat)),
         ];
         match outcome {
             Ok(observation) => fields.extend(self.figures(observation)),
@@ -209,6 +204,10 @@ impl Live {
         }
         fields
     }
+}
+
+fn whole<T>(number: u64) -> Value<T> {
+    Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
 impl Observer for Live {

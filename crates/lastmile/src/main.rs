@@ -12,6 +12,7 @@ mod output;
 mod privileges;
 mod progress;
 mod registry;
+mod report_file;
 mod run_store;
 mod transcript;
 mod verbs;

@@ -3,12 +3,12 @@
 use crate::exit::UnavailableError;
 use clap::ValueEnum;
 use lastmile_report::csv::{self, Rows};
+use lastmile_report::document::Block;
 use lastmile_report::record::Table;
 use lastmile_report::terminal::{self, TerminalStyle};
-use lastmile_report::{Detail, Document, Record, markdown, screen};
+use lastmile_report::{Detail, Record, markdown, screen};
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
-use std::path::Path;
 
 /// The format of a record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -44,8 +44,8 @@ impl From<Table> for TableRecord {
 }
 
 impl Record for TableRecord {
-    fn document(&self, detail: Detail) -> Document {
-        self.table.document(detail)
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
+        self.table.blocks(detail)
     }
 
     fn rows(&self) -> Rows {
@@ -58,20 +58,21 @@ impl Record for TableRecord {
 /// # Errors
 /// When stdout cannot be written.
 pub(crate) fn print_record(record: &impl Record, format: Format) -> Result<(), UnavailableError> {
-    print_detail(record, format, [Detail::Short, Detail::Long])
+    print_record_in(record, format, false)
 }
 
-/// Prints a record on stdout, with every row also in tables.
+/// Prints a record on stdout, its tables with all rows or as many as a reader wants.
 ///
 /// # Errors
 /// When stdout cannot be written.
-pub(crate) fn print_whole_record(record: &impl Record, format: Format) -> Result<(), UnavailableError> {
-    print_detail(record, format, [Detail::All; 2])
-}
-
-fn print_detail(record: &impl Record, format: Format, [table, md]: [Detail; 2]) -> Result<(), UnavailableError> {
+pub(crate) fn print_record_in(record: &impl Record, format: Format, all: bool) -> Result<(), UnavailableError> {
+    let [table, md] = if all {
+        [Detail::All; 2]
+    } else {
+        [Detail::Short, Detail::Long]
+    };
     print_data(&match format {
-        Format::Screen => match record.screen().filter(|_| table == Detail::Short) {
+        Format::Screen => match record.screen().filter(|_| !all) {
             Some(screen) => screen::render(&screen, terminal_style()),
             None => terminal::render(record, table, terminal_style()),
         },
@@ -108,13 +109,6 @@ pub(crate) fn print_chunk(text: &str) -> Result<bool, UnavailableError> {
 /// Prints a note on stderr, of one line or more, and ignores errors.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
-}
-
-/// Names the report, below the answer.
-pub(crate) fn note_report(report: Option<&Path>) {
-    if let Some(path) = report {
-        note(&format!("report: {}", path.display()));
-    }
 }
 
 /// The style of stdout: as wide as the terminal, in colour unless NO_COLOR is set (no-color.org). Without a terminal there is no

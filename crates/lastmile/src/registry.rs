@@ -9,3 +9,9 @@ pub(crate) const DELIVERIES: Deliveries = Deliveries::new(&[lastmile_deliveries:
 
 /// The built-in studies.
 pub(crate) const CATALOGUE: Catalogue = Catalogue::new(&[STUDIES]);
+
+/// `; did you mean bulk?`, where a built-in study has a name like this one.
+pub(crate) fn did_you_mean(name: &str) -> String {
+    let meant = CATALOGUE.nearest(name);
+    meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"))
+}

@@ -93,16 +93,25 @@ pub(crate) fn latest_holding(name: &str, file: &str) -> Option<PathBuf> {
 /// # Errors
 /// When it does not.
 pub(crate) fn open_run(path: &Path) -> anyhow::Result<RunFolder> {
-    if !path.join("meta.json").is_file() {
-        let what = if path.exists() {
-            "holds no run (it has no meta.json)"
-        } else {
-            "does not exist"
-        };
-        bail!(
-            "{} {what}; give the folder that `lastmile run` printed, like runs/bulk-20260131-142359",
-            path.display()
-        );
+    open_holding(
+        path,
+        "meta.json",
+        "run (it has no meta.json)",
+        "give the folder that `lastmile run` printed, like runs/bulk-20260131-142359",
+    )
+}
+
+/// The folder at `path`, which must hold this file.
+///
+/// # Errors
+/// When it does not: it then lacks `what`, and the error names `remedy`.
+pub(crate) fn open_holding(path: &Path, file: &str, what: &str, remedy: &str) -> anyhow::Result<RunFolder> {
+    let name = path.display();
+    if !path.exists() {
+        bail!("{name} does not exist; {remedy}");
+    }
+    if !path.join(file).is_file() {
+        bail!("{name} holds no {what}; {remedy}");
     }
     Ok(RunFolder::at(path)?)
 }
@@ -224,30 +233,6 @@ fn command(kept: &StoredRun) -> String {
         other => other,
     };
     format!("lastmile run {study} --cpu {}", shell_word(cpu))
-}
-
-/// The folder and the name of a file, from the path that `flag` was given; the folder is made where it does not exist.
-///
-/// # Errors
-/// When it names no file, or its folder cannot be made.
-pub(crate) fn output_file(path: &Path, flag: &str) -> anyhow::Result<(RunFolder, String)> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.filter(|_| !path.is_dir()).with_context(|| {
-        format!(
-            "{flag} {}: it names no file; write it like {flag} report.html",
-            path.display()
-        )
-    })?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = RunFolder::at(parent.unwrap_or(Path::new(".")))
-        .with_context(|| format!("{flag} {} cannot be written", path.display()))?;
-    Ok((folder, name.to_owned()))
-}
-
-/// Where a file of a folder is, as a person would write it.
-pub(crate) fn path_in(folder: &RunFolder, name: &str) -> PathBuf {
-    let path = folder.path().join(name);
-    path.strip_prefix(".").map(ToOwned::to_owned).unwrap_or(path)
 }
 
 /// The command line as typed, quoted for a shell.

@@ -48,6 +48,16 @@ pub struct Axis {
     pub scale: Scale,
 }
 
+impl Axis {
+    pub fn new(label: &str, unit: &str, scale: Scale) -> Self {
+        Self {
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            scale,
+        }
+    }
+}
+
 /// How values are laid along an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -105,4 +115,16 @@ pub struct Point {
     /// A short name beside the point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+}
+
+impl Point {
+    /// Without a spread or a name.
+    pub fn new(x: f64, y: f64) -> Self {
+        Self {
+            x,
+            y,
+            spread: None,
+            label: None,
+        }
+    }
 }

@@ -4,8 +4,8 @@
 //! end in a line feed alone, which every reader accepts and every Unix tool prefers.
 
 use crate::compare::Comparison;
-use crate::document::Record;
-use crate::record::{Doubt, Figure, Levels, Published, Run, Table};
+use crate::document::{Record, row_head};
+use crate::record::{Doubt, Figure, Levels, Published, Run};
 use std::collections::BTreeSet;
 
 /// The columns of a figure's statistics.
@@ -43,8 +43,7 @@ pub(crate) fn run(run: &Run) -> Rows {
     rows.head(&["part"], &factors, &[&fixed[..], &STATISTICS, &PUBLISHED].concat());
     for cell in &run.cells {
         for (name, figure) in &cell.figures {
-            let mut row = vec![cell.part.clone().unwrap_or_default()];
-            row.extend(levels(&cell.levels, &factors));
+            let mut row = row_head(Some(&cell.part), &cell.levels, &factors);
             row.extend([
                 cell.repeats.to_string(),
                 cell.failed.to_string(),
@@ -80,8 +79,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> Rows {
     rows.head(&["part"], &factors, &fixed);
     for cell in &comparison.cells {
         for (name, change) in &cell.changes {
-            let mut row = vec![cell.part.clone().unwrap_or_default()];
-            row.extend(levels(&cell.levels, &factors));
+            let mut row = row_head(Some(&cell.part), &cell.levels, &factors);
             row.extend([
                 name.clone(),
                 change.unit.clone(),
@@ -97,14 +95,6 @@ pub(crate) fn comparison(comparison: &Comparison) -> Rows {
     rows
 }
 
-/// Any table, as it is.
-pub(crate) fn table(table: &Table) -> Rows {
-    let mut rows = Rows::default();
-    rows.row(&table.columns);
-    table.rows.iter().for_each(|row| rows.row(row));
-    rows
-}
-
 /// The rows of a record, as CSV.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -113,13 +103,13 @@ pub struct Rows {
 
 impl Rows {
     /// Columns `before`, one per factor, and `after`. A factor with the name of one of our columns is written `factor.NAME`.
-    pub fn head(&mut self, before: &[&str], factors: &[&String], after: &[&str]) {
+    pub fn head(&mut self, before: &[&str], factors: &[String], after: &[&str]) {
         let ours = |name: &str| before.contains(&name) || after.contains(&name);
         let factors = factors.iter().map(|name| {
             if ours(name) {
                 format!("factor.{name}")
             } else {
-                (*name).clone()
+                name.clone()
             }
         });
         let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
@@ -146,16 +136,9 @@ fn quoted(field: &str) -> String {
     }
 }
 
-fn factors<'a>(all: impl Iterator<Item = &'a Levels>) -> Vec<&'a String> {
+fn factors<'a>(all: impl Iterator<Item = &'a Levels>) -> Vec<String> {
     let names: BTreeSet<&String> = all.flat_map(|levels| levels.keys()).collect();
-    names.into_iter().collect()
-}
-
-fn levels(levels: &Levels, factors: &[&String]) -> Vec<String> {
-    factors
-        .iter()
-        .map(|factor| levels.get(*factor).cloned().unwrap_or_default())
-        .collect()
+    names.into_iter().cloned().collect()
 }
 
 /// The statistics of a figure, in the order of [`STATISTICS`].

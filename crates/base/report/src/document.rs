@@ -5,8 +5,8 @@
 pub(crate) mod compare;
 pub(crate) mod run;
 
-use crate::csv::{self, Rows};
-use crate::record::{Chart, Doubt, Finding, Levels, Table};
+use crate::csv::Rows;
+use crate::record::{Chart, Doubt, Finding, Levels, Table, Threshold};
 use crate::screen::Screen;
 use lastmile_chart::heatmap::HeatMap;
 use serde::Serialize;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// A record that every format can render: the terminal, Markdown and CSV; JSON is its serialisation.
 pub trait Record: Serialize {
     /// What is said about it, and in which order.
-    fn document(&self, detail: Detail) -> Document;
+    fn blocks(&self, detail: Detail) -> Vec<Block>;
     /// Its figures, a row each.
     fn rows(&self) -> Rows;
     /// The answer on one screen of a terminal; none for a record that is a list.
@@ -35,25 +35,16 @@ pub enum Detail {
     All,
 }
 
-/// What is said about a record, independently of the format.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Document {
-    pub blocks: Vec<Block>,
-}
-
-impl From<Vec<Block>> for Document {
-    fn from(blocks: Vec<Block>) -> Self {
-        Self { blocks }
-    }
-}
-
 impl Record for Table {
-    fn document(&self, _: Detail) -> Document {
-        vec![Block::Grid(self.into())].into()
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        vec![Block::Grid(self.into())]
     }
 
     fn rows(&self) -> Rows {
-        csv::table(self)
+        let mut rows = Rows::default();
+        rows.row(&self.columns);
+        self.rows.iter().for_each(|row| rows.row(row));
+        rows
     }
 }
 
@@ -89,12 +80,33 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    pub fn new(name: &'static str, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { name, text }
+    }
+}
+
 impl From<&Doubt> for Note {
     fn from(doubt: &Doubt) -> Self {
-        Self {
-            name: doubt.kind.name(),
-            text: doubt.text.clone(),
-        }
+        Self::new(doubt.kind.name(), &doubt.text)
+    }
+}
+
+impl Block {
+    /// Doubts about the whole document, and notes; none where there are none.
+    pub fn notes(doubts: &[Doubt], notes: impl Iterator<Item = Note>) -> Option<Self> {
+        let all: Vec<Note> = doubts.iter().map(Note::from).chain(notes).collect();
+        (!all.is_empty()).then_some(Self::Doubts(all))
+    }
+}
+
+/// Whether a threshold held, in words, and the emphasis of its row.
+pub fn standing(threshold: &Threshold) -> (&'static str, RowEmphasis) {
+    if threshold.held {
+        ("yes", RowEmphasis::Plain)
+    } else {
+        ("no", RowEmphasis::Bad)
     }
 }
 
@@ -174,6 +186,13 @@ impl Grid {
         self.rows.push(Row { cells, tone, doubts });
     }
 
+    /// Adds plain rows, without doubts.
+    pub fn plain_rows(mut self, rows: impl IntoIterator<Item = Vec<String>>) -> Self {
+        rows.into_iter()
+            .for_each(|cells| self.row(cells, RowEmphasis::Plain, &[]));
+        self
+    }
+
     /// Removes the columns of words that are empty in every row.
     pub fn without_empty_columns(mut self) -> Self {
         let says = |at: usize| {
@@ -213,18 +232,14 @@ impl From<&Table> for Grid {
                 figures: cells.peek().is_some() && cells.all(begins_as_figure),
             }
         });
-        let mut grid = Self {
+        let grid = Self {
             columns: columns.collect(),
             ..Self::new(&table.title, &table.note)
         };
-        for row in &table.rows {
-            // A row of the wrong length, in a record that was edited, is cut or filled up.
-            let cells = (0..table.columns.len())
-                .map(|at| row.get(at).cloned().unwrap_or_default())
-                .collect();
-            grid.row(cells, RowEmphasis::Plain, &[]);
-        }
-        grid
+        // A row of the wrong length, in a record that was edited, is cut or filled up.
+        let cell = |row: &Vec<String>, at: usize| row.get(at).cloned().unwrap_or_default();
+        let cells = |row| (0..table.columns.len()).map(|at| cell(row, at)).collect();
+        grid.plain_rows(table.rows.iter().map(cells))
     }
 }
 

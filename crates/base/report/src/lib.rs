@@ -1,6 +1,6 @@
 //! What records are made of, and their rendering as terminal tables, one HTML page, Markdown and CSV. Pure functions; no clock, no socket.
 //!
-//! A [`Record`] is what a verb publishes: JSON, a [`Document`] of blocks, and rows of CSV. The record of a product is its crate's; [`record::Run`] is that
+//! A [`Record`] is what a verb publishes: JSON, a document of [`document::Block`]s, and rows of CSV. The record of a product is its crate's; [`record::Run`] is that
 //! of studies, and [`compare`] that of two of them. [`figure`] summarises samples; [`doubt`] lists what makes figures suspect; [`rules`] are the grammar of limits.
 //! [`screen`], [`terminal`], [`markdown`] and [`csv`] render any record, `lastmile_chart` draws, [`page`] makes one offline HTML file. [`number`] writes a figure the same way in all of them.
 
@@ -9,7 +9,6 @@ pub mod connections;
 pub mod csv;
 pub mod document;
 pub mod doubt;
-mod escape;
 pub mod figure;
 pub mod link_description;
 pub mod link_summary;
@@ -29,4 +28,4 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use document::{Detail, Document, Record};
+pub use document::{Detail, Record};

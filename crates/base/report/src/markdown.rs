@@ -5,10 +5,7 @@ use std::fmt::Write;
 
 /// A record, as tables and sentences.
 pub fn render(record: &impl Record, detail: Detail) -> String {
-    blocks(&record.document(detail).blocks)
-}
-
-fn blocks(blocks: &[Block]) -> String {
+    let blocks = record.blocks(detail);
     let shown: Vec<String> = blocks.iter().map(block).filter(|text| !text.is_empty()).collect();
     shown.join("\n")
 }

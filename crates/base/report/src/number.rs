@@ -5,6 +5,12 @@ pub use lastmile_units::number::{
     NO_NUMBER, count, interval, percent, quantity, signed_percent, spread, with_decimals,
 };
 
+/// A number of things: `1 message`, `10,000 messages`.
+pub fn counted(value: u64, what: &str) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", count(value))
+}
+
 /// A mean number of bytes, without its unit: with a tenth where it is below a thousand and not whole.
 pub fn mean_bytes(bytes: f64) -> String {
     with_decimals(bytes, usize::from(bytes < 1000.0 && bytes.fract() != 0.0))

@@ -37,36 +37,35 @@ pub fn render(record: &impl PageRecord, provenance: &Provenance) -> String {
 
 impl PageRecord for Run {
     fn page(&self) -> Page<'_> {
-        let run = self;
         use document::run::{answer, cells, exhibits, findings, provenance_text, ratios, statistics, thresholds};
-        let charts: Vec<Block> = run.charts.iter().cloned().map(Block::Chart).collect();
-        let mut figures: Vec<Block> = ratios(run).into_iter().collect();
-        figures.extend(cells(run));
-        if !run.cells.is_empty() {
+        let charts: Vec<Block> = self.charts.iter().cloned().map(Block::Chart).collect();
+        let mut figures: Vec<Block> = ratios(self).into_iter().collect();
+        figures.extend(cells(self));
+        if !self.cells.is_empty() {
             figures.push(Block::Folded {
                 summary: "Every statistic of every figure".to_owned(),
-                blocks: statistics(run),
+                blocks: statistics(self),
             });
         }
         Page {
-            title: &run.study,
+            title: &self.study,
             kind: "study",
-            question: &run.question,
+            question: &self.question,
             facts: vec![
-                run.study.clone(),
-                world(&run.world),
-                format!("seed {}", run.seed),
-                format!("lastmile {}", run.version),
+                self.study.clone(),
+                world(&self.world),
+                format!("seed {}", self.seed),
+                format!("lastmile {}", self.version),
             ],
             sections: vec![
-                ("In short".to_owned(), answer(run).into_iter().collect()),
+                ("In short".to_owned(), answer(self).into_iter().collect()),
                 ("Charts".to_owned(), charts),
-                ("Findings".to_owned(), findings(run)),
-                ("Thresholds".to_owned(), thresholds(run).into_iter().collect()),
-                ("Exhibits".to_owned(), exhibits(run)),
+                ("Findings".to_owned(), findings(self)),
+                ("Thresholds".to_owned(), thresholds(self).into_iter().collect()),
+                ("Exhibits".to_owned(), exhibits(self)),
                 ("Figures".to_owned(), figures),
             ],
-            how: provenance_text(run),
+            how: provenance_text(self),
         }
     }
 }

@@ -165,6 +165,17 @@ pub struct Finding {
     pub inferred: bool,
 }
 
+impl Finding {
+    /// What rests on nothing inferred.
+    pub fn new(title: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            text: text.into(),
+            inferred: false,
+        }
+    }
+}
+
 /// A small table beside the cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "testing", derive(JsonSchema))]

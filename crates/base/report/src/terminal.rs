@@ -16,14 +16,13 @@ pub struct TerminalStyle {
 
 /// A record, as tables and sentences.
 pub fn render(record: &impl Record, detail: Detail, style: TerminalStyle) -> String {
-    blocks(&record.document(detail).blocks, style)
+    blocks(&record.blocks(detail), style)
 }
 
-fn blocks(blocks: &[Block], look: TerminalStyle) -> String {
-    let paint = Paint { look };
+fn blocks(blocks: &[Block], style: TerminalStyle) -> String {
     let mut out = String::new();
     for block in blocks {
-        let shown = paint.block(block);
+        let shown = style.block(block);
         if !shown.is_empty() {
             if !out.is_empty() {
                 out.push('\n');
@@ -34,11 +33,7 @@ fn blocks(blocks: &[Block], look: TerminalStyle) -> String {
     out
 }
 
-struct Paint {
-    look: TerminalStyle,
-}
-
-impl Paint {
+impl TerminalStyle {
     fn block(&self, block: &Block) -> String {
         match block {
             Block::Heading(text) => self.title(text),
@@ -67,10 +62,10 @@ impl Paint {
         table
             .load_style(TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─')))
             .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(self.look.width);
+            .set_width(self.width);
         // The width is the caller's: a report must not depend on the terminal that the process has.
         table.force_no_tty();
-        if self.look.colour {
+        if self.colour {
             table.enforce_styling();
         }
         let mut heads: Vec<Cell> = grid
@@ -102,7 +97,7 @@ impl Paint {
         }
         // One blank more, in place of a border.
         let gaps: u16 = (0..last).map(|at| padding(at) + 1).sum();
-        let widths = unbroken(grid, self.look.width.saturating_sub(gaps));
+        let widths = unbroken(grid, self.width.saturating_sub(gaps));
         for (at, (column, width)) in table.column_iter_mut().zip(widths.iter().flatten()).enumerate() {
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width + padding(at))));
         }
@@ -145,7 +140,7 @@ impl Paint {
 
     fn toned(&self, cell: Cell, tone: RowEmphasis) -> Cell {
         match tone {
-            _ if !self.look.colour => cell,
+            _ if !self.colour => cell,
             RowEmphasis::Plain => cell,
             RowEmphasis::Good => cell.fg(Color::Green),
             RowEmphasis::Bad => cell.fg(Color::Red),
@@ -155,7 +150,7 @@ impl Paint {
 
     fn title(&self, text: &str) -> String {
         let plain = self.wrapped(text, "");
-        if !self.look.colour {
+        if !self.colour {
             return plain;
         }
         plain
@@ -166,7 +161,7 @@ impl Paint {
 
     /// Lines no longer than the terminal's width, and at most 100: longer ones are hard to read.
     fn wrapped(&self, text: &str, indent: &str) -> String {
-        let room = usize::from(self.look.width.clamp(20, 100)) - indent.len();
+        let room = usize::from(self.width.clamp(20, 100)) - indent.len();
         let lines = wrap(text, room).into_iter();
         lines.map(|line| format!("{indent}{line}\n")).collect()
     }

@@ -276,16 +276,8 @@ pub fn time_by_bandwidth() -> Chart {
     Chart {
         title: "Extracting time over the bandwidth".to_owned(),
         note: "100 telemetry packets. The dotted line is 8 S / B and the round trips of slow start.".to_owned(),
-        x: Axis {
-            label: "Bandwidth".to_owned(),
-            unit: "bit/s".to_owned(),
-            scale: Scale::Log,
-        },
-        y: Axis {
-            label: "Extracting time".to_owned(),
-            unit: "s".to_owned(),
-            scale: Scale::Log,
-        },
+        x: Axis::new("Bandwidth", "bit/s", Scale::Log),
+        y: Axis::new("Extracting time", "s", Scale::Log),
         series: vec![
             series("without", Source::Measured, true, &plain),
             series("with", Source::Measured, true, &at([5.2, 3.9, 3.4, 0.48], 0.04)),

@@ -7,10 +7,11 @@ use super::grid::encoder;
 use super::hash_chains::Chains;
 use super::lazy_parse::{LEVEL_MIN, Match, Parser, Scratch, reach};
 use super::work_unit::{Piece, Span};
-use super::workers::{Pool, ProgressShare};
+use super::workers::Pool;
 use lastmile_codec::message::{Deflate, MessageEncoder, Strategy};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How the sizes of messages at a setting are found.
@@ -106,7 +107,7 @@ pub(super) fn sizes(
     piece: &Piece,
     settings: &[Deflate],
     pool: &Pool<'_>,
-    share: ProgressShare,
+    share: Range<f64>,
 ) -> Result<BTreeMap<Deflate, OutputSize>, Interrupted> {
     let is_foretold = piece.bytes.len() <= PREDICTED_MAX;
     let work = PieceState {

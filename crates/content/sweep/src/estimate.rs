@@ -1,21 +1,5 @@
 //! Confidence intervals of a ratio that is estimated from a sample.
 
-/// An interval of a figure.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// The lower bound.
-    pub low: f64,
-    /// The upper bound.
-    pub high: f64,
-}
-
-impl Interval {
-    /// Whether the value lies in the interval, bounds included.
-    pub fn contains(&self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
-}
-
 /// One shard of a sample: its compressed size, and an auxiliary size that is known of every shard and varies with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct WeightedShard {
@@ -63,12 +47,9 @@ impl Estimate {
     }
 
     /// The interval of the true size, widened by `unseen`, the part of it that a sample does not show.
-    pub(super) fn interval(self, unseen: f64) -> Interval {
+    pub(super) fn interval(self, unseen: f64) -> [f64; 2] {
         let error = self.error + self.bytes * unseen;
-        Interval {
-            low: (self.bytes - error).max(0.0),
-            high: self.bytes + error,
-        }
+        [(self.bytes - error).max(0.0), self.bytes + error]
     }
 }
 
@@ -140,14 +121,19 @@ mod tests {
         }
     }
 
+    fn contains(estimate: Estimate, value: f64) -> bool {
+        let [low, high] = estimate.interval(0.0);
+        (low..=high).contains(&value)
+    }
+
     #[test]
     fn an_interval_has_no_width_where_shards_agree_or_all_are_drawn() {
         let interval = |sample: &[WeightedShard]| Estimate::from_sample(sample, 1.0).interval(0.0);
-        let Interval { low, high } = interval(&[pair(10.0, 3.0, 0.1), pair(20.0, 6.0, 0.3)]);
+        let [low, high] = interval(&[pair(10.0, 3.0, 0.1), pair(20.0, 6.0, 0.3)]);
         assert!((low - 0.3).abs() < 1e-12 && (high - 0.3).abs() < 1e-12);
         let all = |chance| [pair(10.0, 3.0, chance), pair(10.0, 5.0, chance)];
-        assert_eq!(interval(&all(1.0)), Interval { low: 0.4, high: 0.4 });
-        let Interval { low, high } = interval(&all(0.9));
+        assert_eq!(interval(&all(1.0)), [0.4, 0.4]);
+        let [low, high] = interval(&all(0.9));
         assert!(low < 0.35 && high > 0.45);
     }
 
@@ -165,7 +151,7 @@ mod tests {
         let sample = |factor: f64| shards.map(|coded| pair(1000.0, coded * factor, 0.01));
         let (one, other) = (sample(1.01), sample(1.0));
         assert!(is_no_smaller(&one, &other) && !is_no_smaller(&other, &one));
-        assert!(Estimate::from_sample(&one, 1.0).interval(0.0).contains(ratio(&other)));
+        assert!(contains(Estimate::from_sample(&one, 1.0), ratio(&other)));
     }
 
     #[test]
@@ -176,8 +162,8 @@ mod tests {
         let one = [pair(105.0); 6];
         let beside = Estimate::from_sample(&other, 1e6).plus(Estimate::from_sample(&difference(&one, &other), 1e6));
         assert!((beside.bytes - 205_000.0).abs() < 1e-6, "{beside:?}");
-        assert!(beside.interval(0.0).contains(205_000.0) && beside.error >= Estimate::from_sample(&other, 1e6).error);
+        assert!(contains(beside, 205_000.0) && beside.error >= Estimate::from_sample(&other, 1e6).error);
         // By itself, its estimate would be far too small, with a narrow interval.
-        assert!(!Estimate::from_sample(&one, 1e6).interval(0.0).contains(205_000.0));
+        assert!(!contains(Estimate::from_sample(&one, 1e6), 205_000.0));
     }
 }

@@ -4,7 +4,7 @@ use super::checkpoint::Streams;
 use super::distinct_outputs::{is_exact_in_pieces, representative, sizes};
 use super::grid::{Grid, Memory, Point, SweepResult};
 use super::work_unit::PiecePlan;
-use super::workers::{Pool, ProgressShare};
+use super::workers::{Pool, share_of_part};
 use super::{Connection, Interrupted, Observer, grid};
 use lastmile_codec::message::{Deflate, MessageCodec};
 use lastmile_units::ByteCount;
@@ -51,23 +51,17 @@ pub fn exact(
     // Runs over whole connections take most of the time, where there are any.
     let whole_share = if whole.is_empty() { 0.0 } else { 0.6 };
     let mut totals: BTreeMap<Deflate, u64> = BTreeMap::new();
-    let share = ProgressShare {
-        from: 0.0,
-        to: whole_share,
-    };
     let run = |setting: &Deflate| {
         let name = format!("all messages at {}", MessageCodec::Deflate(*setting));
         let figures = pool.part(&name, 1, || Ok(vec![total_size(connections, *setting)]))?;
         Ok((*setting, figures[0]))
     };
-    for found in pool.map(&whole, share, run)? {
+    for found in pool.map(&whole, 0.0..whole_share, run)? {
         totals.extend([found?]);
     }
     let mut streams = Streams::default();
-    let step = (1.0 - whole_share) / cuts.len().max(1) as f64;
     for (number, cut) in cuts.iter().enumerate() {
-        let from = whole_share + step * number as f64;
-        let share = ProgressShare { from, to: from + step };
+        let share = share_of_part(&(whole_share..1.0), number, cuts.len());
         let find = || sizes(&cut.piece(connections), &in_pieces, &pool, share);
         let made = pool.part_sizes(&format!("piece {number} of {}", cuts.len()), &in_pieces, find)?;
         streams.refine(&made);

@@ -1,8 +1,8 @@
 //! The grid of settings that a sweep covers, and the result for each.
 
-use super::estimate::Interval;
 use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder, Strategy, WindowBits};
 use lastmile_units::ByteCount;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The settings of a sweep: the product of all axes.
@@ -57,22 +57,23 @@ impl Grid {
 }
 
 /// The result for one setting.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// The setting as requested; [`WindowBits::runs_as`] says what it runs as.
+    /// The setting as requested; [`WindowBits::runs_as`] says what it runs as. It is not stored: the grid says it.
+    #[serde(skip)]
     pub setting: Deflate,
     /// Compressed size of all messages, without frame headers; from a sample, the estimate for the whole.
     pub compressed: ByteCount,
     /// The compression ratio: compressed size by original size of all messages; 1 where there are none.
     pub ratio: f64,
     /// The 95 % confidence interval of the whole's ratio. None where the ratio is exact.
-    pub ratio_ci95: Option<Interval>,
+    pub ratio_ci95: Option<[f64; 2]>,
     /// Memory that an encoder uses, per direction of a connection.
     pub memory: ByteCount,
 }
 
 /// The result of a sweep.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SweepResult {
     /// Every point, in the order of [`Grid::settings`].
     pub points: Vec<Point>,

@@ -31,7 +31,6 @@ mod shard;
 mod work_unit;
 mod workers;
 
-pub use estimate::Interval;
 pub use exact::exact;
 pub use grid::{Grid, Point, SweepResult};
 pub use lastmile_units::workers::Interrupted;

@@ -32,15 +32,16 @@ use self::auxiliary_sizes::{AuxiliarySizes, draw_weights};
 use self::unequal_probability::ShardSampler;
 use super::checkpoint::Streams;
 use super::distinct_outputs::representative;
-use super::estimate::{Estimate, Interval, WeightedShard, difference, is_no_smaller};
+use super::estimate::{Estimate, WeightedShard, difference, is_no_smaller};
 use super::grid::{Grid, Memory, Point, SweepResult, encoder};
 use super::shard::Shard;
-use super::workers::{Pool, ProgressShare};
+use super::workers::{Pool, share_of_part};
 use super::{Connection, Interrupted, Observer, exact};
 use lastmile_codec::message::Deflate;
 use lastmile_units::{ByteCount, Seed};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
 /// How a sample is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,11 +114,7 @@ pub fn sampled(
         .into_iter()
         .map(|setting| (setting, stored(connections, setting)))
         .collect();
-    let share = ProgressShare {
-        from: 0.0,
-        to: AUXILIARY_SHARE,
-    };
-    let known = AuxiliarySizes::measure_all(&shards, connections, &pool, share)?;
+    let known = AuxiliarySizes::measure_all(&shards, connections, &pool, 0.0..AUXILIARY_SHARE)?;
     let mut draw = ShardSampler::new(sampling.seed, &draw_weights(&known), sampling.first);
     let mut found = SampleState::new(&shards, &known);
     let mut streams = Streams::default();
@@ -150,12 +147,7 @@ pub fn sampled(
             Some(counted) => (*counted as f64, None),
             None => {
                 let estimate = found.estimate(same);
-                let Interval { low, high } = estimate.interval(UNSEEN);
-                let ends = Interval {
-                    low: low / raw,
-                    high: high / raw,
-                };
-                (estimate.bytes, Some(ends))
+                (estimate.bytes, Some(estimate.interval(UNSEEN).map(|end| end / raw)))
             }
         };
         Point {
@@ -177,13 +169,10 @@ pub fn sampled(
 const AUXILIARY_SHARE: f64 = 0.35;
 const FIRST_SHARE: f64 = 0.45;
 
-fn share_of(round: u32, doublings: u32) -> ProgressShare {
+fn share_of(round: u32, doublings: u32) -> Range<f64> {
     let (first, all) = (AUXILIARY_SHARE + FIRST_SHARE, f64::from(doublings.max(1)));
     let end = |round: u32| first + (1.0 - first) * f64::from(round) / all;
-    ProgressShare {
-        from: round.checked_sub(1).map_or(AUXILIARY_SHARE, end),
-        to: end(round),
-    }
+    round.checked_sub(1).map_or(AUXILIARY_SHARE, end)..end(round)
 }
 
 /// The size of all messages in stored blocks, which depends only on their lengths (RFC 1951 section 3.2.4): one message of each length is
@@ -299,14 +288,12 @@ impl DrawnShards<'_> {
         &self,
         settings: &[Deflate],
         pool: &Pool<'_>,
-        share: ProgressShare,
+        share: Range<f64>,
         mut streams: Option<&mut Streams>,
     ) -> Result<BTreeMap<Deflate, Vec<f64>>, Interrupted> {
         let mut coded: BTreeMap<Deflate, Vec<f64>> = BTreeMap::new();
-        let step = (share.to - share.from) / self.numbers.len().max(1) as f64;
         for (number, &shard) in self.numbers.iter().enumerate() {
-            let from = share.from + step * number as f64;
-            let share = ProgressShare { from, to: from + step };
+            let share = share_of_part(&share, number, self.numbers.len());
             let find = || self.shards[shard].sizes(self.connections, settings, pool, share);
             let made = pool.part_sizes(&format!("shard {shard} of {}", self.shards.len()), settings, find)?;
             if let Some(streams) = &mut streams {

@@ -11,7 +11,7 @@
 use super::distinct_outputs::{OutputSize, is_primed};
 use super::grid::encoder;
 use super::work_unit::{WINDOW_MAX, history_length};
-use super::workers::{Pool, ProgressShare};
+use super::workers::Pool;
 use super::{Connection, Interrupted};
 use lastmile_codec::message::{BlockEncoder, BlockEnd, Deflate};
 use std::borrow::Cow;
@@ -96,7 +96,7 @@ impl Section {
         connections: &[Connection<'_>],
         settings: &[Deflate],
         pool: &Pool<'_>,
-        share: ProgressShare,
+        share: Range<f64>,
     ) -> Result<BTreeMap<Deflate, OutputSize>, Interrupted> {
         let mut runs: Vec<Deflate> = settings
             .iter()

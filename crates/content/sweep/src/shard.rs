@@ -3,10 +3,11 @@
 use super::distinct_outputs::{OutputSize, sizes};
 use super::section::Section;
 use super::work_unit::PiecePlan;
-use super::workers::{Pool, ProgressShare};
+use super::workers::Pool;
 use super::{Connection, Interrupted};
 use lastmile_codec::message::Deflate;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// One of the units that a transcript is divided into.
 #[derive(Debug)]
@@ -84,7 +85,7 @@ impl Shard {
         connections: &[Connection<'_>],
         settings: &[Deflate],
         pool: &Pool<'_>,
-        share: ProgressShare,
+        share: Range<f64>,
     ) -> Result<BTreeMap<Deflate, OutputSize>, Interrupted> {
         match self {
             Self::Messages(cut) => sizes(&cut.piece(connections), settings, pool, share),

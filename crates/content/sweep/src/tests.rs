@@ -2,7 +2,7 @@
 
 use super::distinct_outputs::{representative, sizes};
 use super::work_unit::PiecePlan;
-use super::workers::{Pool, ProgressShare};
+use super::workers::Pool;
 use super::*;
 use lastmile_codec::message::{Deflate, MessageCodec, MessageEncoder, Strategy, WindowBits};
 use lastmile_units::{ByteCount, Rng, Seed};
@@ -291,13 +291,7 @@ fn pieces_add_up_to_the_whole_at_levels_4_to_9_whatever_their_size() {
         let cuts = PiecePlan::all(&connections, size);
         let mut totals = BTreeMap::<Deflate, u64>::new();
         for cut in &cuts {
-            let made = sizes(
-                &cut.piece(&connections),
-                &settings,
-                &pool,
-                ProgressShare { from: 0.0, to: 1.0 },
-            )
-            .unwrap();
+            let made = sizes(&cut.piece(&connections), &settings, &pool, 0.0..1.0).unwrap();
             for (setting, made) in made {
                 *totals.entry(setting).or_default() += made.size;
             }

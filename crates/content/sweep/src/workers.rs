@@ -3,15 +3,14 @@
 use super::{Interrupted, Observer};
 use lastmile_units::workers::Workers;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The share of a whole sweep's progress that some tasks make up.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ProgressShare {
-    /// Progress before these tasks: 0 to 1.
-    pub(super) from: f64,
-    /// Progress after them.
-    pub(super) to: f64,
+/// Part `number` of `count` equal parts of a share of the progress, from 0 to 1.
+pub(super) fn share_of_part(share: &Range<f64>, number: usize, count: usize) -> Range<f64> {
+    let step = (share.end - share.start) / count.max(1) as f64;
+    let from = share.start + step * number as f64;
+    from..from + step
 }
 
 /// Worker threads and their observer.
@@ -25,7 +24,7 @@ impl Pool<'_> {
     pub(super) fn map<T: Sync, R: Send>(
         &self,
         tasks: &[T],
-        share: ProgressShare,
+        share: Range<f64>,
         work: impl Fn(&T) -> R + Sync,
     ) -> Result<Vec<R>, Interrupted> {
         let stopped = AtomicBool::new(false);
@@ -34,7 +33,7 @@ impl Pool<'_> {
             interrupt: &stopped,
         };
         workers.run(tasks, work, &mut |done| {
-            let progress = share.from + done as f64 / tasks.len() as f64 * (share.to - share.from);
+            let progress = share.start + done as f64 / tasks.len() as f64 * (share.end - share.start);
             if self.observer.progress(progress).is_break() {
                 stopped.store(true, Ordering::Relaxed);
             }

@@ -54,7 +54,7 @@ pub(crate) struct EncodeArgs {
     pub(crate) rate: f64,
 
     /// The longest mean wait for a batch that the answer may recommend
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_wait)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = lastmile_units::duration::parse)]
     pub(crate) wait: Duration,
 
     /// The most documents that are encoded, from the beginning of the file
@@ -85,15 +85,11 @@ pub(crate) struct EncodeArgs {
 pub(crate) const LINKS: &str = "published/dialup-56k,wpt/3g,wpt/cable";
 
 fn parse_encoding(text: &str) -> Result<Encoding, String> {
-    let names = || Encoding::ALL.iter().map(|encoding| encoding.name());
-    Encoding::ALL
-        .iter()
-        .find(|encoding| encoding.name() == text)
-        .copied()
-        .ok_or_else(|| {
-            let known: Vec<&str> = names().collect();
-            format!("there is no such encoding; there are {}", known.join(", "))
-        })
+    let named = Encoding::ALL.iter().find(|encoding| encoding.name() == text);
+    named.copied().ok_or_else(|| {
+        let names: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.name()).collect();
+        format!("there is no such encoding; there are {}", names.join(", "))
+    })
 }
 
 fn parse_rate(text: &str) -> Result<f64, String> {
@@ -104,8 +100,4 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     (rate > 0.0 && rate.is_finite())
         .then_some(rate)
         .ok_or_else(|| "it must be above 0".to_owned())
-}
-
-fn parse_wait(text: &str) -> Result<Duration, String> {
-    lastmile_units::duration::parse(text).map_err(|error| error.to_string())
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use lastmile_events::uplink::Durability;
 use lastmile_monitor::client::MonitorUrl;
 use lastmile_monitor::log::StoreUrl;
-use lastmile_units::{BitRate, ByteCount};
+use lastmile_units::{BitRate, ByteCount, duration};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(crate) struct MonitorArgs {
     pub(crate) durability: Durability,
 
     /// The most bytes on the disk; a full monitor acknowledges nothing
-    #[arg(long, value_name = "BYTES", default_value = "16GB", value_parser = parse_size)]
+    #[arg(long, value_name = "BYTES", default_value = "16GB")]
     pub(crate) most: ByteCount,
 
     /// Keep the events with a NATS server that has JetStream (2.10 or later), as nats://HOST:PORT/STREAM; DIR then holds how far was acknowledged
@@ -73,11 +73,11 @@ pub(crate) struct MonitorArgs {
     pub(crate) store_status: Option<MonitorUrl>,
 
     /// Delete events that are older; `audit` says how many were
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) keep: Option<Duration>,
 
     /// Delete the oldest events where there are more bytes of them; `audit` says how many were
-    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
+    #[arg(long, value_name = "BYTES")]
     pub(crate) keep_bytes: Option<ByteCount>,
 
     #[command(flatten)]
@@ -118,15 +118,15 @@ pub(crate) struct SensorArgs {
     pub(crate) durability: Durability,
 
     /// The most bytes on the disk
-    #[arg(long, value_name = "BYTES", default_value = "1GB", value_parser = parse_size)]
+    #[arg(long, value_name = "BYTES", default_value = "1GB")]
     pub(crate) most: ByteCount,
 
     /// The most that is sent to the monitor in any 10 seconds, compressed and with all headers; what is dropped is counted by subject
-    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    #[arg(long, value_name = "RATE")]
     pub(crate) budget: Option<BitRate>,
 
     /// With a budget: drop events that would wait longer than this
-    #[arg(long, value_name = "TIME", default_value = "1min", requires = "budget", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", default_value = "1min", requires = "budget", value_parser = duration::parse)]
     pub(crate) budget_delay: Duration,
 
     #[command(flatten)]
@@ -161,7 +161,7 @@ pub(crate) struct EmitArgs {
     pub(crate) durability: Durability,
 
     /// How long to wait for acknowledgements: from the last one on while lines come, and in all once they have ended
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration::parse)]
     pub(crate) patience: Duration,
 }
 
@@ -249,11 +249,11 @@ pub(crate) struct FilterArgs {
     pub(crate) conditions: Vec<String>,
 
     /// Only events of so long ago or later
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) since: Option<Duration>,
 
     /// Only events of longer ago
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) until: Option<Duration>,
 
     /// Stop after so many events
@@ -288,16 +288,4 @@ pub(crate) struct TokenArg {
     /// The file that holds the monitor's token; nobody but its owner may read it
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-}
-
-fn parse_time(text: &str) -> Result<Duration, String> {
-    lastmile_units::duration::parse(text).map_err(|error| error.to_string())
-}
-
-fn parse_rate(text: &str) -> Result<BitRate, String> {
-    BitRate::parse(text).map_err(|error| error.to_string())
-}
-
-fn parse_size(text: &str) -> Result<ByteCount, String> {
-    ByteCount::parse(text).map_err(|error| error.to_string())
 }

@@ -33,13 +33,9 @@ pub(crate) struct PerturbArgs {
     pub(crate) rate: RequestRate,
 
     /// How long each run loads the server
-    #[arg(long, value_name = "TIME", default_value = "5s", requires = "load", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", default_value = "5s", requires = "load", value_parser = lastmile_units::duration::parse)]
     pub(crate) duration: Duration,
 
     #[command(flatten)]
     pub(crate) format: FormatArg,
-}
-
-fn parse_time(text: &str) -> Result<Duration, String> {
-    lastmile_units::duration::parse(text).map_err(|error| error.to_string())
 }

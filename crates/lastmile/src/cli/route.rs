@@ -42,11 +42,11 @@ pub(crate) struct RouteArgs {
     pub(crate) batch: NonZeroUsize,
 
     /// The longest time that a call waits for others
-    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = |text: &str| duration::parse(text))]
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = duration::parse)]
     pub(crate) batch_time: Duration,
 
     /// The bytes of calls that may wait for one client
-    #[arg(long, value_name = "SIZE", default_value = "256kB", value_parser = |text: &str| text.parse::<ByteCount>())]
+    #[arg(long, value_name = "SIZE", default_value = "256kB")]
     pub(crate) queue: ByteCount,
 
     /// Whether batches are compressed by bzip2

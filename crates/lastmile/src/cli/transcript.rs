@@ -27,7 +27,7 @@ pub(crate) struct TranscriptArgs {
     ///
     /// Groups named payload, direction, connection and time capture the other parts too: `(?<direction>send|recv) (?<payload>.*)$`. Lines that
     /// do not match are left out and counted.
-    #[arg(long, value_name = "REGEX", value_parser = |text: &str| text.parse::<Pattern>())]
+    #[arg(long, value_name = "REGEX")]
     pub(crate) extract: Option<Pattern>,
 }
 

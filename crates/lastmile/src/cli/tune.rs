@@ -74,7 +74,7 @@ pub(crate) struct TuneArgs {
     pub(crate) memory: Option<ByteCount>,
 
     /// Limit on the CPU time to compress a message, like 20us [default: no limit]
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) cpu: Option<Duration>,
 
     /// Limit on the compression ratio, like 0.35 or 35%: advises the cheapest setting within it [default: about the lowest ratio]
@@ -130,7 +130,7 @@ pub(crate) struct TuneArgs {
     pub(crate) sample: Sampling,
 
     /// How long CPU time is measured for each direction [default: 8 s]
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timing: Option<Duration>,
 
     /// The root of every random choice, from 0 to 2^64 - 1
@@ -241,10 +241,6 @@ fn pace(text: &str) -> Result<Pace, String> {
             rate.ok_or_else(|| "write it like recorded, one-by-one or 10/s".to_owned())
         }
     }
-}
-
-fn time(text: &str) -> Result<Duration, ParseQuantityError> {
-    duration::parse(text)
 }
 
 fn ratio(text: &str) -> Result<f64, String> {

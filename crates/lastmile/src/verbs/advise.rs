@@ -1,12 +1,11 @@
 //! `lastmile advise`: recommends compression for given traffic on given links.
 
 use crate::cli::advise::{AdviseArgs, LINKS};
-use crate::clock::Utc;
 use crate::exit::Exit;
 #[cfg(target_os = "linux")]
 use crate::exit::UnavailableError;
+use crate::report_file::{ReportFile, print_with_report};
 use crate::{cost_table, interrupt, links, output, privileges, progress, run_store};
-use lastmile_advise::record::Advice;
 use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress};
 use lastmile_builtin_studies::fidelity;
 use lastmile_codec::content::CodecSpec;
@@ -16,12 +15,9 @@ use lastmile_page::chromium::{self, BrowserError, BrowserOptions};
 #[cfg(target_os = "linux")]
 use lastmile_page::{Page, playback::Playback};
 use lastmile_report::connections::Connections;
-use lastmile_report::page::{self, Provenance};
-use lastmile_study::run_folder::RunFolder;
-use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::settings::World;
 use lastmile_traffic::responses::Traffic;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Replays traffic, and prints the recommendation.
 ///
@@ -29,32 +25,19 @@ use std::path::{Path, PathBuf};
 /// When the traffic, a link or an option is not understood, there is nothing to replay or to compress, or the report cannot be written.
 pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     refuse_address(&args.traffic)?;
-    let named = !args.link.is_empty();
-    let links = if named {
-        links::list(&args.link)?
-    } else {
-        links::list(&[LINKS.to_owned()])?
-    };
+    let links = links::list_or(&args.link, LINKS)?;
     let traffic = Traffic::open(&args.traffic)?;
     let costs = cost_table::load(&args.cpu)?;
     if args.world.contains(&World::Emulated) {
         check_browser(&traffic)?;
     }
     // The report's folder is made first, so that a wrong path does not cost a long calculation.
-    let page = if args.no_report {
-        None
-    } else {
-        Some(ReportPath::open(args)?)
-    };
-    if !named {
-        output::note(&format!(
-            "links: {LINKS}; name your users' with --link (`lastmile profiles list` has them)"
-        ));
-    }
+    let report = (!args.no_report).then(|| report_file(args)).transpose()?;
+    links::note_default(&args.link, LINKS);
     let defaults = Options::default();
     let tried = |codec: &CodecSpec| args.encodings.is_empty() || args.encodings.contains(&codec.coding());
     let options = Options {
-        links: links.into_iter().map(|link| (link.name(), link)).collect(),
+        links,
         load: LoadOptions {
             protocol: args.protocol,
             tls: !args.no_tls,
@@ -106,8 +89,9 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
             advice
         }
         Err(error) => {
-            if let Some(page) = page {
-                page.remove_empty_folder();
+            if let Some(report) = report {
+                // Fails where the folder holds other files, which stay.
+                let _ = std::fs::remove_dir(report.folder.path());
             }
             if error == AdviseError::Interrupted {
                 output::note("stopped; nothing was kept");
@@ -116,9 +100,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
             return Err(error.into());
         }
     };
-    let report = page.map(|page| page.write(&advice)).transpose()?;
-    output::print_record(&advice, args.format.format())?;
-    output::note_report(report.as_deref());
+    print_with_report(&advice, report.as_ref(), args.format.format(), false)?;
     Ok(Exit::Done)
 }
 
@@ -163,47 +145,11 @@ const fn phase_label(phase: Phase) -> &'static str {
     }
 }
 
-/// The report's path.
-struct ReportPath {
-    folder: RunFolder,
-    name: String,
-}
-
-impl ReportPath {
-    /// The file that was named, or else report.html in a folder of its own under `runs/`.
-    fn open(args: &AdviseArgs) -> anyhow::Result<Self> {
-        const NAME: &str = "report.html";
-        let Some(path) = &args.report else {
-            return Ok(Self {
-                folder: run_store::create_dated(
-                    "advise",
-                    "a report needs a folder; name its file with --report FILE, or use --no-report",
-                )?,
-                name: NAME.to_owned(),
-            });
-        };
-        let (folder, name) = run_store::output_file(path, "--report")?;
-        Ok(Self { folder, name })
-    }
-
-    fn path(&self) -> PathBuf {
-        run_store::path_in(&self.folder, &self.name)
-    }
-
-    fn write(&self, advice: &Advice) -> anyhow::Result<PathBuf> {
-        let provenance = Provenance {
-            command: run_store::command_line(),
-            machine: this_machine(),
-            finished: Some(Utc::now().readable()),
-            study: None,
-        };
-        self.folder
-            .write_whole(&self.name, page::render(advice, &provenance).as_bytes())?;
-        Ok(self.path())
-    }
-
-    /// Removes the folder that was made for the report, where it is empty.
-    fn remove_empty_folder(self) {
-        let _ = std::fs::remove_dir(self.folder.path());
+/// The file that was named, or else report.html in a folder of its own under `runs/`.
+fn report_file(args: &AdviseArgs) -> anyhow::Result<ReportFile> {
+    const REMEDY: &str = "a report needs a folder; name its file with --report FILE, or use --no-report";
+    match &args.report {
+        Some(path) => ReportFile::at(path, "--report"),
+        None => Ok(ReportFile::in_folder(run_store::create_dated("advise", REMEDY)?)),
     }
 }

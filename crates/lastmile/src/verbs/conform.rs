@@ -26,9 +26,5 @@ pub(crate) fn conform(args: &ConformArgs) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let conformance = probed?;
     output::print_record(&conformance, args.format.format())?;
-    Ok(if conformance.broken == 0 {
-        Exit::Done
-    } else {
-        Exit::Broken
-    })
+    Ok(Exit::of_check(conformance.broken == 0))
 }

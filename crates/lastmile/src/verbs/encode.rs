@@ -1,15 +1,13 @@
 //! `lastmile encode`: compares encodings, compression and batches for a user's documents.
 
 use crate::cli::encode::{EncodeArgs, LINKS};
-use crate::clock::Utc;
 use crate::exit::Exit;
+use crate::report_file::{ReportFile, print_with_report};
 use crate::transcript::{self, Purpose, Request};
-use crate::{interrupt, links, output, progress, run_store};
+use crate::{interrupt, links, output, progress};
 use anyhow::Context as _;
 use lastmile_document_formats::{Encoding, PROTO_BYTES_MAX, UserSchema};
 use lastmile_encode::{self as encode, DocumentReader, Documents, EncodeError, Options};
-use lastmile_report::page::{self, Provenance};
-use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_traffic::messages::Direction;
 use lastmile_tune::record::TranscriptFormat;
 use lastmile_units::Seed;
@@ -24,31 +22,22 @@ const STEPS: f64 = 1000.0;
 /// # Errors
 /// When the documents or a link are not understood, no encoding can hold the documents, or the report cannot be written.
 pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
-    let named = !args.link.is_empty();
-    let links = if named {
-        links::list(&args.link)?
-    } else {
-        links::list(&[LINKS.to_owned()])?
-    };
+    let links = links::list_or(&args.link, LINKS)?;
     let (source, documents) = documents(args)?;
     let user_schema = args.proto.as_deref().map(|path| user_schema(path, args)).transpose()?;
     let report = args
         .report
         .as_deref()
-        .map(|path| run_store::output_file(path, "--report"))
+        .map(|path| ReportFile::at(path, "--report"))
         .transpose()?;
-    if !named {
-        output::note(&format!(
-            "links: {LINKS}; name your users' with --link (`lastmile profiles list` has them)"
-        ));
-    }
+    links::note_default(&args.link, LINKS);
     let interrupt = interrupt::install_handler(
         "stopping; press Ctrl-C again to stop at once",
         "stopped at once; nothing was kept".to_owned(),
     )?;
     let defaults = Options::default();
     let options = Options {
-        links: links.into_iter().map(|link| (link.name(), link)).collect(),
+        links,
         encodings: if args.encodings.is_empty() {
             defaults.encodings
         } else {
@@ -77,23 +66,7 @@ pub(crate) fn encode(args: &EncodeArgs) -> anyhow::Result<Exit> {
         }
         Err(error) => return Err(anyhow::Error::from(error).context(source)),
     };
-    let page = report.map_or(Ok(()), |(folder, name)| {
-        let provenance = Provenance {
-            command: run_store::command_line(),
-            machine: this_machine(),
-            finished: Some(Utc::now().readable()),
-            study: None,
-        };
-        folder.write_whole(&name, page::render(&comparison, &provenance).as_bytes())?;
-        output::note(&format!("report: {}", run_store::path_in(&folder, &name).display()));
-        anyhow::Ok(())
-    });
-    if args.all {
-        output::print_whole_record(&comparison, args.format.format())?;
-    } else {
-        output::print_record(&comparison, args.format.format())?;
-    }
-    page?;
+    print_with_report(&comparison, report.as_ref(), args.format.format(), args.all)?;
     Ok(Exit::Done)
 }
 

@@ -1,16 +1,14 @@
 //! `lastmile inspect`: analyses a capture.
 
 use crate::cli::inspect::InspectArgs;
-use crate::clock::Utc;
 use crate::exit::Exit;
 use crate::output::Format;
+use crate::report_file::{ReportFile, print_with_report};
 use crate::{output, progress, run_store};
 use anyhow::{Context as _, bail};
 use lastmile_capture::{Segments, analyse};
 use lastmile_inspect::inspection;
-use lastmile_report::page::{self, Provenance};
 use lastmile_report::segment_line::Segment;
-use lastmile_testbed::cpu_cost_model::this_machine;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -28,21 +26,11 @@ pub(crate) fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
     let html = args
         .html
         .as_deref()
-        .map(|path| run_store::output_file(path, "--html"))
+        .map(|path| ReportFile::at(path, "--html"))
         .transpose()?;
     let analysis = read(&args.file, &source, |bytes, name| Ok(analyse(bytes, name)?))?;
     let inspection = inspection(&analysis, &source, run_store::VERSION);
-    if let Some((folder, name)) = html {
-        let provenance = Provenance {
-            command: run_store::command_line(),
-            machine: this_machine(),
-            finished: Some(Utc::now().readable()),
-            study: None,
-        };
-        folder.write_whole(&name, page::render(&inspection, &provenance).as_bytes())?;
-        output::note(&format!("report: {}", run_store::path_in(&folder, &name).display()));
-    }
-    output::print_record(&inspection, args.format.format())?;
+    print_with_report(&inspection, html.as_ref(), args.format.format(), false)?;
     Ok(Exit::Done)
 }
 

@@ -5,8 +5,9 @@ mod live_view;
 mod stage;
 
 use crate::cli::load::{ArrivalProcess, LoadArgs};
-use crate::clock::Utc;
+use crate::cli::without_duplicates;
 use crate::exit::Exit;
+use crate::report_file::{ReportFile, print_with_report};
 use crate::{interrupt, links, output, privileges, progress, run_store};
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
@@ -26,8 +27,6 @@ use lastmile_load::session::Session;
 use lastmile_load::slo::Limit;
 use lastmile_load::summary;
 use lastmile_load::target::is_private;
-use lastmile_report::page::{self, Provenance};
-use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::settings::World;
 use lastmile_units::{ByteCount, Seed};
 use live_view::LiveView;
@@ -88,9 +87,18 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
         .hdr
         .as_deref()
         .map_or(Ok(()), |path| hdr_log::write(path, &campaign.runs));
-    let page = args.report.as_deref().map_or(Ok(()), |path| write_page(path, &load));
-    output::print_record(&load, args.format.format())?;
-    log.and(page)?;
+    let report = args
+        .report
+        .as_deref()
+        .map(|path| ReportFile::at(path, "--report"))
+        .transpose();
+    print_with_report(
+        &load,
+        report.as_ref().ok().and_then(Option::as_ref),
+        args.format.format(),
+        false,
+    )?;
+    log.and(report.map(|_| ()))?;
     Ok(exit(&load, campaign.is_interrupted()))
 }
 
@@ -192,13 +200,8 @@ impl<'a> Campaign<'a> {
     }
 
     fn search(&mut self, stage: &LoadTarget, limit: &Limit) -> anyhow::Result<()> {
-        let start = self
-            .args
-            .rate
-            .or(RequestRate::new(RATE))
-            .context("the default is a rate")?;
         let options = SearchOptions {
-            start,
+            start: rate(self.args)?,
             highest: self.args.highest,
             resolution: self.args.resolution,
             votes: self.args.runs_per_rate,
@@ -360,7 +363,6 @@ enum EarlyEnd {
 
 /// The plan of the command line; a sweep or a search changes its rate.
 fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
-    let rate = args.rate.or(RequestRate::new(RATE)).context("the default is a rate")?;
     let http = args.http_version();
     let demand = if let Some(users) = args.closed {
         Demand::Closed {
@@ -371,7 +373,7 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         Demand::Open {
             arrivals: match &args.schedule {
                 Some(path) => Arrivals::Recorded(read_schedule(path)?),
-                None => arrivals(args, rate),
+                None => arrivals(args, rate(args)?),
             },
             session: args.session.map_or(Session::SINGLE, |requests| Session {
                 requests,
@@ -380,11 +382,7 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
             }),
         }
     };
-    let mut headers: http::HeaderMap = args.header.iter().cloned().collect();
-    headers
-        .entry(http::header::USER_AGENT)
-        .or_insert(http::HeaderValue::from_static("lastmile"));
-    let request = Request::new(http::Method::GET, args.target.authority(), args.target.path(), &headers);
+    let request = request(args, args.target.path());
     Ok(Plan {
         warm_up: args.warm_up(),
         // As many users share a connection as it has streams.
@@ -397,6 +395,10 @@ fn plan(args: &LoadArgs) -> anyhow::Result<Plan> {
         connect_timeout: args.connect_timeout,
         ..Plan::new(demand, args.duration, request)
     })
+}
+
+fn rate(args: &LoadArgs) -> anyhow::Result<RequestRate> {
+    args.rate.or(RequestRate::new(RATE)).context("the default is a rate")
 }
 
 /// The clients that users of a closed loop make up: those who share a connection.
@@ -482,27 +484,4 @@ fn model(args: &LoadArgs) -> ServerModel {
 
 fn ideal_link() -> anyhow::Result<LinkSpec> {
     Ok(LinkSpec::new("ideal", DirectionSpec::IDEAL, DirectionSpec::IDEAL)?)
-}
-
-fn without_duplicates(worlds: &[World]) -> Vec<World> {
-    let is_first = |(index, world): &(usize, &World)| !worlds[..*index].contains(world);
-    worlds
-        .iter()
-        .enumerate()
-        .filter(is_first)
-        .map(|(_, world)| *world)
-        .collect()
-}
-
-fn write_page(path: &Path, load: &Load) -> anyhow::Result<()> {
-    let provenance = Provenance {
-        command: run_store::command_line(),
-        machine: this_machine(),
-        finished: Some(Utc::now().readable()),
-        study: None,
-    };
-    let (folder, name) = run_store::output_file(path, "--report")?;
-    folder.write_whole(&name, page::render(load, &provenance).as_bytes())?;
-    output::note(&format!("report: {}", run_store::path_in(&folder, &name).display()));
-    Ok(())
 }

@@ -17,7 +17,7 @@ use lastmile_report::record::Figure;
 use lastmile_statistics::interval::interval_95;
 use lastmile_statistics::mean;
 use lastmile_units::Seed;
-use program::{Measured, Program};
+use program::Program;
 use sensor::OwnSensor;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -40,10 +40,10 @@ pub(crate) fn perturb(args: &PerturbArgs) -> anyhow::Result<Exit> {
     // Once before it counts: files and caches are warm for both.
     program.run(false)?;
     for pair in 0..args.pairs.get() {
-        let mut measured: BTreeMap<bool, Measured> = BTreeMap::new();
         for observed in [pair % 2 == 0, pair % 2 != 0] {
             let before = sensor.event_count();
-            measured.insert(observed, program.run(observed)?);
+            let figures = program.run(observed)?;
+            if observed { &mut with } else { &mut without }.push(figures);
             let emitted = sensor.event_count() - before;
             if observed {
                 events.push(emitted as f64);
@@ -53,9 +53,6 @@ pub(crate) fn perturb(args: &PerturbArgs) -> anyhow::Result<Exit> {
                 );
             }
         }
-        let mut take = |observed| measured.remove(&observed).map(|run| run.figures).unwrap_or_default();
-        without.push(take(false));
-        with.push(take(true));
         bar.inc(1);
         if stop.load(Ordering::Relaxed) {
             break;

@@ -3,7 +3,7 @@
 use crate::cli::run::RunArgs;
 use crate::exit::Exit;
 use crate::live::{self, Live};
-use crate::registry::{CATALOGUE, DELIVERIES};
+use crate::registry::{CATALOGUE, DELIVERIES, did_you_mean};
 use crate::{cost_table, fail_on, interrupt, output, privileges, progress, run_store};
 use anyhow::{Context as _, anyhow, bail};
 use lastmile_deliveries::missing_servers;
@@ -55,13 +55,13 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     gated.thresholds.0.extend(rules);
     let run = run_store::record(&folder, &kept, &gated)?;
     // The page first, so that it exists even where stdout fails, by a full disk or a closed pipe.
-    if args.no_report {
-        output::note(&format!("run: {}", folder.path().display()));
+    let written = if args.no_report {
+        format!("run: {}", folder.path().display())
     } else {
-        let page = run_store::write_page(&folder, &kept, &run)?;
-        output::note(&format!("report: {}", page.display()));
-    }
+        format!("report: {}", run_store::write_page(&folder, &kept, &run)?.display())
+    };
     output::print_record(&run, args.format.format())?;
+    output::note(&written);
     Ok(fail_on::run_exit(&gated, &run))
 }
 
@@ -157,9 +157,7 @@ fn read(name: &str) -> anyhow::Result<Study> {
     let path = Path::new(name);
     let is_path = path.extension().is_some() || path.components().count() > 1 || path.exists();
     if !is_path {
-        let meant = CATALOGUE
-            .nearest(name)
-            .map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+        let meant = did_you_mean(name);
         bail!("{name:?} is neither a built-in study nor a file{meant} (`lastmile studies` lists them)");
     }
     let text = match std::fs::read(path) {

@@ -3,7 +3,7 @@
 use crate::cli::studies::{StudiesArgs, StudiesVerb};
 use crate::exit::Exit;
 use crate::output::{self, TableRecord};
-use crate::registry::CATALOGUE;
+use crate::registry::{CATALOGUE, did_you_mean};
 use anyhow::bail;
 use lastmile_report::record::Table;
 use lastmile_study::catalogue::Builtin;
@@ -19,9 +19,7 @@ pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
         None => output::print_record(&TableRecord::from(list()?), args.format.format())?,
         Some(StudiesVerb::Show { name }) => {
             let Some(builtin) = CATALOGUE.find(name) else {
-                let meant = CATALOGUE
-                    .nearest(name)
-                    .map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+                let meant = did_you_mean(name);
                 bail!("there is no built-in study {name:?}{meant} (`lastmile studies` lists them)");
             };
             output::print_data(builtin.toml)?;

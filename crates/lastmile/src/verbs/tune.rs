@@ -3,17 +3,15 @@
 mod output_folder;
 
 use crate::cli::tune::TuneArgs;
-use crate::clock::Utc;
+use crate::cli::without_duplicates;
 use crate::exit::Exit;
-use crate::transcript::{self, Content, Purpose, Request};
-use crate::{fail_on, interrupt, links, output, privileges, progress, run_store};
-use lastmile_report::page::{self, Provenance};
+use crate::report_file::print_with_report;
+use crate::transcript::{self, Purpose, Request};
+use crate::{fail_on, interrupt, links, output, privileges, progress};
 use lastmile_sweep::Grid;
-use lastmile_testbed::cpu_cost_model::this_machine;
 use lastmile_testbed::settings::World;
 use lastmile_traffic::messages::{Direction, LogMapping};
-use lastmile_tune::record::Tuning;
-use lastmile_tune::{self as tune, End, Options, Phase, Progress, Recording, ServerProfile, TuneError, rules};
+use lastmile_tune::{self as tune, End, Options, Progress, Recording, ServerProfile, TuneError, rules};
 use output_folder::TuneOutput;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -41,14 +39,14 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
         format!("stopped at once; {go_on}"),
     )?;
     let options = Options {
-        links: links.into_iter().map(|link| (link.name(), link)).collect(),
+        links,
         ..options_from(args, interrupt)
     };
     let bar = progress::bar("steps");
     bar.set_length(STEPS as u64);
     let mut on_progress = |progress: Progress| {
         bar.set_position((progress.done * STEPS) as u64);
-        bar.set_message(phase_label(progress.phase));
+        bar.set_message(progress.phase);
     };
     let tuned = tune::tune(&recording, &options, &mut kept, &mut on_progress);
     bar.finish_and_clear();
@@ -64,14 +62,7 @@ pub(crate) fn tune(args: &TuneArgs) -> anyhow::Result<Exit> {
         }
     };
     tuning.thresholds = rules::check(&args.fail_on, &tuning);
-    // The page first: it survives a closed pipe on stdout. If it cannot be written, the figures are still printed.
-    let page = write_page(&output, &tuning);
-    if args.all {
-        output::print_whole_record(&tuning, args.format.format())?;
-    } else {
-        output::print_record(&tuning, args.format.format())?;
-    }
-    page?;
+    print_with_report(&tuning, output.report.as_ref(), args.format.format(), args.all)?;
     Ok(fail_on::tuning_exit(&args.fail_on, &tuning))
 }
 
@@ -92,19 +83,13 @@ fn recording(args: &TuneArgs) -> anyhow::Result<Recording> {
         },
         purpose: Purpose::Message,
     };
-    let Content {
-        source,
-        format,
-        notes,
-        recorded_at,
-        messages,
-    } = transcript::read(request, |_, messages| messages.map(|located| Ok(located?.1)).collect())?;
+    let content = transcript::read(request, |_, messages| messages.map(|located| Ok(located?.1)).collect())?;
     Ok(Recording {
-        source,
-        format,
-        notes,
-        recorded_at: args.recorded_at.unwrap_or(recorded_at),
-        messages,
+        source: content.source,
+        format: content.format,
+        notes: content.notes,
+        recorded_at: args.recorded_at.unwrap_or(content.recorded_at),
+        messages: content.messages,
     })
 }
 
@@ -140,40 +125,4 @@ fn options_from(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
         interrupt,
         ..defaults
     }
-}
-
-/// The values without duplicates, in the order given.
-fn without_duplicates<T: Copy + PartialEq>(values: &[T]) -> Vec<T> {
-    let is_first = |(index, value): &(usize, &T)| !values[..*index].contains(value);
-    values
-        .iter()
-        .enumerate()
-        .filter(is_first)
-        .map(|(_, value)| *value)
-        .collect()
-}
-
-const fn phase_label(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Sweeping => "compressing at every setting of permessage-deflate",
-        Phase::Beyond => "compressing with other codecs and dictionaries",
-        Phase::Timing => "measuring the CPU time of candidates",
-        Phase::Policies => "trying sender policies",
-        Phase::Delivering => "delivering over the links",
-    }
-}
-
-fn write_page(output: &TuneOutput, tuning: &Tuning) -> anyhow::Result<()> {
-    let Some((folder, name)) = output.page() else {
-        return Ok(());
-    };
-    let provenance = Provenance {
-        command: run_store::command_line(),
-        machine: this_machine(),
-        finished: Some(Utc::now().readable()),
-        study: None,
-    };
-    folder.write_whole(name, page::render(tuning, &provenance).as_bytes())?;
-    output::note(&format!("report: {}", run_store::path_in(folder, name).display()));
-    Ok(())
 }

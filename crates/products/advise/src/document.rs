@@ -8,7 +8,7 @@ use crate::record::{BrowserComparison, Options, PageOutcome, Protocol, ReplayedH
 use crate::screen;
 use lastmile_report::connections::Connections;
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{interval, percent, quantity, signed_percent};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::{Axis, Chart, Doubt, Figure, Point, Scale, Series, Source};
@@ -16,8 +16,24 @@ use lastmile_report::saving::Saving;
 use lastmile_report::screen::Screen;
 
 impl Record for Advice {
-    fn document(&self, detail: Detail) -> Document {
-        blocks(self, detail).into()
+    /// The answer first, then its grounds: on a terminal, as far as they fit on a few screens; else, every setting that no other one dominates.
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
+        let mut blocks = answer(self);
+        blocks.push(recommendations(self));
+        for link in &self.links {
+            blocks.push(Block::Heading(link.name.clone()));
+            blocks.extend(link_blocks(self, link, detail));
+        }
+        blocks.extend(self.findings.iter().cloned().map(Block::Finding));
+        blocks.extend(snippets(self));
+        blocks.push(Block::Text(provenance_text(self)));
+        if detail == Detail::Short {
+            blocks.push(Block::Text(
+                "The reasons for each kind, with every setting tried: --format md, json or csv.".to_owned(),
+            ));
+        }
+        blocks.extend(doubts(self));
+        blocks
     }
 
     fn rows(&self) -> Rows {
@@ -27,26 +43,6 @@ impl Record for Advice {
     fn screen(&self) -> Option<Screen> {
         Some(screen::screen(self))
     }
-}
-
-/// The answer first, then its grounds: on a terminal, as far as they fit on a few screens; else, every setting that no other one dominates.
-fn blocks(advice: &Advice, detail: Detail) -> Vec<Block> {
-    let mut blocks = answer(advice);
-    blocks.push(recommendations(advice));
-    for link in &advice.links {
-        blocks.push(Block::Heading(link.name.clone()));
-        blocks.extend(link_blocks(advice, link, detail));
-    }
-    blocks.extend(advice.findings.iter().cloned().map(Block::Finding));
-    blocks.extend(snippets(advice));
-    blocks.push(Block::Text(provenance_text(advice)));
-    if detail == Detail::Short {
-        blocks.push(Block::Text(
-            "The reasons for each kind, with every setting tried: --format md, json or csv.".to_owned(),
-        ));
-    }
-    blocks.extend(doubts(advice));
-    blocks
 }
 
 /// The answer, one paragraph per link; before it, what voids it.

@@ -36,6 +36,16 @@ impl CaseError {
     }
 }
 
+/// The end of a case that the server breaks.
+pub(super) fn broken<T>(found: impl Into<String>) -> Result<T, CaseError> {
+    Err(CaseError::broken(found))
+}
+
+/// The end of a case for which no connection opens.
+pub(super) fn not_opened<T>(found: impl Into<String>) -> Result<T, CaseError> {
+    Err(CaseError::not_opened(found))
+}
+
 /// A predicate for a server that sends this close frame: `closes with 1002: no such opcode`.
 pub(super) fn closing(close: &Close) -> String {
     if close.code == CloseCode::NONE {

@@ -18,9 +18,14 @@ pub(super) fn all() -> impl Iterator<Item = &'static Case> {
     [
         requests::CASES,
         negotiation::CASES,
+        negotiation::DECLINED,
+        negotiation::SEVERAL_OFFERS,
         messages::CASES,
         rules::CASES,
+        rules::CONTROL_OPCODES,
+        rules::LENGTHS,
         text::CASES,
+        closing::CLOSE_CODES,
         closing::CASES,
     ]
     .into_iter()

@@ -1,6 +1,6 @@
 //! A WebSocket session over a `timed_socket`, which can also break the protocol, and the expectations that cases have of the server.
 
-use super::case_error::{CaseError, closing};
+use super::case_error::{CaseError, broken, closing};
 use super::server_url::Target;
 use super::timed_socket::{Arrival, Deadline, HandshakeResponse, TimedSocket};
 use lastmile_codec::message::{Deflate, Kind};
@@ -132,7 +132,7 @@ impl Connection {
             match self.due(deadline)? {
                 Event::Message(message) => return Ok(message),
                 Event::Closed(close) => return Err(CaseError::Closed(close)),
-                Event::Failed(failure) => return Err(CaseError::broken(failure.to_string())),
+                Event::Failed(failure) => return broken(failure.to_string()),
                 Event::Opened(_) | Event::Ping(_) | Event::Pong(_) => {}
             }
         }
@@ -143,15 +143,12 @@ impl Connection {
         let message = self.receive_message()?;
         if message.payload != payload {
             let (sent, came) = (payload.len(), message.payload.len());
-            return Err(CaseError::broken(format!(
+            return broken(format!(
                 "a message of {sent} bytes came back as another, of {came}; the probe needs a server that sends every message back"
-            )));
+            ));
         }
         if message.kind != kind {
-            return Err(CaseError::broken(format!(
-                "a {kind:?} message came back as {:?}",
-                message.kind
-            )));
+            return broken(format!("a {kind:?} message came back as {:?}", message.kind));
         }
         Ok(message)
     }
@@ -174,13 +171,13 @@ impl Connection {
         loop {
             match self.due(deadline)? {
                 Event::Pong(answer) if answer == payload => return Ok(()),
-                Event::Pong(_) => return Err(CaseError::broken("the payload of a pong differs from that of its ping")),
+                Event::Pong(_) => return broken("the payload of a pong differs from that of its ping"),
                 Event::Closed(close) => {
                     let found = format!("the server {} instead of a pong", closing(&close));
-                    return Err(CaseError::broken(found));
+                    return broken(found);
                 }
                 Event::Failed(failure) => {
-                    return Err(CaseError::broken(format!("where a pong is due: {failure}")));
+                    return broken(format!("where a pong is due: {failure}"));
                 }
                 Event::Message(_) | Event::Opened(_) | Event::Ping(_) => {}
             }
@@ -202,10 +199,10 @@ impl Connection {
         let deadline = self.wire.deadline();
         loop {
             let Some(event) = self.next(deadline)? else {
-                return Err(CaseError::broken(format!(
+                return broken(format!(
                     "it neither closes nor ends the connection within {}",
                     self.wire.timeout_text()
-                )));
+                ));
             };
             match event {
                 Event::Closed(close) if close.code == CloseCode::NONE || codes.contains(&close.code) => {
@@ -220,19 +217,17 @@ impl Connection {
                 Event::Closed(close) => {
                     let wanted: Vec<_> = codes.iter().map(|code| code.0.to_string()).collect();
                     let found = format!("it closes with {} instead of {}", close.code.0, wanted.join(" or "));
-                    return Err(CaseError::broken(found));
+                    return broken(found);
                 }
                 Event::Failed(Failure::CutOff) => return Ok("it ends the connection without a close frame".to_owned()),
-                Event::Failed(failure) => return Err(CaseError::broken(failure.to_string())),
+                Event::Failed(failure) => return broken(failure.to_string()),
                 Event::Message(came) if message == Some(&came.payload) => {
                     return Ok("it accepts it, and sends the message back".to_owned());
                 }
                 Event::Message(_) => {
-                    return Err(CaseError::broken(
-                        "the server accepts it as a message, and sends a message back",
-                    ));
+                    return broken("the server accepts it as a message, and sends a message back");
                 }
-                Event::Pong(_) => return Err(CaseError::broken("the server answers it with a pong")),
+                Event::Pong(_) => return broken("the server answers it with a pong"),
                 Event::Opened(_) | Event::Ping(_) => {}
             }
         }
@@ -255,7 +250,7 @@ impl Connection {
         loop {
             match self.due(deadline)? {
                 Event::Closed(close) => return Ok(close),
-                Event::Failed(failure) => return Err(CaseError::broken(failure.to_string())),
+                Event::Failed(failure) => return broken(failure.to_string()),
                 _ => {}
             }
         }
@@ -278,10 +273,10 @@ impl Connection {
         if self.wait_for_end()? {
             return Ok(());
         }
-        Err(CaseError::broken(format!(
+        broken(format!(
             "after the close frames it leaves the TCP connection open for {}",
             self.wire.timeout_text()
-        )))
+        ))
     }
 
     /// The number of bytes that came after the server's close frame.

@@ -2,11 +2,25 @@
 
 use crate::record::{Conformance, RuleStatus};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
 
 impl Record for Conformance {
-    fn document(&self, _: Detail) -> Document {
-        blocks(self).into()
+    /// The answer, then every rule: the broken ones first, since those need mending.
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        let stood = [
+            (RuleStatus::Broken, "Broken", RowEmphasis::Bad),
+            (RuleStatus::Held, "Held", RowEmphasis::Good),
+            (RuleStatus::NotApplicable, "Not applicable", RowEmphasis::Plain),
+        ];
+        let tables = stood.into_iter().filter_map(|(standing, title, tone)| {
+            let mut grid = Grid::new(title, "").word_columns(["rule", "requirement", "what the server did", "source"]);
+            for verdict in self.verdicts.iter().filter(|verdict| verdict.standing == standing) {
+                let cells = [&verdict.name, &verdict.asks, &verdict.found, &verdict.source];
+                grid.row(cells.map(String::clone).to_vec(), tone, &[]);
+            }
+            (!grid.rows.is_empty()).then_some(Block::Grid(grid))
+        });
+        [Block::Answer(answer(self))].into_iter().chain(tables).collect()
     }
 
     fn rows(&self) -> Rows {
@@ -18,28 +32,6 @@ impl Record for Conformance {
         }
         rows
     }
-}
-
-/// The answer, then every rule: the broken ones first, since those need mending.
-fn blocks(conformance: &Conformance) -> Vec<Block> {
-    let stood = [
-        (RuleStatus::Broken, "Broken", RowEmphasis::Bad),
-        (RuleStatus::Held, "Held", RowEmphasis::Good),
-        (RuleStatus::NotApplicable, "Not applicable", RowEmphasis::Plain),
-    ];
-    let tables = stood.into_iter().filter_map(|(standing, title, tone)| {
-        let mut grid = Grid::new(title, "").word_columns(["rule", "requirement", "what the server did", "source"]);
-        for verdict in conformance
-            .verdicts
-            .iter()
-            .filter(|verdict| verdict.standing == standing)
-        {
-            let cells = [&verdict.name, &verdict.asks, &verdict.found, &verdict.source];
-            grid.row(cells.map(String::clone).to_vec(), tone, &[]);
-        }
-        (!grid.rows.is_empty()).then_some(Block::Grid(grid))
-    });
-    [Block::Answer(answer(conformance))].into_iter().chain(tables).collect()
 }
 
 fn answer(conformance: &Conformance) -> String {
@@ -103,7 +95,7 @@ mod tests {
 
     #[test]
     fn what_is_broken_comes_before_what_is_held() {
-        let blocks = blocks(&conformance());
+        let blocks = conformance().blocks(Detail::Short);
         let titles: Vec<&str> = blocks
             .iter()
             .filter_map(|block| match block {

@@ -1,6 +1,6 @@
 //! A TCP connection on which every answer is due by a deadline, even if bytes trickle in until then.
 
-use super::case_error::CaseError;
+use super::case_error::{CaseError, broken, not_opened};
 use super::server_url::Target;
 use lastmile_units::duration;
 use lastmile_websocket::head_length;
@@ -102,7 +102,7 @@ impl TimedSocket {
                 Ok(count) => return Ok(Arrival::Bytes(self.piece[..count].to_vec())),
                 Err(error) if is_closed(&error) => return Ok(Arrival::End),
                 Err(error) if is_passing(&error) => {}
-                Err(error) => return Err(CaseError::broken(format!("receiving: {error}"))),
+                Err(error) => return broken(format!("receiving: {error}")),
             }
         }
     }
@@ -116,7 +116,7 @@ impl TimedSocket {
                     "the server does not read what it is sent within {}",
                     self.timeout_text()
                 );
-                return Err(CaseError::broken(found));
+                return broken(found);
             };
             let written = self
                 .stream
@@ -126,7 +126,7 @@ impl TimedSocket {
                 Ok(count) => bytes = &bytes[count..],
                 Err(error) if is_closed(&error) => return Ok(()),
                 Err(error) if is_passing(&error) => {}
-                Err(error) => return Err(CaseError::broken(format!("sending: {error}"))),
+                Err(error) => return broken(format!("sending: {error}")),
             }
         }
         Ok(())
@@ -143,14 +143,14 @@ impl TimedSocket {
             }
             if head.len() > HEAD_MAX {
                 let found = format!("the head of the answer is longer than {HEAD_MAX} bytes");
-                return Err(CaseError::not_opened(found));
+                return not_opened(found);
             }
             match self.read(deadline)? {
                 Arrival::Bytes(bytes) => head.extend(bytes),
                 Arrival::End => return Ok(None),
                 Arrival::Silence => {
                     let found = format!("the handshake is not answered within {}", self.timeout_text());
-                    return Err(CaseError::not_opened(found));
+                    return not_opened(found);
                 }
             }
         }

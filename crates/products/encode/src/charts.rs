@@ -1,8 +1,9 @@
 //! What is drawn: sizes by encoding, and bytes against delay on each link.
 
 use crate::codecs::Compression;
+use crate::findings::encodings;
 use crate::record::{EncodingDelivery, EncodingOutcome};
-use crate::sizes::Sized;
+use crate::sizes::SettingSize;
 use lastmile_document_formats::Encoding;
 use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source};
 
@@ -14,30 +15,24 @@ const DRAWN: [(Compression, bool); 4] = [
     (Compression::Alone("zstd:3"), true),
 ];
 
-pub(crate) fn charts(settings: &[Sized], links: &[EncodingDelivery]) -> Vec<Chart> {
+pub(crate) fn charts(settings: &[SettingSize], links: &[EncodingDelivery]) -> Vec<Chart> {
     let mut charts: Vec<Chart> = sizes(settings).into_iter().collect();
     charts.extend(links.iter().map(trade));
     charts
 }
 
-fn sizes(settings: &[Sized]) -> Option<Chart> {
-    let mut encodings: Vec<Encoding> = settings.iter().map(|setting| setting.encoding).collect();
-    encodings.dedup();
+fn sizes(settings: &[SettingSize]) -> Option<Chart> {
+    let encodings = encodings(settings);
     let largest = settings.iter().map(|setting| setting.batch).max()?;
     let smallest = settings.iter().map(|setting| setting.batch).min()?;
     let series = DRAWN.iter().map(|(compression, batched)| {
         let batch = if *batched { largest } else { smallest };
         let point = |(at, encoding): (usize, &Encoding)| {
-            let is_it = |setting: &&Sized| {
+            let is_it = |setting: &&SettingSize| {
                 setting.encoding == *encoding && setting.compression == *compression && setting.batch == batch
             };
             let setting = settings.iter().find(is_it)?;
-            Some(Point {
-                x: at as f64,
-                y: setting.bytes_per_message(),
-                spread: None,
-                label: None,
-            })
+            Some(Point::new(at as f64, setting.bytes_per_message()))
         };
         let alone = if batch == 1 {
             "one by one".to_owned()
@@ -54,16 +49,12 @@ fn sizes(settings: &[Sized]) -> Option<Chart> {
     Some(Chart {
         title: "Size of a message".to_owned(),
         note: "Without framing; less is better.".to_owned(),
-        x: Axis {
-            label: "Encoding".to_owned(),
-            unit: String::new(),
-            scale: Scale::Named(encodings.iter().map(|encoding| encoding.label().to_owned()).collect()),
-        },
-        y: Axis {
-            label: "Bytes a message".to_owned(),
-            unit: "B".to_owned(),
-            scale: Scale::Log,
-        },
+        x: Axis::new(
+            "Encoding",
+            "",
+            Scale::Named(encodings.iter().map(|encoding| encoding.label().to_owned()).collect()),
+        ),
+        y: Axis::new("Bytes a message", "B", Scale::Log),
         series: series.filter(|series| !series.points.is_empty()).collect(),
         marks: Vec::new(),
     })
@@ -77,10 +68,8 @@ fn trade(link: &EncodingDelivery) -> Chart {
             .filter(|outcome| outcome.framing == "length-prefix" && wanted(outcome))
             .filter_map(|outcome| {
                 Some(Point {
-                    x: outcome.link_bytes_per_message,
-                    y: outcome.delay_s()?,
-                    spread: None,
                     label: labelled.then(|| format!("{}, {}, {}", outcome.encoding, outcome.codec, outcome.batch)),
+                    ..Point::new(outcome.link_bytes_per_message, outcome.delay_s()?)
                 })
             })
             .collect();
@@ -94,28 +83,15 @@ fn trade(link: &EncodingDelivery) -> Chart {
     };
     let all = [
         series("to use", false, &|outcome| outcome.to_use, true),
-        series(
-            "plain JSON",
-            false,
-            &|outcome| outcome.encoding == "json" && outcome.codec == "none" && outcome.batch == 1,
-            true,
-        ),
+        series("plain JSON", false, &EncodingOutcome::is_plain_json, true),
         series("frontier", true, &|outcome| outcome.frontier, false),
         series("others", false, &|outcome| !outcome.frontier && !outcome.to_use, false),
     ];
     Chart {
         title: format!("Bytes against delay on {}", link.name),
         note: "The delay is that of a message from arising to arrival, with the wait for its batch; what does not fit the link is left out. Left and low is better.".to_owned(),
-        x: Axis {
-            label: "Bytes of the link for each message".to_owned(),
-            unit: "B".to_owned(),
-            scale: Scale::Log,
-        },
-        y: Axis {
-            label: "Delay".to_owned(),
-            unit: "s".to_owned(),
-            scale: Scale::Log,
-        },
+        x: Axis::new("Bytes of the link for each message", "B", Scale::Log),
+        y: Axis::new("Delay", "s", Scale::Log),
         series: all.into_iter().filter(|series| !series.points.is_empty()).collect(),
         marks: Vec::new(),
     }

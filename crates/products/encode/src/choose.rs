@@ -4,7 +4,7 @@ use crate::codecs::Compression;
 use crate::framing::Framing;
 use crate::link_run::{LinkRun, SOONER};
 use crate::record::{EncodingDelivery, EncodingOutcome};
-use crate::sizes::Sized;
+use crate::sizes::SettingSize;
 use crate::summary::Summary;
 use crate::{EncodeError, Options};
 use lastmile_document_formats::Encoding;
@@ -19,7 +19,7 @@ const EQUAL: f64 = 1.03;
 pub(crate) fn on_link(
     name: &str,
     link: &LinkSpec,
-    settings: &[Sized],
+    settings: &[SettingSize],
     options: &Options,
     on_done: &mut dyn FnMut(f64),
 ) -> Result<EncodingDelivery, EncodeError> {
@@ -86,7 +86,7 @@ pub(crate) struct Choice {
 /// Of those that fit the link within the wait that is allowed, the fewest bytes; of those that are nearly equal, the smallest change.
 fn choose(
     outcomes: &[EncodingOutcome],
-    settings: &[Sized],
+    settings: &[SettingSize],
     run: &LinkRun<'_>,
     options: &Options,
 ) -> Result<Choice, EncodeError> {
@@ -139,7 +139,7 @@ pub(crate) fn is_allowed(outcome: &EncodingOutcome, options: &Options) -> bool {
 }
 
 /// How much a program that sends plain JSON must change: its format before its compression, and that before its batches.
-fn change_size(setting: &Sized) -> (u8, u8, usize) {
+fn change_size(setting: &SettingSize) -> (u8, u8, usize) {
     let encoding = match setting.encoding {
         Encoding::Json => 0,
         Encoding::MessagePack | Encoding::Cbor | Encoding::Xml => 1,

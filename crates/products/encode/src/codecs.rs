@@ -61,15 +61,8 @@ const SAMPLES_MIN: usize = 20;
 /// The most messages that a dictionary is trained on, at equal distances: our own choice; a hundred times its size is libzstd's advice.
 const SAMPLES_MAX: usize = 1_000;
 
-/// Compresses batch after batch.
-pub(crate) enum Compressor {
-    None,
-    Alone(Box<WholeEncoder>),
-    Stateful(Box<MessageEncoder>),
-    /// Batches of the first half use the dictionary of the second, and the other way round.
-    Dictionaries(Box<[MessageEncoder; 2]>),
-    IceBzip2,
-}
+/// The size of batch after batch when compressed. The second argument is whether a batch is of the first half of the messages.
+pub(crate) type Compressor = Box<dyn FnMut(&[u8], bool) -> usize>;
 
 /// A dictionary from each half of the messages; none where there are too few.
 pub(crate) fn dictionaries(messages: &[Vec<u8>]) -> Option<[Dictionary; 2]> {
@@ -88,46 +81,37 @@ pub(crate) fn dictionaries(messages: &[Vec<u8>]) -> Option<[Dictionary; 2]> {
     Some([train(first)?, train(second)?])
 }
 
-impl Compressor {
-    /// A compressor at its start; none where it needs dictionaries and there are none.
-    pub(crate) fn new(compression: Compression, dictionaries: Option<&[Dictionary; 2]>) -> Option<Self> {
-        let codec = |text: &str| MessageCodec::from_str(text).expect("the codecs of this list are known");
-        Some(match compression {
-            Compression::None => Self::None,
-            Compression::Alone(text) => {
-                let spec = text.parse().expect("the codecs of this list are known");
-                Self::Alone(Box::new(WholeEncoder::new(spec)))
-            }
-            Compression::IceBzip2 => Self::IceBzip2,
-            Compression::Stream(text) => {
-                let encoder = MessageEncoder::new(&codec(text).with_takeover(true), None);
-                Self::Stateful(Box::new(encoder.expect("the codecs of this list are valid")))
-            }
-            Compression::Dictionary(text) => {
-                let dictionaries = dictionaries?;
-                let encoder = |dictionary| MessageEncoder::new(&codec(text).with_takeover(false), Some(dictionary));
-                Self::Dictionaries(Box::new([
-                    encoder(&dictionaries[0]).ok()?,
-                    encoder(&dictionaries[1]).ok()?,
-                ]))
-            }
-        })
-    }
-
-    /// The size of a batch after compression. `in_first_half` says which dictionary it may not use.
-    pub(crate) fn compressed_size(&mut self, batch: &[u8], in_first_half: bool) -> usize {
-        match self {
-            Self::None => batch.len(),
-            Self::Alone(encoder) => encoder.encode(batch).len(),
-            Self::Stateful(encoder) => encoder.compressed_size(batch),
-            Self::Dictionaries(encoders) => encoders[usize::from(in_first_half)].compressed_size(batch),
-            Self::IceBzip2 if batch.len() + ICE_HEADER < ICE_THRESHOLD => batch.len(),
-            Self::IceBzip2 => {
-                let mut encoder = BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
-                let written = encoder.write_all(batch).and_then(|()| encoder.finish());
-                // The size before compression precedes the compressed bytes.
-                4 + written.expect("memory can be written").len()
-            }
+/// A compressor at its start; none where it needs dictionaries and there are none.
+pub(crate) fn compressor(compression: Compression, dictionaries: Option<&[Dictionary; 2]>) -> Option<Compressor> {
+    const KNOWN: &str = "the codecs of this list are known";
+    let codec = |text: &str| MessageCodec::from_str(text).expect(KNOWN);
+    Some(match compression {
+        Compression::None => Box::new(|batch, _| batch.len()),
+        Compression::Alone(text) => {
+            let mut encoder = WholeEncoder::new(text.parse().expect(KNOWN));
+            Box::new(move |batch, _| encoder.encode(batch).len())
         }
+        Compression::Stream(text) => {
+            let mut encoder = MessageEncoder::new(&codec(text).with_takeover(true), None).expect(KNOWN);
+            Box::new(move |batch, _| encoder.compressed_size(batch))
+        }
+        Compression::Dictionary(text) => {
+            let [first, second] = dictionaries?;
+            let encoder = |dictionary| MessageEncoder::new(&codec(text).with_takeover(false), Some(dictionary)).ok();
+            // Batches of the first half use the dictionary of the second, and the other way round.
+            let mut encoders = [encoder(first)?, encoder(second)?];
+            Box::new(move |batch, in_first_half| encoders[usize::from(in_first_half)].compressed_size(batch))
+        }
+        Compression::IceBzip2 => Box::new(|batch, _| ice_size(batch)),
+    })
+}
+
+fn ice_size(batch: &[u8]) -> usize {
+    if batch.len() + ICE_HEADER < ICE_THRESHOLD {
+        return batch.len();
     }
+    let mut encoder = BzEncoder::new(Vec::new(), bzip2::Compression::new(1));
+    let written = encoder.write_all(batch).and_then(|()| encoder.finish());
+    // The size before compression precedes the compressed bytes.
+    4 + written.expect("memory can be written").len()
 }

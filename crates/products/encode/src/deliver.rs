@@ -29,30 +29,24 @@ pub(crate) struct Delivered {
     pub(crate) link_bytes: u64,
 }
 
-/// When batches are sent.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Pace<'a> {
-    /// Each once the one before it has arrived.
-    OneByOne,
-    /// Each at its time since the connection was opened, whatever is still under way.
-    At(&'a [Duration]),
-}
-
-/// Sends batches of these sizes.
+/// Sends batches of these sizes: each when it is `due` since the connection was opened, whatever is still under way; without such times, once the one before
+/// it has arrived.
 ///
 /// # Errors
 /// When the link does not deliver them.
-pub(crate) fn deliver(link: &LinkSpec, sizes: &[usize], pace: Pace<'_>, seed: Seed) -> Result<Delivered, Failure> {
+pub(crate) fn deliver(
+    link: &LinkSpec,
+    sizes: &[usize],
+    due: Option<&[Duration]>,
+    seed: Seed,
+) -> Result<Delivered, Failure> {
     let testbed = TwoHostTestbed::<sim::World>::build(&TwoHostSpec::with_nodelay(link.clone()), seed)?;
     let (arrived, mut arrivals) = mpsc::unbounded_channel::<()>();
     let sent = Rc::new(RefCell::new(Vec::new()));
     let server = testbed.server.clone();
     let mut listener = server.listen(PORT).map_err(|error| Failure::new(error.to_string()))?;
     let (sizes_sent, sent_times) = (sizes.to_vec(), Rc::clone(&sent));
-    let times = match pace {
-        Pace::OneByOne => None,
-        Pace::At(times) => Some(times.to_vec()),
-    };
+    let times = due.map(<[Duration]>::to_vec);
     let sender = server.clone();
     server.spawn(async move {
         // A failure shows at the receiver, whose connection ends.

@@ -3,39 +3,35 @@
 use crate::csv;
 use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
-use lastmile_report::number::{mean_and_spread, mean_bytes, percent, quantity, with_decimals};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
+use lastmile_report::number::{counted, mean_and_spread, mean_bytes, percent, quantity};
 use lastmile_report::page::{Page, PageRecord};
 
 impl Record for EncodingComparison {
-    fn document(&self, detail: Detail) -> Document {
-        blocks(self, detail).into()
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
+        let mut blocks = answer(self);
+        blocks.extend(self.findings.iter().cloned().map(Block::Finding));
+        blocks.extend(charts(self));
+        blocks.push(Block::Grid(sizes(self, detail)));
+        for link in &self.links {
+            blocks.push(Block::Heading(format!("On {}", link.name)));
+            blocks.extend(link_blocks(link, detail));
+        }
+        if detail != Detail::Short {
+            blocks.push(schema(self));
+        }
+        blocks.push(Block::Text(provenance_text(self)));
+        if detail == Detail::Short {
+            let everything = "The formats md, json and csv, and --all, show the schema and every setting.";
+            blocks.push(Block::Text(everything.to_owned()));
+        }
+        blocks.extend(doubts(self));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::encoding(self)
     }
-}
-
-fn blocks(comparison: &EncodingComparison, detail: Detail) -> Vec<Block> {
-    let mut blocks = answer(comparison);
-    blocks.extend(comparison.findings.iter().cloned().map(Block::Finding));
-    blocks.extend(charts(comparison));
-    blocks.push(Block::Grid(sizes(comparison, detail)));
-    for link in &comparison.links {
-        blocks.push(Block::Heading(format!("On {}", link.name)));
-        blocks.extend(link_blocks(link, detail));
-    }
-    if detail != Detail::Short {
-        blocks.push(schema(comparison));
-    }
-    blocks.push(Block::Text(provenance_text(comparison)));
-    if detail == Detail::Short {
-        let everything = "The formats md, json and csv, and --all, show the schema and every setting.";
-        blocks.push(Block::Text(everything.to_owned()));
-    }
-    blocks.extend(doubts(comparison));
-    blocks
 }
 
 /// The answer, and what to do on each link.
@@ -107,19 +103,18 @@ fn sizes(comparison: &EncodingComparison, detail: Detail) -> Grid {
 fn computing(comparison: &EncodingComparison) -> Option<Grid> {
     let note = "CPU time to encode and compress one message, mean ± population deviation over rounds. Documents are encoded by a schema that is known \
                 only when the program runs: generated code takes less.";
-    let mut grid = Grid::new("Computing", note)
-        .word_columns(["encoding", "codec"])
-        .figure_columns(["batch", "CPU time a message"]);
-    for setting in &comparison.settings {
-        let Some(cpu) = &setting.cpu else { continue };
-        let cells = vec![
+    let row = |setting: &EncodingSetting| {
+        Some(vec![
             setting.encoding.clone(),
             setting.codec.clone(),
             setting.batch.to_string(),
-            mean_and_spread(cpu),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
+            mean_and_spread(setting.cpu.as_ref()?),
+        ])
+    };
+    let grid = Grid::new("Computing", note)
+        .word_columns(["encoding", "codec"])
+        .figure_columns(["batch", "CPU time a message"])
+        .plain_rows(comparison.settings.iter().filter_map(row));
     (!grid.rows.is_empty()).then_some(grid)
 }
 
@@ -136,7 +131,7 @@ fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
     for outcome in &link.outcomes {
         let is_shown =
             detail == Detail::All || outcome.frontier || outcome.to_use || outcome.framing != "length-prefix";
-        if is_shown || is_plain_json(outcome) {
+        if is_shown || outcome.is_plain_json() {
             let tone = if outcome.to_use {
                 RowEmphasis::Good
             } else {
@@ -150,10 +145,6 @@ fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
         Block::Text(link.summary.clone()),
         Block::Grid(grid),
     ]
-}
-
-fn is_plain_json(outcome: &EncodingOutcome) -> bool {
-    outcome.encoding == "json" && outcome.codec == "none" && outcome.batch == 1
 }
 
 fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
@@ -177,44 +168,25 @@ fn outcome_cells(outcome: &EncodingOutcome) -> Vec<String> {
 
 /// Doubts, what encodings cannot hold, and remarks on reading.
 fn doubts(comparison: &EncodingComparison) -> Option<Block> {
-    let notes = comparison.notes.iter().map(|text| Note {
-        name: "documents",
-        text: text.clone(),
-    });
-    let refusals = comparison.refusals.iter().map(|refusal| Note {
-        name: "left out",
-        text: format!(
+    let notes = comparison.notes.iter().map(|text| Note::new("documents", text));
+    let refusals = comparison.refusals.iter().map(|refusal| {
+        let text = format!(
             "{} cannot hold {} of the documents, and is left out; the first is {}: {}",
             refusal.encoding, refusal.documents, refusal.location, refusal.problem
-        ),
+        );
+        Note::new("left out", text)
     });
-    let all: Vec<Note> = comparison
-        .doubts
-        .iter()
-        .map(Note::from)
-        .chain(refusals)
-        .chain(notes)
-        .collect();
-    (!all.is_empty()).then_some(Block::Doubts(all))
+    Block::notes(&comparison.doubts, refusals.chain(notes))
 }
 
 /// What was encoded, and where CPU time was measured.
 fn provenance_text(comparison: &EncodingComparison) -> String {
-    let EncodingComparison {
-        documents,
-        source,
-        seed,
-        version,
-        ..
-    } = comparison;
+    let (source, seed, version) = (&comparison.source, comparison.seed, &comparison.version);
     let timed = match &comparison.cpu_machine {
         Some(machine) => format!(" CPU time was measured on {machine}."),
         None => String::new(),
     };
-    let count = match documents {
-        1 => "1 document".to_owned(),
-        count => format!("{} documents", with_decimals(*count as f64, 0)),
-    };
+    let count = counted(comparison.documents, "document");
     format!(
         "Encoded {count}, {} of JSON, from {source}; each was decoded again and is equal to the original. Messages arise at {} a second.{timed} \
          Simulated. Seed {seed}, lastmile {version}.",
@@ -225,39 +197,33 @@ fn provenance_text(comparison: &EncodingComparison) -> String {
 
 impl PageRecord for EncodingComparison {
     fn page(&self) -> Page<'_> {
-        let comparison = self;
-        let mut first = answer(comparison);
-        first.extend(doubts(comparison));
-        let findings = comparison.findings.iter().cloned().map(Block::Finding).collect();
+        let mut first = answer(self);
+        first.extend(doubts(self));
+        let findings = self.findings.iter().cloned().map(Block::Finding).collect();
         let mut sections = vec![
             ("Answer".to_owned(), first),
             ("Findings".to_owned(), findings),
-            ("Charts".to_owned(), charts(comparison).collect()),
-            ("Sizes".to_owned(), vec![Block::Grid(sizes(comparison, Detail::All))]),
+            ("Charts".to_owned(), charts(self).collect()),
+            ("Sizes".to_owned(), vec![Block::Grid(sizes(self, Detail::All))]),
         ];
-        for link in &comparison.links {
+        for link in &self.links {
             sections.push((format!("On {}", link.name), link_blocks(link, Detail::Long)));
         }
-        sections.push((
-            "Computing".to_owned(),
-            computing(comparison).map(Block::Grid).into_iter().collect(),
-        ));
-        sections.push(("Schema".to_owned(), vec![schema(comparison)]));
-        let EncodingComparison {
-            source, seed, version, ..
-        } = comparison;
+        let computing = computing(self).map(Block::Grid);
+        sections.push(("Computing".to_owned(), computing.into_iter().collect()));
+        sections.push(("Schema".to_owned(), vec![schema(self)]));
         Page {
-            title: source,
+            title: &self.source,
             kind: "encodings",
             question: "Which encoding, compression and batch size suit these messages?",
             facts: vec![
-                source.clone(),
+                self.source.clone(),
                 "simulated".to_owned(),
-                format!("seed {seed}"),
-                format!("lastmile {version}"),
+                format!("seed {}", self.seed),
+                format!("lastmile {}", self.version),
             ],
             sections,
-            how: provenance_text(comparison),
+            how: provenance_text(self),
         }
     }
 }

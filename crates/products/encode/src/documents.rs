@@ -78,7 +78,7 @@ impl DocumentsError {
 }
 
 /// Takes the documents among the messages of a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct DocumentReader {
     /// Whether each message is a line that must be a document.
     are_lines: bool,
@@ -97,10 +97,7 @@ impl DocumentReader {
         Self {
             are_lines,
             limit,
-            documents: Vec::new(),
-            found: 0,
-            others: 0,
-            broken: None,
+            ..Self::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Findings that surprise: where compression turns the order of encodings round, or makes messages larger.
 
 use crate::codecs::Compression;
-use crate::sizes::Sized;
+use crate::sizes::SettingSize;
 use lastmile_document_formats::Encoding;
 use lastmile_report::number::with_decimals;
 use lastmile_report::record::Finding;
@@ -9,7 +9,7 @@ use lastmile_report::record::Finding;
 /// The codec that findings about an order are made with: the default of zstd.
 const ZSTD: Compression = Compression::Alone("zstd:3");
 
-pub(crate) fn findings(settings: &[Sized]) -> Vec<Finding> {
+pub(crate) fn findings(settings: &[SettingSize]) -> Vec<Finding> {
     [
         order_after_zstd(settings),
         growth(settings),
@@ -21,28 +21,21 @@ pub(crate) fn findings(settings: &[Sized]) -> Vec<Finding> {
     .collect()
 }
 
-fn bytes(settings: &[Sized], encoding: Encoding, compression: Compression, batch: usize) -> Option<f64> {
-    let is_it =
-        |setting: &&Sized| setting.encoding == encoding && setting.compression == compression && setting.batch == batch;
-    settings.iter().find(is_it).map(Sized::bytes_per_message)
+fn bytes(settings: &[SettingSize], encoding: Encoding, compression: Compression, batch: usize) -> Option<f64> {
+    let is_it = |setting: &&SettingSize| {
+        setting.encoding == encoding && setting.compression == compression && setting.batch == batch
+    };
+    settings.iter().find(is_it).map(SettingSize::bytes_per_message)
 }
 
-fn finding(title: &str, text: String) -> Finding {
-    Finding {
-        title: title.to_owned(),
-        text,
-        inferred: false,
-    }
-}
-
-fn encodings(settings: &[Sized]) -> Vec<Encoding> {
+pub(crate) fn encodings(settings: &[SettingSize]) -> Vec<Encoding> {
     let mut encodings: Vec<Encoding> = settings.iter().map(|setting| setting.encoding).collect();
     encodings.dedup();
     encodings
 }
 
 /// Encodings that are smaller than JSON before zstd, and larger after it.
-fn order_after_zstd(settings: &[Sized]) -> Option<Finding> {
+fn order_after_zstd(settings: &[SettingSize]) -> Option<Finding> {
     let batch = settings.iter().map(|setting| setting.batch).max()?;
     let json = [Compression::None, ZSTD].map(|compression| bytes(settings, Encoding::Json, compression, batch));
     let [Some(json_raw), Some(json_zstd)] = json else {
@@ -66,11 +59,11 @@ fn order_after_zstd(settings: &[Sized]) -> Option<Finding> {
         }
     }
     let text = format!("In batches of {batch}, {}.", turned.join("; "));
-    (!turned.is_empty()).then(|| finding("Compression turns the order round", text))
+    (!turned.is_empty()).then(|| Finding::new("Compression turns the order round", text))
 }
 
 /// Codecs that make single messages larger.
-fn growth(settings: &[Sized]) -> Option<Finding> {
+fn growth(settings: &[SettingSize]) -> Option<Finding> {
     let mut larger = Vec::new();
     for setting in settings
         .iter()
@@ -92,11 +85,11 @@ fn growth(settings: &[Sized]) -> Option<Finding> {
         with_decimals(*raw, 1),
         with_decimals(worst.bytes_per_message(), 1),
     );
-    Some(finding("Short messages grow when each is compressed alone", text))
+    Some(Finding::new("Short messages grow when each is compressed alone", text))
 }
 
 /// What one compressor for the connection saves against one for each message.
-fn stream(settings: &[Sized]) -> Option<Finding> {
+fn stream(settings: &[SettingSize]) -> Option<Finding> {
     let alone = bytes(settings, Encoding::Json, ZSTD, 1)?;
     let stream = bytes(settings, Encoding::Json, Compression::Stream("zstd:3"), 1)?;
     let smallest = settings
@@ -111,11 +104,11 @@ fn stream(settings: &[Sized]) -> Option<Finding> {
         smallest.encoding.label(),
         with_decimals(smallest.bytes_per_message(), 1),
     );
-    (stream < alone).then(|| finding("A compressor that remembers", text))
+    (stream < alone).then(|| Finding::new("A compressor that remembers", text))
 }
 
 /// Ice's threshold, which is too low for bzip2.
-fn ice_bzip2(settings: &[Sized]) -> Option<Finding> {
+fn ice_bzip2(settings: &[SettingSize]) -> Option<Finding> {
     let raw = bytes(settings, Encoding::Ice, Compression::None, 1)?;
     let own = bytes(settings, Encoding::Ice, Compression::IceBzip2, 1)?;
     let text = format!(
@@ -123,5 +116,5 @@ fn ice_bzip2(settings: &[Sized]) -> Option<Finding> {
         with_decimals(raw, 1),
         with_decimals(own, 1),
     );
-    (own > raw).then(|| finding("Ice's compression makes single messages larger", text))
+    (own > raw).then(|| Finding::new("Ice's compression makes single messages larger", text))
 }

@@ -32,7 +32,7 @@ use lastmile_testbed::failure::Failure;
 use lastmile_traffic::messages::Location;
 use lastmile_units::Seed;
 use lastmile_units::workers::{Interrupted, Workers};
-use sizes::Sized;
+use sizes::SettingSize;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -170,7 +170,7 @@ pub fn compare(
             .map_or_else(String::new, |refusal: &Refusal| refusal.problem.clone());
         return Err(EncodeError::Nothing(problem));
     }
-    if !settings.iter().any(Sized::is_plain_json) {
+    if !settings.iter().any(SettingSize::is_plain_json) {
         // What every answer is compared with.
         let plain = measure(Encoding::Json, &[Compression::None], &[1]);
         settings.splice(0..0, plain.unwrap_or_default());
@@ -207,7 +207,7 @@ pub fn compare(
         answer: summary::answer(&settings, &deliveries) + &schema_used(&settings, options),
         findings: findings::findings(&settings),
         charts: charts::charts(&settings, &deliveries),
-        settings: settings.iter().map(Sized::setting).collect(),
+        settings: settings.iter().map(SettingSize::setting).collect(),
         refusals,
         links: deliveries,
         doubts,
@@ -235,7 +235,7 @@ fn encoder(encoding: Encoding, inferred: &Schema, options: &Options) -> Encoder 
 }
 
 /// Which schema the protobuf rows are of, where the user gave one.
-fn schema_used(settings: &[Sized], options: &Options) -> String {
+fn schema_used(settings: &[SettingSize], options: &Options) -> String {
     match &options.user_schema {
         Some(schema) if settings.iter().any(|setting| setting.encoding == Encoding::Protobuf) => format!(
             "\nThe rows of protobuf use your schema: the message {} of {}. Other encodings that need a schema use the inferred one.",

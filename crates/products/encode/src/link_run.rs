@@ -1,9 +1,9 @@
 //! Delivers settings over one link: the bytes that they take of it, and the time of a batch while messages arise at the rate.
 
-use crate::deliver::{Pace, arrivals, deliver, predicted};
+use crate::deliver::{arrivals, deliver, predicted};
 use crate::framing::Framing;
 use crate::record::EncodingOutcome;
-use crate::sizes::Sized;
+use crate::sizes::SettingSize;
 use crate::{EncodeError, Options};
 use lastmile_link::LinkSpec;
 use lastmile_report::record::Figure;
@@ -56,7 +56,7 @@ impl<'a> LinkRun<'a> {
             opening: 0,
             arrivals: arrivals(BATCHES_AT_RATE.1 * batch_max, seed),
         };
-        let opened = deliver(link, &[], Pace::OneByOne, seed);
+        let opened = deliver(link, &[], None, seed);
         run.opening = opened.map_err(|failure| run.error(failure))?.link_bytes;
         Ok(run)
     }
@@ -72,12 +72,11 @@ impl<'a> LinkRun<'a> {
     ///
     /// # Errors
     /// When the link does not deliver it.
-    pub(crate) fn outcome(&self, setting: &Sized, framing: Framing) -> Result<EncodingOutcome, EncodeError> {
+    pub(crate) fn outcome(&self, setting: &SettingSize, framing: Framing) -> Result<EncodingOutcome, EncodeError> {
         let framed = framed(setting, framing);
         let count = framed.len().min(BATCHES_ONE_BY_ONE);
         let sample = spread(&framed, count);
-        let delivered =
-            deliver(self.link, &sample, Pace::OneByOne, self.seed).map_err(|failure| self.error(failure))?;
+        let delivered = deliver(self.link, &sample, None, self.seed).map_err(|failure| self.error(failure))?;
         // What packets add to each batch is measured on the sample; the batches themselves are counted all.
         let sampled: usize = sample.iter().sum();
         let added = delivered.link_bytes.saturating_sub(self.opening) as f64 - sampled as f64;
@@ -111,14 +110,14 @@ impl<'a> LinkRun<'a> {
     }
 
     /// How long each batch takes from when it is full, where `rate` messages arise in a second, in seconds.
-    fn times(&self, setting: &Sized, framing: Framing, rate: f64) -> Result<Vec<f64>, EncodeError> {
+    fn times(&self, setting: &SettingSize, framing: Framing, rate: f64) -> Result<Vec<f64>, EncodeError> {
         let framed = framed(setting, framing);
         let mean = framed.iter().sum::<usize>() / framed.len();
         let (least, most) = BATCHES_AT_RATE;
         let count = (BYTES_AT_RATE / mean.max(1)).clamp(least, most);
         let full = |batch: usize| Duration::from_secs_f64(self.arrivals[(batch + 1) * setting.batch - 1] / rate);
         let full: Vec<Duration> = (0..count).map(full).collect();
-        let delivered = deliver(self.link, &spread(&framed, count), Pace::At(&full), self.seed);
+        let delivered = deliver(self.link, &spread(&framed, count), Some(&full), self.seed);
         Ok(delivered.map_err(|failure| self.error(failure))?.times)
     }
 
@@ -126,7 +125,12 @@ impl<'a> LinkRun<'a> {
     ///
     /// # Errors
     /// When the link does not deliver them.
-    pub(crate) fn rate_of_gain(&self, plain: &Sized, smaller: &Sized, fills: f64) -> Result<f64, EncodeError> {
+    pub(crate) fn rate_of_gain(
+        &self,
+        plain: &SettingSize,
+        smaller: &SettingSize,
+        fills: f64,
+    ) -> Result<f64, EncodeError> {
         let mean = |setting, rate| {
             let times = self.times(setting, Framing::LengthPrefix, rate)?;
             Ok::<_, EncodeError>(times.iter().sum::<f64>() / times.len() as f64)
@@ -145,7 +149,7 @@ impl<'a> LinkRun<'a> {
 }
 
 /// The batches that were compressed, with what carries them, in bytes.
-fn framed(setting: &Sized, framing: Framing) -> Vec<usize> {
+fn framed(setting: &SettingSize, framing: Framing) -> Vec<usize> {
     let framed = |size: &usize| size + framing.overhead(*size, setting.compression);
     setting.sizes.iter().map(framed).collect()
 }

@@ -134,6 +134,11 @@ pub struct EncodingOutcome {
 }
 
 impl EncodingOutcome {
+    /// Whether this is what every other setting is compared with.
+    pub(crate) fn is_plain_json(&self) -> bool {
+        self.encoding == "json" && self.codec == "none" && self.batch == 1
+    }
+
     /// From when a message arises until it has arrived, in seconds, the mean; none where messages do not fit the link.
     pub fn delay_s(&self) -> Option<f64> {
         let delivery = self.delivery_time.as_ref()?;

@@ -1,6 +1,6 @@
 //! Encodes every document in every encoding, checks that it comes back, and measures sizes and CPU time for every codec and batch size.
 
-use crate::codecs::{Compression, Compressor, dictionaries};
+use crate::codecs::{Compression, compressor, dictionaries};
 use crate::documents::{Document, Documents};
 use crate::record::{EncodingSetting, Refusal};
 use lastmile_document_formats::{Encoder, Encoding};
@@ -10,7 +10,7 @@ use lastmile_units::Seed;
 
 /// A setting with the sizes of its batches, or of a sample of them.
 #[derive(Debug, Clone)]
-pub(crate) struct Sized {
+pub(crate) struct SettingSize {
     pub(crate) encoding: Encoding,
     pub(crate) compression: Compression,
     pub(crate) batch: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Sized {
     pub(crate) cpu: Vec<f64>,
 }
 
-impl Sized {
+impl SettingSize {
     pub(crate) fn bytes_per_message(&self) -> f64 {
         self.bytes / self.messages as f64
     }
@@ -139,10 +139,10 @@ pub(crate) fn compress(
     compressions: &[Compression],
     batches: &[usize],
     timed: bool,
-) -> Vec<Sized> {
+) -> Vec<SettingSize> {
     let messages = &encoded.messages;
     let trained = dictionaries(messages);
-    let mut by_batch: Vec<Vec<Sized>> = Vec::new();
+    let mut by_batch: Vec<Vec<SettingSize>> = Vec::new();
     for &batch in batches {
         let joined: Vec<Vec<u8>> = messages
             .chunks(batch)
@@ -151,23 +151,19 @@ pub(crate) fn compress(
         let all_bytes: usize = joined.iter().map(Vec::len).sum();
         let first_half = (messages.len() / 2).div_ceil(batch);
         let size = |compression| {
-            let mut compressor = Compressor::new(compression, trained.as_ref())?;
+            let mut compressor = compressor(compression, trained.as_ref())?;
             let sample = sample(compression, &joined, all_bytes);
             let sampled_bytes: usize = sample.iter().map(|at| joined[*at].len()).sum();
             let mut sizes = Vec::with_capacity(sample.len());
             let mut cpu = Vec::new();
             for round in sample.chunks(sample.len().div_ceil(ROUNDS)) {
                 let began = Stopwatch::now();
-                sizes.extend(
-                    round
-                        .iter()
-                        .map(|at| compressor.compressed_size(&joined[*at], *at < first_half)),
-                );
+                sizes.extend(round.iter().map(|at| compressor(&joined[*at], *at < first_half)));
                 let in_round: usize = round.iter().map(|at| batch.min(messages.len() - at * batch)).sum();
                 cpu.push(began.elapsed().cpu.as_secs_f64() / in_round as f64);
             }
             let compressed: usize = sizes.iter().sum();
-            Some(Sized {
+            Some(SettingSize {
                 encoding,
                 compression,
                 batch,
@@ -190,7 +186,7 @@ pub(crate) fn compress(
         by_batch.push(compressions.iter().copied().filter_map(size).collect());
     }
     // In the order of codecs, then batches.
-    let mut all: Vec<Sized> = by_batch.into_iter().flatten().collect();
+    let mut all: Vec<SettingSize> = by_batch.into_iter().flatten().collect();
     all.sort_by_key(|sized| {
         compressions
             .iter()

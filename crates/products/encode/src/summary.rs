@@ -4,14 +4,14 @@ use crate::Options;
 use crate::choose::{Choice, is_allowed};
 use crate::codecs::Compression;
 use crate::record::{EncodingDelivery, EncodingOutcome};
-use crate::sizes::Sized;
+use crate::sizes::SettingSize;
 use lastmile_document_formats::Encoding;
 use lastmile_report::number::{mean_bytes, quantity, with_decimals};
 
 /// The recommendation in words.
 pub(crate) struct Summary<'a> {
     pub(crate) outcomes: &'a [EncodingOutcome],
-    pub(crate) settings: &'a [Sized],
+    pub(crate) settings: &'a [SettingSize],
     pub(crate) choice: Choice,
     pub(crate) options: &'a Options,
 }
@@ -63,7 +63,7 @@ impl Summary<'_> {
 
     /// What each change does alone.
     fn single_changes(&self, plain: &EncodingOutcome) -> String {
-        let best = |wanted: &dyn Fn(&Sized) -> bool| {
+        let best = |wanted: &dyn Fn(&SettingSize) -> bool| {
             let bytes = |at: &usize| self.outcomes[*at].link_bytes_per_message;
             (0..self.settings.len())
                 .filter(|at| wanted(&self.settings[*at]) && is_allowed(&self.outcomes[*at], self.options))
@@ -174,7 +174,7 @@ fn in_two_digits(rate: f64) -> String {
     with_decimals((rate / unit).round() * unit, usize::from(rate < 10.0))
 }
 
-fn describe(setting: &Sized) -> String {
+fn describe(setting: &SettingSize) -> String {
     let batch = match setting.batch {
         1 => "each message alone".to_owned(),
         batch => format!("in batches of {batch}"),
@@ -187,7 +187,7 @@ fn describe(setting: &Sized) -> String {
 }
 
 /// What to do, in words: for each link, or from sizes alone where no link is named.
-pub(crate) fn answer(settings: &[Sized], links: &[EncodingDelivery]) -> String {
+pub(crate) fn answer(settings: &[SettingSize], links: &[EncodingDelivery]) -> String {
     if links.is_empty() {
         let smallest = settings
             .iter()

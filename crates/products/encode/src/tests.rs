@@ -4,7 +4,7 @@ pub(crate) mod fixtures;
 mod round_trip;
 
 use super::*;
-use crate::deliver::{Pace, arrivals, deliver, predicted};
+use crate::deliver::{arrivals, deliver, predicted};
 use crate::record::{EncodingDelivery, EncodingOutcome};
 use lastmile_document_formats::same;
 use lastmile_workload::access_log;
@@ -104,7 +104,7 @@ fn modem() -> LinkSpec {
 #[test]
 fn deliveries_take_what_the_rate_and_the_delay_of_the_link_imply() {
     for size in [20, 150, 900] {
-        let delivered = deliver(&modem(), &[size; 12], Pace::OneByOne, Seed::new(1)).unwrap();
+        let delivered = deliver(&modem(), &[size; 12], None, Seed::new(1)).unwrap();
         let mean = delivered.times.iter().sum::<f64>() / 12.0;
         let predicted = predicted(&modem(), &[size]).unwrap();
         assert!((mean / predicted - 1.0).abs() < 0.01, "{size}: {mean} for {predicted}");
@@ -133,7 +133,7 @@ fn batches_wait_for_those_before_them_as_in_a_queue() {
             free - due.as_secs_f64() + link.down.one_way_delay.as_secs_f64()
         });
         let expected = waiting.sum::<f64>() / 300.0;
-        let delivered = deliver(&link, &sizes, Pace::At(&due), Seed::new(1)).unwrap();
+        let delivered = deliver(&link, &sizes, Some(&due), Seed::new(1)).unwrap();
         let mean = delivered.times.iter().sum::<f64>() / 300.0;
         assert!((mean / expected - 1.0).abs() < 0.03, "{load}: {mean} for {expected}");
         means.push(mean);

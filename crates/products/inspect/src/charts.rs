@@ -40,19 +40,14 @@ fn time_sequence(at: usize, flow: &TcpFlow) -> Chart {
         ("out of order", false, out_of_order),
         ("dropped", false, dropped),
     ];
-    let axis = |label: &str, unit: &str| Axis {
-        label: label.to_owned(),
-        unit: unit.to_owned(),
-        scale: Scale::Linear,
-    };
     Chart {
         title: format!("No. {}: from {from} to {to}", at + 1),
         note: "The newest byte sent and the newest byte acknowledged, as seen at the capture point: the lines are a round trip apart, and the \
                bytes in flight lie between them. Marks show where segments begin that were retransmitted, arrived out of order, or were \
                dropped; where there are many, only some are drawn."
             .to_owned(),
-        x: axis("Time since the connection began", "s"),
-        y: axis("Byte of the stream", "B"),
+        x: Axis::new("Time since the connection began", "s", Scale::Linear),
+        y: Axis::new("Byte of the stream", "B", Scale::Linear),
         series: all
             .into_iter()
             .filter(|(.., trace)| !trace.points().is_empty())
@@ -66,12 +61,7 @@ fn series(name: &str, joined: bool, trace: &DownsampledSeries, began: Instant) -
     } else {
         trace.points().len().div_ceil(MARKS_MAX)
     };
-    let point = |(at, byte): &(Instant, i64)| Point {
-        x: at.saturating_since(began).as_secs_f64(),
-        y: *byte as f64,
-        spread: None,
-        label: None,
-    };
+    let point = |(at, byte): &(Instant, i64)| Point::new(at.saturating_since(began).as_secs_f64(), *byte as f64);
     Series {
         name: name.to_owned(),
         source: Source::Measured,

@@ -2,30 +2,27 @@
 
 use crate::csv;
 use crate::record::{
-    Comment, Connection, FrameCounts, Handshake, Http, Inspection, Opening, Sent, Transaction, Wireless,
+    Comment, Connection, FrameCounts, FramesOfKind, FramesOfStation, Handshake, Http, Inspection, Opening, Sent,
+    Transaction, UdpFlow, Wireless,
 };
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
-use lastmile_report::number::{percent, quantity, with_decimals};
+use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
+use lastmile_report::number::{count, counted, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
 
 impl Record for Inspection {
-    fn document(&self, _: Detail) -> Document {
-        blocks(self).into()
+    /// The capture in the order of a terminal: a summary, then the tables, as far as they fit on a few screens.
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        let mut blocks = vec![Block::Answer(answer(self))];
+        blocks.extend(tables(self, ROWS_SHORT));
+        blocks.extend(doubts(self));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::inspection(self)
     }
-}
-
-/// The capture in the order of a terminal: a summary, then the tables, as far as they fit on a few screens.
-fn blocks(inspection: &Inspection) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(answer(inspection))];
-    blocks.extend(tables(inspection, ROWS_SHORT));
-    blocks.extend(doubts(inspection));
-    blocks
 }
 
 /// How many flows or transactions a terminal and a page show: our own choice. The other formats have all.
@@ -51,24 +48,24 @@ fn answer(inspection: &Inspection) -> String {
     let mut text = format!(
         "{}: {} in {}, on {} and {}.",
         capture.source,
-        with_plural(capture.packets, "packet"),
+        counted(capture.packets, "packet"),
         quantity(capture.duration_s, "s"),
-        with_plural(connections.len() as u64, "TCP connection"),
-        with_plural(udp.len() as u64, "UDP flow"),
+        counted(connections.len() as u64, "TCP connection"),
+        counted(udp.len() as u64, "UDP flow"),
     );
     if payload > 0 {
         text += &format!(
             " TCP carried {}, with {} ({} of the payload retransmitted) and {} out of order.",
             quantity(once as f64, "B"),
-            with_plural(sum(|sent| sent.retransmissions), "retransmission"),
+            counted(sum(|sent| sent.retransmissions), "retransmission"),
             percent((payload - once.min(payload)) as f64 / payload as f64),
-            with_plural(sum(|sent| sent.out_of_order), "segment"),
+            counted(sum(|sent| sent.out_of_order), "segment"),
         );
     }
     if let Some(time) = &http.time_to_last_byte {
         text += &format!(
             " HTTP: {}, complete after {} on average.",
-            with_plural(http.transactions, "transaction"),
+            counted(http.transactions, "transaction"),
             quantity(time.mean, &time.unit)
         );
     }
@@ -99,7 +96,7 @@ fn tables(inspection: &Inspection, rows: usize) -> Vec<Block> {
 
 /// Doubts about the whole capture; none where there are none.
 fn doubts(inspection: &Inspection) -> Option<Block> {
-    (!inspection.doubts.is_empty()).then(|| Block::Doubts(inspection.doubts.iter().map(Note::from).collect()))
+    Block::notes(&inspection.doubts, std::iter::empty())
 }
 
 /// The file, and where it was captured.
@@ -116,7 +113,7 @@ fn provenance_text(inspection: &Inspection) -> String {
         capture.source,
         quantity(capture.file_bytes as f64, "B"),
         capture.format,
-        with_plural(capture.packets, "packet"),
+        counted(capture.packets, "packet"),
         interfaces.join(", "),
         inspection.version,
     )
@@ -176,7 +173,27 @@ fn sent(shown: &[Connection], left_out: &str) -> Grid {
     let note = format!(
         "Up is from the client to the server. Headers are those of IP and TCP, as a share of all bytes sent.{left_out}"
     );
-    let mut grid = Grid::new("What each side sent", note)
+    let row = |(at, way, sent): (usize, &str, &Sent)| {
+        vec![
+            (at + 1).to_string(),
+            way.to_owned(),
+            count(sent.packets),
+            quantity(sent.payload_once_bytes as f64, "B"),
+            sent.header_share.map_or_else(String::new, percent),
+            count(sent.retransmissions),
+            count(sent.spurious_retransmissions),
+            count(sent.out_of_order),
+            count(sent.duplicate_acknowledgements),
+            unless_zero(sent.zero_windows, || {
+                format!(
+                    "{}, {}",
+                    count(sent.zero_windows),
+                    quantity(sent.zero_window_time_s, "s")
+                )
+            }),
+        ]
+    };
+    Grid::new("What each side sent", note)
         .figure_columns(["no."])
         .word_columns(["way"])
         .figure_columns([
@@ -188,29 +205,8 @@ fn sent(shown: &[Connection], left_out: &str) -> Grid {
             "out of order",
             "duplicate ACKs",
             "zero windows",
-        ]);
-    for (at, way, sent) in directions(shown) {
-        let cells = vec![
-            (at + 1).to_string(),
-            way.to_owned(),
-            count_text(sent.packets),
-            quantity(sent.payload_once_bytes as f64, "B"),
-            sent.header_share.map_or_else(String::new, percent),
-            count_text(sent.retransmissions),
-            count_text(sent.spurious_retransmissions),
-            count_text(sent.out_of_order),
-            count_text(sent.duplicate_acknowledgements),
-            unless_zero(sent.zero_windows, || {
-                format!(
-                    "{}, {}",
-                    count_text(sent.zero_windows),
-                    quantity(sent.zero_window_time_s, "s")
-                )
-            }),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        ])
+        .plain_rows(directions(shown).map(row))
 }
 
 /// One row per direction that carried acknowledged data.
@@ -219,7 +215,29 @@ fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
         "From a side's segments to their acknowledgements, at the capture point: under Karn's rule, and with every acknowledgement. In \
          flight: sent and not yet acknowledged.{left_out}"
     );
-    let mut grid = Grid::new("Round trips", note)
+    let quantile = |figure: Option<&Figure>, p: &str| {
+        let found = figure.and_then(|figure| Some((figure.quantiles.get(p)?, &figure.unit)));
+        found.map_or_else(String::new, |(value, unit)| quantity(*value, unit))
+    };
+    let samples = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| count(figure.n));
+    let row = |(at, way, sent): (usize, &str, &Sent)| {
+        let (karn, all) = (sent.round_trip_karn.as_ref(), sent.round_trip.as_ref());
+        let in_flight = sent.in_flight.as_ref();
+        vec![
+            (at + 1).to_string(),
+            way.to_owned(),
+            samples(karn),
+            quantile(karn, "0.5"),
+            quantile(karn, "0.95"),
+            samples(all),
+            quantile(all, "0.5"),
+            quantile(all, "0.95"),
+            in_flight.map_or_else(String::new, |figure| quantity(figure.mean, &figure.unit)),
+            sent.in_flight_max_bytes
+                .map_or_else(String::new, |most| quantity(most as f64, "B")),
+        ]
+    };
+    Grid::new("Round trips", note)
         .figure_columns(["no."])
         .word_columns(["way"])
         .figure_columns([
@@ -231,31 +249,12 @@ fn round_trips(shown: &[Connection], left_out: &str) -> Grid {
             "all p95",
             "in flight",
             "most in flight",
-        ]);
-    let quantile = |figure: Option<&Figure>, p: &str| {
-        let found = figure.and_then(|figure| Some((figure.quantiles.get(p)?, &figure.unit)));
-        found.map_or_else(String::new, |(value, unit)| quantity(*value, unit))
-    };
-    let count = |figure: Option<&Figure>| figure.map_or_else(String::new, |figure| count_text(figure.n));
-    for (at, way, sent) in directions(shown).filter(|(.., sent)| sent.round_trip.is_some()) {
-        let (karn, all) = (sent.round_trip_karn.as_ref(), sent.round_trip.as_ref());
-        let in_flight = sent.in_flight.as_ref();
-        let cells = vec![
-            (at + 1).to_string(),
-            way.to_owned(),
-            count(karn),
-            quantile(karn, "0.5"),
-            quantile(karn, "0.95"),
-            count(all),
-            quantile(all, "0.5"),
-            quantile(all, "0.95"),
-            in_flight.map_or_else(String::new, |figure| quantity(figure.mean, &figure.unit)),
-            sent.in_flight_max_bytes
-                .map_or_else(String::new, |most| quantity(most as f64, "B")),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        ])
+        .plain_rows(
+            directions(shown)
+                .filter(|(.., sent)| sent.round_trip.is_some())
+                .map(row),
+        )
 }
 
 fn directions(shown: &[Connection]) -> impl Iterator<Item = (usize, &'static str, &Sent)> {
@@ -265,7 +264,20 @@ fn directions(shown: &[Connection]) -> impl Iterator<Item = (usize, &'static str
 
 fn udp(inspection: &Inspection, rows: usize) -> Grid {
     let note = format!("Bytes are those of IP packets.{}", left_out(inspection.udp.len(), rows));
-    let mut grid = Grid::new("UDP flows", note)
+    let row = |(at, flow): (usize, &UdpFlow)| {
+        vec![
+            (at + 1).to_string(),
+            flow.client.clone(),
+            flow.server.clone(),
+            quantity(flow.began_s, "s"),
+            quantity(flow.duration_s, "s"),
+            count(flow.up.packets),
+            quantity(flow.up.bytes as f64, "B"),
+            count(flow.down.packets),
+            quantity(flow.down.bytes as f64, "B"),
+        ]
+    };
+    Grid::new("UDP flows", note)
         .figure_columns(["no."])
         .word_columns(["client", "server"])
         .figure_columns([
@@ -275,22 +287,8 @@ fn udp(inspection: &Inspection, rows: usize) -> Grid {
             "bytes up",
             "packets down",
             "bytes down",
-        ]);
-    for (at, flow) in inspection.udp.iter().take(rows).enumerate() {
-        let cells = vec![
-            (at + 1).to_string(),
-            flow.client.clone(),
-            flow.server.clone(),
-            quantity(flow.began_s, "s"),
-            quantity(flow.duration_s, "s"),
-            count_text(flow.up.packets),
-            quantity(flow.up.bytes as f64, "B"),
-            count_text(flow.down.packets),
-            quantity(flow.down.bytes as f64, "B"),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        ])
+        .plain_rows(inspection.udp.iter().take(rows).enumerate().map(row))
 }
 
 /// Frames of 802.11 by kind and rate.
@@ -298,23 +296,23 @@ fn wireless_kinds(wireless: &Wireless) -> Grid {
     let mut note =
         "802.11 frames by kind and rate. Airtime includes preambles. A retry is a frame that the MAC sends again."
             .to_owned();
-    note += &format!(" In all: {}", with_plural(wireless.total.frames, "frame"));
+    note += &format!(" In all: {}", counted(wireless.total.frames, "frame"));
     if let Some(share) = wireless.airtime_share {
         note += &format!(", on the air for {} of the time", percent(share));
     }
     note += ".";
-    let mut grid = Grid::new("Frames on the air", note)
-        .word_columns(["kind"])
-        .figure_columns(["rate", "frames", "retries", "bytes", "airtime"]);
-    for of in &wireless.kinds {
+    let row = |of: &FramesOfKind| {
         let rate = of
             .rate_bit_per_second
             .map_or_else(String::new, |rate| quantity(rate as f64, "bit/s"));
         let mut cells = vec![of.kind.clone(), rate];
         cells.extend(frame_counts(&of.counts));
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        cells
+    };
+    Grid::new("Frames on the air", note)
+        .word_columns(["kind"])
+        .figure_columns(["rate", "frames", "retries", "bytes", "airtime"])
+        .plain_rows(wireless.kinds.iter().map(row))
 }
 
 /// Frames of 802.11 by their sender.
@@ -324,25 +322,25 @@ fn wireless_stations(wireless: &Wireless, rows: usize) -> Grid {
         "802.11 frames by their sender, where it is stated: ACKs and CTSs state none.{}",
         left_out(stations.len(), rows)
     );
-    let mut grid = Grid::new("Stations on the air", note)
-        .word_columns(["station"])
-        .figure_columns(["frames", "retries", "bytes", "airtime", "signal"]);
-    for of in stations.iter().take(rows) {
+    let row = |of: &FramesOfStation| {
         let mut cells = vec![of.address.clone()];
         cells.extend(frame_counts(&of.counts));
         cells.push(
             of.signal_mean_dbm
                 .map_or_else(String::new, |signal| format!("{} dBm", with_decimals(signal, 1))),
         );
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid
+        cells
+    };
+    Grid::new("Stations on the air", note)
+        .word_columns(["station"])
+        .figure_columns(["frames", "retries", "bytes", "airtime", "signal"])
+        .plain_rows(stations.iter().take(rows).map(row))
 }
 
 fn frame_counts(counts: &FrameCounts) -> [String; 4] {
     [
-        count_text(counts.frames),
-        count_text(counts.retries),
+        count(counts.frames),
+        count(counts.retries),
         quantity(counts.bytes as f64, "B"),
         quantity(counts.airtime_s, "s"),
     ]
@@ -366,14 +364,11 @@ fn http(http: &Http, rows: usize) -> Grid {
         }
     }
     note += &left_out(http.transactions as usize, rows);
-    let mut grid = Grid::new("HTTP transactions", note)
+    Grid::new("HTTP transactions", note)
         .figure_columns(["TCP no."])
         .word_columns(["method", "target", "status"])
-        .figure_columns(["request", "response", "first byte", "last byte"]);
-    for transaction in http.listed.iter().take(rows) {
-        grid.row(transaction_cells(transaction), RowEmphasis::Plain, &[]);
-    }
-    grid
+        .figure_columns(["request", "response", "first byte", "last byte"])
+        .plain_rows(http.listed.iter().take(rows).map(transaction_cells))
 }
 
 fn transaction_cells(transaction: &Transaction) -> Vec<String> {
@@ -400,38 +395,26 @@ fn shortened(target: &str) -> String {
 }
 
 fn comments(all: &[Comment]) -> Grid {
-    let mut grid = Grid::new("Comments", "Comments that the capture's writer attached to packets.")
+    let row = |Comment { text, packets }: &Comment| vec![text.clone(), count(*packets)];
+    Grid::new("Comments", "Comments that the capture's writer attached to packets.")
         .word_columns(["comment"])
-        .figure_columns(["packets"]);
-    for Comment { text, packets } in all {
-        grid.row(vec![text.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
-    }
-    grid
+        .figure_columns(["packets"])
+        .plain_rows(all.iter().map(row))
 }
 
 fn set_aside(inspection: &Inspection) -> Grid {
-    let mut grid = Grid::new("Packets in no flow", "")
+    let row = |(why, packets): (&String, &u64)| vec![why.clone(), count(*packets)];
+    Grid::new("Packets in no flow", "")
         .word_columns(["reason"])
-        .figure_columns(["packets"]);
-    for (why, packets) in &inspection.capture.set_aside {
-        grid.row(vec![why.clone(), count_text(*packets)], RowEmphasis::Plain, &[]);
-    }
-    grid
+        .figure_columns(["packets"])
+        .plain_rows(inspection.capture.set_aside.iter().map(row))
 }
 
 fn left_out(there: usize, rows: usize) -> String {
     match there.saturating_sub(rows) {
         0 => String::new(),
-        more => format!(" {} more are in the formats json and csv.", count_text(more as u64)),
+        more => format!(" {} more are in the formats json and csv.", count(more as u64)),
     }
-}
-
-fn count_text(count: u64) -> String {
-    with_decimals(count as f64, 0)
-}
-
-fn with_plural(count: u64, what: &str) -> String {
-    format!("{} {what}{}", count_text(count), if count == 1 { "" } else { "s" })
 }
 
 /// The text where the count is not 0, or else nothing.
@@ -441,10 +424,9 @@ fn unless_zero(count: u64, text: impl FnOnce() -> String) -> String {
 
 impl PageRecord for Inspection {
     fn page(&self) -> Page<'_> {
-        let inspection = self;
-        let Inspection { capture, charts, .. } = inspection;
-        let mut summary = vec![Block::Answer(answer(inspection))];
-        summary.extend(doubts(inspection));
+        let Inspection { capture, charts, .. } = self;
+        let mut summary = vec![Block::Answer(answer(self))];
+        summary.extend(doubts(self));
         Page {
             title: &capture.source,
             kind: "capture",
@@ -452,7 +434,7 @@ impl PageRecord for Inspection {
             facts: vec![
                 capture.source.clone(),
                 capture.format.clone(),
-                format!("lastmile {}", inspection.version),
+                format!("lastmile {}", self.version),
             ],
             sections: vec![
                 ("In short".to_owned(), summary),
@@ -460,9 +442,9 @@ impl PageRecord for Inspection {
                     "Time and sequence".to_owned(),
                     charts.iter().cloned().map(Block::Chart).collect(),
                 ),
-                ("Figures".to_owned(), tables(inspection, ROWS_LONG)),
+                ("Figures".to_owned(), tables(self, ROWS_LONG)),
             ],
-            how: provenance_text(inspection),
+            how: provenance_text(self),
         }
     }
 }

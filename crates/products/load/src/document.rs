@@ -3,18 +3,18 @@
 use crate::csv;
 use crate::record::{Knee, Load, LoadRun, RateLimit, RunPurpose};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{count, interval, percent, quantity};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::DoubtKind;
 
 impl Record for Load {
-    fn document(&self, detail: Detail) -> Document {
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
         let mut blocks = tables(self, detail);
         blocks.extend(doubts(self));
         blocks.extend(answer(self));
         blocks.push(Block::Text(provenance_text(self)));
-        blocks.into()
+        blocks
     }
 
     fn rows(&self) -> Rows {

@@ -8,6 +8,7 @@
 
 use super::message_range::MessageRange;
 use super::policy;
+use crate::record::setting_name;
 use lastmile_codec::message::{Dictionary, MessageCodec, Policy};
 use lastmile_traffic::messages::Messages;
 use lastmile_units::ByteCount;
@@ -119,14 +120,9 @@ impl Trial {
 
     /// The trial as text, without its messages.
     pub(super) fn name(&self) -> String {
-        let known = self.dictionary.as_ref().map(|(known, _)| format!(" with {known}"));
-        let policy = (self.policy != Policy::default()).then(|| format!(", {}", self.policy));
-        format!(
-            "{}{}{}",
-            self.codec,
-            known.unwrap_or_default(),
-            policy.unwrap_or_default()
-        )
+        let known = self.dictionary.as_ref().map(|(known, _)| known);
+        let policy = (self.policy != Policy::default()).then(|| self.policy.to_string());
+        setting_name(&self.codec, known, policy.as_ref())
     }
 }
 

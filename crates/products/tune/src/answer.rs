@@ -92,7 +92,7 @@ impl DirectionReport<'_> {
                 strategy: parameters.strategy,
                 compressed_bytes: point.compressed.get(),
                 ratio: point.ratio,
-                ratio_ci95: point.ratio_ci95.map(|interval| [interval.low, interval.high]),
+                ratio_ci95: point.ratio_ci95,
                 exact: point.ratio_ci95.is_none(),
                 memory_bytes: point.memory.get(),
                 decompressor_memory_bytes: decompressor.get(),
@@ -250,10 +250,7 @@ fn snippets(reports: &[DirectionReport<'_>]) -> Vec<record::Snippet> {
     let by_server = |report: &&DirectionReport<'_>| report.direction.stream.sender == End::Server;
     let report = reports.iter().find(by_server).unwrap_or(&reports[0]);
     snippets::snippets(&snippets::SnippetRequest {
-        deflate: match report.chosen().codec {
-            MessageCodec::Deflate(deflate) => Some(deflate),
-            _ => None,
-        },
+        deflate: report.chosen_deflate(),
         ratio_of: &|setting| report.ratio(setting),
     })
 }

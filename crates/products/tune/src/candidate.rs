@@ -2,6 +2,7 @@
 
 use super::context_memory::{CompressorCount, ContextMemory, ServerProfile};
 use super::timing::Timed;
+use crate::record::setting_name;
 use lastmile_codec::message::{Deflate, MessageCodec, Policy, Strategy, WindowBits};
 use lastmile_report::number::percent;
 use lastmile_statistics::quantile;
@@ -42,14 +43,7 @@ impl Candidate {
 
     /// The setting as text, with its dictionary and policy.
     pub(super) fn name(&self) -> String {
-        let mut name = self.codec.to_string();
-        if let Some(known) = &self.dictionary {
-            name += &format!(" with {known}");
-        }
-        if let Some(policy) = self.policy_text() {
-            name += &format!(", {policy}");
-        }
-        name
+        setting_name(&self.codec, self.dictionary.as_ref(), self.policy_text().as_ref())
     }
 
     /// The compression ratio as text: `34.3 %`. An estimate is followed by its confidence interval, unless that rounds to the same digits.

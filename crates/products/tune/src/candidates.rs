@@ -15,7 +15,7 @@ impl Direction<'_> {
             Some(Candidate {
                 codec: MessageCodec::Deflate(point.setting),
                 ratio: point.ratio,
-                ratio_ci95: point.ratio_ci95.map(|interval| [interval.low, interval.high]),
+                ratio_ci95: point.ratio_ci95,
                 contexts: *contexts,
                 timed: timed.clone(),
                 ..Candidate::identity()

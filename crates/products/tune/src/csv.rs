@@ -1,56 +1,73 @@
 //! Renders a tuning as CSV.
 
-use crate::record::{CodecPoint, Deflate, DeliveryOutcome, Direction, LinkDelivery, Point, Tuning};
+use crate::record::{Choice, CodecPoint, Deflate, DeliveryOutcome, LinkDelivery, Tuning};
 use lastmile_report::csv::{Rows, interval_ends, number};
+
+const COLUMNS: [&str; 36] = [
+    "direction",
+    "scope",
+    "setting",
+    "takeover",
+    "window_bits",
+    "runs_as_window_bits",
+    "level",
+    "mem_level",
+    "strategy",
+    "dictionary",
+    "policy",
+    "measured_on",
+    "messages",
+    "bytes",
+    "compressed_bytes",
+    "ratio",
+    "ratio_ci95_low",
+    "ratio_ci95_high",
+    "exact",
+    "memory_bytes",
+    "decompressor_memory_bytes",
+    "cpu_seconds_n",
+    "cpu_seconds_mean",
+    "cpu_seconds_population_sd",
+    "cpu_seconds_ci95_low",
+    "cpu_seconds_ci95_high",
+    "frontier",
+    "recommended",
+    "link",
+    "world",
+    "delivery_seconds_n",
+    "delivery_seconds_mean",
+    "delivery_seconds_p50",
+    "delivery_seconds_p95",
+    "link_bytes_mean",
+    "saved_share",
+];
 
 /// A tuning: one row per point of the grid (scope `grid`), and one per codec, dictionary or policy beyond it (scope `beyond`), without the
 /// grid's parameters. `measured_on`, `messages` and `bytes` say on which messages a row was measured. Delivery over a
 /// link has one row per setting, link and world (scope `delivery`), with only the last columns filled.
 pub(crate) fn tuning(tuning: &Tuning) -> Rows {
     let mut rows = Rows::default();
-    rows.row([
-        "direction",
-        "scope",
-        "setting",
-        "takeover",
-        "window_bits",
-        "runs_as_window_bits",
-        "level",
-        "mem_level",
-        "strategy",
-        "dictionary",
-        "policy",
-        "measured_on",
-        "messages",
-        "bytes",
-        "compressed_bytes",
-        "ratio",
-        "ratio_ci95_low",
-        "ratio_ci95_high",
-        "exact",
-        "memory_bytes",
-        "decompressor_memory_bytes",
-        "cpu_seconds_n",
-        "cpu_seconds_mean",
-        "cpu_seconds_population_sd",
-        "cpu_seconds_ci95_low",
-        "cpu_seconds_ci95_high",
-        "frontier",
-        "recommended",
-        "link",
-        "world",
-        "delivery_seconds_n",
-        "delivery_seconds_mean",
-        "delivery_seconds_p50",
-        "delivery_seconds_p95",
-        "link_bytes_mean",
-        "saved_share",
-    ]);
-    for one in &tuning.points {
-        rows.row(point(tuning, one));
+    rows.row(COLUMNS);
+    for point in &tuning.points {
+        let Deflate {
+            takeover,
+            window_bits,
+            level,
+            mem_level,
+            strategy,
+        } = point.deflate();
+        let parameters = [
+            takeover.to_string(),
+            window_bits.to_string(),
+            point.runs_as_window_bits.to_string(),
+            level.to_string(),
+            mem_level.to_string(),
+            strategy.name().to_owned(),
+        ];
+        rows.row(setting(tuning, "grid", &tuning.as_codec_point(point), parameters));
     }
-    for one in &tuning.codecs {
-        rows.row(codec(tuning, one));
+    for point in &tuning.codecs {
+        rows.row(setting(tuning, "beyond", point, Default::default()));
     }
     for link in &tuning.links {
         link.outcomes
@@ -60,63 +77,10 @@ pub(crate) fn tuning(tuning: &Tuning) -> Rows {
     rows
 }
 
-fn point(tuning: &Tuning, point: &Point) -> Vec<String> {
-    let (messages, bytes) = tuning.stream(point.direction).map_or_else(Default::default, |stream| {
-        (stream.messages.to_string(), stream.bytes.to_string())
-    });
-    let Deflate {
-        takeover,
-        window_bits,
-        level,
-        mem_level,
-        strategy,
-    } = point.deflate();
-    let mut row = vec![
-        point.direction.name().to_owned(),
-        "grid".to_owned(),
-        point.deflate().setting(),
-    ];
-    row.extend([
-        takeover.to_string(),
-        window_bits.to_string(),
-        point.runs_as_window_bits.to_string(),
-        level.to_string(),
-        mem_level.to_string(),
-        strategy.name().to_owned(),
-        String::new(),
-        String::new(),
-        "all".to_owned(),
-        messages,
-        bytes,
-        point.compressed_bytes.to_string(),
-        point.ratio.to_string(),
-    ]);
-    row.extend(interval_ends(point.ratio_ci95));
-    row.extend([
-        point.exact.to_string(),
-        point.memory_bytes.to_string(),
-        point.decompressor_memory_bytes.to_string(),
-    ]);
-    row.extend(cpu_columns(point.cpu_seconds.as_ref()));
-    row.push(point.frontier.to_string());
-    row.push(recommended(
-        tuning,
-        point.direction,
-        &point.deflate().setting(),
-        None,
-        None,
-    ));
-    row.extend(EMPTY_DELIVERY_COLUMNS.map(str::to_owned));
-    row
-}
-
-fn codec(tuning: &Tuning, point: &CodecPoint) -> Vec<String> {
-    let mut row = vec![
-        point.direction.name().to_owned(),
-        "beyond".to_owned(),
-        point.codec.clone(),
-    ];
-    row.extend(std::array::from_fn::<_, 6, _>(|_| String::new()));
+/// A setting: of the grid, with its parameters, or beyond it, without.
+fn setting(tuning: &Tuning, scope: &str, point: &CodecPoint, parameters: [String; 6]) -> Vec<String> {
+    let mut row = vec![point.direction.name().to_owned(), scope.to_owned(), point.codec.clone()];
+    row.extend(parameters);
     row.extend([
         point.dictionary.clone().unwrap_or_default(),
         point.policy.clone().unwrap_or_default(),
@@ -133,15 +97,17 @@ fn codec(tuning: &Tuning, point: &CodecPoint) -> Vec<String> {
         point.decompressor_memory_bytes.to_string(),
     ]);
     row.extend(cpu_columns(point.cpu_seconds.as_ref()));
+    let is_recommended = |choice: &Choice| {
+        choice.direction == point.direction
+            && choice.setting == point.codec
+            && choice.dictionary == point.dictionary
+            && choice.policy == point.policy
+    };
     row.push(point.frontier.to_string());
-    let (dictionary, policy) = (point.dictionary.as_deref(), point.policy.as_deref());
-    row.push(recommended(tuning, point.direction, &point.codec, dictionary, policy));
-    row.extend(EMPTY_DELIVERY_COLUMNS.map(str::to_owned));
+    row.push(tuning.answer.choices.iter().any(is_recommended).to_string());
+    row.resize(COLUMNS.len(), String::new());
     row
 }
-
-/// The columns of a delivery, in rows that are none.
-const EMPTY_DELIVERY_COLUMNS: [&str; 8] = [""; 8];
 
 /// The columns that a delivery leaves empty: everything between its setting and its link.
 const DELIVERY_EMPTY_COLUMNS: usize = 25;
@@ -180,23 +146,6 @@ fn cpu_columns(figure: Option<&lastmile_report::record::Figure>) -> [String; 5] 
         low,
         high,
     ]
-}
-
-/// Whether the answer names it.
-fn recommended(
-    tuning: &Tuning,
-    direction: Direction,
-    setting: &str,
-    dictionary: Option<&str>,
-    policy: Option<&str>,
-) -> String {
-    let named = tuning.answer.choices.iter().any(|choice| {
-        choice.direction == direction
-            && choice.setting == setting
-            && choice.dictionary.as_deref() == dictionary
-            && choice.policy.as_deref() == policy
-    });
-    named.to_string()
 }
 
 #[cfg(test)]

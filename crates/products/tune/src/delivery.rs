@@ -13,7 +13,7 @@ use super::measure_direction::Direction;
 use super::recording::End;
 use super::result_cache::Key;
 use super::select::choose;
-use super::{Options, Pace, Phase, TuneContext, TuneError, prose};
+use super::{DELIVERING, Options, Pace, TuneContext, TuneError, prose};
 use crate::record::{DeliveryOutcome, LinkDelivery};
 use lastmile_codec::message::MessageCodec;
 use lastmile_link::LinkSpec;
@@ -257,10 +257,7 @@ impl LinkDeliveryRun<'_, '_> {
             for (index, setting) in settings.iter().enumerate() {
                 let own =
                     (repeat as usize * settings.len() + index) as f64 / (repeats as usize * settings.len()) as f64;
-                work.report_progress(
-                    Phase::Delivering,
-                    (self.steps.done as f64 + own) / self.steps.total as f64,
-                );
+                work.report_progress(DELIVERING, (self.steps.done as f64 + own) / self.steps.total as f64);
                 if work.workers.interrupt.load(Ordering::Relaxed) {
                     return Err(TuneError::Interrupted);
                 }

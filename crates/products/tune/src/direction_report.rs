@@ -6,7 +6,7 @@ use super::context_memory::CompressorCount;
 use super::measure_direction::Direction;
 use super::select::choose;
 use super::timing::Timed;
-use lastmile_codec::message::{Deflate, Policy};
+use lastmile_codec::message::{Deflate, MessageCodec, Policy};
 use lastmile_report::paired_statistics::Figures;
 use lastmile_report::record::Figure;
 
@@ -41,6 +41,14 @@ impl<'a> DirectionReport<'a> {
     /// The setting of permessage-deflate to use, or identity.
     pub(super) fn chosen(&self) -> &Candidate {
         &self.candidates[choose(&self.candidates, &self.options.limits())]
+    }
+
+    /// The setting of permessage-deflate to use; none where messages are left uncompressed.
+    pub(super) fn chosen_deflate(&self) -> Option<Deflate> {
+        match self.chosen().codec {
+            MessageCodec::Deflate(deflate) => Some(deflate),
+            _ => None,
+        }
     }
 
     /// The setting to use by a user who controls both ends.

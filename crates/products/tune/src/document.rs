@@ -10,16 +10,37 @@ mod settings;
 pub(crate) use settings::{beyond, settings};
 
 use crate::csv;
-use crate::record::{Choice, Direction, LinkDelivery, Options, Sampling, Scope, Stream, Tuning};
+use crate::record::{Choice, Direction, LinkDelivery, Sampling, Scope, Stream, Tuning};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Note, Record, RowEmphasis};
-use lastmile_report::number::{mean_and_spread, percent, quantity, with_decimals};
+use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis, levels_text, standing};
+use lastmile_report::number::{count, counted, mean_and_spread, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
 
 impl Record for Tuning {
-    fn document(&self, detail: Detail) -> Document {
-        blocks(self, detail).into()
+    /// The tuning in the order of a terminal: the answer first, then what it was chosen from.
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
+        let mut blocks = answer(self);
+        blocks.extend(thresholds(self));
+        for stream in &self.directions {
+            blocks.push(Block::Heading(heading(stream)));
+            blocks.extend(settings(self, stream, detail));
+            blocks.extend(maps::ratio_table(self, stream.direction, detail));
+            blocks.extend(beyond(self, stream.direction, detail));
+        }
+        for link in &self.links {
+            blocks.push(Block::Heading(format!("On {}", self.link_label(link))));
+            blocks.extend(link_blocks(link));
+        }
+        blocks.extend(self.findings.iter().cloned().map(Block::Finding));
+        blocks.extend(snippets(self));
+        blocks.push(Block::Text(provenance_text(self)));
+        if detail != Detail::All {
+            let everything = "The report, --all, and the formats json and csv show every point.";
+            blocks.push(Block::Text(everything.to_owned()));
+        }
+        blocks.extend(doubts(self));
+        blocks
     }
 
     fn rows(&self) -> Rows {
@@ -27,40 +48,15 @@ impl Record for Tuning {
     }
 }
 
-/// The tuning in the order of a terminal: the answer first, then what it was chosen from.
-fn blocks(tuning: &Tuning, detail: Detail) -> Vec<Block> {
-    let mut blocks = answer(tuning);
-    blocks.extend(thresholds(tuning));
-    for stream in &tuning.directions {
-        blocks.push(Block::Heading(heading(stream)));
-        blocks.extend(settings(tuning, stream, detail));
-        blocks.extend(maps::ratio_table(tuning, stream.direction, detail));
-        blocks.extend(beyond(tuning, stream.direction, detail));
-    }
-    for link in &tuning.links {
-        blocks.push(Block::Heading(format!("On {}", tuning.link_label(link))));
-        blocks.extend(link_blocks(link));
-    }
-    blocks.extend(tuning.findings.iter().cloned().map(Block::Finding));
-    blocks.extend(snippets(tuning));
-    blocks.push(Block::Text(provenance_text(tuning)));
-    if detail != Detail::All {
-        let everything = "The report, --all, and the formats json and csv show every point.";
-        blocks.push(Block::Text(everything.to_owned()));
-    }
-    blocks.extend(doubts(tuning));
-    blocks
-}
-
 /// The answer, and the settings that it names.
 fn answer(tuning: &Tuning) -> Vec<Block> {
     let mut blocks = vec![Block::Answer(tuning.answer.text.clone())];
-    let Options { connections, .. } = tuning.options;
+    let connections = tuning.options.connections;
     let note = format!(
         "The ratio is compressed over raw payload; memory is that of one compressing context; CPU time is that of compressing one message: here its \
          mean ± population deviation, in sentences its median. \"Of {}\" is the memory of that many connections in both directions: one pair of \
          contexts each, or one pair per core where nothing is kept between messages.",
-        with_decimals(connections as f64, 0)
+        count(connections)
     );
     let mut grid = Grid::new("What to use", note)
         .word_columns(["direction", "scope", "setting", "with"])
@@ -72,20 +68,13 @@ fn answer(tuning: &Tuning) -> Vec<Block> {
     if !grid.rows.is_empty() {
         blocks.push(Block::Grid(grid.without_empty_columns()));
     }
-    let why = |choice: &Choice| {
-        Block::Text(format!(
-            "{}, {}: {}",
-            choice.direction.name(),
-            choice.setting,
-            choice.why
-        ))
-    };
     let choices = &tuning.answer.choices;
     for (at, choice) in choices.iter().enumerate() {
         let is_same = |earlier: &&Choice| (earlier.direction, &earlier.setting) == (choice.direction, &choice.setting);
         // If nothing beats the best setting of permessage-deflate, that setting is chosen in both scopes, for the same reason.
         if !choice.why.is_empty() && !choices[..at].iter().any(|earlier| is_same(&earlier)) {
-            blocks.push(why(choice));
+            let Choice { setting, why, .. } = choice;
+            blocks.push(Block::Text(format!("{}, {setting}: {why}", choice.direction.name())));
         }
     }
     blocks
@@ -125,19 +114,12 @@ fn heading(stream: &Stream) -> String {
         Direction::Sent => "Sent",
         Direction::Received => "Received",
     };
-    let Stream {
-        messages,
-        bytes,
-        length_median_bytes,
-        length_max_bytes,
-        ..
-    } = stream;
     format!(
         "{name}: {}, {}; the median is {}, the longest {}",
-        counted(*messages, "message"),
-        quantity(*bytes as f64, "B"),
-        quantity(*length_median_bytes as f64, "B"),
-        quantity(*length_max_bytes as f64, "B"),
+        counted(stream.messages, "message"),
+        memory(stream.bytes),
+        memory(stream.length_median_bytes),
+        memory(stream.length_max_bytes),
     )
 }
 
@@ -172,7 +154,7 @@ fn link_blocks(link: &LinkDelivery) -> Vec<Block> {
         grid.row(cells, RowEmphasis::Plain, &link.doubts);
     }
     if grid.rows.is_empty() {
-        blocks.extend((!link.doubts.is_empty()).then(|| Block::Doubts(link.doubts.iter().map(Note::from).collect())));
+        blocks.extend(Block::notes(&link.doubts, std::iter::empty()));
     } else {
         blocks.push(Block::Grid(grid));
     }
@@ -186,18 +168,13 @@ fn thresholds(tuning: &Tuning) -> Option<Block> {
         .figure_columns(["found"])
         .word_columns(["held"]);
     for threshold in &tuning.thresholds {
-        let found = found(&threshold.rule, threshold.found);
+        let (held, tone) = standing(threshold);
         let cells = vec![
             threshold.rule.clone(),
-            lastmile_report::document::levels_text(&threshold.levels),
-            found,
-            if threshold.held { "yes" } else { "no" }.to_owned(),
+            levels_text(&threshold.levels),
+            found(&threshold.rule, threshold.found),
+            held.to_owned(),
         ];
-        let tone = if threshold.held {
-            RowEmphasis::Plain
-        } else {
-            RowEmphasis::Bad
-        };
         grid.row(cells, tone, &[]);
     }
     (!grid.rows.is_empty()).then_some(Block::Grid(grid))
@@ -226,23 +203,15 @@ fn snippets(tuning: &Tuning) -> Vec<Block> {
 
 /// Doubts about the tuning as a whole, and assumptions made in reading the transcript; none if there are none.
 fn doubts(tuning: &Tuning) -> Option<Block> {
-    let notes = tuning.transcript.notes.iter().map(|text| Note {
-        name: "transcript",
-        text: text.clone(),
-    });
-    let all: Vec<Note> = tuning.doubts.iter().map(Note::from).chain(notes).collect();
-    (!all.is_empty()).then_some(Block::Doubts(all))
+    let notes = tuning.transcript.notes.iter();
+    Block::notes(&tuning.doubts, notes.map(|text| Note::new("transcript", text)))
 }
 
 /// What was compressed, with which libraries, and where CPU time was measured.
 fn provenance_text(tuning: &Tuning) -> String {
-    let Tuning {
-        transcript,
-        options,
-        libraries,
-        ..
-    } = tuning;
-    let others: Vec<String> = libraries
+    let (transcript, options) = (&tuning.transcript, &tuning.options);
+    let others: Vec<String> = tuning
+        .libraries
         .iter()
         .map(|(name, version)| format!("{name} {version}"))
         .collect();
@@ -315,54 +284,40 @@ fn computing(figure: Option<&Figure>) -> String {
 }
 
 fn connections_label(connections: u64) -> String {
-    format!("of {}", with_decimals(connections as f64, 0))
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!(
-        "{} {what}{}",
-        with_decimals(count as f64, 0),
-        if count == 1 { "" } else { "s" }
-    )
+    format!("of {}", count(connections))
 }
 
 impl PageRecord for Tuning {
     fn page(&self) -> Page<'_> {
-        let tuning = self;
-        let mut first = answer(tuning);
-        first.extend(doubts(tuning));
-        let findings = tuning.findings.iter().cloned().map(Block::Finding).collect();
+        let mut first = answer(self);
+        first.extend(doubts(self));
+        let findings = self.findings.iter().cloned().map(Block::Finding).collect();
         let mut sections = vec![
             ("Answer".to_owned(), first),
-            ("Thresholds".to_owned(), thresholds(tuning).into_iter().collect()),
+            ("Thresholds".to_owned(), thresholds(self).into_iter().collect()),
             ("Findings".to_owned(), findings),
-            ("To paste".to_owned(), snippets(tuning)),
+            ("To paste".to_owned(), snippets(self)),
         ];
-        for stream in &tuning.directions {
+        for stream in &self.directions {
             let head = format!("What was {}", stream.direction.name());
-            sections.push((head, direction_blocks(tuning, stream)));
+            sections.push((head, direction_blocks(self, stream)));
         }
-        for link in &tuning.links {
-            sections.push((format!("On {}", tuning.link_label(link)), link_blocks(link)));
+        for link in &self.links {
+            sections.push((format!("On {}", self.link_label(link)), link_blocks(link)));
         }
-        let Tuning {
-            transcript,
-            seed,
-            version,
-            ..
-        } = tuning;
+        let source = &self.transcript.source;
         Page {
-            title: &transcript.source,
-            kind: "tuning",
+            title: source,
+            kind: "self",
             question: "Which compression suits these messages, and what does it cost?",
             facts: vec![
-                transcript.source.clone(),
-                format!("zlib {}", tuning.zlib),
-                format!("seed {seed}"),
-                format!("lastmile {version}"),
+                source.clone(),
+                format!("zlib {}", self.zlib),
+                format!("seed {}", self.seed),
+                format!("lastmile {}", self.version),
             ],
             sections,
-            how: provenance_text(tuning),
+            how: provenance_text(self),
         }
     }
 }

@@ -28,19 +28,7 @@ pub(super) fn findings(report: &DirectionReport<'_>) -> Vec<Finding> {
 }
 
 fn finding(report: &DirectionReport<'_>, title: &str, text: String) -> Finding {
-    Finding {
-        title: format!("{title}, {}", report.name()),
-        text,
-        inferred: false,
-    }
-}
-
-/// The chosen setting of permessage-deflate.
-fn chosen_deflate(report: &DirectionReport<'_>) -> Option<Deflate> {
-    match report.chosen().codec {
-        MessageCodec::Deflate(deflate) => Some(deflate),
-        _ => None,
-    }
+    Finding::new(format!("{title}, {}", report.name()), text)
 }
 
 fn takeover(report: &DirectionReport<'_>) -> Option<Finding> {
@@ -61,7 +49,7 @@ fn takeover(report: &DirectionReport<'_>) -> Option<Finding> {
 }
 
 fn window(report: &DirectionReport<'_>) -> Option<Finding> {
-    let chosen = chosen_deflate(report)?;
+    let chosen = report.chosen_deflate()?;
     let bits = chosen.window_bits.get();
     let at = |bits: u8| {
         let setting = Deflate {
@@ -91,7 +79,7 @@ fn window(report: &DirectionReport<'_>) -> Option<Finding> {
 }
 
 fn level(report: &DirectionReport<'_>) -> Option<Finding> {
-    let chosen = chosen_deflate(report)?;
+    let chosen = report.chosen_deflate()?;
     let at = |level| report.ratio(Deflate { level, ..chosen });
     let (fastest, best) = (at(1)?, at(9)?);
     Some(finding(

@@ -151,26 +151,17 @@ impl Default for Options {
 /// How far the work has got.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// The phase of the work.
-    pub phase: Phase,
+    /// What is being done: `delivering over the links`.
+    pub phase: &'static str,
     /// How much of the phase is done, from 0 to 1.
     pub done: f64,
 }
 
-/// A phase of the work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Messages are compressed at every setting of the grid.
-    Sweeping,
-    /// Messages are compressed by other codecs, with dictionaries, under policies.
-    Beyond,
-    /// CPU time is measured.
-    Timing,
-    /// Policies are tried and timed on the settings that would be chosen without them.
-    Policies,
-    /// Messages are delivered over links.
-    Delivering,
-}
+const SWEEPING: &str = "compressing at every setting of permessage-deflate";
+const TRYING_CODECS: &str = "compressing with other codecs and dictionaries";
+const TIMING: &str = "measuring the CPU time of candidates";
+const TRYING_POLICIES: &str = "trying sender policies";
+const DELIVERING: &str = "delivering over the links";
 
 /// Why a tuning fails.
 #[derive(Debug, thiserror::Error)]
@@ -231,7 +222,7 @@ impl From<workers::Interrupted> for TuneError {
 struct TuneContext<'a> {
     options: &'a Options,
     kept: &'a mut ResultCache,
-    progress: &'a mut dyn FnMut(Progress),
+    progress: &'a mut (dyn FnMut(Progress) + Send),
     workers: Workers<'a>,
 }
 
@@ -245,7 +236,7 @@ pub fn tune(
     recording: &Recording,
     options: &Options,
     kept: &mut ResultCache,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Tuning, TuneError> {
     options.check()?;
     let streams = recording.streams();
@@ -328,7 +319,7 @@ impl Options {
 }
 
 impl TuneContext<'_> {
-    fn report_progress(&mut self, phase: Phase, done: f64) {
+    fn report_progress(&mut self, phase: &'static str, done: f64) {
         (self.progress)(Progress { phase, done });
     }
 }

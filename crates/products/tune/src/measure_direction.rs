@@ -10,7 +10,7 @@ use super::recording::Stream;
 use super::select::choose;
 use super::timing::{Interference, Timed};
 use super::trial_results::TrialResult;
-use super::{Phase, TuneContext, TuneError, grid_results, shortlist};
+use super::{TIMING, TRYING_CODECS, TRYING_POLICIES, TuneContext, TuneError, grid_results, shortlist};
 use lastmile_codec::message::{Deflate, MessageCodec};
 use lastmile_sweep::{Point, SweepResult};
 use lastmile_units::ByteCount;
@@ -58,8 +58,8 @@ impl<'a> Direction<'a> {
             .iter()
             .map(|setting| Trial::plain(MessageCodec::Deflate(*setting), &part));
         let wanted: Vec<Trial> = again.chain(trials).collect();
-        let measured = work.measured(&stream, &wanted, Phase::Beyond)?;
-        let (mut tried, meanwhile) = work.timed(&stream, wanted, measured, options.timing, Phase::Timing)?;
+        let measured = work.measured(&stream, &wanted, TRYING_CODECS)?;
+        let (mut tried, meanwhile) = work.timed(&stream, wanted, measured, options.timing, TIMING)?;
         let beyond = tried.split_off(shortlist.len());
         let of_points = || shortlist.iter().copied().zip(&tried);
         let mut own = Self {
@@ -102,9 +102,9 @@ impl<'a> Direction<'a> {
         if wanted.is_empty() {
             return Ok(());
         }
-        let measured = work.measured(&self.stream, &wanted, Phase::Policies)?;
+        let measured = work.measured(&self.stream, &wanted, TRYING_POLICIES)?;
         let time = work.options.timing / TIMING_SHARE;
-        let (mut tried, _) = work.timed(&self.stream, wanted, measured, time, Phase::Policies)?;
+        let (mut tried, _) = work.timed(&self.stream, wanted, measured, time, TRYING_POLICIES)?;
         for group in groups {
             let rest = tried.split_off(group.len());
             let reference = all.iter().find(|candidate| tried[0].same_as(candidate));

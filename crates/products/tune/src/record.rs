@@ -18,6 +18,7 @@ use lastmile_report::saving::Saving;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What `lastmile tune` prints.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +83,28 @@ impl Tuning {
     /// The messages of `direction`; none if there are none.
     pub fn stream(&self, direction: Direction) -> Option<&Stream> {
         self.directions.iter().find(|stream| stream.direction == direction)
+    }
+
+    /// A point, described as settings beyond the grid are: by its text.
+    pub(crate) fn as_codec_point(&self, point: &Point) -> CodecPoint {
+        let stream = self.stream(point.direction);
+        CodecPoint {
+            direction: point.direction,
+            codec: point.deflate().setting(),
+            dictionary: None,
+            policy: None,
+            measured_on: "all".to_owned(),
+            messages: stream.map_or(0, |stream| stream.messages),
+            bytes: stream.map_or(0, |stream| stream.bytes),
+            compressed_bytes: point.compressed_bytes,
+            ratio: point.ratio,
+            ratio_ci95: point.ratio_ci95,
+            exact: point.exact,
+            memory_bytes: point.memory_bytes,
+            decompressor_memory_bytes: point.decompressor_memory_bytes,
+            cpu_seconds: point.cpu_seconds.clone(),
+            frontier: point.frontier,
+        }
     }
 
     /// The point of `direction` with these parameters, if it is in the grid; `window_bits` as requested.
@@ -257,15 +280,15 @@ pub struct Choice {
 impl Choice {
     /// The setting with its dictionary and policy: `zstd:3/w17 with the first message, text only`.
     pub fn name(&self) -> String {
-        let known = self.dictionary.as_ref().map(|known| format!(" with {known}"));
-        let policy = self.policy.as_ref().map(|policy| format!(", {policy}"));
-        format!(
-            "{}{}{}",
-            self.setting,
-            known.unwrap_or_default(),
-            policy.unwrap_or_default()
-        )
+        setting_name(&self.setting, self.dictionary.as_ref(), self.policy.as_ref())
     }
+}
+
+/// A setting as text, with its dictionary and policy.
+pub(crate) fn setting_name(setting: &dyn fmt::Display, dictionary: Option<&String>, policy: Option<&String>) -> String {
+    let known = dictionary.map_or_else(String::new, |known| format!(" with {known}"));
+    let policy = policy.map_or_else(String::new, |policy| format!(", {policy}"));
+    format!("{setting}{known}{policy}")
 }
 
 /// The candidates that a setting was chosen from.

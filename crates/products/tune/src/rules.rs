@@ -3,10 +3,10 @@
 //! A rule is checked on the setting that the answer advises for each direction, or on the setting that the rule names:
 //! `ratio(deflate:6/w15/m8)>0.31`. [`lastmile_report::rules`] is the grammar.
 
-use crate::record::{Choice, Direction, Scope, Tuning};
+use crate::record::{Choice, CodecPoint, Direction, Scope, Tuning};
 use lastmile_codec::message::MessageCodec;
 use lastmile_report::number::quantity;
-use lastmile_report::record::{Levels, Threshold};
+use lastmile_report::record::{self, Levels, Threshold};
 use lastmile_report::rules::{Comparison, RuleText, Statistic, in_base_unit, split_brackets};
 use std::fmt;
 
@@ -117,51 +117,16 @@ impl Figure {
     }
 }
 
-/// The figures of one setting.
-struct SettingFigures {
-    direction: Direction,
-    setting: String,
-    ratio: f64,
-    memory: u64,
-    computing: Option<f64>,
+/// Every point, and every codec that was measured on all messages without a dictionary or a policy: those whose setting's text is complete.
+fn measured(tuning: &Tuning) -> impl Iterator<Item = CodecPoint> {
+    let points = tuning.points.iter().map(|point| tuning.as_codec_point(point));
+    let is_plain =
+        |point: &&CodecPoint| (&point.dictionary, &point.policy, &*point.measured_on) == (&None, &None, "all");
+    points.chain(tuning.codecs.iter().filter(is_plain).cloned())
 }
 
-impl SettingFigures {
-    fn advised(choice: &Choice) -> Self {
-        Self {
-            direction: choice.direction,
-            setting: choice.setting.clone(),
-            ratio: choice.ratio,
-            memory: choice.memory_bytes,
-            computing: choice.cpu_seconds.as_ref().map(|figure| figure.mean),
-        }
-    }
-
-    /// Every point, and every codec that was measured on all messages without a dictionary or a policy: those whose setting's text is complete.
-    fn measured(tuning: &Tuning) -> impl Iterator<Item = Self> {
-        let points = tuning.points.iter().map(|point| Self {
-            direction: point.direction,
-            setting: point.deflate().setting(),
-            ratio: point.ratio,
-            memory: point.memory_bytes,
-            computing: point.cpu_seconds.as_ref().map(|figure| figure.mean),
-        });
-        let plain = tuning
-            .codecs
-            .iter()
-            .filter(|codec| codec.dictionary.is_none() && codec.policy.is_none() && codec.measured_on == "all");
-        points.chain(plain.map(|codec| Self {
-            direction: codec.direction,
-            setting: codec.codec.clone(),
-            ratio: codec.ratio,
-            memory: codec.memory_bytes,
-            computing: codec.cpu_seconds.as_ref().map(|figure| figure.mean),
-        }))
-    }
-
-    fn levels(&self) -> Levels {
-        levels(self.direction, &self.setting)
-    }
+fn mean(figure: Option<&record::Figure>) -> Option<f64> {
+    figure.map(|figure| figure.mean)
 }
 
 fn levels(direction: Direction, setting: &str) -> Levels {
@@ -192,21 +157,29 @@ impl Figure {
             let choices = tuning.answer.choices.iter();
             choices.filter(|choice| choice.scope == Scope::PermessageDeflate)
         };
-        let known = |setting: &Option<String>, of: &dyn Fn(&SettingFigures) -> Option<f64>| -> Vec<(Levels, f64)> {
-            let all: Vec<SettingFigures> = match setting {
-                None => advised().map(SettingFigures::advised).collect(),
-                Some(setting) => SettingFigures::measured(tuning)
-                    .filter(|known| known.setting == *setting)
-                    .collect(),
-            };
-            all.iter()
-                .filter_map(|known| Some((known.levels(), of(known)?)))
-                .collect()
+        let known = |setting: &Option<String>,
+                     of_advised: fn(&Choice) -> Option<f64>,
+                     of_measured: fn(&CodecPoint) -> Option<f64>| match setting {
+            None => advised()
+                .filter_map(|choice| Some((levels(choice.direction, &choice.setting), of_advised(choice)?)))
+                .collect(),
+            Some(setting) => measured(tuning)
+                .filter(|point| point.codec == *setting)
+                .filter_map(|point| Some((levels(point.direction, setting), of_measured(&point)?)))
+                .collect(),
         };
         match self {
-            Self::Ratio(setting) => known(setting, &|known| Some(known.ratio)),
-            Self::Memory(setting) => known(setting, &|known| Some(known.memory as f64)),
-            Self::Computing(setting) => known(setting, &|known| known.computing),
+            Self::Ratio(setting) => known(setting, |choice| Some(choice.ratio), |point| Some(point.ratio)),
+            Self::Memory(setting) => known(
+                setting,
+                |choice| Some(choice.memory_bytes as f64),
+                |point| Some(point.memory_bytes as f64),
+            ),
+            Self::Computing(setting) => known(
+                setting,
+                |choice| mean(choice.cpu_seconds.as_ref()),
+                |point| mean(point.cpu_seconds.as_ref()),
+            ),
             Self::MemoryTotal => advised()
                 .map(|choice| {
                     (

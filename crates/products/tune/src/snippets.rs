@@ -13,7 +13,7 @@ mod uwebsockets;
 mod ws;
 
 use crate::record::Snippet;
-use lastmile_codec::message::Deflate;
+use lastmile_codec::message::{Deflate, Strategy};
 use lastmile_report::number::percent;
 
 /// The setting to write.
@@ -60,6 +60,17 @@ fn setting_text(deflate: Deflate) -> String {
         deflate.mem_level,
         if deflate.takeover { "with" } else { "without" }
     )
+}
+
+/// The name of zlib's constant for a strategy.
+fn zlib_constant(strategy: Strategy) -> &'static str {
+    match strategy {
+        Strategy::Default => "Z_DEFAULT_STRATEGY",
+        Strategy::Filtered => "Z_FILTERED",
+        Strategy::HuffmanOnly => "Z_HUFFMAN_ONLY",
+        Strategy::Rle => "Z_RLE",
+        Strategy::Fixed => "Z_FIXED",
+    }
 }
 
 /// A limit of the setting: RFC 7692 section 7.1.2.2 lets a server restrict a client's window only if the client offered it.

@@ -7,7 +7,7 @@ use super::measure::{Measured, RoundTripError, measure};
 use super::recording::Stream;
 use super::result_cache::{Key, build};
 use super::timing::{self, Interference, Timed, TimedCodec};
-use super::{Phase, Progress, TuneContext, TuneError, policy};
+use super::{Progress, TuneContext, TuneError, policy};
 use lastmile_testbed::cpu_cost_model::this_machine;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl TuneContext<'_> {
         &mut self,
         stream: &Stream<'_>,
         wanted: &[Trial],
-        phase: Phase,
+        phase: &'static str,
     ) -> Result<Vec<Measured>, TuneError> {
         let keys: Vec<Key> = wanted.iter().map(|trial| trial.key(stream)).collect();
         let missing: Vec<usize> = (0..wanted.len())
@@ -118,7 +118,7 @@ impl TuneContext<'_> {
         wanted: Vec<Trial>,
         measured: Vec<Measured>,
         time: Duration,
-        phase: Phase,
+        phase: &'static str,
     ) -> Result<(Vec<TrialResult>, Interference), TuneError> {
         let options = self.options;
         let names: Vec<String> = wanted.iter().map(Trial::label).collect();

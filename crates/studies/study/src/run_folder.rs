@@ -22,7 +22,7 @@ const CAPTURES: &str = "captures";
 const SCHEMA: &str = "lastmile/meta/1";
 
 /// The folder of a run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
 }

@@ -1,6 +1,6 @@
 //! The tables and sentences of a comparison.
 
-use super::{Block, Detail, Document, Grid, Note, Record, RowEmphasis, factors, levels_text, readable};
+use super::{Block, Detail, Grid, Note, Record, RowEmphasis, factors, levels_text, readable};
 use crate::compare::rule::{Breach, JointChange};
 use crate::compare::{Change, Comparison, UNDECIDED, Unmatched, Verdict};
 use crate::csv::{self, Rows};
@@ -8,29 +8,20 @@ use crate::number::{NO_NUMBER, quantity, signed_percent};
 use crate::record::Levels;
 
 impl Record for Comparison {
-    fn document(&self, _: Detail) -> Document {
-        blocks(self).into()
+    /// The comparison: the verdicts counted, the rules, then every change that is more than noise.
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        let mut blocks = vec![Block::Answer(answer(self))];
+        blocks.extend(rules(self));
+        blocks.push(Block::Grid(changes(self)));
+        let unmatched = self.unmatched.iter();
+        let unmatched = unmatched.map(|cell| Note::new("unmatched-cell", unmatched_text(cell)));
+        blocks.extend(Block::notes(&self.doubts, unmatched));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::comparison(self)
     }
-}
-
-/// The comparison: the verdicts counted, the rules, then every change that is more than noise.
-fn blocks(comparison: &Comparison) -> Vec<Block> {
-    let mut blocks = vec![Block::Answer(answer(comparison))];
-    blocks.extend(rules(comparison));
-    blocks.push(Block::Grid(changes(comparison)));
-    let unmatched = comparison.unmatched.iter().map(|cell| Note {
-        name: "unmatched-cell",
-        text: unmatched_text(cell),
-    });
-    let doubts: Vec<Note> = comparison.doubts.iter().map(Note::from).chain(unmatched).collect();
-    if !doubts.is_empty() {
-        blocks.push(Block::Doubts(doubts));
-    }
-    blocks
 }
 
 fn answer(comparison: &Comparison) -> String {

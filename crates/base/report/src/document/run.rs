@@ -1,51 +1,49 @@
 //! The tables and sentences of a run.
 
-use super::{Block, Detail, Document, Grid, Record, RowEmphasis, factors, levels_text, readable, with_shared};
+use super::{
+    Block, Detail, Grid, Record, RowEmphasis, factors, levels_text, readable, row_head, standing, with_shared,
+};
 use crate::csv::{self, Rows};
 use crate::number::{interval, mean_and_spread, percent, quantity, with_decimals};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Record for Run {
-    fn document(&self, detail: Detail) -> Document {
+    /// The run in the order of a terminal: the findings, then the tables that they are made from.
+    fn blocks(&self, detail: Detail) -> Vec<Block> {
         let cells_at_most = match detail {
             Detail::Short => CELLS_IN_A_TERMINAL,
             Detail::Long | Detail::All => usize::MAX,
         };
-        blocks(self, cells_at_most).into()
+        let mut blocks = vec![Block::Heading(self.study.clone()), Block::Text(self.question.clone())];
+        blocks.extend(findings(self));
+        blocks.extend(thresholds(self));
+        if self.cells.len() <= cells_at_most {
+            blocks.extend(cells(self));
+        } else {
+            let all = self.cells.len();
+            blocks.push(Block::Text(format!(
+                "The run has {all} cells, too many to show here (more than {cells_at_most}): their figures are in the report, and in the formats json, \
+                 csv and md."
+            )));
+        }
+        for block in ratios(self).into_iter().chain(exhibits(self)) {
+            match block {
+                Block::Grid(grid) if grid.rows.len() > cells_at_most => blocks.push(Block::Text(format!(
+                    "The table {:?} has {} rows: it is in the report, and in the format md.",
+                    grid.title,
+                    grid.rows.len()
+                ))),
+                shown => blocks.push(shown),
+            }
+        }
+        blocks.push(Block::Text(provenance_text(self)));
+        blocks
     }
 
     fn rows(&self) -> Rows {
         csv::run(self)
     }
-}
-
-/// The run in the order of a terminal: the findings, then the tables that they are made from.
-fn blocks(run: &Run, cells_at_most: usize) -> Vec<Block> {
-    let mut blocks = vec![Block::Heading(run.study.clone()), Block::Text(run.question.clone())];
-    blocks.extend(findings(run));
-    blocks.extend(thresholds(run));
-    if run.cells.len() <= cells_at_most {
-        blocks.extend(cells(run));
-    } else {
-        let all = run.cells.len();
-        blocks.push(Block::Text(format!(
-            "The run has {all} cells, too many to show here (more than {cells_at_most}): their figures are in the report, and in the formats json, \
-             csv and md."
-        )));
-    }
-    for block in ratios(run).into_iter().chain(exhibits(run)) {
-        match block {
-            Block::Grid(grid) if grid.rows.len() > cells_at_most => blocks.push(Block::Text(format!(
-                "The table {:?} has {} rows: it is in the report, and in the format md.",
-                grid.title,
-                grid.rows.len()
-            ))),
-            shown => blocks.push(shown),
-        }
-    }
-    blocks.push(Block::Text(provenance_text(run)));
-    blocks
 }
 
 /// A terminal shows no more cells than this: more would push everything else out of sight. Our own choice.
@@ -125,10 +123,7 @@ fn ratios_grid(name: &str, ratios: &[&Ratio]) -> Grid {
         grid = grid.figure_columns(["published", "measured - published"]);
     }
     for ratio in ratios {
-        let mut cells: Vec<String> = differ
-            .iter()
-            .map(|name| ratio.levels.get(name).cloned().unwrap_or_default())
-            .collect();
+        let mut cells = row_head(None, &ratio.levels, &differ);
         cells.push(if ratio.n < 2 {
             quantity(ratio.mean, "1")
         } else {
@@ -160,11 +155,7 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
         .figure_columns(["found"])
         .word_columns(["held"]);
     for threshold in &run.thresholds {
-        let (held, tone) = if threshold.held {
-            ("yes", RowEmphasis::Plain)
-        } else {
-            ("no", RowEmphasis::Bad)
-        };
+        let (held, tone) = standing(threshold);
         // A threshold is on one figure: the rule names it, and the cells give its unit.
         let figure = threshold.rule.split(['(', ')']).nth(1).unwrap_or_default();
         let unit = run.cells.iter().find_map(|cell| Some(&cell.figures.get(figure)?.unit));
@@ -208,14 +199,7 @@ fn published(published: Published) -> String {
 fn difference(ratio: &Ratio) -> String {
     match ratio.published {
         None => String::new(),
-        Some(Published::Value(value)) => {
-            let difference = ratio.mean - value;
-            format!(
-                "{}{}",
-                if difference > 0.0 { "+" } else { "" },
-                with_decimals(difference, 3)
-            )
-        }
+        Some(Published::Value(value)) => signed(ratio.mean - value),
         Some(Published::Range([low, high])) if (low..=high).contains(&ratio.mean) => "inside".to_owned(),
         Some(Published::Range([low, high])) => {
             let distance = if ratio.mean < low {
@@ -223,13 +207,14 @@ fn difference(ratio: &Ratio) -> String {
             } else {
                 ratio.mean - high
             };
-            format!(
-                "{}{} outside",
-                if distance > 0.0 { "+" } else { "" },
-                with_decimals(distance, 3)
-            )
+            format!("{} outside", signed(distance))
         }
     }
+}
+
+fn signed(value: f64) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", with_decimals(value, 3))
 }
 
 /// Cells by part, parts in the order in which they first occur.
@@ -257,10 +242,7 @@ fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
                 .map(|name| format!("{} / {}", readable(name), per[*name].per)),
         );
     for cell in cells {
-        let mut row: Vec<String> = differ
-            .iter()
-            .map(|name| cell.levels.get(name).cloned().unwrap_or_default())
-            .collect();
+        let mut row = row_head(None, &cell.levels, &differ);
         row.push(if cell.failed == 0 {
             cell.repeats.to_string()
         } else {
@@ -278,17 +260,17 @@ fn figures_grid(title: String, cells: &[&Cell], names: &[&String]) -> Grid {
             };
             shown + &published_of(figure)
         }));
-        grid.row(
-            row,
-            if cell.valid {
-                RowEmphasis::Plain
-            } else {
-                RowEmphasis::Invalid
-            },
-            &cell.doubts,
-        );
+        grid.row(row, emphasis(cell), &cell.doubts);
     }
     grid
+}
+
+fn emphasis(cell: &Cell) -> RowEmphasis {
+    if cell.valid {
+        RowEmphasis::Plain
+    } else {
+        RowEmphasis::Invalid
+    }
 }
 
 fn statistics_of(run: &Run, name: &str) -> Grid {
@@ -320,7 +302,7 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
     ])
     .word_columns(["varied"]);
     for (cell, figure) in having {
-        let mut row = super::row_head(parts.then_some(&cell.part), &cell.levels, &differ);
+        let mut row = row_head(parts.then_some(&cell.part), &cell.levels, &differ);
         let show = |value: Option<f64>| value.map_or_else(String::new, |value| quantity(value, &figure.unit));
         let quantile = |p: &str| show(figure.quantiles.get(p).copied());
         row.push(figure.n.to_string());
@@ -338,15 +320,7 @@ fn statistics_of(run: &Run, name: &str) -> Grid {
         } else {
             figure.varied.join(", ")
         });
-        grid.row(
-            row,
-            if cell.valid {
-                RowEmphasis::Plain
-            } else {
-                RowEmphasis::Invalid
-            },
-            &cell.doubts,
-        );
+        grid.row(row, emphasis(cell), &cell.doubts);
     }
     grid
 }

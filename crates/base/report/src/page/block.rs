@@ -1,8 +1,8 @@
 //! Renders the pieces of a document as HTML.
 
 use crate::document::{Block, Grid, Note, RowEmphasis};
-use crate::escape::Text;
 use crate::record::{Chart, Finding};
+use lastmile_chart::escape::Text;
 use lastmile_chart::heatmap::{self, HeatMap};
 use lastmile_chart::{self as chart, Layout};
 use std::fmt::Write;

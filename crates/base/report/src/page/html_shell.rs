@@ -3,8 +3,8 @@
 use super::Provenance;
 use super::block::{Blocks, Entry};
 use crate::document::Block;
-use crate::escape::{Text, script_data};
 use lastmile_chart as chart;
+use lastmile_chart::escape::Text;
 use std::fmt::Write;
 
 const CSS: &str = include_str!("page.css");
@@ -128,4 +128,25 @@ fn file_name(title: &str) -> String {
     base.chars()
         .map(|c| if c.is_alphanumeric() || c == '.' { c } else { '-' })
         .collect()
+}
+
+/// JSON for a `<script type="application/json">`. A script's content ends at `</script`, and `<!--` changes how it is read, even inside
+/// quotes (HTML standard, section 13.2.5.4 on); in JSON, `<` occurs only in strings, where `\u003c` is the same.
+fn script_data(json: &str) -> String {
+    json.replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_end_the_script_it_is_in_and_reads_the_same() {
+        let json = serde_json::to_string("</script><!-- & ]]>").unwrap();
+        let data = script_data(&json);
+        assert!(!data.contains(['<', '>', '&']));
+        assert_eq!(serde_json::from_str::<String>(&data).unwrap(), "</script><!-- & ]]>");
+    }
 }

@@ -1,40 +1,26 @@
 //! Auxiliary sizes: the approximate compressed size of every shard at a few settings, known before any shard is drawn.
 
 use crate::shard::Shard;
-use crate::workers::{Pool, ProgressShare};
+use crate::workers::Pool;
 use crate::{Connection, Interrupted};
 use lastmile_codec::message::{Deflate, Strategy, WindowBits};
+use std::ops::Range;
 
 /// With takeover: the fastest level with a medium window, and zlib's defaults.
-const TAKEOVER: [Deflate; 2] = [
-    Deflate {
-        takeover: true,
-        window_bits: SMALL,
-        level: 1,
-        mem_level: 5,
-        strategy: Strategy::Default,
-    },
-    Deflate {
-        takeover: true,
-        window_bits: LARGE,
-        level: 6,
-        mem_level: 8,
-        strategy: Strategy::Default,
-    },
-];
+const TAKEOVER: [Deflate; 2] = [setting(true, SMALL, 1, 5), setting(true, LARGE, 6, 8)];
 
 /// Without takeover: two windows. The larger one need not be tried where the smaller one holds a whole message.
-const WITHOUT_TAKEOVER: [Deflate; 2] = [
+const WITHOUT_TAKEOVER: [Deflate; 2] = [setting(false, SMALL, 6, 8), setting(false, LARGE, 6, 8)];
+
+const fn setting(takeover: bool, window_bits: WindowBits, level: u8, mem_level: u8) -> Deflate {
     Deflate {
-        takeover: false,
-        window_bits: SMALL,
-        ..TAKEOVER[1]
-    },
-    Deflate {
-        takeover: false,
-        ..TAKEOVER[1]
-    },
-];
+        takeover,
+        window_bits,
+        level,
+        mem_level,
+        strategy: Strategy::Default,
+    }
+}
 
 const SMALL: WindowBits = WindowBits::new(12).expect("12 is between 8 and 15");
 const LARGE: WindowBits = WindowBits::MAX;
@@ -52,7 +38,7 @@ impl AuxiliarySizes {
         shards: &[Shard],
         connections: &[Connection<'_>],
         pool: &Pool<'_>,
-        share: ProgressShare,
+        share: Range<f64>,
     ) -> Result<Vec<Self>, Interrupted> {
         let of_shard = |shard: &Shard| {
             let size = |setting| shard.rough_size(connections, setting);

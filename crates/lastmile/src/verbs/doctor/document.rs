@@ -2,11 +2,15 @@
 
 use super::record::{Check, CheckStatus, DoctorReport};
 use lastmile_report::csv::Rows;
-use lastmile_report::document::{Block, Detail, Document, Grid, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
 
 impl Record for DoctorReport {
-    fn document(&self, _: Detail) -> Document {
-        blocks(self).into()
+    /// The answer, then what was found, with remedies.
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        let machine = grid("This machine", "", &self.machine);
+        let peers = "Real servers and clients that studies run in the emulated world; nothing else needs them.";
+        let peers = grid("Peers", peers, &self.peers);
+        vec![Block::Answer(answer(self)), Block::Grid(machine), Block::Grid(peers)]
     }
 
     fn rows(&self) -> Rows {
@@ -20,18 +24,6 @@ impl Record for DoctorReport {
         }
         rows
     }
-}
-
-/// The answer, then what was found, with remedies.
-fn blocks(examination: &DoctorReport) -> Vec<Block> {
-    let machine = grid("This machine", "", &examination.machine);
-    let peers = "Real servers and clients that studies run in the emulated world; nothing else needs them.";
-    let peers = grid("Peers", peers, &examination.peers);
-    vec![
-        Block::Answer(answer(examination)),
-        Block::Grid(machine),
-        Block::Grid(peers),
-    ]
 }
 
 fn answer(examination: &DoctorReport) -> String {

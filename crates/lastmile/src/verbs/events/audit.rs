@@ -23,6 +23,6 @@ pub(crate) fn audit(args: &AuditArgs) -> anyhow::Result<Exit> {
     };
     let audit: serde_json::Value = serde_json::from_slice(&text).context("the monitor's answer is no JSON")?;
     output::print_data(&format!("{}\n", serde_json::to_string_pretty(&audit)?))?;
-    let whole = audit["problems"].as_array().is_some_and(Vec::is_empty);
-    Ok(if whole { Exit::Done } else { Exit::Broken })
+    let is_whole = audit["problems"].as_array().is_some_and(Vec::is_empty);
+    Ok(Exit::of_check(is_whole))
 }

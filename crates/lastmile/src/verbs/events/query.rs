@@ -27,9 +27,5 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
             None => Ok(()),
         }
     })?;
-    Ok(if end.is_some_and(|end| end.complete) {
-        Exit::Done
-    } else {
-        Exit::Broken
-    })
+    Ok(Exit::of_check(end.is_some_and(|end| end.complete)))
 }

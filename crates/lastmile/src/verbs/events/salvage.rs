@@ -29,6 +29,5 @@ pub(crate) fn salvage(args: &SalvageArgs) -> anyhow::Result<Exit> {
         found.lost,
         found.damaged.len()
     ));
-    let is_whole = found.damaged.is_empty() && found.lost == 0;
-    Ok(if is_whole { Exit::Done } else { Exit::Broken })
+    Ok(Exit::of_check(found.damaged.is_empty() && found.lost == 0))
 }

@@ -1,7 +1,6 @@
 //! Runs a command behind a link. The order matters: rights and signals before any thread, the gateway before this thread
 //! leaves for the emulated world, and the command last.
 
-use super::Traffic;
 use crate::cli::link::{LinkArgs, Remote, SummaryFormat};
 use crate::exit::{Exit, UnavailableError};
 use crate::output;
@@ -11,7 +10,7 @@ use lastmile_report::link_summary::{CpuWait, Direction, Lateness, LinkRunSummary
 use lastmile_units::Seed;
 use lastmile_world::emu::{
     DescriptorLimit, Disturbance, EmuHost, Gateway, GatewayReach, HostSpec, HostsFiles, LatenessBound, MOVED_SHARE,
-    ProcessTree, Signals, Unavailable, WakeReason, World, acquire,
+    ProcessTree, Signals, WakeReason, World, acquire,
 };
 use lastmile_world::{Host as _, LinkId, World as _};
 use std::fs::{self, File};
@@ -47,27 +46,24 @@ struct LinkedHosts {
     before: Disturbance,
 }
 
-/// Lets `traffic` cross the link, and prints a summary on stderr.
+/// Lets a command's traffic, or connections to a port, cross the link, and prints a summary on stderr.
 ///
 /// # Errors
 /// When this machine does not allow it, a port is taken, or a capture cannot be written.
-pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec, traffic: &Traffic<'_>) -> anyhow::Result<Exit> {
+pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec) -> anyhow::Result<Exit> {
     acquire().map_err(|error| {
         UnavailableError(format!(
             "{} behind a link needs network namespaces, which this machine does not allow: {error}",
-            match traffic {
-                Traffic::Command => "a command",
-                Traffic::Connections { .. } => "a port",
-            }
+            if args.listen.is_some() { "a port" } else { "a command" }
         ))
     })?;
     let signals = Signals::hold().context("signals cannot be blocked")?;
     let limit = DescriptorLimit::raise().context("the limit of file descriptors cannot be raised")?;
     let gateway = Gateway::start().context("the link's gateway cannot be started")?;
-    let listener = match traffic {
-        Traffic::Connections { listen, to } => Some((bind_listener(*listen, to)?, *to)),
-        Traffic::Command => None,
-    };
+    let relay = args.listen.zip(args.to.as_ref());
+    let listener = relay
+        .map(|(listen, to)| anyhow::Ok((bind_listener(listen.0, to)?, to)))
+        .transpose()?;
     let wire = LinkedHosts::new(args, link)?;
     if let Some(folder) = &args.capture {
         wire.capture(folder)?;
@@ -107,29 +103,26 @@ fn bind_listener(at: SocketAddr, to: &Remote) -> anyhow::Result<TcpListener> {
     TcpListener::bind(at).with_context(|| format!("--listen {at}: the address cannot be bound; name a free port"))
 }
 
-fn unable(error: &Unavailable) -> UnavailableError {
-    UnavailableError(error.to_string())
-}
-
 impl LinkedHosts {
     fn new(args: &LinkArgs, link: &LinkSpec) -> anyhow::Result<Self> {
-        let world = World::new(Seed::new(args.seed)).map_err(|error| unable(&error))?;
+        let world = World::new(Seed::new(args.seed))?;
         let host = || {
             let spec = HostSpec {
                 congestion_control: args.congestion_control.clone(),
                 ..HostSpec::default()
             };
-            world.host(spec).map_err(|error| {
+            world.host(spec).map_err(|error| -> anyhow::Error {
                 let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
                 let known = known.unwrap_or_default();
                 if known.is_empty() || known.split_whitespace().any(|name| name == args.congestion_control) {
-                    return unable(&error);
+                    return error.into();
                 }
+                let known = known.split_whitespace().collect::<Vec<_>>().join(", ");
                 UnavailableError(format!(
-                    "--congestion-control {}: this kernel has {} (as root, `modprobe tcp_{0}` may add it)",
+                    "--congestion-control {}: this kernel has {known} (as root, `modprobe tcp_{0}` may add it)",
                     args.congestion_control,
-                    known.split_whitespace().collect::<Vec<_>>().join(", "),
                 ))
+                .into()
             })
         };
         let (near, far) = (host()?, host()?);
@@ -165,16 +158,13 @@ impl LinkedHosts {
         } else {
             GatewayReach::Loopback
         };
-        gateway
-            .serve(&self.world, &self.near, &self.far, reach)
-            .map_err(|error| unable(&error))?;
+        gateway.serve(&self.world, &self.near, &self.far, reach)?;
         let address = *self.far.address(0).ip();
         let names = HostsFiles {
             hosts: vec![(address, HOST_NAME.to_owned())],
             resolver: args.allow_net.then_some(address),
         };
-        let (tree, unnamed) =
-            ProcessTree::start(&self.near, names, limit, &args.command).map_err(|error| unable(&error))?;
+        let (tree, unnamed) = ProcessTree::start(&self.near, names, limit, &args.command)?;
         if let Some(why) = unnamed {
             output::note(&format!(
                 "the name {HOST_NAME} is not available, use {address} instead: {why}"

@@ -1,5 +1,6 @@
 //! Writes the response times of measured runs as an HdrHistogram log, version 1.3, which the tools of that format read.
 
+use crate::report_file::ReportFile;
 use crate::run_store;
 use lastmile_load::measurement::Measurement;
 use lastmile_load::record::LoadRun;
@@ -11,8 +12,7 @@ use std::path::Path;
 /// # Errors
 /// When it cannot be written.
 pub(super) fn write(path: &Path, runs: &[(LoadRun, Measurement)]) -> anyhow::Result<()> {
-    let (folder, name) = run_store::output_file(path, "--hdr")?;
+    let file = ReportFile::at(path, "--hdr")?;
     let log = hdr_log(runs.iter().map(|(run, measured)| (run, measured)), run_store::VERSION)?;
-    folder.write_whole(&name, log.as_bytes())?;
-    Ok(())
+    file.write_text(&log)
 }

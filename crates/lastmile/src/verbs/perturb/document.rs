@@ -2,12 +2,12 @@
 
 use super::record::{Effect, Perturbation};
 use lastmile_report::csv::{Rows, STATISTICS, statistics_of};
-use lastmile_report::document::{Block, Detail, Document, Grid, Record, RowEmphasis};
+use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
 use lastmile_report::number::{interval, mean_and_spread, percent, quantity, signed_percent};
 
 impl Record for Perturbation {
-    fn document(&self, _: Detail) -> Document {
-        vec![Block::Answer(answer(self)), Block::Grid(grid(self))].into()
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        vec![Block::Answer(answer(self)), Block::Grid(grid(self))]
     }
 
     fn rows(&self) -> Rows {

@@ -19,12 +19,6 @@ pub(super) struct Program<'a> {
     environment: Vec<(&'static str, String)>,
 }
 
-/// What one run showed.
-#[derive(Debug)]
-pub(super) struct Measured {
-    pub(super) figures: Figures,
-}
-
 /// How long a server may take until it answers, and after SIGTERM until it ends: our own choice.
 const PATIENCE: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(5);
@@ -35,7 +29,7 @@ impl<'a> Program<'a> {
     }
 
     /// Runs it once, with its sensor or without.
-    pub(super) fn run(&self, observed: bool) -> anyhow::Result<Measured> {
+    pub(super) fn run(&self, observed: bool) -> anyhow::Result<Figures> {
         let name = self.args.command[0].as_str();
         let mut command = Command::new(name);
         command
@@ -63,7 +57,7 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn measure_to_end(mut child: Child, name: &str, began: Instant) -> anyhow::Result<Measured> {
+    fn measure_to_end(mut child: Child, name: &str, began: Instant) -> anyhow::Result<Figures> {
         let before = cpu_of_ended_children()?;
         let mut said = String::new();
         if let Some(mut stderr) = child.stderr.take() {
@@ -75,13 +69,13 @@ impl<'a> Program<'a> {
             bail!("{name} ended with {status}: {}", last_line(&said));
         }
         let cpu = cpu_of_ended_children()?.saturating_sub(before);
-        let figures = [("cpu_time", cpu.as_secs_f64()), ("run_time", run_time.as_secs_f64())];
-        Ok(Measured {
-            figures: figures.into_iter().collect(),
-        })
+        Ok(Figures::from([
+            ("cpu_time", cpu.as_secs_f64()),
+            ("run_time", run_time.as_secs_f64()),
+        ]))
     }
 
-    fn measure_under_load(&self, mut child: Child, url: &str) -> anyhow::Result<Measured> {
+    fn measure_under_load(&self, mut child: Child, url: &str) -> anyhow::Result<Figures> {
         // What it says must not fill the pipe, which would stop it.
         let stderr = child.stderr.take();
         let reader = thread::spawn(move || {
@@ -100,14 +94,11 @@ impl<'a> Program<'a> {
         ended?;
         let run = load.runs.first().context("the load has no run")?;
         let response = run.times.get("response").context("no request was completed")?;
-        let figures = [
+        Ok(Figures::from([
             ("cpu_time", cpu.as_secs_f64()),
             ("response_time_median", response.p50),
             ("response_time_p99", response.p99),
-        ];
-        Ok(Measured {
-            figures: figures.into_iter().collect(),
-        })
+        ]))
     }
 
     /// Loads the server by this binary, whose CPU time is then that of a process of its own.

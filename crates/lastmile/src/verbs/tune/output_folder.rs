@@ -1,15 +1,15 @@
 //! The output folder of a tuning under `runs/`: its journal and its report, or neither.
 
 use crate::cli::tune::TuneArgs;
+use crate::report_file::ReportFile;
 use crate::run_store;
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use lastmile_report::screen::shell_word;
 use lastmile_study::run_folder::RunFolder;
 use lastmile_tune::{JOURNAL, ResultCache};
 use std::path::Path;
 
-/// The name of the report in the output folder, and the folder's name before its date.
-const PAGE: &str = "report.html";
+/// The folder's name before its date.
 const NAME: &str = "tune";
 
 const UNWRITABLE: &str =
@@ -19,8 +19,8 @@ const UNWRITABLE: &str =
 pub(super) struct TuneOutput {
     /// Holds the journal; none where nothing is to be stored.
     folder: Option<RunFolder>,
-    /// Where the report was asked for, if not in the output folder.
-    page: Option<(RunFolder, String)>,
+    /// Where the report was asked for, or else in the output folder.
+    pub(super) report: Option<ReportFile>,
     is_new: bool,
 }
 
@@ -30,11 +30,8 @@ impl TuneOutput {
     /// # Errors
     /// When there is no tuning to resume, or a folder cannot be made.
     pub(super) fn open(args: &TuneArgs) -> anyhow::Result<Self> {
-        let page = args
-            .report
-            .as_deref()
-            .map(|path| run_store::output_file(path, "--report"))
-            .transpose()?;
+        let named = args.report.as_deref();
+        let named = named.map(|path| ReportFile::at(path, "--report")).transpose()?;
         let folder = match &args.resume {
             _ if args.no_report => None,
             Some(Some(run)) => Some(resumed_folder(run)?),
@@ -42,8 +39,8 @@ impl TuneOutput {
             None => Some(run_store::create_dated(NAME, UNWRITABLE)?),
         };
         Ok(Self {
+            report: named.or_else(|| folder.clone().map(ReportFile::in_folder)),
             folder,
-            page,
             is_new: args.resume.is_none(),
         })
     }
@@ -56,15 +53,6 @@ impl TuneOutput {
         match &self.folder {
             Some(folder) => Ok(ResultCache::open(&folder.path().join(JOURNAL))?),
             None => Ok(ResultCache::in_memory()),
-        }
-    }
-
-    /// The folder and the name of the report, if there is to be one.
-    pub(super) fn page(&self) -> Option<(&RunFolder, &str)> {
-        match (&self.page, &self.folder) {
-            (Some((folder, name)), _) => Some((folder, name)),
-            (None, Some(folder)) => Some((folder, PAGE)),
-            (None, None) => None,
         }
     }
 
@@ -101,18 +89,8 @@ impl TuneOutput {
 }
 
 fn resumed_folder(run: &Path) -> anyhow::Result<RunFolder> {
-    if !run.join(JOURNAL).is_file() {
-        let what = if run.exists() {
-            "holds no tuning (it has no journal)"
-        } else {
-            "does not exist"
-        };
-        bail!(
-            "{} {what}; name the folder of one that was stopped, like runs/tune-20260131-142359",
-            run.display()
-        );
-    }
-    Ok(RunFolder::at(run)?)
+    let remedy = "name the folder of one that was stopped, like runs/tune-20260131-142359";
+    run_store::open_holding(run, JOURNAL, "tuning (it has no journal)", remedy)
 }
 
 fn latest() -> anyhow::Result<RunFolder> {

@@ -2,66 +2,36 @@
 
 use super::frames::frame;
 use super::rules::expect_failure_after;
-use crate::case_error::{CaseError, closing};
+use crate::case_error::{CaseError, broken, closing};
 use crate::connection::Connection;
 use crate::{Case, Prober};
 use lastmile_websocket::{Close, CloseCode, Opcode};
 
+/// A case for each code that no close frame may have, with the reason and its section of RFC 6455.
+macro_rules! close_codes {
+    ($($code:literal $why:literal $section:literal;)+) => {
+        pub(super) const CLOSE_CODES: &[Case] = &[$(Case {
+            name: concat!("close-code-", $code),
+            asks: concat!("a close frame with code ", $code, ", ", $why, ", fails the connection"),
+            source: concat!("RFC 6455 section ", $section),
+            run: |probe| closes_with(probe, &u16::to_be_bytes($code), &[CloseCode::PROTOCOL_ERROR]),
+        }),+];
+    };
+}
+
+close_codes! {
+    0 "which is not used" "7.4.2";
+    999 "which is not used" "7.4.2";
+    1004 "which is reserved" "7.4.1";
+    1005 "which must not be sent" "7.4.1";
+    1006 "which must not be sent" "7.4.1";
+    1015 "which must not be sent" "7.4.1";
+    1016 "which is reserved for later versions" "7.4.2";
+    2999 "which is reserved for later versions" "7.4.2";
+    5000 "above the defined range" "7.4.2";
+}
+
 pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "close-code-0",
-        asks: "a close frame with code 0, which is not used, fails the connection",
-        source: "RFC 6455 section 7.4.2",
-        run: code::<0>,
-    },
-    Case {
-        name: "close-code-999",
-        asks: "a close frame with code 999, which is not used, fails the connection",
-        source: "RFC 6455 section 7.4.2",
-        run: code::<999>,
-    },
-    Case {
-        name: "close-code-1004",
-        asks: "a close frame with code 1004, which is reserved, fails the connection",
-        source: "RFC 6455 section 7.4.1",
-        run: code::<1004>,
-    },
-    Case {
-        name: "close-code-1005",
-        asks: "a close frame with code 1005, which must not be sent, fails the connection",
-        source: "RFC 6455 section 7.4.1",
-        run: code::<1005>,
-    },
-    Case {
-        name: "close-code-1006",
-        asks: "a close frame with code 1006, which must not be sent, fails the connection",
-        source: "RFC 6455 section 7.4.1",
-        run: code::<1006>,
-    },
-    Case {
-        name: "close-code-1015",
-        asks: "a close frame with code 1015, which must not be sent, fails the connection",
-        source: "RFC 6455 section 7.4.1",
-        run: code::<1015>,
-    },
-    Case {
-        name: "close-code-1016",
-        asks: "a close frame with code 1016, which is reserved for later versions, fails the connection",
-        source: "RFC 6455 section 7.4.2",
-        run: code::<1016>,
-    },
-    Case {
-        name: "close-code-2999",
-        asks: "a close frame with code 2999, which is reserved for later versions, fails the connection",
-        source: "RFC 6455 section 7.4.2",
-        run: code::<2999>,
-    },
-    Case {
-        name: "close-code-5000",
-        asks: "a close frame with code 5000, above the defined range, fails the connection",
-        source: "RFC 6455 section 7.4.2",
-        run: code::<5000>,
-    },
     Case {
         name: "close-with-one-octet",
         asks: "a close frame with a payload of one byte fails the connection",
@@ -106,9 +76,7 @@ pub(super) const CASES: &[Case] = &[
             connection.wait_for_end()?;
             match connection.bytes_after_close().get() {
                 0 => Ok("it sends nothing".to_owned()),
-                bytes => Err(CaseError::broken(format!(
-                    "it sends {bytes} bytes after its close frame"
-                ))),
+                bytes => broken(format!("it sends {bytes} bytes after its close frame")),
             }
         },
     },
@@ -131,11 +99,6 @@ pub(super) const CASES: &[Case] = &[
         },
     },
 ];
-
-/// Sends a close frame with a code that must not be sent.
-fn code<const CODE: u16>(probe: &Prober<'_>) -> Result<String, CaseError> {
-    closes_with(probe, &CODE.to_be_bytes(), &[CloseCode::PROTOCOL_ERROR])
-}
 
 /// Sends a close frame with this payload; the server must fail the connection.
 fn closes_with(probe: &Prober<'_>, payload: &[u8], codes: &[CloseCode]) -> Result<String, CaseError> {

@@ -1,6 +1,6 @@
 //! The negotiation of permessage-deflate (RFC 7692 section 7.1), and whether the server keeps to what it agreed.
 
-use crate::case_error::CaseError;
+use crate::case_error::{CaseError, broken};
 use crate::connection::{Connection, incompressible};
 use crate::{Case, Prober};
 use lastmile_codec::message::WindowBits;
@@ -56,11 +56,7 @@ pub(super) const CASES: &[Case] = &[
             if quoted.has_extension() == bare.has_extension() {
                 Ok(answer(&quoted))
             } else {
-                Err(CaseError::broken(format!(
-                    "with quotes: {}; without: {}",
-                    answer(&quoted),
-                    answer(&bare)
-                )))
+                broken(format!("with quotes: {}; without: {}", answer(&quoted), answer(&bare)))
             }
         },
     },
@@ -121,83 +117,45 @@ pub(super) const CASES: &[Case] = &[
         source: "RFC 7692 section 7.1.1.2",
         run: |probe| agreed(probe, "permessage-deflate; client_no_context_takeover"),
     },
-    Case {
-        name: "unknown-parameter",
-        asks: "an offer with an unknown parameter is declined",
-        source: "RFC 7692 section 7.1",
-        run: |probe| declined(probe, "permessage-deflate; client_max_window_bytes=512"),
-    },
-    Case {
-        name: "parameter-twice",
-        asks: "an offer that repeats a parameter is declined",
-        source: "RFC 7692 section 7.1",
-        run: |probe| {
-            let offer = "permessage-deflate; server_max_window_bits=12; server_max_window_bits=12";
-            declined(probe, offer)
-        },
-    },
-    Case {
-        name: "window-7",
-        asks: "an offer with server_max_window_bits=7 is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits=7"),
-    },
-    Case {
-        name: "window-16",
-        asks: "an offer with server_max_window_bits=16 is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits=16"),
-    },
-    Case {
-        name: "window-with-leading-zero",
-        asks: "an offer with server_max_window_bits=010 is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits=010"),
-    },
-    Case {
-        name: "server-window-without-value",
-        asks: "an offer with server_max_window_bits without a value is declined",
-        source: "RFC 7692 section 7.1.2.1",
-        run: |probe| declined(probe, "permessage-deflate; server_max_window_bits"),
-    },
-    Case {
-        name: "value-where-none-is",
-        asks: "an offer with server_no_context_takeover=true is declined",
-        source: "RFC 7692 section 7.1.1.1",
-        run: |probe| declined(probe, "permessage-deflate; server_no_context_takeover=true"),
-    },
+];
+
+/// A case for each offer that must be declined: what it has, its section of RFC 7692, its parameters.
+macro_rules! declined_offers {
+    ($($name:literal $offer:literal $section:literal $parameters:literal;)+) => {
+        pub(super) const DECLINED: &[Case] = &[$(Case {
+            name: $name,
+            asks: concat!($offer, " is declined"),
+            source: concat!("RFC 7692 section ", $section),
+            run: |probe| declined(probe, concat!("permessage-deflate; ", $parameters)),
+        }),+];
+    };
+}
+
+declined_offers! {
+    "unknown-parameter" "an offer with an unknown parameter" "7.1" "client_max_window_bytes=512";
+    "parameter-twice" "an offer that repeats a parameter" "7.1" "server_max_window_bits=12; server_max_window_bits=12";
+    "window-7" "an offer with server_max_window_bits=7" "7.1.2.1" "server_max_window_bits=7";
+    "window-16" "an offer with server_max_window_bits=16" "7.1.2.1" "server_max_window_bits=16";
+    "window-with-leading-zero" "an offer with server_max_window_bits=010" "7.1.2.1" "server_max_window_bits=010";
+    "server-window-without-value" "an offer with server_max_window_bits without a value" "7.1.2.1" "server_max_window_bits";
+    "value-where-none-is" "an offer with server_no_context_takeover=true" "7.1.1.1" "server_no_context_takeover=true";
+}
+
+pub(super) const SEVERAL_OFFERS: &[Case] = &[
     Case {
         name: "fallback",
         asks: "the second of two offers is accepted where the first must be declined",
         source: "RFC 7692 section 5.2",
         run: |probe| {
-            probe.open(&["permessage-deflate"])?.agreement()?;
             let lines = ["permessage-deflate; client_max_window_bytes=512, permessage-deflate"];
-            let mut connection = probe.open(&lines)?;
-            if !connection.has_extension() {
-                return Err(CaseError::broken(
-                    "it accepts permessage-deflate as the only offer, but not as the second of two",
-                ));
-            }
-            connection.echo_text("the second will do")?;
-            Ok(connection.extensions_text())
+            accepted_beside_others(probe, &lines, "as the second of two")
         },
     },
     Case {
         name: "two-lines",
         asks: "offers on two lines of the head are one list",
         source: "RFC 6455 section 9.1",
-        run: |probe| {
-            probe.open(&["permessage-deflate"])?.agreement()?;
-            let mut connection = probe.open(&["x-unknown; a=b", "permessage-deflate"])?;
-            if !connection.has_extension() {
-                return Err(CaseError::broken(
-                    "it accepts permessage-deflate as the only offer, but not on a second line",
-                ));
-            }
-            connection.echo_text("on the second line")?;
-            Ok(connection.extensions_text())
-        },
+        run: |probe| accepted_beside_others(probe, &["x-unknown; a=b", "permessage-deflate"], "on a second line"),
     },
     Case {
         name: "client-window-not-offered",
@@ -229,6 +187,19 @@ fn exchanged(connection: &mut Connection) -> Result<String, CaseError> {
     Ok(connection.extensions_text())
 }
 
+/// Whether a server that accepts permessage-deflate as the only offer accepts it among others, too.
+fn accepted_beside_others(probe: &Prober<'_>, lines: &[&str], standing: &str) -> Result<String, CaseError> {
+    probe.open(&["permessage-deflate"])?.agreement()?;
+    let mut connection = probe.open(lines)?;
+    if !connection.has_extension() {
+        return broken(format!(
+            "it accepts permessage-deflate as the only offer, but not {standing}"
+        ));
+    }
+    connection.echo_text("this offer will do")?;
+    Ok(connection.extensions_text())
+}
+
 /// The server must not answer with the extension, and messages come back uncompressed.
 fn declined(probe: &Prober<'_>, offer: &str) -> Result<String, CaseError> {
     match probe.open(&[offer]) {
@@ -236,14 +207,11 @@ fn declined(probe: &Prober<'_>, offer: &str) -> Result<String, CaseError> {
             connection.echo_text("without an extension")?;
             Ok("it declines".to_owned())
         }
-        Ok(connection) => Err(CaseError::broken(format!(
-            "it answers {}",
-            connection.extensions_text()
-        ))),
+        Ok(connection) => broken(format!("it answers {}", connection.extensions_text())),
         // Too strict: the connection could have continued without the extension.
-        Err(CaseError::Broken(found) | CaseError::NotOpened(found)) => Err(CaseError::broken(format!(
-            "it does not continue without the extension: {found}"
-        ))),
+        Err(CaseError::Broken(found) | CaseError::NotOpened(found)) => {
+            broken(format!("it does not continue without the extension: {found}"))
+        }
         Err(other) => Err(other),
     }
 }
@@ -267,11 +235,11 @@ fn stays_within_its_window(connection: &mut Connection) -> Result<(), CaseError>
     let plain = bytes.len() as u64;
     // Incompressible data grows by a few bytes; a back-reference saves nearly all of the 200.
     if message.is_compressed && message.encoded_bytes.get() + 100 < plain {
-        return Err(CaseError::broken(format!(
+        return broken(format!(
             "{plain} bytes came back in {}: it refers back farther than the {window} bytes of its answer {}",
             message.encoded_bytes,
             connection.extensions_text()
-        )));
+        ));
     }
     Ok(())
 }
@@ -282,10 +250,10 @@ fn expect_no_takeover(connection: &mut Connection) -> Result<(), CaseError> {
     connection.echo_bytes(&bytes)?;
     let again = connection.echo_bytes(&bytes)?;
     if again.is_compressed && again.encoded_bytes < ByteCount::new(900) {
-        return Err(CaseError::broken(format!(
+        return broken(format!(
             "1,000 random bytes came back a second time in {}: it refers to the message before",
             again.encoded_bytes
-        )));
+        ));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The opening handshake: valid requests are accepted and invalid ones refused (RFC 6455 section 4).
 
 use crate::Case;
-use crate::case_error::CaseError;
+use crate::case_error::{CaseError, broken};
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -40,7 +40,7 @@ pub(super) const CASES: &[Case] = &[
             if head.is_some_and(|head| head.to_ascii_lowercase().contains("\r\nsec-websocket-version:")) {
                 Ok(found)
             } else {
-                Err(CaseError::broken(format!("{found}, without Sec-WebSocket-Version")))
+                broken(format!("{found}, without Sec-WebSocket-Version"))
             }
         },
     },
@@ -96,7 +96,7 @@ fn expect_http_error(head: Option<&str>) -> Result<String, CaseError> {
     let found = expect_no_upgrade(head)?;
     match head.map(status) {
         Some(400..=599) => Ok(found),
-        _ => Err(CaseError::broken(format!("{found} where an HTTP error is due"))),
+        _ => broken(format!("{found} where an HTTP error is due")),
     }
 }
 
@@ -104,7 +104,7 @@ fn expect_http_error(head: Option<&str>) -> Result<String, CaseError> {
 fn expect_no_upgrade(head: Option<&str>) -> Result<String, CaseError> {
     match head.map(status) {
         None => Ok("it ends the connection without an answer".to_owned()),
-        Some(101) => Err(CaseError::broken("it switches to WebSocket nevertheless")),
+        Some(101) => broken("it switches to WebSocket nevertheless"),
         Some(status) => Ok(format!("it answers with {status}")),
     }
 }

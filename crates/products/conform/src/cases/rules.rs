@@ -49,9 +49,8 @@ pub(super) const CASES: &[Case] = &[
         asks: "RSV2, which no negotiated extension uses, fails the connection",
         source: "RFC 6455 section 5.2",
         run: |probe| {
-            let (mut header, payload) = frame(Opcode::Text, b"Hello");
-            header.rsv2 = true;
-            expect_protocol_error(probe, DEFLATE, &[(header, payload)])
+            let (header, payload) = frame(Opcode::Text, b"Hello");
+            expect_protocol_error(probe, DEFLATE, &[(FrameHeader { rsv2: true, ..header }, payload)])
         },
     },
     Case {
@@ -59,9 +58,8 @@ pub(super) const CASES: &[Case] = &[
         asks: "RSV3, which no negotiated extension uses, fails the connection",
         source: "RFC 6455 section 5.2",
         run: |probe| {
-            let (mut header, payload) = frame(Opcode::Text, b"Hello");
-            header.rsv3 = true;
-            expect_protocol_error(probe, DEFLATE, &[(header, payload)])
+            let (header, payload) = frame(Opcode::Text, b"Hello");
+            expect_protocol_error(probe, DEFLATE, &[(FrameHeader { rsv3: true, ..header }, payload)])
         },
     },
     Case {
@@ -69,28 +67,14 @@ pub(super) const CASES: &[Case] = &[
         asks: "a compressed message that is not a DEFLATE stream fails the connection",
         source: "RFC 7692 section 7.2.2",
         // The first block has type 3, which is reserved (RFC 1951 section 3.2.3).
-        run: |probe| {
-            expect_failure_after(
-                probe,
-                DEFLATE,
-                &[rsv1(frame(Opcode::Text, &[0x06, 0x01, 0x02, 0x03, 0x04]))],
-                UNREADABLE,
-            )
-        },
+        run: |probe| unreadable(probe, &[0x06, 0x01, 0x02, 0x03, 0x04]),
     },
     Case {
         name: "reference-before-the-start",
         asks: "a back-reference to before the first message fails the connection",
         source: "RFC 7692 section 7.2.2",
         // This message follows a "Hello", which is not sent here (RFC 7692 section 7.2.3.2).
-        run: |probe| {
-            expect_failure_after(
-                probe,
-                DEFLATE,
-                &[rsv1(frame(Opcode::Text, &[0xf2, 0x00, 0x11, 0x00, 0x00]))],
-                UNREADABLE,
-            )
-        },
+        run: |probe| unreadable(probe, &[0xf2, 0x00, 0x11, 0x00, 0x00]),
     },
     Case {
         name: "unmasked-frame",
@@ -133,38 +117,25 @@ pub(super) const CASES: &[Case] = &[
         name: "reserved-opcode",
         asks: "a frame with a reserved opcode fails the connection",
         source: "RFC 6455 section 5.2",
-        run: reserved::<3>,
+        run: |probe| reserved(probe, 3),
     },
-    Case {
-        name: "reserved-control-opcode-11",
-        asks: "a control frame with the reserved opcode 11 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<11>,
-    },
-    Case {
-        name: "reserved-control-opcode-12",
-        asks: "a control frame with the reserved opcode 12 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<12>,
-    },
-    Case {
-        name: "reserved-control-opcode-13",
-        asks: "a control frame with the reserved opcode 13 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<13>,
-    },
-    Case {
-        name: "reserved-control-opcode-14",
-        asks: "a control frame with the reserved opcode 14 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<14>,
-    },
-    Case {
-        name: "reserved-control-opcode-15",
-        asks: "a control frame with the reserved opcode 15 fails the connection",
-        source: "RFC 6455 section 5.2",
-        run: reserved::<15>,
-    },
+];
+
+/// A case for each reserved opcode of a control frame.
+macro_rules! control_opcodes {
+    ($($opcode:literal)+) => {
+        pub(super) const CONTROL_OPCODES: &[Case] = &[$(Case {
+            name: concat!("reserved-control-opcode-", $opcode),
+            asks: concat!("a control frame with the reserved opcode ", $opcode, " fails the connection"),
+            source: "RFC 6455 section 5.2",
+            run: |probe| reserved(probe, $opcode),
+        }),+];
+    };
+}
+
+control_opcodes! { 11 12 13 14 15 }
+
+pub(super) const LENGTHS: &[Case] = &[
     Case {
         name: "length-too-large",
         asks: "a 64-bit length with its highest bit set fails the connection",
@@ -198,8 +169,12 @@ const UNREADABLE: &[CloseCode] = &[
 ];
 
 /// Sends a frame with a reserved opcode.
-fn reserved<const OPCODE: u8>(probe: &Prober<'_>) -> Result<String, CaseError> {
-    expect_protocol_error(probe, &[], &[frame(Opcode::Reserved(OPCODE), b"")])
+fn unreadable(probe: &Prober<'_>, payload: &[u8]) -> Result<String, CaseError> {
+    expect_failure_after(probe, DEFLATE, &[rsv1(frame(Opcode::Text, payload))], UNREADABLE)
+}
+
+fn reserved(probe: &Prober<'_>, opcode: u8) -> Result<String, CaseError> {
+    expect_protocol_error(probe, &[], &[frame(Opcode::Reserved(opcode), b"")])
 }
 
 /// A length that is not in its shortest form: sending it breaks the rule, but a receiver may accept it or not.

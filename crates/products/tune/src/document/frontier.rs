@@ -3,7 +3,7 @@
 use super::settings::remarks;
 use crate::record::{CodecPoint, Direction, Point, Tuning};
 use lastmile_report::number::quantity;
-use lastmile_report::record::{self, Axis, Chart, Figure, Scale, Series, Source};
+use lastmile_report::record::{self, Axis, Chart, Scale, Series, Source};
 
 /// The frontier of ratio against memory, each point labelled with its CPU time; none where there is no point.
 ///
@@ -13,7 +13,15 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     let remarked: Vec<(&Point, Vec<&str>)> = of_direction.map(|point| (point, remarks(tuning, point))).collect();
     let drawn = |name: &str, wanted: &dyn Fn(&Point, &[&str]) -> bool| {
         let wanted = remarked.iter().filter(|(point, remarks)| wanted(point, remarks));
-        series(name, wanted.map(|(point, remarks)| setting(point, remarks)).collect())
+        let named = |remarks: &[&str]| {
+            remarks
+                .iter()
+                .filter(|remark| **remark != "frontier")
+                .map(ToString::to_string)
+                .collect()
+        };
+        let drawn = wanted.map(|(point, remarks)| labelled(named(remarks), &tuning.as_codec_point(point)));
+        series(name, drawn.collect())
     };
     let to_use = |remarks: &[&str]| remarks.contains(&"to use");
     let only_frontier = |remarks: &[&str]| remarks == ["frontier"];
@@ -36,22 +44,17 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
         drawn("frontier, without takeover", &|point, remarks| {
             !point.takeover && only_frontier(remarks)
         }),
-        series("other codecs", others.map(other).collect()),
+        series(
+            "other codecs",
+            others.map(|point| labelled(Vec::new(), point)).collect(),
+        ),
     ];
     let all: Vec<Series> = all.into_iter().filter(|series| !series.points.is_empty()).collect();
     (!all.is_empty()).then(|| Chart {
         title: "Ratio against memory".to_owned(),
         note: "Left and low is better. Labels give the CPU time to compress one message.".to_owned(),
-        x: Axis {
-            label: "Memory of a compressing context".to_owned(),
-            unit: "B".to_owned(),
-            scale: Scale::Log,
-        },
-        y: Axis {
-            label: "Compressed / raw payload".to_owned(),
-            unit: String::new(),
-            scale: Scale::Linear,
-        },
+        x: Axis::new("Memory of a compressing context", "B", Scale::Log),
+        y: Axis::new("Compressed / raw payload", "", Scale::Linear),
         series: all,
         marks: Vec::new(),
     })
@@ -67,38 +70,17 @@ fn series(name: &str, mut points: Vec<record::Point>) -> Series {
     }
 }
 
-fn setting(point: &Point, remarks: &[&str]) -> record::Point {
-    let named = remarks
-        .iter()
-        .filter(|remark| **remark != "frontier")
-        .map(ToString::to_string);
-    let words: Vec<String> = named
-        .chain([point.deflate().setting()])
-        .chain(computing(point.cpu_seconds.as_ref()))
-        .collect();
+/// A setting, labelled with its names, its text and its CPU time.
+fn labelled(mut words: Vec<String>, point: &CodecPoint) -> record::Point {
+    words.push(point.codec.clone());
+    let time = point.cpu_seconds.as_ref();
+    words.extend(time.map(|figure| quantity(figure.mean, &figure.unit)));
     record::Point {
         x: point.memory_bytes as f64,
         y: point.ratio,
         spread: point.ratio_ci95,
         label: Some(words.join(", ")),
     }
-}
-
-fn other(point: &CodecPoint) -> record::Point {
-    let words: Vec<String> = [point.codec.clone()]
-        .into_iter()
-        .chain(computing(point.cpu_seconds.as_ref()))
-        .collect();
-    record::Point {
-        x: point.memory_bytes as f64,
-        y: point.ratio,
-        spread: point.ratio_ci95,
-        label: Some(words.join(", ")),
-    }
-}
-
-fn computing(figure: Option<&Figure>) -> Option<String> {
-    figure.map(|figure| quantity(figure.mean, &figure.unit))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::settings::remarks;
 use super::{Detail, memory};
 use crate::record::{Deflate, Direction, Point, Scope, Strategy, Tuning};
 use lastmile_chart::heatmap::{ColourScale, HeatCell, HeatMap, Parameter};
-use lastmile_report::document::Block;
+use lastmile_report::document::{Block, Grid};
 use lastmile_report::number::{quantity, with_decimals};
 
 /// The levels that people choose among, besides the advised one: the fastest, the default, the one with the best ratio.
@@ -260,18 +260,11 @@ pub(super) fn ratio_table(tuning: &Tuning, direction: Direction, detail: Detail)
         Block::Heat(map) => Some(map),
         _ => None,
     })?;
-    let mut grid = lastmile_report::document::Grid::new(found.title, found.note)
+    let text = |cell: Option<HeatCell>| cell.and_then(|cell| cell.texts.into_iter().next()).unwrap_or_default();
+    let row = |(name, cells): (String, Vec<_>)| [name].into_iter().chain(cells.into_iter().map(text)).collect();
+    let grid = Grid::new(found.title, found.note)
         .figure_columns(["mem level"])
-        .figure_columns(found.x.names);
-    for (name, row) in found.y.names.into_iter().zip(found.rows) {
-        let cells = row
-            .into_iter()
-            .map(|cell| cell.and_then(|cell| cell.texts.into_iter().next()).unwrap_or_default());
-        grid.row(
-            [name].into_iter().chain(cells).collect(),
-            super::RowEmphasis::Plain,
-            &[],
-        );
-    }
+        .figure_columns(found.x.names)
+        .plain_rows(found.y.names.into_iter().zip(found.rows).map(row));
     Some(Block::Grid(grid))
 }

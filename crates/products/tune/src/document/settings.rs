@@ -1,9 +1,9 @@
 //! The tables of settings: the answer, the settings with a name and the frontier of the grid; then codecs and policies beyond the grid.
 
-use super::{Detail, computing, counted, memory, ratio};
+use super::{Detail, computing, memory, ratio};
 use crate::record::{CodecPoint, Deflate, Direction, Point, Stream, Tuning};
 use lastmile_report::document::{Block, Grid, RowEmphasis};
-use lastmile_report::number::{quantity, signed_percent, with_decimals};
+use lastmile_report::number::{count, counted, quantity, signed_percent};
 use std::collections::BTreeSet;
 
 /// How many rows of a table of settings a short answer has: our own choice.
@@ -19,31 +19,19 @@ const NAMED: [(&str, Deflate); 5] = [
             ..Deflate::DEFAULT
         },
     ),
-    (
-        "balanced (2013)",
-        Deflate {
-            window_bits: 11,
-            mem_level: 4,
-            ..Deflate::DEFAULT
-        },
-    ),
-    (
-        "small (2013)",
-        Deflate {
-            window_bits: 11,
-            mem_level: 1,
-            ..Deflate::DEFAULT
-        },
-    ),
-    (
-        "Python websockets",
-        Deflate {
-            window_bits: 12,
-            mem_level: 5,
-            ..Deflate::DEFAULT
-        },
-    ),
+    ("balanced (2013)", sized(11, 4)),
+    ("small (2013)", sized(11, 1)),
+    ("Python websockets", sized(12, 5)),
 ];
+
+/// zlib's default with another memory.
+const fn sized(window_bits: u8, mem_level: u8) -> Deflate {
+    Deflate {
+        window_bits,
+        mem_level,
+        ..Deflate::DEFAULT
+    }
+}
 
 /// The remarks on a point: whether it is the one to use, its name, whether it is on the frontier.
 pub(super) fn remarks(tuning: &Tuning, point: &Point) -> Vec<&'static str> {
@@ -89,8 +77,8 @@ pub(crate) fn settings(tuning: &Tuning, stream: &Stream, detail: Detail) -> Opti
         0 => String::new(),
         more => format!(
             " {} of the {} points are left out here.",
-            with_decimals(more as f64, 0),
-            with_decimals(there as f64, 0)
+            count(more as u64),
+            count(there as u64)
         ),
     };
     let exact = tuning
@@ -173,7 +161,7 @@ pub(crate) fn beyond(tuning: &Tuning, direction: Direction, detail: Detail) -> V
             0 => String::new(),
             more => format!(
                 " Rows with larger ratios that are left out here: {}.",
-                with_decimals(more as f64, 0)
+                count(more as u64)
             ),
         };
         Block::Grid(beyond_grid(part, &points, &left_out))
@@ -197,12 +185,8 @@ fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
         "all" => "Other codecs and policies".to_owned(),
         part => format!("Other codecs and dictionaries, on {part}"),
     };
-    let mut grid = Grid::new(title, note)
-        .word_columns(["codec", "dictionary", "policy"])
-        .figure_columns(["compressed", "ratio", "memory", "CPU time"])
-        .word_columns(["frontier"]);
-    for point in points {
-        let cells = vec![
+    let row = |point: &&CodecPoint| {
+        vec![
             point.codec.clone(),
             point.dictionary.clone().unwrap_or_default(),
             point.policy.clone().unwrap_or_default(),
@@ -211,10 +195,14 @@ fn beyond_grid(part: &str, points: &[&CodecPoint], left_out: &str) -> Grid {
             memory(point.memory_bytes),
             computing(point.cpu_seconds.as_ref()),
             if point.frontier { "yes" } else { "" }.to_owned(),
-        ];
-        grid.row(cells, RowEmphasis::Plain, &[]);
-    }
-    grid.without_empty_columns()
+        ]
+    };
+    Grid::new(title, note)
+        .word_columns(["codec", "dictionary", "policy"])
+        .figure_columns(["compressed", "ratio", "memory", "CPU time"])
+        .word_columns(["frontier"])
+        .plain_rows(points.iter().map(row))
+        .without_empty_columns()
 }
 
 /// How much larger the ratio is than with zlib's default; empty if that is not known or the same.

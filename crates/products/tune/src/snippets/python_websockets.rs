@@ -1,6 +1,6 @@
 //! The configuration of Python's websockets (`websockets.extensions.permessage_deflate`, and `zlib.compressobj`, which it calls).
 
-use super::{CLIENTS_WINDOW, SnippetRequest};
+use super::{CLIENTS_WINDOW, SnippetRequest, zlib_constant};
 use crate::record::{Implementation, Snippet};
 use lastmile_codec::message::{Deflate, Strategy, WindowBits};
 
@@ -35,15 +35,10 @@ fn options(deflate: Deflate) -> String {
     };
     let (import, strategy) = match deflate.strategy {
         Strategy::Default => ("", String::new()),
-        other => {
-            let name = match other {
-                Strategy::Filtered => "Z_FILTERED",
-                Strategy::HuffmanOnly => "Z_HUFFMAN_ONLY",
-                Strategy::Rle => "Z_RLE",
-                _ => "Z_FIXED",
-            };
-            ("import zlib\n", format!(", \"strategy\": zlib.{name}"))
-        }
+        other => (
+            "import zlib\n",
+            format!(", \"strategy\": zlib.{}", zlib_constant(other)),
+        ),
     };
     let bits = deflate.window_bits.runs_as();
     let clients = if bits < WindowBits::MAX {

@@ -4,7 +4,7 @@
 //! If window bits or takeover are configured, ws refuses the whole handshake of a client that offers otherwise. So the configuration leaves out
 //! defaults, and parameters that browsers do not offer.
 
-use super::{CLIENTS_WINDOW, SnippetRequest};
+use super::{CLIENTS_WINDOW, SnippetRequest, zlib_constant};
 use crate::record::{Implementation, Snippet};
 use lastmile_codec::message::{Deflate, Strategy, WindowBits};
 
@@ -30,20 +30,12 @@ pub(super) fn snippet(wanted: &SnippetRequest<'_>) -> Snippet {
 }
 
 fn options(deflate: Deflate) -> String {
-    let strategy = match deflate.strategy {
-        Strategy::Default => "Z_DEFAULT_STRATEGY",
-        Strategy::Filtered => "Z_FILTERED",
-        Strategy::HuffmanOnly => "Z_HUFFMAN_ONLY",
-        Strategy::Rle => "Z_RLE",
-        Strategy::Fixed => "Z_FIXED",
-    };
-    let (import, strategy) = if deflate.strategy == Strategy::Default {
-        ("", String::new())
-    } else {
-        (
+    let (import, strategy) = match deflate.strategy {
+        Strategy::Default => ("", String::new()),
+        other => (
             "import { constants } from 'node:zlib';\n",
-            format!(", strategy: constants.{strategy}"),
-        )
+            format!(", strategy: constants.{}", zlib_constant(other)),
+        ),
     };
     let takeover = if deflate.takeover {
         ""

@@ -4,7 +4,6 @@ use super::*;
 use crate::direction_report::DirectionReport;
 use crate::measure_direction::Direction as MeasuredDirection;
 use lastmile_report::record::Doubt;
-use lastmile_sweep::Interval;
 
 /// zlib's default alone, timed as briefly as possible.
 fn one_setting() -> Options {
@@ -117,10 +116,7 @@ fn doubtful(kind: DoubtKind) -> Vec<Doubt> {
         // How much a sample or a machine varies is set: neither can be asked for.
         DoubtKind::WideInterval => of_changed(|direction| {
             for point in &mut direction.points {
-                point.ratio_ci95 = Some(Interval {
-                    low: point.ratio * 0.9,
-                    high: point.ratio * 1.1,
-                });
+                point.ratio_ci95 = Some([0.9, 1.1].map(|part| point.ratio * part));
             }
         }),
         DoubtKind::BusyMachine => of_changed(|direction| direction.interference.kept_waiting = 0.5),

@@ -3,14 +3,13 @@
 
 use super::capture::CaptureFile;
 use super::{StageRun, run_captured};
-use crate::exit::UnavailableError;
 use anyhow::Context as _;
 use lastmile_link::LinkSpec;
 use lastmile_load::epoll::Generator;
 use lastmile_load::link_use::link_use;
 use lastmile_load::plan::Plan;
 use lastmile_units::Seed;
-use lastmile_world::emu::{EmuHost, Gateway, GatewayReach, HostSpec, Unavailable, World};
+use lastmile_world::emu::{EmuHost, Gateway, GatewayReach, HostSpec, World};
 use lastmile_world::{Host as _, LinkId, World as _};
 use std::net::SocketAddr;
 use std::panic::resume_unwind;
@@ -40,15 +39,10 @@ impl LinkedGenerator {
     ) -> anyhow::Result<Self> {
         // Start the gateway before the world: its thread must stay in the original network namespace.
         let gateway = Gateway::start().context("the link's gateway cannot be started")?;
-        let world = World::new(seed.derive("world")).map_err(|error| unable(&error))?;
-        let (near, far) = (
-            world.host(HostSpec::default()).map_err(|error| unable(&error))?,
-            world.host(HostSpec::default()).map_err(|error| unable(&error))?,
-        );
+        let world = World::new(seed.derive("world"))?;
+        let (near, far) = (world.host(HostSpec::default())?, world.host(HostSpec::default())?);
         let id = world.link(&link.down, &link.up, &[&near], &[&far]);
-        gateway
-            .serve(&world, &near, &far, GatewayReach::Loopback)
-            .map_err(|error| unable(&error))?;
+        gateway.serve(&world, &near, &far, GatewayReach::Loopback)?;
         let server = SocketAddr::V4(far.address(generator.server.port()));
         Ok(Self {
             world,
@@ -93,8 +87,4 @@ impl LinkedGenerator {
             ..ran
         })
     }
-}
-
-fn unable(error: &Unavailable) -> UnavailableError {
-    UnavailableError(error.to_string())
 }
