@@ -7,6 +7,7 @@
 mod any;
 mod audit;
 mod database;
+mod end;
 mod epochs;
 mod error;
 #[cfg(feature = "nats")]
@@ -39,6 +40,7 @@ use crate::cursor::Cursor;
 use crate::filter::Filter;
 use crate::ledger::SourceAccount;
 use database::Database;
+use end::LogEnd;
 use epochs::Epochs;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Source};
@@ -49,7 +51,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tail::Tail;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 /// What a log may use.
 #[derive(Debug, Clone, Copy)]
@@ -106,7 +108,7 @@ pub struct DiskLog {
     /// The writer, then the readers.
     threads: Vec<JoinHandle<()>>,
     tail: Arc<Mutex<Tail>>,
-    end: watch::Receiver<u64>,
+    end: Arc<LogEnd>,
     accounts: Arc<Mutex<BTreeMap<Source, SourceAccount>>>,
     epochs: Epochs,
     missing_at_start: u64,
@@ -137,7 +139,7 @@ impl DiskLog {
         let missing_at_start = database.missing;
         let ledger = database.load_ledger()?;
         let epochs = Epochs::load(&database, ledger.next_position)?;
-        let (end_sender, end) = watch::channel(ledger.next_position);
+        let end = Arc::new(LogEnd::new(ledger.next_position));
         let tail = Arc::new(Mutex::new(Tail::new(ledger.next_position, settings.tail_bytes)));
         let accounts = Arc::new(Mutex::new(ledger.sources.clone()));
         let (submissions, commands) = mpsc::channel(WAITING);
@@ -147,7 +149,7 @@ impl DiskLog {
             ledger,
             settings,
             Arc::clone(&tail),
-            end_sender,
+            Arc::clone(&end),
             Arc::clone(&accounts),
         );
         let name = |name: &str| thread::Builder::new().name(name.to_owned());
@@ -268,9 +270,8 @@ impl DiskLog {
         &self.readers[turn % self.readers.len()]
     }
 
-    /// The position after the last committed event, and a way to wait for more.
-    pub fn end(&self) -> watch::Receiver<u64> {
-        self.end.clone()
+    fn end(&self) -> &LogEnd {
+        &self.end
     }
 
     /// The sources and what became of their events, as committed.
@@ -300,7 +301,7 @@ impl DiskLog {
     /// # Errors
     /// When it was given by another log.
     pub fn resume(&self, cursor: Cursor) -> Result<Resumption, LogError> {
-        self.epochs.resume(cursor, *self.end.borrow())
+        self.epochs.resume(cursor, self.end.position())
     }
 }
 

@@ -112,7 +112,7 @@ impl<R: Runtime> Sensor<R> {
         }
         let mut monitor = self.monitor.again();
         loop {
-            let end = *self.spool.log().end().borrow();
+            let end = self.spool.log().end();
             let waiting = end.saturating_sub(self.progress.position.load(Ordering::Relaxed));
             let state = serde_json::json!({
                 "sensor": self.forwarding.name,

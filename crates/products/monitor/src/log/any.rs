@@ -1,5 +1,6 @@
 //! A log on a disk, in memory or with a NATS server, whichever a monitor or a sensor was given.
 
+use super::end::LogEnd;
 use super::{Audit, DiskLog, LogError, LogSettings, MemoryLog, Page, Resumption};
 use crate::cursor::Cursor;
 use crate::filter::Filter;
@@ -7,7 +8,6 @@ use crate::ledger::SourceAccount;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Source};
 use std::path::Path;
-use tokio::sync::watch;
 
 /// A log.
 #[derive(Debug)]
@@ -130,8 +130,17 @@ impl Log {
         }
     }
 
-    /// The position after the last committed event, and a way to wait for more.
-    pub fn end(&self) -> watch::Receiver<u64> {
+    /// The position after the last committed event.
+    pub fn end(&self) -> u64 {
+        self.log_end().position()
+    }
+
+    /// Waits until the end is after a position. Those who wait are woken in the order in which they began to.
+    pub async fn wait_past(&self, position: u64) {
+        self.log_end().wait_past(position).await;
+    }
+
+    fn log_end(&self) -> &LogEnd {
         match self {
             Self::Disk(log) => log.end(),
             Self::Memory(log) => log.end(),

@@ -15,6 +15,7 @@ mod state;
 mod store;
 mod writer;
 
+use super::end::LogEnd;
 use super::mark::{AcknowledgedMark, StoredMark};
 use super::private;
 use super::store_url::StoreUrl;
@@ -33,7 +34,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use store::Store;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
 use writer::Writer;
 
@@ -44,7 +45,7 @@ pub struct JetStreamLog {
     requests: Option<mpsc::Sender<ReadRequest>>,
     thread: Option<JoinHandle<()>>,
     shared: Arc<Mutex<Shared>>,
-    end: watch::Receiver<u64>,
+    end: Arc<LogEnd>,
     url: StoreUrl,
     _lock: File,
 }
@@ -164,8 +165,8 @@ impl JetStreamLog {
         self.look(|shared| shared.start)
     }
 
-    pub(super) fn end(&self) -> watch::Receiver<u64> {
-        self.end.clone()
+    pub(super) fn end(&self) -> &LogEnd {
+        &self.end
     }
 
     pub(super) fn accounts(&self) -> Vec<(Source, SourceAccount)> {
@@ -180,7 +181,7 @@ impl JetStreamLog {
     }
 
     pub(super) fn resume(&self, cursor: Cursor) -> Result<Resumption, LogError> {
-        let end = *self.end.borrow();
+        let end = self.end.position();
         self.look(|shared| shared.epochs.resume(cursor, end))
     }
 }
@@ -199,7 +200,7 @@ struct Opened {
     commands: mpsc::Sender<Command>,
     requests: mpsc::Sender<ReadRequest>,
     shared: Arc<Mutex<Shared>>,
-    end: watch::Receiver<u64>,
+    end: Arc<LogEnd>,
 }
 
 /// The thread: the connection, the writer and the readers.
@@ -216,8 +217,8 @@ fn run(
     };
     LocalSet::new().block_on(&runtime, async {
         let begun = begin(url, settings, mark, known_end).await;
-        let (writer, handle) = match begun {
-            Ok(begun) => begun,
+        let writer = match begun {
+            Ok(writer) => writer,
             Err(what) => return drop(opened.send(Err(what))),
         };
         let (commands, to_write) = mpsc::channel(WAITING);
@@ -228,7 +229,7 @@ fn run(
             commands,
             requests,
             shared: Arc::clone(&writer.shared),
-            end: handle,
+            end: Arc::clone(&writer.end),
         }));
         writer.run(to_write).await;
         let _ = reading.await;
@@ -240,7 +241,7 @@ async fn begin(
     settings: LogSettings,
     mut mark: AcknowledgedMark,
     known_end: KnownEnd,
-) -> Result<(Writer, watch::Receiver<u64>), String> {
+) -> Result<Writer, String> {
     let store = Store::open(url, &settings).await?;
     let recovered = recover(&store, known_end).await?;
     let state = recovered.state.clone();
@@ -253,18 +254,16 @@ async fn begin(
     mark.begin(end, power_end).map_err(|error| error.to_string())?;
     // The epoch and the holes that were found, so that they are found again.
     store.put_checkpoint(state.to_bytes()).await?;
-    let (sender, end) = watch::channel(end);
-    let writer = Writer {
+    Ok(Writer {
         store: Rc::new(store),
         state,
         settings,
         shared: Arc::new(Mutex::new(Shared::new(recovered, settings.tail_bytes))),
-        end: sender,
+        end: Arc::new(LogEnd::new(end)),
         mark,
         unchecked: 0,
         stale: false,
-    };
-    Ok((writer, end))
+    })
 }
 
 async fn serve_readers(store: Rc<Store>, shared: Arc<Mutex<Shared>>, mut requests: mpsc::Receiver<ReadRequest>) {

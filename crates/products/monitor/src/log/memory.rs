@@ -4,6 +4,7 @@
 //! commit takes is up to [`MemoryLog::run`]'s caller, who lets that time pass in its world.
 
 use super::audit::Auditor;
+use super::end::LogEnd;
 use super::epochs::Epochs;
 use super::page::{Entry, PAGE_BYTES, Page};
 use super::{Audit, LogError, Resumption};
@@ -13,14 +14,14 @@ use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Source};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, oneshot};
 
 /// A log in memory.
 #[derive(Debug)]
 pub struct MemoryLog {
     state: Mutex<State>,
     submitted: Notify,
-    end: watch::Sender<u64>,
+    end: LogEnd,
     epochs: Epochs,
 }
 
@@ -66,7 +67,7 @@ impl MemoryLog {
                 waiting: Vec::new(),
             }),
             submitted: Notify::new(),
-            end: watch::Sender::new(0),
+            end: LogEnd::new(0),
             epochs: Epochs::of(vec![(0, epoch)]),
         }
     }
@@ -98,7 +99,7 @@ impl MemoryLog {
                 let _ = submission.reply.send(replies);
             }
             let end = self.lock().committed.next_position;
-            self.end.send_replace(end);
+            self.end.move_to(end);
         }
     }
 
@@ -164,8 +165,8 @@ impl MemoryLog {
         auditor.finish(state.committed.clone())
     }
 
-    pub(super) fn end(&self) -> watch::Receiver<u64> {
-        self.end.subscribe()
+    pub(super) const fn end(&self) -> &LogEnd {
+        &self.end
     }
 
     pub(super) fn accounts(&self) -> Vec<(Source, SourceAccount)> {
@@ -180,7 +181,7 @@ impl MemoryLog {
     }
 
     pub(super) fn resume(&self, cursor: Cursor) -> Result<Resumption, LogError> {
-        self.epochs.resume(cursor, *self.end.borrow())
+        self.epochs.resume(cursor, self.end.position())
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Salvage {
 pub async fn salvage(from: &Path, to: &Path, settings: LogSettings) -> Result<Salvage, LogError> {
     let old = Database::open_to_salvage(from)?;
     let new = Log::open(to, settings)?;
-    if *new.end().borrow() > 0 {
+    if new.end() > 0 {
         return Err(LogError::NotEmpty { path: to.to_owned() });
     }
     let mut found = Salvage::default();

@@ -2,13 +2,14 @@
 
 use super::LogSettings;
 use super::database::{Database, PositionedChunk};
+use super::end::LogEnd;
 use super::tail::Tail;
 use crate::ledger::{Admission, Ledger, SourceAccount};
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Source, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 #[derive(Debug)]
 pub(super) enum Command {
@@ -34,7 +35,7 @@ pub(super) struct Writer {
     ledger: Ledger,
     settings: LogSettings,
     tail: Arc<Mutex<Tail>>,
-    end: watch::Sender<u64>,
+    end: Arc<LogEnd>,
     accounts: Accounts,
     /// Whether the ledger must be read again, since a commit failed.
     stale: bool,
@@ -49,7 +50,7 @@ impl Writer {
         ledger: Ledger,
         settings: LogSettings,
         tail: Arc<Mutex<Tail>>,
-        end: watch::Sender<u64>,
+        end: Arc<LogEnd>,
         accounts: Accounts,
     ) -> Self {
         Self {
@@ -169,7 +170,7 @@ impl Writer {
                 tail.push(position, chunk);
             }
             drop(tail);
-            self.end.send_replace(self.ledger.next_position);
+            self.end.move_to(self.ledger.next_position);
         } else if !committed {
             self.stale = true;
         }

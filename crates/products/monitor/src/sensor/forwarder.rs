@@ -133,17 +133,13 @@ impl<R: Runtime> Forwarder<R> {
     }
 
     pub(super) async fn run(mut self) {
-        let mut committed = self.log.end();
         let mut position = self.log.start().await;
         self.progress.position.store(position, Ordering::Relaxed);
         let mut pending: Option<Batch> = None;
         let mut wait = WAIT_MIN;
         loop {
-            if pending.is_none() && position >= *committed.borrow_and_update() {
-                if committed.changed().await.is_err() {
-                    return;
-                }
-                continue;
+            if pending.is_none() {
+                self.log.wait_past(position).await;
             }
             let batch = match pending.take() {
                 Some(batch) => Some(batch),
@@ -213,7 +209,7 @@ impl<R: Runtime> Forwarder<R> {
                 next,
             });
         };
-        let waiting = *self.log.end().borrow() - position;
+        let waiting = self.log.end() - position;
         let allowed = (budget.bodies_in(settings.delay) / self.event_bytes) as u64;
         let mut surplus = waiting.saturating_sub(allowed);
         let (mut dropped, mut kept, mut next) = (Vec::new(), Vec::new(), position);
@@ -240,7 +236,7 @@ impl<R: Runtime> Forwarder<R> {
     /// its last number is stated as lost, which meets the gap as well.
     async fn batch_in_place_of(&mut self, position: u64, end: u64, what: &str) -> Option<Batch> {
         let mut silent: BTreeMap<_, _> = self.spool.waiting(position).into_iter().collect();
-        let committed = *self.log.end().borrow();
+        let committed = self.log.end();
         let mut from = end;
         while from < committed {
             let page = self.log.read(from).await.ok()?;
@@ -412,7 +408,7 @@ impl<R: Runtime> Forwarder<R> {
 /// Waits until everything is forwarded, for this long at most.
 pub(super) async fn wait_until_empty<R: Runtime>(runtime: &R, log: &Log, patience: Duration) {
     let empty = async {
-        while log.start().await < *log.end().borrow() {
+        while log.start().await < log.end() {
             runtime.sleep(WAIT_MIN).await;
         }
     };

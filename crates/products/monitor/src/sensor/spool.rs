@@ -58,7 +58,7 @@ impl Spool {
     pub async fn open(folder: &Path, settings: LogSettings, note: fn(&str)) -> Result<Self, LogError> {
         let log = Log::open(folder, settings)?;
         // A spool that cannot be forwarded must not take more events.
-        let (mut position, committed) = (log.start().await, *log.end().borrow());
+        let (mut position, committed) = (log.start().await, log.end());
         while position < committed {
             position = log.read(position).await?.next.max(position + 1);
         }
@@ -66,7 +66,7 @@ impl Spool {
             path: folder.to_owned(),
             source,
         };
-        let end = *log.end().borrow();
+        let end = log.end();
         let promises = Promises::open(&folder.join(PROMISES), end).map_err(cannot)?;
         let spent = Spent::open(&folder.join(SPENT)).map_err(cannot)?;
         private::sync_folder(folder).map_err(cannot)?;
@@ -179,7 +179,7 @@ impl Spool {
         if promise == before {
             return Ok(());
         }
-        let end = *self.log.end().borrow();
+        let end = self.log.end();
         files.promises.write(promise, end)
     }
 

@@ -20,7 +20,6 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tokio::sync::watch;
 
 /// A client's place in the log, and what it asks for. That is all that a slow client costs.
 pub(super) struct AnswerStream {
@@ -29,7 +28,6 @@ pub(super) struct AnswerStream {
     position: u64,
     /// A query ends here; a subscription never does.
     end: Option<u64>,
-    committed: watch::Receiver<u64>,
     delivered: u64,
     damaged: u64,
     server_sent: bool,
@@ -53,8 +51,7 @@ impl AnswerStream {
         live: bool,
         server_sent: bool,
     ) -> Result<Self, LogError> {
-        let committed = monitor.log.end();
-        let end = *committed.borrow();
+        let end = monitor.log.end();
         let (mut notice, mut lost) = (None, 0);
         let position = match parameters.from {
             From::Start => 0,
@@ -80,7 +77,6 @@ impl AnswerStream {
             parameters,
             position,
             end: (!live).then_some(end),
-            committed,
             delivered: 0,
             damaged: lost,
             server_sent,
@@ -126,13 +122,13 @@ impl AnswerStream {
             self.skip_deleted(&mut out).await;
         }
         while !self.ended && out.is_empty() {
-            let end = self.end.unwrap_or_else(|| *self.committed.borrow_and_update());
+            let end = self.end.unwrap_or_else(|| self.monitor.log.end());
             if self.position < end && self.parameters.limit != Some(self.delivered) {
                 if let Some(shared) = self.read_shared_page(end, &mut out).await {
                     return Some(shared);
                 }
             } else if self.end.is_none() && self.parameters.limit != Some(self.delivered) {
-                self.ended = self.committed.changed().await.is_err();
+                self.monitor.log.wait_past(end).await;
             } else {
                 self.ended = true;
                 let end = AnswerEnd {

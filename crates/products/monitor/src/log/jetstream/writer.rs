@@ -6,20 +6,21 @@ use super::state::State;
 use super::store::Store;
 use crate::ledger::Admission;
 use crate::log::LogSettings;
+use crate::log::end::LogEnd;
 use crate::log::mark::AcknowledgedMark;
 use crate::log::writer::Command;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Timestamp};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 pub(super) struct Writer {
     pub(super) store: Rc<Store>,
     pub(super) state: State,
     pub(super) settings: LogSettings,
     pub(super) shared: Arc<Mutex<Shared>>,
-    pub(super) end: watch::Sender<u64>,
+    pub(super) end: Arc<LogEnd>,
     pub(super) mark: AcknowledgedMark,
     /// The chunks since the last checkpoint.
     pub(super) unchecked: usize,
@@ -115,13 +116,13 @@ impl Writer {
     }
 
     async fn recover(&mut self) -> Result<(), String> {
-        let end = *self.end.borrow();
+        let end = self.end.position();
         let recovered = recover(&self.store, KnownEnd::Position(end)).await?;
         self.state = recovered.state.clone();
         let end = self.state.ledger.next_position;
         *self.shared.lock().expect("no thread panics with it") = Shared::new(recovered, self.settings.tail_bytes);
         self.stale = false;
-        self.end.send_replace(end);
+        self.end.move_to(end);
         Ok(())
     }
 
@@ -140,7 +141,7 @@ impl Writer {
             let mut shared = self.shared.lock().expect("no thread panics with it");
             shared.commit(chunks.collect(), &self.state);
             drop(shared);
-            self.end.send_replace(self.state.ledger.next_position);
+            self.end.move_to(self.state.ledger.next_position);
         } else if !committed {
             self.stale = true;
         }
