@@ -29,31 +29,29 @@ pub struct SourceAudit {
 }
 
 pub(super) fn audit(database: &Database) -> Result<Audit, LogError> {
-    database.in_one_view(|| {
-        let extent = database.extent()?;
-        let mut auditor = Auditor::new(extent);
-        while let Some(position) = auditor.next() {
-            let page = database.page(position)?;
-            for entry in &page.entries {
-                if let Entry::Chunk { position, chunk } = entry
-                    && !database.index_lists(*position, chunk)?
-                {
-                    auditor.problems.push(format!(
-                        "position {position}: the index does not list this chunk as it is; a query by subject may miss it"
-                    ));
-                }
-            }
-            auditor.take(page);
-        }
-        for damage in database.known_damage()? {
-            if !auditor.problems.contains(&damage) {
-                auditor.problems.push(damage);
+    let failed = |error| database.failed(error);
+    let _view = database.view().map_err(failed)?;
+    let mut auditor = Auditor::new(database.extent().map_err(failed)?);
+    while let Some(position) = auditor.next() {
+        let page = database.page(position).map_err(failed)?;
+        for entry in &page.entries {
+            if let Entry::Chunk { position, chunk } = entry
+                && !database.index_lists(*position, chunk).map_err(failed)?
+            {
+                auditor.problems.push(format!(
+                    "position {position}: the index does not list this chunk as it is; a query by subject may miss it"
+                ));
             }
         }
-        let mut audit = auditor.finish(database.load_ledger()?);
-        audit.deletions = database.deletions()?;
-        Ok(audit)
-    })
+        auditor.take(page);
+    }
+    for damage in database.known_damage().map_err(failed)? {
+        if !auditor.problems.contains(&damage) {
+            auditor.problems.push(damage);
+        }
+    }
+    let deletions = database.deletions().map_err(failed)?;
+    Ok(auditor.finish(database.load_ledger()?, deletions))
 }
 
 /// Holds the pages of a log, in their order, against the sources' sequences and accounts.
@@ -118,7 +116,7 @@ impl Auditor {
     }
 
     /// What was found, beside the accounts.
-    pub(super) fn finish(self, accounts: Ledger) -> Audit {
+    pub(super) fn finish(self, accounts: Ledger, deletions: Vec<Deletion>) -> Audit {
         let Self {
             extent,
             seen,
@@ -140,7 +138,7 @@ impl Auditor {
             sources: sources
                 .map(|(source, account)| SourceAudit { source, account })
                 .collect(),
-            deletions: Vec::new(),
+            deletions,
             problems,
         }
     }

@@ -210,6 +210,8 @@ impl AnswerStream {
             }
         };
         let before = self.delivered;
+        let epoch = self.monitor.log.epoch();
+        let cursor = |position| Cursor { epoch, position };
         for entry in page.entries {
             match entry {
                 Entry::Chunk { position, chunk } => {
@@ -227,7 +229,7 @@ impl AnswerStream {
                         if position < self.position || !self.parameters.filter.matches(event) {
                             return ControlFlow::Continue(());
                         }
-                        self.write_event(out, event, self.monitor.log.cursor(position + 1));
+                        self.write_event(out, event, cursor(position + 1));
                         self.delivered += 1;
                         if self.parameters.limit == Some(self.delivered) {
                             limit_at = Some(position + 1);
@@ -243,7 +245,7 @@ impl AnswerStream {
                 }
                 Entry::Damaged { position, end, what } => {
                     self.damaged += (end - position).max(1);
-                    let cursor = self.monitor.log.cursor(end).to_string();
+                    let cursor = cursor(end).to_string();
                     let line = json!({"damaged": {"events": end - position, "position": position, "what": what}, "cursor": cursor});
                     self.write_line(out, &line);
                 }
