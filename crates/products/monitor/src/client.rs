@@ -456,7 +456,7 @@ fn refusal(authority: &str, status: http::StatusCode, text: &[u8]) -> ClientErro
 pub struct MonitorUplink {
     client: Client,
     durability: Durability,
-    timeout: Option<Duration>,
+    timeout: Duration,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -470,7 +470,7 @@ impl MonitorUplink {
         Ok(Self {
             client,
             durability,
-            timeout: None,
+            timeout: Duration::MAX,
             runtime,
         })
     }
@@ -478,10 +478,7 @@ impl MonitorUplink {
     /// An answer that takes longer than `timeout` is an error.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        Self {
-            timeout: Some(timeout),
-            ..self
-        }
+        Self { timeout, ..self }
     }
 }
 
@@ -489,15 +486,8 @@ impl Uplink for MonitorUplink {
     fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
         let chunks = [chunk.clone()];
         let submission = self.client.submit(&chunks, self.durability);
-        let replies = self.runtime.block_on(async {
-            match self.timeout {
-                None => submission.await.map_err(io::Error::other),
-                Some(timeout) => match tokio::time::timeout(timeout, submission).await {
-                    Ok(replies) => replies.map_err(io::Error::other),
-                    Err(_) => Err(io::ErrorKind::TimedOut.into()),
-                },
-            }
-        })?;
-        Ok(replies[0])
+        let limited = async { tokio::time::timeout(self.timeout, submission).await };
+        let replies = self.runtime.block_on(limited).map_err(|_| io::ErrorKind::TimedOut)?;
+        Ok(replies.map_err(io::Error::other)?[0])
     }
 }

@@ -37,6 +37,7 @@ use lastmile_codec::content::Coding;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Timestamp, chunk};
 use parameters::Parameters;
+pub use parameters::encode_parameter;
 use rendering::RenderedPages;
 use sensors::Sensors;
 use serde_json::{Value, json};
@@ -341,11 +342,6 @@ fn body_refusal(error: &(dyn std::error::Error + 'static)) -> Response<AnswerBod
 
 pub(crate) fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {
     text(status, JSON, json!({"error": message}).to_string())
-}
-
-/// A text as a value of a query string.
-pub fn encode_parameter(text: &str) -> String {
-    parameters::encode(text)
 }
 
 /// Whether a query string is understood; for those who test what it takes.

@@ -117,15 +117,10 @@ impl Auditor {
 
     /// What was found, beside the accounts.
     pub(super) fn finish(self, accounts: Ledger, deletions: Vec<Deletion>) -> Audit {
-        let Self {
-            extent,
-            seen,
-            mut problems,
-            ..
-        } = self;
+        let mut problems = self.problems;
         for (source, account) in &accounts.sources {
-            let next = seen.sources.get(source).map_or(1, |seen| seen.next);
-            if extent.0 == 0 && next < account.next {
+            let next = self.seen.sources.get(source).map_or(1, |seen| seen.next);
+            if self.extent.0 == 0 && next < account.next {
                 problems.push(format!(
                     "{source}: numbers {next} to {} are missing at its end",
                     account.next - 1
@@ -134,7 +129,7 @@ impl Auditor {
         }
         let sources = accounts.sources.into_iter();
         Audit {
-            extent,
+            extent: self.extent,
             sources: sources
                 .map(|(source, account)| SourceAudit { source, account })
                 .collect(),

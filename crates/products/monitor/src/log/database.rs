@@ -112,16 +112,12 @@ impl Database {
         let mut database = Self::reading(connection, path.clone(), true);
         database.prove_index()?;
         let reach = database.reach().map_err(failed)?;
-        let room = if settings.reserves_room {
-            let reserve = Reserve::open(folder.join(RESERVE), settings.most_bytes).map_err(cannot)?;
-            Some(Room::new(reserve, settings.most_bytes))
-        } else {
-            None
-        };
+        let reserve = || Reserve::open(folder.join(RESERVE), settings.most_bytes);
+        let reserve = settings.reserves_room.then(reserve).transpose().map_err(cannot)?;
         database.writing = Some(Writing {
             _lock: lock,
             mark,
-            room,
+            room: reserve.map(|reserve| Room { reserve, limit: 0 }),
             synchronous: None,
             reach,
         });

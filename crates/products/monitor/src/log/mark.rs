@@ -6,7 +6,7 @@
 //!
 //! The file has one record: the acknowledged end, the part of it that was acknowledged for power failures, and the machine's boot id (36 bytes).
 
-use super::records::{Record, RecordFile};
+use super::records::{Record, RecordFile, number};
 use std::io;
 use std::path::Path;
 
@@ -92,11 +92,10 @@ pub(super) fn boot_id() -> String {
 }
 
 fn decode(content: &[u8]) -> Option<Acknowledged> {
-    let number = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"));
     let boot = std::str::from_utf8(&content[16..]).ok()?;
     Some(Acknowledged {
-        end: number(0),
-        power_end: number(8),
+        end: number(content, 0),
+        power_end: number(content, 8),
         boot: boot.trim_end_matches('\0').to_owned(),
     })
 }

@@ -34,6 +34,11 @@ pub(crate) enum Record {
     Content(Vec<u8>),
 }
 
+/// The number that a content has at a place.
+pub(crate) fn number(content: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"))
+}
+
 impl RecordFile {
     /// Opens a file, makes it where there is none, and gives its records: `least` of them, or as many as it has.
     pub(crate) fn open(path: &Path, magic: [u8; 4], length: usize, least: usize) -> io::Result<(Self, Vec<Record>)> {
@@ -69,8 +74,7 @@ impl RecordFile {
         if record[..4] != self.magic || sum != crc32fast::hash(&record[8..]) {
             return None;
         }
-        let turn = u64::from_le_bytes(record[8..HEAD].try_into().expect("eight bytes"));
-        Some((turn, record[HEAD..].to_vec()))
+        Some((number(record, 8), record[HEAD..].to_vec()))
     }
 
     /// Appends room for records that were never written.

@@ -66,13 +66,7 @@ async fn take(log: &Log, chunk: &Chunk) -> Result<u64, &'static str> {
     let mut reply = append(chunk).await;
     if let Reply::Gap { expected } = reply {
         lost = chunk.first() - expected;
-        let loss = Loss {
-            first: expected,
-            count: lost,
-            place: "salvage".to_owned(),
-            cause: "not in the old log".to_owned(),
-            by_subject: Default::default(),
-        };
+        let loss = Loss::new(expected..chunk.first(), "salvage", "not in the old log");
         append(&Chunk::of_loss(chunk.source(), Timestamp::now(), &loss)).await;
         reply = append(chunk).await;
     }

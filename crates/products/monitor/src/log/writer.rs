@@ -161,20 +161,10 @@ fn with_room(database: &mut Database, mut work: impl FnMut(&mut Database) -> boo
     is_done
 }
 
+#[derive(Default)]
 struct Group {
     chunks: Vec<PositionedChunk>,
     bytes: usize,
     durability: Durability,
     waiting: Vec<(Vec<Reply>, oneshot::Sender<Vec<Reply>>)>,
-}
-
-impl Default for Group {
-    fn default() -> Self {
-        Self {
-            chunks: Vec::new(),
-            bytes: 0,
-            durability: Durability::Memory,
-            waiting: Vec::new(),
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! The numbers that a sensor has answered for, source by source, in a file beside its log. They say what is missing where the log is damaged, and
 //! what was dropped and is not stated yet. A sensor that starts states both.
 
-use crate::log::records::{Record, RecordFile};
+use crate::log::records::{Record, RecordFile, number};
 use lastmile_events::Source;
 use lastmile_events::source::NAME_LENGTH_MAX;
 use std::collections::BTreeMap;
@@ -143,12 +143,11 @@ fn encode(promise: &Promise) -> Vec<u8> {
 }
 
 fn decode(content: &[u8]) -> Option<Promise> {
-    let number = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"));
     let name = std::str::from_utf8(&content[24..]).ok()?.trim_end_matches('\0');
     Some(Promise {
-        source: Source::new(name, number(16)).ok()?,
-        acknowledged: number(0),
-        numbered: number(8),
+        source: Source::new(name, number(content, 16)).ok()?,
+        acknowledged: number(content, 0),
+        numbered: number(content, 8),
     })
 }
 

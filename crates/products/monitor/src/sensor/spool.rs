@@ -220,12 +220,5 @@ impl Spool {
 
 /// A chunk that states the loss of the numbers from `first` to before `end`.
 pub(super) fn loss(source: &Source, first: u64, end: u64, cause: &str, now: Timestamp) -> Chunk {
-    let loss = Loss {
-        first,
-        count: end - first,
-        place: PLACE.to_owned(),
-        cause: cause.to_owned(),
-        by_subject: Default::default(),
-    };
-    Chunk::of_loss(source, now, &loss)
+    Chunk::of_loss(source, now, &Loss::new(first..end, PLACE, cause))
 }

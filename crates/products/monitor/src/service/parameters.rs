@@ -139,7 +139,7 @@ fn decode(text: &str) -> Option<String> {
 }
 
 /// A text as a value of a query string.
-pub(crate) fn encode(text: &str) -> String {
+pub fn encode_parameter(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn a_text_survives_a_query_string_and_broken_encodings_are_refused() {
         for text in ["run.*", "cell >= 2,5 & ü", "a+b%"] {
-            assert_eq!(decode(&encode(text)).as_deref(), Some(text));
+            assert_eq!(decode(&encode_parameter(text)).as_deref(), Some(text));
         }
         assert_eq!(decode("%4"), None);
         assert_eq!(decode("%ff"), None);
