@@ -79,9 +79,9 @@ type Answer = Result<Response<AnswerBody>, Response<AnswerBody>>;
 /// The most bytes of a POST.
 pub const POST_SIZE_MAX: usize = 8 << 20;
 /// The most bytes of all posts that have arrived and are not taken yet; others wait: our own choice.
-const POSTS: usize = 64 << 20;
+const POSTS_SIZE_MAX: usize = 64 << 20;
 /// The most posts that are taken into the log at a time: our own choice.
-const APPENDS: usize = 8;
+const APPENDS_MAX: usize = 8;
 
 impl Monitor {
     /// A monitor of this log; where there is a token, requests must bear it.
@@ -95,8 +95,8 @@ impl Monitor {
             clients: Clients::default(),
             sensors: Sensors::default(),
             rendered: RenderedPages::default(),
-            posts: Semaphore::new(POSTS >> 10),
-            appends: Semaphore::new(APPENDS),
+            posts: Semaphore::new(POSTS_SIZE_MAX >> 10),
+            appends: Semaphore::new(APPENDS_MAX),
             now: AtomicI64::new(0),
         }
     }

@@ -43,7 +43,7 @@ pub(super) fn audit(database: &Database) -> Result<Audit, LogError> {
                 ));
             }
         }
-        auditor.take(page);
+        auditor.check(page);
     }
     for damage in database.known_damage().map_err(failed)? {
         if !auditor.problems.contains(&damage) {
@@ -83,10 +83,10 @@ impl Auditor {
         (self.position < self.extent.1).then_some(self.position)
     }
 
-    pub(super) fn take(&mut self, page: Page) {
+    pub(super) fn check(&mut self, page: Page) {
         for entry in page.entries {
             match entry {
-                Entry::Chunk { position, chunk } => self.take_chunk(position, &chunk),
+                Entry::Chunk { position, chunk } => self.check_chunk(position, &chunk),
                 Entry::Damaged { position, end, what } => {
                     let last = end.max(position + 1) - 1;
                     self.problems.push(format!("positions {position} to {last}: {what}"));
@@ -96,7 +96,7 @@ impl Auditor {
         self.position = page.next.max(self.position + 1);
     }
 
-    fn take_chunk(&mut self, position: u64, chunk: &Chunk) {
+    fn check_chunk(&mut self, position: u64, chunk: &Chunk) {
         if self.extent.0 > 0 && !self.seen.sources.contains_key(chunk.source()) {
             // What came before was released.
             self.seen.skip_to(chunk.source(), chunk.first());

@@ -270,11 +270,11 @@ impl Database {
             extent.execute([ledger.next_position as i64])
         })();
         if let Err(error) = appended {
-            subjects.forget();
+            subjects.clear();
             return Err(error);
         }
         if let Err(error) = transaction.commit() {
-            subjects.forget();
+            subjects.clear();
             return Err(error);
         }
         drop(subjects);
@@ -341,19 +341,13 @@ impl Database {
     ) -> rusqlite::Result<Option<(u64, &'static str)>> {
         if let Some(oldest) = oldest {
             let sql = "SELECT position + events FROM chunk WHERE reach < ?1 ORDER BY reach DESC, position DESC LIMIT 1";
-            let mut last = self.connection.prepare_cached(sql)?;
-            let end: Option<i64> = last
-                .query_row([oldest.unix_nanoseconds()], |row| row.get(0))
-                .optional()?;
-            if let Some(end) = end {
-                return Ok(Some((end as u64, "age")));
+            let end = self.rows(sql, [oldest.unix_nanoseconds()], |row| unsigned(row, 0))?;
+            if let Some(end) = end.first() {
+                return Ok(Some((*end, "age")));
             }
         }
         if let Some(most) = bytes {
-            let held: i64 = self
-                .connection
-                .prepare_cached("SELECT coalesce(sum(size), 0) FROM chunk")?
-                .query_row([], |row| row.get(0))?;
+            let held = schema::number(&self.connection, "SELECT coalesce(sum(size), 0) FROM chunk")?;
             let mut surplus = held - most as i64;
             if surplus > 0 {
                 let mut oldest = self
@@ -429,7 +423,7 @@ impl Database {
                     "the file {MARK} is damaged, which says how far the log was acknowledged: events may be missing"
                 ),
             )),
-            StoredMark::Acknowledged(mark) if mark.end > end => {
+            StoredMark::Content(mark) if mark.end > end => {
                 let same_life = !mark.boot.is_empty() && mark.boot == boot_id();
                 let what = if same_life || mark.power_end > end {
                     "they were acknowledged, and the database ends before them: its write-ahead log is damaged or gone"
@@ -438,7 +432,7 @@ impl Database {
                 };
                 Some((mark.end, what.to_owned()))
             }
-            StoredMark::Acknowledged(mark) => {
+            StoredMark::Content(mark) => {
                 if mark.boot == boot_id() {
                     power_end = mark.power_end;
                 }

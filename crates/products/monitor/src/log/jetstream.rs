@@ -52,7 +52,7 @@ pub(super) fn open(folder: &Path, url: &StoreUrl, settings: LogSettings) -> Resu
     let (mark, found) = AcknowledgedMark::open(&folder.join(MARK), String::new()).map_err(of_folder)?;
     private::sync_folder(folder).map_err(of_folder)?;
     let known_end = match found {
-        StoredMark::Acknowledged(acknowledged) => KnownEnd::Position(acknowledged.end),
+        StoredMark::Content(acknowledged) => KnownEnd::Position(acknowledged.end),
         StoredMark::Absent | StoredMark::Damaged => KnownEnd::Unknown,
     };
     let (commands, to_write) = mpsc::channel(WAITING_MAX);

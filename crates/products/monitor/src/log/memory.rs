@@ -134,7 +134,7 @@ impl MemoryLog {
         let ledger = self.lock().ledger.clone();
         let mut auditor = Auditor::new((self.start(), ledger.next_position));
         while let Some(position) = auditor.next() {
-            auditor.take(self.read(position));
+            auditor.check(self.read(position));
         }
         auditor.finish(ledger, Vec::new())
     }

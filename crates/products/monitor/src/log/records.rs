@@ -25,13 +25,13 @@ pub(crate) struct RecordFile {
 
 /// What a file says of a record when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum Record<T = Vec<u8>> {
     /// It was never written.
     Absent,
     /// Neither slot can be read.
     Damaged,
     /// The content of the later slot that can be read.
-    Content(Vec<u8>),
+    Content(T),
 }
 
 /// The number that a content has at a place.

@@ -51,10 +51,7 @@ impl Tail {
 
     /// The page from here on, where memory has it.
     pub(super) fn page(&self, from: u64) -> Option<Page> {
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from,
-        };
+        let mut page = Page::new(from);
         if from >= self.end {
             return Some(page);
         }

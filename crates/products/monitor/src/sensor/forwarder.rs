@@ -59,7 +59,7 @@ pub(super) struct Forwarder<R> {
     /// Why numbers are missing that the monitor asks for.
     gap_cause: &'static str,
     /// The damage before this position is told.
-    damage_told: u64,
+    damage_reported: u64,
     /// Whether it is told that the log cannot be read.
     is_unreadable: bool,
     pace: Pace,
@@ -75,19 +75,19 @@ struct UplinkState {
 }
 
 /// So many failures in a row are told: a connection that was closed while nothing was sent makes one.
-const FAILURES_TOLD: u64 = 2;
+const REPORTED_FAILURES: u64 = 2;
 
 impl UplinkState {
     fn change(&mut self, failure: Option<&str>) {
         match failure {
             Some(why) => {
                 self.failures += 1;
-                if self.failures == FAILURES_TOLD {
+                if self.failures == REPORTED_FAILURES {
                     (self.note)(&format!("{why}; events are kept here until the monitor takes them"));
                 }
             }
             None => {
-                if self.failures >= FAILURES_TOLD {
+                if self.failures >= REPORTED_FAILURES {
                     (self.note)("the monitor takes events again");
                 }
                 self.failures = 0;
@@ -125,7 +125,7 @@ impl<R: Runtime> Forwarder<R> {
                 note: forwarding.note,
             },
             gap_cause: FORGOTTEN,
-            damage_told: 0,
+            damage_reported: 0,
             is_unreadable: false,
             pace: Pace::default(),
             event_bytes: EVENT_BYTES,
@@ -248,8 +248,8 @@ impl<R: Runtime> Forwarder<R> {
             from = page.next.max(from + 1);
         }
         self.gap_cause = SPOOL_DAMAGED;
-        if self.damage_told < end && !self.spool.has_told(position) {
-            self.damage_told = end;
+        if self.damage_reported < end && !self.spool.has_stated(position) {
+            self.damage_reported = end;
             (self.uplink.note)(&format!(
                 "the spool is damaged from position {position} to {}: {what}; the monitor is told what is lost",
                 end - 1

@@ -35,17 +35,10 @@ impl OwnSource {
         let mut builder = turn.begin(now);
         let mut chunks: Vec<Chunk> = Vec::new();
         for record in records {
-            let push = |builder: &mut ChunkBuilder| {
-                let fields = record
-                    .fields
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), value.borrowed()));
-                builder.push_event(record.time.unwrap_or(now), &record.subject, fields)
-            };
-            if push(&mut builder).is_err() {
+            if record.push(&mut builder, now).is_err() {
                 let next = ChunkBuilder::new(self.source().clone(), builder.next_sequence());
                 chunks.extend(std::mem::replace(&mut builder, next).finish());
-                if push(&mut builder).is_err() {
+                if record.push(&mut builder, now).is_err() {
                     let pushed = builder.push_loss(now, 1, PLACE, "event too large");
                     pushed.expect("an empty chunk has room for a loss");
                 }

@@ -49,7 +49,7 @@ impl Promises {
         let is_new = !path.exists();
         let (file, records) = RecordFile::open(path, MAGIC, LENGTH, STEP)?;
         let are_whole = !is_new && !records.contains(&Record::Damaged);
-        let promise = |record| match record {
+        let promise = |record: Record| match record {
             Record::Content(content) => decode(&content),
             Record::Absent | Record::Damaged => None,
         };
@@ -104,7 +104,7 @@ impl Promises {
     }
 
     /// Gives the slot of a source away to which nothing is promised.
-    pub(super) fn forget(&mut self, source: &Source) {
+    pub(super) fn release_slot(&mut self, source: &Source) {
         if let Some(at) = self.slot_of.get(source).copied()
             && self.slots[at].promise.is_none()
         {
@@ -178,7 +178,7 @@ mod tests {
         };
         promises.write(whole, 5).unwrap();
         promises.reserve(&source(98)).unwrap();
-        promises.forget(&source(98));
+        promises.release_slot(&source(98));
         let read = Promises::open(&path, 0).unwrap();
         assert!(read.are_whole);
         assert_eq!((read.iter().count(), read.get(&source(5))), (STEP, promise(5)));

@@ -21,7 +21,7 @@ const SEVERAL: i64 = 0;
 /// A pattern that matches more subjects than this is looked for in all chunks: our own choice.
 const MATCHES_MAX: usize = 64;
 /// So many positions of a subject are asked for at a time.
-const POSITIONS: usize = 64;
+const POSITIONS_MAX: usize = 64;
 
 impl SubjectIndex {
     /// Adds a chunk's rows, one for each of its subjects, and gives the terms of their proof.
@@ -65,7 +65,7 @@ impl SubjectIndex {
     }
 
     /// Forgets all, since what was added was not committed.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
@@ -129,11 +129,11 @@ impl Database {
             until: end,
         };
         for id in ids.into_iter().chain([SEVERAL]) {
-            let parameters = params![id, from as i64, since, until, POSITIONS as i64];
+            let parameters = params![id, from as i64, since, until, POSITIONS_MAX as i64];
             let found = self.rows(sql, parameters, |row| unsigned(row, 0))?;
-            if found.len() == POSITIONS {
+            if found.len() == POSITIONS_MAX {
                 // Whole chunks: what begins at the last one is told too.
-                candidates.until = candidates.until.min(found[POSITIONS - 1] + 1);
+                candidates.until = candidates.until.min(found[POSITIONS_MAX - 1] + 1);
             }
             candidates.positions.extend(found);
         }

@@ -22,7 +22,7 @@ impl Database {
         let _view = self.view()?;
         let (_, end) = self.extent()?;
         let from = self.skip_older(begin, filter)?.min(end.max(begin));
-        let (mut page, told_from) = match self.candidates(self.chunk_start(from)?, end, filter)? {
+        let (mut page, covered_until) = match self.candidates(self.chunk_start(from)?, end, filter)? {
             Some(candidates) => {
                 let page = self.page_of(&candidates, from, end)?;
                 let next = page.next;
@@ -30,17 +30,14 @@ impl Database {
             }
             None => (self.page(from)?, from),
         };
-        page.entries.extend(self.damage_between(begin, told_from)?);
-        page.entries.extend(self.damage_without_events(begin, told_from)?);
+        page.entries.extend(self.damage_between(begin, covered_until)?);
+        page.entries.extend(self.damage_without_events(begin, covered_until)?);
         Ok(page)
     }
 
     /// A page of the first of these chunks.
     fn page_of(&self, candidates: &Candidates, from: u64, end: u64) -> rusqlite::Result<Page> {
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from,
-        };
+        let mut page = Page::new(from);
         let (mut bytes, mut after) = (0, from);
         for position in &candidates.positions {
             if bytes >= PAGE_BYTES {
@@ -98,10 +95,7 @@ impl Database {
     /// A page, within a view.
     pub(in crate::log) fn page(&self, from: u64) -> rusqlite::Result<Page> {
         let (start, end) = self.extent()?;
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from.max(start),
-        };
+        let mut page = Page::new(from.max(start));
         let sql = format!(
             "SELECT {COLUMNS} FROM chunk
             WHERE position >= coalesce((SELECT max(position) FROM chunk WHERE position <= ?1), 0) ORDER BY position"

@@ -23,10 +23,7 @@ impl Reader {
             let state = &self.committed.borrow().state;
             (state.start, state.ledger.next_position, state.sequence)
         };
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from.max(start),
-        };
+        let mut page = Page::new(from.max(start));
         if page.next >= end {
             return Ok(page);
         }
@@ -99,7 +96,7 @@ impl Reader {
             let state = self.committed.borrow().state.clone();
             let mut auditor = Auditor::new((state.start, state.ledger.next_position));
             while let Some(position) = auditor.next() {
-                auditor.take(self.page(position).await?);
+                auditor.check(self.page(position).await?);
             }
             // Where events were deleted meanwhile, what they were is not known: again.
             if self.committed.borrow().state.start == state.start {
