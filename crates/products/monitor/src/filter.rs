@@ -23,15 +23,17 @@ pub struct Filter {
 #[derive(Debug, Clone)]
 pub struct Predicate {
     name: String,
-    /// The operator's symbol, and the orders for which it holds.
-    operator: (&'static str, fn(Ordering) -> bool),
+    operator: Operator,
     value: Value,
     /// A bare value as it was written, for texts like `1.10`.
     text: String,
 }
 
+/// An operator's symbol, and the orders for which it holds.
+type Operator = (&'static str, fn(Ordering) -> bool);
+
 /// The operators, each with the orders for which it holds. `<=` comes before `<`, so that it is not read as that.
-const OPERATORS: [(&str, fn(Ordering) -> bool); 6] = [
+const OPERATORS: [Operator; 6] = [
     ("!=", Ordering::is_ne),
     ("<=", Ordering::is_le),
     (">=", Ordering::is_ge),

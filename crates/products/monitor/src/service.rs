@@ -219,6 +219,7 @@ impl Monitor {
         Ok((bytes.into(), room))
     }
 
+    #[expect(clippy::result_large_err, reason = "a refusal is an answer like the others")]
     fn read<B>(self: Arc<Self>, request: &Request<B>, live: bool) -> Answer {
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
         let server_sent = live && header(ACCEPT.as_str()).is_some_and(|accept| accept.contains(EVENT_STREAM));
